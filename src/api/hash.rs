@@ -1,0 +1,1 @@
+//! The hashes that name ReplicaSets and ControllerRevisions.

@@ -1,0 +1,1 @@
+//! Kubernetes quantities (`500m`, `1Gi`).

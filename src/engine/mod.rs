@@ -1,0 +1,3 @@
+//! The simulated control plane: knows no YAML text, no browser and no wall clock.
+
+pub mod store;

@@ -1,0 +1,1 @@
+//! Validation of objects on create and update, in the API server's words.

@@ -1,0 +1,1 @@
+//! A kubectl command line to requests and printed output.

@@ -1,0 +1,11 @@
+//! Loopscope: Kubernetes' control loops, played on a clock that belongs to the reader.
+//!
+//! Data flows one way: text becomes objects (`manifest`), objects and requests go into the
+//! `engine`, which appends to its journal, from which everything that is drawn is derived.
+//! A module imports only what stands above it in this list.
+
+pub mod api;
+pub mod manifest;
+pub mod engine;
+pub mod kubectl;
+pub mod scenario;

@@ -1,0 +1,3 @@
+//! In wasm: mounts the app. Natively: the `loopscope` command.
+
+fn main() {}

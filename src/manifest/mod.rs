@@ -1,0 +1,1 @@
+//! YAML or JSON text to documents and diagnostics; never fails.
