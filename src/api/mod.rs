@@ -1,5 +1,30 @@
 //! Kubernetes objects as this engine needs them, with the field names of v1.36.
+//!
+//! What the engine acts on is typed; everything else an object carries stays in its `raw` JSON
+//! and survives verbatim. Specs are shared behind `Rc`: Pods of one template share that template's
+//! spec, and a write makes one new object.
 
+pub mod event;
 pub mod hash;
+pub mod kind;
+pub mod meta;
+pub mod network;
+pub mod node;
+pub mod object;
+pub mod pod;
 pub mod quantity;
 pub mod schema;
+pub mod selector;
+pub mod storage;
+pub mod time;
+pub mod workload;
+
+pub use kind::Kind;
+pub use meta::{ObjectMeta, ObjectRef, OwnerReference, Uid};
+pub use object::{Body, Object};
+pub use time::{Duration, Time, Timestamp};
+
+/// Text that is cheap to clone: names, reasons, messages.
+pub type Str = smol_str::SmolStr;
+/// Labels or annotations; shared between the objects of one template.
+pub type Labels = std::rc::Rc<std::collections::BTreeMap<Str, Str>>;

@@ -1,0 +1,171 @@
+//! The kinds the API server knows: names, groups, scopes.
+
+/// What is fixed about a kind.
+#[derive(Debug)]
+pub struct KindInfo {
+    /// `Deployment`.
+    pub name: &'static str,
+    /// `apps`; empty for the core group.
+    pub group: &'static str,
+    /// `v1`.
+    pub version: &'static str,
+    /// `deployments`.
+    pub plural: &'static str,
+    /// `deploy`; several are separated by commas, empty if there is none.
+    pub short: &'static str,
+    /// Whether objects live in a namespace.
+    pub namespaced: bool,
+    /// Whether a loop of this engine acts on it; others are stored and shown as inert.
+    pub animated: bool,
+}
+
+macro_rules! kinds {
+    ($($name:ident $group:literal $version:literal $plural:literal $short:literal $ns:literal $animated:literal;)*) => {
+        /// A kind of API object.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs)]
+        pub enum Kind { $($name,)* }
+
+        const INFOS: &[KindInfo] = &[$(KindInfo {
+            name: stringify!($name), group: $group, version: $version, plural: $plural,
+            short: $short, namespaced: $ns, animated: $animated,
+        },)*];
+
+        /// Every kind, in the order of the enum.
+        pub const ALL: &[Kind] = &[$(Kind::$name,)*];
+    };
+}
+
+kinds! {
+    Namespace "" "v1" "namespaces" "ns" false true;
+    Node "" "v1" "nodes" "no" false true;
+    Pod "" "v1" "pods" "po" true true;
+    ReplicaSet "apps" "v1" "replicasets" "rs" true true;
+    Deployment "apps" "v1" "deployments" "deploy" true true;
+    StatefulSet "apps" "v1" "statefulsets" "sts" true true;
+    ControllerRevision "apps" "v1" "controllerrevisions" "" true true;
+    DaemonSet "apps" "v1" "daemonsets" "ds" true false;
+    ReplicationController "" "v1" "replicationcontrollers" "rc" true false;
+    Job "batch" "v1" "jobs" "" true false;
+    CronJob "batch" "v1" "cronjobs" "cj" true false;
+    Service "" "v1" "services" "svc" true true;
+    Endpoints "" "v1" "endpoints" "ep" true true;
+    EndpointSlice "discovery.k8s.io" "v1" "endpointslices" "" true true;
+    PersistentVolumeClaim "" "v1" "persistentvolumeclaims" "pvc" true true;
+    PersistentVolume "" "v1" "persistentvolumes" "pv" false true;
+    StorageClass "storage.k8s.io" "v1" "storageclasses" "sc" false true;
+    ConfigMap "" "v1" "configmaps" "cm" true true;
+    Secret "" "v1" "secrets" "" true true;
+    ServiceAccount "" "v1" "serviceaccounts" "sa" true true;
+    PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" true false;
+    HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers" "hpa" true false;
+    ResourceQuota "" "v1" "resourcequotas" "quota" true false;
+    LimitRange "" "v1" "limitranges" "limits" true false;
+    PriorityClass "scheduling.k8s.io" "v1" "priorityclasses" "pc" false true;
+    Event "" "v1" "events" "ev" true true;
+    PodTemplate "" "v1" "podtemplates" "" true false;
+    Lease "coordination.k8s.io" "v1" "leases" "" true false;
+    Ingress "networking.k8s.io" "v1" "ingresses" "ing" true false;
+    IngressClass "networking.k8s.io" "v1" "ingressclasses" "" false false;
+    NetworkPolicy "networking.k8s.io" "v1" "networkpolicies" "netpol" true false;
+    Role "rbac.authorization.k8s.io" "v1" "roles" "" true false;
+    RoleBinding "rbac.authorization.k8s.io" "v1" "rolebindings" "" true false;
+    ClusterRole "rbac.authorization.k8s.io" "v1" "clusterroles" "" false false;
+    ClusterRoleBinding "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "" false false;
+    CSIDriver "storage.k8s.io" "v1" "csidrivers" "" false false;
+    VolumeAttachment "storage.k8s.io" "v1" "volumeattachments" "" false false;
+    RuntimeClass "node.k8s.io" "v1" "runtimeclasses" "" false false;
+    CustomResourceDefinition "apiextensions.k8s.io" "v1" "customresourcedefinitions" "crd,crds" false false;
+    APIService "apiregistration.k8s.io" "v1" "apiservices" "" false false;
+    MutatingWebhookConfiguration "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" "" false false;
+    ValidatingWebhookConfiguration "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "" false false;
+}
+
+impl Kind {
+    /// The fixed facts of this kind.
+    pub fn info(self) -> &'static KindInfo {
+        &INFOS[self as usize]
+    }
+
+    /// `Deployment`.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// `apps/v1`, or `v1` for the core group.
+    pub fn api_version(self) -> String {
+        let info = self.info();
+        if info.group.is_empty() { info.version.into() } else { format!("{}/{}", info.group, info.version) }
+    }
+
+    /// `deployments.apps`, or `pods` for the core group: how errors name the resource.
+    pub fn group_resource(self) -> String {
+        let info = self.info();
+        if info.group.is_empty() { info.plural.into() } else { format!("{}.{}", info.plural, info.group) }
+    }
+
+    /// `deployment.apps`, or `pod`: how kubectl names an object it has changed.
+    pub fn qualified_singular(self) -> String {
+        let info = self.info();
+        let singular = info.name.to_ascii_lowercase();
+        if info.group.is_empty() { singular } else { format!("{singular}.{}", info.group) }
+    }
+
+    /// The kind that an `apiVersion` and `kind` name.
+    pub fn from_api(api_version: &str, kind: &str) -> Option<Kind> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        ALL.iter().copied().find(|k| {
+            let info = k.info();
+            info.name == kind && info.group == group && info.version == version
+        })
+    }
+
+    /// The kind that an owner reference or a word such as `Deployment` names.
+    pub fn from_name(name: &str) -> Option<Kind> {
+        ALL.iter().copied().find(|k| k.name() == name)
+    }
+
+    /// The kind that a word on kubectl's command line means: `deploy`, `deployments`, `deployment.apps`, `deployments.v1.apps`.
+    pub fn from_word(word: &str) -> Option<Kind> {
+        let word = word.to_ascii_lowercase();
+        let (resource, group) = word.split_once('.').unwrap_or((&word, ""));
+        ALL.iter().copied().find(|k| {
+            let info = k.info();
+            let by_name = resource == info.plural
+                || resource == info.name.to_ascii_lowercase()
+                || info.short.split(',').any(|s| !s.is_empty() && s == resource);
+            by_name && (group.is_empty() || group == info.group || group == format!("{}.{}", info.version, info.group))
+        })
+    }
+
+    /// Whether `metadata.generation` counts changes of this kind's spec.
+    pub fn has_generation(self) -> bool {
+        matches!(
+            self,
+            Kind::Pod | Kind::ReplicaSet | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicationController
+                | Kind::Job | Kind::CronJob | Kind::EndpointSlice | Kind::PodDisruptionBudget | Kind::Ingress
+                | Kind::NetworkPolicy | Kind::CustomResourceDefinition | Kind::PriorityClass
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_command_line_name_kinds() {
+        for word in ["deploy", "deployment", "deployments", "Deployment", "deployments.apps", "deployments.v1.apps"] {
+            assert_eq!(Kind::from_word(word), Some(Kind::Deployment), "{word}");
+        }
+        assert_eq!(Kind::from_word("pvc"), Some(Kind::PersistentVolumeClaim));
+        assert_eq!(Kind::from_word("nothing"), None);
+    }
+
+    #[test]
+    fn a_kind_is_known_by_its_api_version_too() {
+        assert_eq!(Kind::from_api("apps/v1", "Deployment"), Some(Kind::Deployment));
+        assert_eq!(Kind::from_api("v1", "Deployment"), None);
+        assert_eq!(Kind::from_api("v1", "Pod").map(Kind::api_version).as_deref(), Some("v1"));
+    }
+}

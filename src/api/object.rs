@@ -1,0 +1,236 @@
+//! One API object of any kind.
+
+use super::event::Event;
+use super::network::{Endpoints, EndpointSlice, Service};
+use super::node::Node;
+use super::pod::Pod;
+use super::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use super::workload::{ControllerRevision, Deployment, ReplicaSet, StatefulSet};
+use super::{Kind, ObjectMeta, ObjectRef, OwnerReference};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::rc::Rc;
+
+/// An object: what every kind has, and what this kind has.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Object {
+    /// The kind.
+    pub kind: Kind,
+    /// `metadata`.
+    pub meta: ObjectMeta,
+    /// Everything else.
+    pub body: Body,
+}
+
+/// What differs by kind. Kinds whose fields the engine does not act on stay JSON.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub enum Body {
+    Pod(Pod),
+    ReplicaSet(ReplicaSet),
+    Deployment(Deployment),
+    StatefulSet(StatefulSet),
+    ControllerRevision(ControllerRevision),
+    Service(Service),
+    Endpoints(Endpoints),
+    EndpointSlice(EndpointSlice),
+    PersistentVolumeClaim(PersistentVolumeClaim),
+    PersistentVolume(PersistentVolume),
+    StorageClass(StorageClass),
+    Node(Node),
+    Event(Box<Event>),
+    Other(Map<String, Value>),
+}
+
+/// A kind with a type of its own: lets a view give out `&Deployment` for a key.
+pub trait Typed: Sized {
+    /// The kind this type is the body of.
+    const KIND: Kind;
+    /// The body, if the object is of this kind.
+    fn of(object: &Object) -> Option<&Self>;
+    /// The body for change.
+    fn of_mut(object: &mut Object) -> Option<&mut Self>;
+}
+
+macro_rules! typed {
+    ($($name:ident)*) => { $(
+        impl Typed for $name {
+            const KIND: Kind = Kind::$name;
+            fn of(object: &Object) -> Option<&Self> {
+                if let Body::$name(body) = &object.body { Some(body) } else { None }
+            }
+            fn of_mut(object: &mut Object) -> Option<&mut Self> {
+                if let Body::$name(body) = &mut object.body { Some(body) } else { None }
+            }
+        }
+    )* };
+}
+typed!(Pod ReplicaSet Deployment StatefulSet ControllerRevision Service Endpoints EndpointSlice
+       PersistentVolumeClaim PersistentVolume StorageClass Node);
+
+impl Object {
+    /// The key.
+    pub fn key(&self) -> ObjectRef {
+        ObjectRef { kind: self.kind, namespace: self.meta.namespace.clone(), name: self.meta.name.clone() }
+    }
+
+    /// The body as a type of its own.
+    pub fn get<T: Typed>(&self) -> Option<&T> {
+        T::of(self)
+    }
+
+    /// The body for change.
+    pub fn get_mut<T: Typed>(&mut self) -> Option<&mut T> {
+        T::of_mut(self)
+    }
+
+    /// The Pod, if it is one.
+    pub fn pod(&self) -> Option<&Pod> {
+        self.get()
+    }
+
+    /// A controlling owner reference to this object.
+    pub fn controller_reference(&self) -> OwnerReference {
+        OwnerReference {
+            api_version: self.kind.api_version().into(),
+            block_owner_deletion: Some(true),
+            controller: Some(true),
+            kind: self.kind.name().into(),
+            name: self.meta.name.clone(),
+            uid: self.meta.uid,
+        }
+    }
+
+    /// Whether this Pod counts: it is not on its way out and has not ended.
+    pub fn is_active_pod(&self) -> bool {
+        self.pod().is_some_and(|pod| !pod.is_terminal() && !self.meta.is_deleting())
+    }
+
+    /// Reads an object that has passed strict decoding; the message is the decoder's.
+    pub fn from_value(kind: Kind, value: Value) -> Result<Object, String> {
+        let Value::Object(mut map) = value else { return Err("expected an object".into()) };
+        let meta: ObjectMeta = part(map.remove("metadata"))?;
+        map.remove("apiVersion");
+        map.remove("kind");
+        Ok(Object { kind, meta, body: Body::from_map(kind, map)? })
+    }
+
+    /// The object as the API shows it.
+    pub fn to_value(&self) -> Value {
+        let mut map = self.body.to_map();
+        map.insert("apiVersion".into(), self.kind.api_version().into());
+        map.insert("kind".into(), self.kind.name().into());
+        map.insert("metadata".into(), to_value(&self.meta));
+        Value::Object(map)
+    }
+}
+
+impl Body {
+    fn from_map(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
+        let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
+        Ok(match kind {
+            Kind::Pod => Body::Pod(Pod::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::ReplicaSet => Body::ReplicaSet(ReplicaSet::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::Deployment => Body::Deployment(Deployment::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::StatefulSet => Body::StatefulSet(StatefulSet::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::ControllerRevision => Body::ControllerRevision(whole(map)?),
+            Kind::Service => Body::Service(Service::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::Endpoints => Body::Endpoints(whole(map)?),
+            Kind::EndpointSlice => Body::EndpointSlice(whole(map)?),
+            Kind::PersistentVolumeClaim => Body::PersistentVolumeClaim(PersistentVolumeClaim::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::PersistentVolume => Body::PersistentVolume(PersistentVolume::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::StorageClass => Body::StorageClass(StorageClass::from_map(map)?),
+            Kind::Node => Body::Node(Node::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::Event => Body::Event(Box::new(whole(map)?)),
+            _ => Body::Other(map),
+        })
+    }
+
+    fn to_map(&self) -> Map<String, Value> {
+        match self {
+            Body::Pod(b) => parts(b.spec_value(), to_value(&b.status)),
+            Body::ReplicaSet(b) => parts(b.spec.to_value(), to_value(&b.status)),
+            Body::Deployment(b) => parts(b.spec.to_value(), to_value(&b.status)),
+            Body::StatefulSet(b) => parts(b.spec.to_value(), to_value(&b.status)),
+            Body::ControllerRevision(b) => map_of(to_value(b)),
+            Body::Service(b) => parts(b.spec.raw.clone(), b.status.clone()),
+            Body::Endpoints(b) => map_of(to_value(b)),
+            Body::EndpointSlice(b) => map_of(to_value(b)),
+            Body::PersistentVolumeClaim(b) => parts(b.spec.raw.clone(), to_value(&b.status)),
+            Body::PersistentVolume(b) => parts(b.spec.raw.clone(), to_value(&b.status)),
+            Body::StorageClass(b) => b.raw.clone(),
+            Body::Node(b) => parts(b.spec.raw.clone(), to_value(&b.status)),
+            Body::Event(b) => map_of(to_value(b)),
+            Body::Other(map) => map.clone(),
+        }
+    }
+}
+
+/// A spec: the whole of it as JSON, and the part the engine acts on.
+#[derive(Clone, Debug, Default)]
+pub struct Spec<T> {
+    /// The whole spec.
+    pub raw: Value,
+    view: T,
+}
+
+impl<T> PartialEq for Spec<T> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || self.raw == other.raw
+    }
+}
+
+impl<T> std::ops::Deref for Spec<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.view
+    }
+}
+
+impl<T: for<'de> Deserialize<'de>> Spec<T> {
+    /// Reads the part the engine acts on.
+    pub fn from_raw(raw: Option<Value>) -> Result<Rc<Self>, String> {
+        let raw = raw.unwrap_or_else(|| Value::Object(Map::new()));
+        let view = T::deserialize(&raw).map_err(|e| e.to_string())?;
+        Ok(Rc::new(Spec { raw, view }))
+    }
+
+    /// A changed copy; if the change does not decode, the old one.
+    pub fn edited(self: &Rc<Self>, change: impl FnOnce(&mut Map<String, Value>)) -> Rc<Self> {
+        let mut raw = self.raw.clone();
+        if let Value::Object(map) = &mut raw {
+            change(map);
+        }
+        Spec::from_raw(Some(raw)).unwrap_or_else(|_| self.clone())
+    }
+}
+
+/// Reads an optional part of an object.
+pub(super) fn part<T: for<'de> Deserialize<'de> + Default>(value: Option<Value>) -> Result<T, String> {
+    match value {
+        None | Some(Value::Null) => Ok(T::default()),
+        Some(v) => T::deserialize(&v).map_err(|e| e.to_string()),
+    }
+}
+
+fn whole<T: for<'de> Deserialize<'de>>(map: Map<String, Value>) -> Result<T, String> {
+    T::deserialize(&Value::Object(map)).map_err(|e| e.to_string())
+}
+
+/// Our types serialize without failing: no maps with keys that are not text, no errors of their own.
+pub(super) fn to_value<T: Serialize>(value: &T) -> Value {
+    serde_json::to_value(value).unwrap_or(Value::Null)
+}
+
+fn map_of(value: Value) -> Map<String, Value> {
+    if let Value::Object(map) = value { map } else { Map::new() }
+}
+
+fn parts(spec: Value, status: Value) -> Map<String, Value> {
+    let mut map = Map::new();
+    map.insert("spec".into(), spec);
+    if !status.is_null() {
+        map.insert("status".into(), status);
+    }
+    map
+}

@@ -1,0 +1,61 @@
+//! Label selectors.
+
+use super::{Labels, Str};
+use serde::{Deserialize, Serialize};
+
+/// Selects objects by their labels; an empty one selects everything.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LabelSelector {
+    #[serde(skip_serializing_if = "super::meta::is_empty_map", deserialize_with = "super::meta::nullable")]
+    pub match_labels: Labels,
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "super::meta::nullable")]
+    pub match_expressions: Vec<Requirement>,
+}
+
+/// One set-based requirement of a selector.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Requirement {
+    pub key: Str,
+    pub operator: Str,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "super::meta::nullable")]
+    pub values: Vec<Str>,
+}
+
+impl LabelSelector {
+    /// Whether the labels satisfy every requirement.
+    pub fn matches(&self, labels: &Labels) -> bool {
+        contains_all(labels, &self.match_labels) && self.match_expressions.iter().all(|r| r.matches(labels))
+    }
+
+    /// Whether it has no requirement at all.
+    pub fn is_empty(&self) -> bool {
+        self.match_labels.is_empty() && self.match_expressions.is_empty()
+    }
+}
+
+impl Requirement {
+    /// Whether the labels satisfy this requirement. `Gt` and `Lt` are for node affinity.
+    pub fn matches(&self, labels: &Labels) -> bool {
+        let value = labels.get(&self.key);
+        let listed = value.is_some_and(|v| self.values.contains(v));
+        match self.operator.as_str() {
+            "In" => listed,
+            "NotIn" => !listed,
+            "Exists" => value.is_some(),
+            "DoesNotExist" => value.is_none(),
+            "Gt" => compare(value, &self.values).is_some_and(|o| o.is_gt()),
+            "Lt" => compare(value, &self.values).is_some_and(|o| o.is_lt()),
+            _ => false,
+        }
+    }
+}
+
+fn compare(value: Option<&Str>, values: &[Str]) -> Option<std::cmp::Ordering> {
+    Some(value?.parse::<i64>().ok()?.cmp(&values.first()?.parse::<i64>().ok()?))
+}
+
+/// Whether `labels` holds every pair of `wanted`.
+pub fn contains_all(labels: &Labels, wanted: &Labels) -> bool {
+    wanted.iter().all(|(k, v)| labels.get(k) == Some(v))
+}

@@ -1,0 +1,125 @@
+//! Virtual time, and the timestamps objects carry.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// An instant of virtual time, in microseconds since the scenario began.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Time(pub u64);
+
+/// A span of virtual time, in microseconds.
+pub type Duration = u64;
+
+/// Microseconds in a millisecond.
+pub const MS: Duration = 1_000;
+/// Microseconds in a second.
+pub const SECOND: Duration = 1_000_000;
+
+impl Time {
+    /// This instant plus a span.
+    pub fn after(self, span: Duration) -> Time {
+        Time(self.0.saturating_add(span))
+    }
+
+    /// Seconds since the scenario began.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / SECOND as f64
+    }
+
+    /// `00:07.552`: how the page and the story show an instant (ui.md 8).
+    pub fn clock(self) -> String {
+        let (ms, s) = (self.0 / MS % 1000, self.0 / SECOND);
+        match s {
+            0..3600 => format!("{:02}:{:02}.{ms:03}", s / 60, s % 60),
+            3600..86400 => format!("{}:{:02}:{:02}.{ms:03}", s / 3600, s / 60 % 60, s % 60),
+            _ => format!("{}d {:02}:{:02}:{:02}", s / 86400, s / 3600 % 24, s / 60 % 60, s % 60),
+        }
+    }
+}
+
+/// A moment as objects record it: whole seconds since 1970, like `metav1.Time`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// RFC 3339 in UTC: `2026-11-21T06:34:03Z`.
+    pub fn rfc3339(self) -> String {
+        let (days, secs) = (self.0.div_euclid(86400), self.0.rem_euclid(86400));
+        let (y, m, d) = civil(days);
+        format!("{y:04}-{m:02}-{d:02}T{:02}:{:02}:{:02}Z", secs / 3600, secs / 60 % 60, secs % 60)
+    }
+
+    /// Reads RFC 3339; fractions of a second are dropped.
+    pub fn parse(text: &str) -> Option<Timestamp> {
+        let b = text.as_bytes();
+        if b.len() < 20 || b[4] != b'-' || b[7] != b'-' || b[10] != b'T' || b[13] != b':' || b[16] != b':' {
+            return None;
+        }
+        let n = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
+        let rest = text.get(19..)?;
+        let zone = rest.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
+        let offset = match zone.as_bytes() {
+            [b'Z'] => 0,
+            [sign @ (b'+' | b'-'), ..] if zone.len() == 6 => {
+                let minutes = zone.get(1..3)?.parse::<i64>().ok()? * 60 + zone.get(4..6)?.parse::<i64>().ok()?;
+                if *sign == b'+' { minutes * 60 } else { -minutes * 60 }
+            }
+            _ => return None,
+        };
+        let days = days_from_civil(n(0, 4)?, n(5, 7)?, n(8, 10)?);
+        Some(Timestamp(days * 86400 + n(11, 13)? * 3600 + n(14, 16)? * 60 + n(17, 19)? - offset))
+    }
+}
+
+/// Gregorian date of a day number (0 is 1970-01-01).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let doe = z.rem_euclid(146_097);
+    let yoe = (doe - doe / 1460 + doe / 36524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let m = if mp < 10 { mp + 3 } else { mp - 9 };
+    (yoe + era * 400 + i64::from(m <= 2), m, doy - (153 * mp + 2) / 5 + 1)
+}
+
+/// Day number of a Gregorian date.
+fn days_from_civil(y: i64, m: i64, d: i64) -> i64 {
+    let y = if m <= 2 { y - 1 } else { y };
+    let era = y.div_euclid(400);
+    let yoe = y.rem_euclid(400);
+    let doy = (153 * (if m > 2 { m - 3 } else { m + 9 }) + 2) / 5 + d - 1;
+    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&self.rfc3339())
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(d)?;
+        Timestamp::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("cannot parse {text:?} as a time")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_survive_a_round_trip() {
+        for text in ["1970-01-01T00:00:00Z", "2026-11-21T06:34:03Z", "2000-02-29T23:59:59Z"] {
+            assert_eq!(Timestamp::parse(text).map(Timestamp::rfc3339).as_deref(), Some(text));
+        }
+        assert_eq!(Timestamp::parse("2026-11-21T08:34:03.5+02:00"), Timestamp::parse("2026-11-21T06:34:03Z"));
+        assert_eq!(Timestamp::parse("yesterday"), None);
+    }
+
+    #[test]
+    fn the_clock_grows_with_the_time() {
+        assert_eq!(Time(7_552_000).clock(), "00:07.552");
+        assert_eq!(Time(3_600_000_000).clock(), "1:00:00.000");
+    }
+}
