@@ -79,6 +79,17 @@ impl Object {
         T::of(self)
     }
 
+    /// The body of an object whose kind is known from where it was found.
+    ///
+    /// # Panics
+    /// If the object is of another kind, which only a bug here can bring about.
+    pub fn body<T: Typed>(&self) -> &T {
+        match T::of(self) {
+            Some(body) => body,
+            None => unreachable!("{} is not a {}", self.key(), T::KIND.name()),
+        }
+    }
+
     /// The body for change.
     pub fn get_mut<T: Typed>(&mut self) -> Option<&mut T> {
         T::of_mut(self)

@@ -1,3 +1,23 @@
 //! The simulated control plane: knows no YAML text, no browser and no wall clock.
+//!
+//! `Sim` takes the next task of its queue, runs it and appends what it wrote to the journal. Every
+//! component reads through an informer that lags behind the store, and writes through the store,
+//! which can refuse.
 
+pub mod cluster;
+pub mod controllers;
+pub mod events;
+pub mod informer;
+pub mod journal;
+pub mod kubelet;
+pub mod out;
+pub mod rng;
+pub mod scheduler;
+pub mod sim;
 pub mod store;
+pub mod why;
+pub mod workqueue;
+
+pub use journal::{Actor, Entry, EntryId, Op, Record};
+pub use sim::Sim;
+pub use why::Why;

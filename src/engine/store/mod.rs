@@ -1,5 +1,13 @@
 //! The API server: the only truth, and the only thing that can refuse a write.
 
+pub mod admission;
 pub mod defaults;
+mod error;
 pub mod patch;
+mod requests;
+mod server;
 pub mod validation;
+
+pub use error::{ApiError, Reason};
+pub use requests::{Delete, Patch, Propagation};
+pub use server::{ApiServer, Origin};

@@ -1,0 +1,146 @@
+//! Keeps one ReplicaSet a Pod template, and moves replicas from old ones to the newest.
+//!
+//! Guarantees: within a rolling update there are never more Pods wanted than `replicas + maxSurge`, and old
+//! Pods are let go only while `replicas - maxUnavailable` stay available.
+//! Models `pkg/controller/deployment/deployment_controller.go`.
+
+mod progress;
+mod recreate;
+mod revision;
+mod rolling;
+mod scale;
+mod status;
+
+use super::ownership::claim;
+use super::{Controller, Event, Watch};
+use crate::api::workload::{Deployment, ReplicaSet};
+use crate::api::{Kind, Object, ObjectRef, Timestamp};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use std::rc::Rc;
+
+/// The deployment loop.
+pub struct DeploymentController;
+
+impl Controller for DeploymentController {
+    fn name(&self) -> &'static str {
+        "deployment-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::Deployment), Watch::Owns(Kind::Deployment, Kind::ReplicaSet), Watch::Maps(Kind::ReplicaSet), Watch::Maps(Kind::Pod)]
+    }
+
+    /// Orphaned ReplicaSets wake the Deployments that could adopt them; the last old Pod's end wakes a Recreate.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let object = event.object;
+        if object.kind == Kind::ReplicaSet && object.meta.controller().is_none() {
+            for deployment in cache.list_in(Kind::Deployment, &object.meta.namespace) {
+                if deployment.get::<Deployment>().is_some_and(|d| d.spec.selector.matches(&object.meta.labels)) {
+                    wake(deployment.key());
+                }
+            }
+        }
+        if object.kind == Kind::Pod && event.op == crate::engine::Op::Deleted {
+            wake_recreate(object, cache, wake);
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some((object, deployment)) = view.cache.get::<Deployment>(key) else { return Ok(Action::AwaitChange) };
+        if deployment.spec.selector.is_empty() {
+            return Ok(Action::AwaitChange);
+        }
+        let sets = claim(object, &deployment.spec.selector, Kind::ReplicaSet, view, out, |_| true)?;
+        let mut pass = Pass { object: object.clone(), wall: view.wall, view, out };
+        if object.meta.is_deleting() {
+            return pass.sync_status_only(&sets);
+        }
+        pass.check_paused()?;
+        if pass.deployment().spec.paused || pass.is_scaling(&sets)? {
+            return pass.sync(&sets);
+        }
+        match pass.deployment().spec.strategy.kind.as_str() {
+            "Recreate" => pass.recreate(&sets),
+            _ => pass.roll(&sets),
+        }
+    }
+}
+
+fn wake_recreate(pod: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    let set = pod.meta.controller().map(|o| ObjectRef::new(Kind::ReplicaSet, &pod.meta.namespace, &o.name));
+    let Some(owner) = set.and_then(|key| cache.object(&key)).and_then(|set| set.meta.controller().cloned()) else { return };
+    let key = ObjectRef::new(Kind::Deployment, &pod.meta.namespace, &owner.name);
+    if cache.get::<Deployment>(&key).is_some_and(|(_, d)| d.spec.strategy.kind == "Recreate") {
+        wake(key);
+    }
+}
+
+/// One pass over one Deployment; it works on its own copy, as its writes change it.
+struct Pass<'p, 'v, 'o> {
+    object: Rc<Object>,
+    wall: Timestamp,
+    view: &'p View<'v>,
+    out: &'p mut Out<'o>,
+}
+
+/// The ReplicaSets of a Deployment: the one of its current template, and the others.
+struct Sets {
+    new: Option<Rc<Object>>,
+    old: Vec<Rc<Object>>,
+}
+
+impl Sets {
+    fn all(&self) -> impl Iterator<Item = &Rc<Object>> {
+        self.old.iter().chain(&self.new)
+    }
+}
+
+/// The body of a ReplicaSet; the lists hold nothing else.
+fn set_of(object: &Object) -> &ReplicaSet {
+    object.body()
+}
+
+fn replicas(object: &Object) -> i32 {
+    set_of(object).spec.replicas
+}
+
+fn total<'a>(sets: impl Iterator<Item = &'a Rc<Object>>) -> i32 {
+    sets.map(|set| replicas(set)).sum()
+}
+
+fn available<'a>(sets: impl Iterator<Item = &'a Rc<Object>>) -> i32 {
+    sets.map(|set| set_of(set).status.available_replicas).sum()
+}
+
+impl Pass<'_, '_, '_> {
+    fn deployment(&self) -> &Deployment {
+        self.object.body()
+    }
+
+    fn wanted(&self) -> i32 {
+        self.deployment().spec.replicas
+    }
+
+    /// Surge and unavailable as numbers. Both zero would never move, so one may be unavailable then.
+    fn limits(&self) -> (i32, i32) {
+        let Some(rolling) = &self.deployment().spec.strategy.rolling_update else { return (0, 0) };
+        if self.deployment().spec.strategy.kind == "Recreate" {
+            return (0, 0);
+        }
+        let wanted = i64::from(self.wanted());
+        let surge = rolling.max_surge.as_ref().map_or(0, |v| v.resolve(wanted, true));
+        let unavailable = rolling.max_unavailable.as_ref().map_or(0, |v| v.resolve(wanted, false));
+        if surge == 0 && unavailable == 0 { (0, 1) } else { (surge as i32, unavailable as i32) }
+    }
+
+    fn max_surge(&self) -> i32 {
+        self.limits().0
+    }
+
+    fn max_unavailable(&self) -> i32 {
+        let (wanted, unavailable) = (self.wanted(), self.limits().1);
+        if wanted == 0 || self.deployment().spec.strategy.kind == "Recreate" { 0 } else { unavailable.min(wanted) }
+    }
+}

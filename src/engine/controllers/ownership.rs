@@ -1,0 +1,64 @@
+//! Adoption and release: which objects a controller's selector makes its own.
+//!
+//! Guarantees: an object has at most one controller; what is being deleted is never adopted.
+//! Models `pkg/controller/controller_ref_manager.go`.
+
+use crate::api::selector::LabelSelector;
+use crate::api::{Kind, Object};
+use crate::engine::out::{Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use std::rc::Rc;
+
+/// The objects of a kind that belong to the owner, after orphans that match were adopted and others released.
+pub fn claim(
+    owner: &Object,
+    selector: &LabelSelector,
+    kind: Kind,
+    view: &View<'_>,
+    out: &mut Out<'_>,
+    mine: impl Fn(&Object) -> bool,
+) -> Result<Vec<Rc<Object>>, ApiError> {
+    let mut claimed = Vec::new();
+    for object in view.cache.owned_of_kind(owner.meta.uid, kind) {
+        if !object.meta.is_controlled_by(owner.meta.uid) {
+            continue;
+        }
+        if selector.matches(&object.meta.labels) && mine(object) {
+            claimed.push(object.clone());
+        } else if !owner.meta.is_deleting() && !object.meta.is_deleting() {
+            release(owner, object, out);
+        }
+    }
+    if owner.meta.is_deleting() || selector.is_empty() {
+        return Ok(claimed);
+    }
+    for object in view.cache.orphans(kind, &owner.meta.namespace) {
+        if selector.matches(&object.meta.labels)
+            && mine(object)
+            && !object.meta.is_deleting()
+            && !object.pod().is_some_and(|p| p.is_terminal())
+            && let Some(adopted) = adopt(owner, object, out)?
+        {
+            claimed.push(adopted);
+        }
+    }
+    Ok(claimed)
+}
+
+/// Makes the owner the controller of an orphan, unless somebody was faster.
+fn adopt(owner: &Object, orphan: &Object, out: &mut Out<'_>) -> Result<Option<Rc<Object>>, ApiError> {
+    let key = orphan.key();
+    let still_free = out.server.get(&key).is_some_and(|now| now.meta.uid == orphan.meta.uid && now.meta.controller().is_none());
+    let owner_lives = out.server.get(&owner.key()).is_some_and(|now| now.meta.uid == owner.meta.uid && !now.meta.is_deleting());
+    if !still_free || !owner_lives {
+        return Ok(None);
+    }
+    out.patch(&key, Why::Adopt, |object| object.meta.owner_references.push(owner.controller_reference())).map(Some)
+}
+
+/// Lets go of an object that no longer matches.
+fn release(owner: &Object, object: &Object, out: &mut Out<'_>) {
+    // Gone or changed meanwhile is as good as released.
+    let _ = out.patch(&object.key(), Why::Release, |o| o.meta.owner_references.retain(|r| r.uid != owner.meta.uid));
+}

@@ -1,0 +1,282 @@
+//! Keeps `spec.replicas` Pods alive for every ReplicaSet.
+//!
+//! Guarantees: Pods are created in batches of 1, 2, 4, 8…, and a refusal stops the batches; no Pod is created or
+//! deleted until the loop has seen what it did before; at most 500 of either in one pass.
+//! Models `pkg/controller/replicaset/replica_set.go`.
+
+use super::ownership::claim;
+use super::{Controller, Event, Watch};
+use crate::api::pod::Pod;
+use crate::api::time::SECOND;
+use crate::api::workload::{Condition, ReplicaSet, ReplicaSetStatus};
+use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Timestamp};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::{ApiError, Delete};
+use crate::engine::why::{DeletionRank, Why};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The most Pods created or deleted in one pass.
+const BURST: usize = 500;
+const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+
+/// The replicaset loop.
+pub struct ReplicaSetController;
+
+impl Controller for ReplicaSetController {
+    fn name(&self) -> &'static str {
+        "replicaset-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::ReplicaSet), Watch::Owns(Kind::ReplicaSet, Kind::Pod), Watch::Maps(Kind::Pod)]
+    }
+
+    /// A Pod without a controller wakes the ReplicaSets whose selector it matches.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let pod = event.object;
+        if pod.meta.controller().is_some() {
+            return;
+        }
+        for set in cache.list_in(Kind::ReplicaSet, &pod.meta.namespace) {
+            if set.body::<ReplicaSet>().spec.selector.matches(&pod.meta.labels) {
+                wake(set.key());
+            }
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some((object, set)) = view.cache.get::<ReplicaSet>(key) else { return Ok(Action::AwaitChange) };
+        let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
+        let (active, rest): (Vec<_>, Vec<_>) = pods.into_iter().partition(|pod| pod.is_active_pod());
+        let terminating = rest.iter().filter(|p| p.meta.is_deleting() && !p.body::<Pod>().is_terminal()).count() as i32;
+        let managed = if view.sees_own_writes && !object.meta.is_deleting() { manage(object, set, &active, view, out) } else { Ok(()) };
+        let status = status_of(object, set, &active, terminating, managed.as_ref().err(), view.wall);
+        let waits = managed.is_ok() && set.spec.min_ready_seconds > 0 && status.ready_replicas == set.spec.replicas && status.available_replicas != set.spec.replicas;
+        if status != set.status {
+            out.update_status(object, Why::Observed, |o| {
+                if let Body::ReplicaSet(body) = &mut o.body {
+                    body.status = status;
+                }
+            })?;
+        }
+        managed?;
+        Ok(if waits { Action::RequeueAfter(set.spec.min_ready_seconds as u64 * SECOND) } else { Action::AwaitChange })
+    }
+}
+
+/// Creates the Pods that are missing, or deletes those that are too many.
+fn manage(object: &Rc<Object>, set: &ReplicaSet, active: &[Rc<Object>], view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let (have, want) = (active.len(), set.spec.replicas.max(0) as usize);
+    if have < want {
+        return create_pods(object, set, have, want, out);
+    }
+    let surplus = (have - want).min(BURST);
+    if surplus == 0 {
+        return Ok(());
+    }
+    let ranked = deletion_order(object, active, view);
+    let mut failed = None;
+    for i in 0..surplus {
+        let pod = &ranked[i].pod;
+        let rank = ranked.get(surplus).map_or(DeletionRank::Equal, |stays| ranked[i].compare(stays).1);
+        let why = Why::TooMany { have: have as i32, want: want as i32, rank };
+        match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why) {
+            Ok(_) => out.event(object, "Normal", "SuccessfulDelete", format!("Deleted pod: {}", pod.meta.name)),
+            Err(error) => failed = Some(error),
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Slow start: a batch of 1, then 2, 4, 8… as long as all of one succeed.
+fn create_pods(object: &Rc<Object>, set: &ReplicaSet, have: usize, want: usize, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let missing = (want - have).min(BURST);
+    let (mut made, mut batch) = (0, 1);
+    while made < missing {
+        let mut failed = None;
+        for _ in 0..batch.min(missing - made) {
+            let why = Why::TooFew { have: have as i32, want: want as i32 };
+            match out.create(pod_from_template(object, set), why) {
+                Ok(pod) => out.event(object, "Normal", "SuccessfulCreate", format!("Created pod: {}", pod.meta.name)),
+                Err(error) => {
+                    out.event(object, "Warning", "FailedCreate", format!("Error creating: {error}"));
+                    failed = Some(error);
+                }
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        made += batch.min(missing - made);
+        batch *= 2;
+    }
+    Ok(())
+}
+
+fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
+    let template = &set.spec.template;
+    Object {
+        kind: Kind::Pod,
+        meta: ObjectMeta {
+            generate_name: format!("{}-", object.meta.name).into(),
+            namespace: object.meta.namespace.clone(),
+            labels: template.labels.clone(),
+            annotations: template.annotations.clone(),
+            owner_references: vec![object.controller_reference()],
+            ..Default::default()
+        },
+        body: Body::Pod(Pod { spec: template.spec.clone(), node_name: template.spec.node_name.clone(), ..Default::default() }),
+    }
+}
+
+/// A Pod with what decides how early it goes.
+struct Ranked {
+    pod: Rc<Object>,
+    cost: i32,
+    /// Active Pods of sibling ReplicaSets on the same node.
+    neighbours: usize,
+    now: Timestamp,
+}
+
+impl Ranked {
+    fn body(&self) -> &Pod {
+        self.pod.body()
+    }
+
+    /// Which of two Pods goes first, and what decided it.
+    fn compare(&self, other: &Ranked) -> (Ordering, DeletionRank) {
+        let (a, b) = (self.body(), other.body());
+        let phase = |pod: &Pod| match pod.status.phase.as_str() {
+            "Pending" => 0,
+            "Running" => 2,
+            _ => 1,
+        };
+        let ready_since = |pod: &Pod| pod.status.condition("Ready").filter(|c| c.status == "True").and_then(|c| c.last_transition_time);
+        let restarts = |pod: &Pod| pod.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0);
+        let age = |since: Option<Timestamp>, now: Timestamp| since.map_or(0, |t| log_age(now.0 - t.0));
+        let steps = [
+            (a.node_name.is_empty().cmp(&b.node_name.is_empty()).reverse(), DeletionRank::Unassigned),
+            (phase(a).cmp(&phase(b)), DeletionRank::Pending),
+            (a.is_ready().cmp(&b.is_ready()), DeletionRank::NotReady),
+            (self.cost.cmp(&other.cost), DeletionRank::LowerCost),
+            (other.neighbours.cmp(&self.neighbours), DeletionRank::SharesNode),
+            (age(ready_since(a), self.now).cmp(&age(ready_since(b), self.now)), DeletionRank::YoungerReady),
+            (restarts(b).cmp(&restarts(a)), DeletionRank::MoreRestarts),
+            (age(self.pod.meta.creation_timestamp, self.now).cmp(&age(other.pod.meta.creation_timestamp, self.now)), DeletionRank::Younger),
+        ];
+        steps
+            .into_iter()
+            .find(|(order, _)| order.is_ne())
+            .unwrap_or_else(|| (self.pod.meta.uid.cmp(&other.pod.meta.uid), DeletionRank::Equal))
+    }
+}
+
+/// Ages are compared by order of magnitude, so that Pods of nearly one age go in random order.
+fn log_age(seconds: i64) -> u32 {
+    64 - (seconds.max(0) as u64).leading_zeros()
+}
+
+/// The Pods in the order in which they would go.
+fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], view: &View<'_>) -> Vec<Ranked> {
+    let neighbours = neighbours(object, view);
+    let mut ranked: Vec<Ranked> = active
+        .iter()
+        .map(|pod| Ranked {
+            cost: pod.meta.annotation(COST).and_then(|v| v.parse().ok()).unwrap_or(0),
+            neighbours: neighbours.get(&pod.body::<Pod>().node_name).copied().unwrap_or(0),
+            now: view.wall,
+            pod: pod.clone(),
+        })
+        .collect();
+    ranked.sort_by(|a, b| a.compare(b).0);
+    ranked
+}
+
+/// How many active Pods of all ReplicaSets of the same owner each node has; nothing for a bare ReplicaSet.
+fn neighbours(object: &Object, view: &View<'_>) -> BTreeMap<Str, usize> {
+    let mut counts = BTreeMap::new();
+    let Some(owner) = object.meta.controller() else { return counts };
+    for sibling in view.cache.owned_of_kind(owner.uid, Kind::ReplicaSet) {
+        for pod in view.cache.owned_of_kind(sibling.meta.uid, Kind::Pod).filter(|p| p.is_active_pod()) {
+            *counts.entry(pod.body::<Pod>().node_name.clone()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+fn status_of(object: &Object, set: &ReplicaSet, active: &[Rc<Object>], terminating: i32, failure: Option<&ApiError>, now: Timestamp) -> ReplicaSetStatus {
+    let labels = &set.spec.template.labels;
+    let mut status = ReplicaSetStatus {
+        replicas: active.len() as i32,
+        terminating_replicas: Some(terminating),
+        observed_generation: object.meta.generation,
+        conditions: set.status.conditions.clone(),
+        ..Default::default()
+    };
+    for object in active {
+        let pod: &Pod = object.body();
+        let labelled = Rc::ptr_eq(&object.meta.labels, labels) || crate::api::selector::contains_all(&object.meta.labels, labels);
+        status.fully_labeled_replicas += i32::from(labelled);
+        if pod.is_ready() {
+            status.ready_replicas += 1;
+            status.available_replicas += i32::from(pod.is_available(set.spec.min_ready_seconds, now));
+        }
+    }
+    let known = status.conditions.iter().any(|c| c.kind == "ReplicaFailure");
+    match failure {
+        None => status.conditions.retain(|c| c.kind != "ReplicaFailure"),
+        Some(error) if !known => status.conditions.push(Condition {
+            kind: "ReplicaFailure".into(),
+            status: "True".into(),
+            reason: if (active.len() as i32) < set.spec.replicas { "FailedCreate" } else { "FailedDelete" }.into(),
+            message: error.message.as_str().into(),
+            last_transition_time: Some(now),
+            ..Default::default()
+        }),
+        Some(_) => {}
+    }
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Uid;
+    use crate::api::pod::PodCondition;
+
+    /// A Pod on `node`; ready since `ready`, if given.
+    fn ranked(node: &str, phase: &str, ready: Option<i64>, uid: u128) -> Ranked {
+        let mut pod = Pod { node_name: node.into(), ..Default::default() };
+        pod.status.phase = phase.into();
+        if let Some(since) = ready {
+            pod.status.conditions.push(PodCondition {
+                kind: "Ready".into(),
+                status: "True".into(),
+                last_transition_time: Some(Timestamp(since)),
+                ..Default::default()
+            });
+        }
+        let meta = ObjectMeta { uid: Uid(uid), creation_timestamp: Some(Timestamp(0)), ..Default::default() };
+        Ranked { pod: Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(pod) }), cost: 0, neighbours: 0, now: Timestamp(1000) }
+    }
+
+    #[test]
+    fn the_deletion_order_looks_at_one_thing_after_another() {
+        let ready = || ranked("n", "Running", Some(0), 1);
+        let cases = [
+            ("a Pod without a node goes first", ranked("", "Pending", None, 9), ready(), DeletionRank::Unassigned),
+            ("then a pending one", ranked("n", "Pending", None, 9), ready(), DeletionRank::Pending),
+            ("then one that is not ready", ranked("n", "Running", None, 9), ready(), DeletionRank::NotReady),
+            ("then one of lower cost", Ranked { cost: -1, ..ready() }, ready(), DeletionRank::LowerCost),
+            ("then one that shares its node", Ranked { neighbours: 2, ..ready() }, ready(), DeletionRank::SharesNode),
+            ("then one that is ready for a shorter time", ranked("n", "Running", Some(999), 9), ready(), DeletionRank::YoungerReady),
+            ("equal ones go by uid", ranked("n", "Running", Some(0), 0), ready(), DeletionRank::Equal),
+        ];
+        for (name, first, second, rank) in cases {
+            assert_eq!(first.compare(&second), (Ordering::Less, rank), "{name}");
+        }
+    }
+}

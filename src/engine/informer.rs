@@ -1,0 +1,159 @@
+//! Informers: a component's own copy of the store, fed by a watch that lags behind it.
+
+use super::journal::{Entry, EntryId, Op};
+use crate::api::object::Typed;
+use crate::api::time::MS;
+use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid, kind};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+type Objects = BTreeMap<(Str, Str), Rc<Object>>;
+
+/// What one component believes the cluster to be.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    objects: Vec<Objects>,
+    /// Objects by the uid of each of their owners; those without a controller under the nil uid.
+    owned: BTreeMap<Uid, BTreeMap<ObjectRef, Rc<Object>>>,
+}
+
+impl Cache {
+    fn new() -> Self {
+        Cache { objects: vec![Objects::new(); kind::ALL.len()], owned: BTreeMap::new() }
+    }
+
+    /// The object with this key.
+    pub fn object(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
+        self.objects[key.kind as usize].get(&(key.namespace.clone(), key.name.clone()))
+    }
+
+    /// The body of the object with this key, as its type.
+    pub fn get<T: Typed>(&self, key: &ObjectRef) -> Option<(&Rc<Object>, &T)> {
+        let object = self.object(key)?;
+        Some((object, object.get::<T>()?))
+    }
+
+    /// All objects of a kind, by namespace and name.
+    pub fn list(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
+        self.objects[kind as usize].values()
+    }
+
+    /// All objects of a kind in a namespace, by name.
+    pub fn list_in(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
+        let start = (namespace.clone(), Str::default());
+        self.objects[kind as usize].range(start..).take_while(move |((ns, _), _)| ns == namespace).map(|(_, o)| o)
+    }
+
+    /// All objects that name the uid as an owner, by key.
+    pub fn owned_by(&self, uid: Uid) -> impl Iterator<Item = &Rc<Object>> {
+        self.owned.get(&uid).into_iter().flat_map(|m| m.values())
+    }
+
+    /// Objects of a kind that name the uid as an owner, by name.
+    pub fn owned_of_kind(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
+        self.owned_by(uid).filter(move |o| o.kind == kind)
+    }
+
+    /// Objects of a kind in a namespace that no controller has, by name.
+    pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
+        self.owned_by(Uid::default()).filter(move |o| o.kind == kind && o.meta.namespace == *namespace)
+    }
+
+    fn apply(&mut self, op: Op, object: &Rc<Object>) {
+        let key = (object.meta.namespace.clone(), object.meta.name.clone());
+        let slot = &mut self.objects[object.kind as usize];
+        let old = if op == Op::Deleted { slot.remove(&key) } else { slot.insert(key, object.clone()) };
+        if !is_indexed(object.kind) {
+            return;
+        }
+        let reference = object.key();
+        if let Some(old) = old
+            && (op == Op::Deleted || owners(&old).ne(owners(object)))
+        {
+            for uid in owners(&old) {
+                if let Some(map) = self.owned.get_mut(&uid) {
+                    map.remove(&reference);
+                    if map.is_empty() {
+                        self.owned.remove(&uid);
+                    }
+                }
+            }
+        }
+        if op != Op::Deleted {
+            for uid in owners(object) {
+                self.owned.entry(uid).or_default().insert(reference.clone(), object.clone());
+            }
+        }
+    }
+}
+
+/// Only objects that can be owned or adopted are indexed.
+fn is_indexed(kind: Kind) -> bool {
+    !matches!(kind, Kind::Event | Kind::Node | Kind::Namespace | Kind::StorageClass)
+}
+
+/// The uids under which an object is found.
+fn owners(object: &Object) -> impl Iterator<Item = Uid> {
+    let orphan = object.meta.controller().is_none().then_some(Uid::default());
+    object.meta.owner_references.iter().map(|o| o.uid).chain(orphan)
+}
+
+/// One component's watch and cache.
+#[derive(Clone, Debug)]
+pub struct Informer {
+    /// Whose it is.
+    pub name: &'static str,
+    /// What it holds.
+    pub cache: Cache,
+    /// How long after a write its watch event arrives.
+    pub lag: Duration,
+    /// Whether it watches this kind.
+    pub watches: fn(Kind) -> bool,
+    cursor: usize,
+    due: Option<Time>,
+}
+
+impl Informer {
+    /// An informer that has seen nothing yet.
+    pub fn new(name: &'static str, watches: fn(Kind) -> bool) -> Self {
+        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, cursor: 0, due: None }
+    }
+
+    /// How much of the journal has arrived.
+    pub fn seen(&self) -> usize {
+        self.cursor
+    }
+
+    /// When the next event arrives, if that has to be scheduled anew.
+    pub fn next_arrival(&mut self, journal: &[Entry]) -> Option<Time> {
+        if self.due.is_some() {
+            return None;
+        }
+        while let Some(entry) = journal.get(self.cursor) {
+            if entry.write().is_some_and(|(_, o)| (self.watches)(o.kind)) {
+                self.due = Some(entry.time.after(self.lag));
+                return self.due;
+            }
+            self.cursor += 1;
+        }
+        None
+    }
+
+    /// Takes in the next event that has arrived by now.
+    pub fn receive(&mut self, journal: &[Entry], now: Time) -> Option<EntryId> {
+        self.due = None;
+        while let Some(entry) = journal.get(self.cursor) {
+            if entry.time.after(self.lag) > now {
+                return None;
+            }
+            self.cursor += 1;
+            if let Some((op, object)) = entry.write()
+                && (self.watches)(object.kind)
+            {
+                self.cache.apply(op, object);
+                return Some(self.cursor as EntryId - 1);
+            }
+        }
+        None
+    }
+}

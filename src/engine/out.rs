@@ -1,0 +1,104 @@
+//! What a loop may do: write through the API server, each write with its reason, and record Events.
+
+use super::events::EventRecorder;
+use super::informer::Cache;
+use super::store::{ApiError, ApiServer, Delete, Origin};
+use super::why::Why;
+use crate::api::{Duration, Object, ObjectRef, Time, Timestamp};
+use std::rc::Rc;
+
+/// What a loop sees in one pass.
+pub struct View<'a> {
+    /// Its informer's cache.
+    pub cache: &'a Cache,
+    /// Virtual time.
+    pub now: Time,
+    /// The same instant as objects record it.
+    pub wall: Timestamp,
+    /// Whether everything it wrote for this key has come back through its informer.
+    pub sees_own_writes: bool,
+}
+
+/// The outcome of a pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Nothing to do until something changes.
+    AwaitChange,
+    /// Look again after this time even if nothing changes.
+    RequeueAfter(Duration),
+}
+
+/// A loop's way to write.
+pub struct Out<'a> {
+    /// The API server.
+    pub server: &'a mut ApiServer,
+    /// Events already recorded, for counting repeats.
+    pub recorder: &'a mut EventRecorder,
+    /// Who writes, and what woke it.
+    pub origin: Origin,
+    /// Writes of this pass that were accepted and changed something.
+    pub writes: u32,
+}
+
+impl Out<'_> {
+    /// Creates an object.
+    pub fn create(&mut self, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
+        let result = self.server.create(&self.origin, object, why);
+        self.count(before);
+        result
+    }
+
+    /// Replaces spec and metadata of the object that was read, changed by `change`.
+    pub fn update(&mut self, object: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
+        let mut new = object.clone();
+        change(&mut new);
+        let result = self.server.update(&self.origin, new, why);
+        self.count(before);
+        result
+    }
+
+    /// Replaces the status of the object that was read, changed by `change`.
+    pub fn update_status(&mut self, object: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
+        let mut new = object.clone();
+        change(&mut new);
+        let result = self.server.update_status(&self.origin, new, why);
+        self.count(before);
+        result
+    }
+
+    /// Changes the stored object whatever its version is, as a patch does.
+    pub fn patch(&mut self, key: &ObjectRef, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
+        let Some(current) = self.server.get(key) else { return Err(ApiError::not_found(key.kind, &key.name)) };
+        let mut new = (**current).clone();
+        change(&mut new);
+        let result = self.server.update_all(&self.origin, new, why);
+        self.count(before);
+        result
+    }
+
+    /// Deletes an object.
+    pub fn delete(&mut self, key: &ObjectRef, how: Delete, why: Why) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
+        let result = self.server.delete(&self.origin, key, how, why);
+        self.count(before);
+        result
+    }
+
+    /// Records an Event about an object.
+    pub fn event(&mut self, about: &Object, kind: &'static str, reason: &'static str, message: String) {
+        self.recorder.record(self.server, &self.origin, about, "", (kind, reason), message);
+    }
+
+    /// Records an Event about a field of an object, such as one container.
+    pub fn event_at(&mut self, about: &Object, field: &str, kind: &'static str, reason: &'static str, message: String) {
+        self.recorder.record(self.server, &self.origin, about, field, (kind, reason), message);
+    }
+
+    fn count(&mut self, before: u64) {
+        self.writes += u32::from(self.server.version() > before);
+    }
+}

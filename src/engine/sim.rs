@@ -1,0 +1,382 @@
+//! The simulation: a queue of tasks in virtual time, run one by one.
+//!
+//! Guarantees: the history depends on the cluster, the seed and the commands alone, never on how
+//! `advance` was sliced; no task reads a wall clock.
+
+use super::cluster::ClusterConfig;
+use super::controllers::{self, Controller, Event, woken_by};
+use super::events::EventRecorder;
+use super::informer::Informer;
+use super::journal::{Actor, Entry, EntryId, Op, Record};
+use super::kubelet::Kubelets;
+use super::out::{Action, Out, View};
+use super::scheduler::Scheduler;
+use super::store::{ApiServer, Origin, defaults};
+use super::why::Why;
+use super::workqueue::WorkQueue;
+use crate::api::time::{MS, SECOND};
+use crate::api::{Kind, Object, ObjectRef, Time};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::rc::Rc;
+
+/// What can be due.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Task {
+    /// Watch events arrive at an informer.
+    Deliver(u8),
+    /// A loop takes a key from its queue.
+    Reconcile(u8, ObjectRef),
+    /// A loop asked to look at a key again.
+    Wake(u8, ObjectRef),
+    /// A loop looks at all its objects again.
+    Resync(u8),
+    /// The scheduler takes the next Pod.
+    Schedule,
+    /// A kubelet has something to do for a Pod.
+    Kubelet(super::kubelet::Job),
+}
+
+/// Which informer a component reads through.
+pub(super) const MANAGER: usize = 0;
+pub(super) const SCHEDULER: usize = 1;
+pub(super) const KUBELETS: usize = 2;
+
+/// From the arrival of an event to the pass it causes.
+const DISPATCH: u64 = MS;
+/// What a pass costs its key: at least, per write, per owned object.
+const PASS: u64 = MS;
+const PER_WRITE: u64 = MS;
+const PER_OWNED: u64 = 20;
+
+/// How far an `advance` came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Advance {
+    /// Tasks that were run.
+    pub ran: usize,
+    /// Whether the wished-for time was reached.
+    pub done: bool,
+}
+
+/// A cluster in motion.
+#[derive(Clone, Debug)]
+pub struct Sim {
+    /// How the cluster began.
+    pub config: ClusterConfig,
+    pub(super) server: ApiServer,
+    now: Time,
+    tasks: BinaryHeap<Reverse<(Time, u64, Task)>>,
+    sequence: u64,
+    pass: u32,
+    informers: [Informer; 3],
+    queues: Vec<WorkQueue>,
+    /// Per loop and key: how much of the journal must have arrived for the loop to see its own writes.
+    written: Vec<BTreeMap<ObjectRef, usize>>,
+    recorder: EventRecorder,
+    scheduler: Scheduler,
+    kubelets: Kubelets,
+    last_change: Time,
+    scanned: usize,
+}
+
+impl Sim {
+    /// A cluster at time 0, settled, with its nodes and classes.
+    pub fn new(config: ClusterConfig, seed: u64) -> Sim {
+        let mut sim = Sim {
+            server: ApiServer::new(config.epoch, seed),
+            now: Time::default(),
+            tasks: BinaryHeap::new(),
+            sequence: 0,
+            pass: 0,
+            informers: [
+                Informer::new("kube-controller-manager", |kind| kind != Kind::Event),
+                Informer::new("kube-scheduler", |kind| {
+                    matches!(kind, Kind::Pod | Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim | Kind::StorageClass)
+                }),
+                Informer::new("kubelet", |kind| matches!(kind, Kind::Pod | Kind::Node)),
+            ],
+            queues: vec![WorkQueue::default(); controllers::ALL.len()],
+            written: vec![BTreeMap::new(); controllers::ALL.len()],
+            recorder: EventRecorder::default(),
+            scheduler: Scheduler::default(),
+            kubelets: Kubelets::new(config.timing),
+            last_change: Time::default(),
+            scanned: 0,
+            config,
+        };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0 };
+        for mut value in sim.config.objects() {
+            defaults::apply_defaults(&mut value);
+            let kind = (value["apiVersion"].as_str(), value["kind"].as_str());
+            let kind = kind.0.zip(kind.1).and_then(|(v, k)| Kind::from_api(v, k));
+            if let Some(Ok(object)) = kind.map(|kind| Object::from_value(kind, value)) {
+                // A node name given twice is the only refusal possible; the first one stays.
+                let _ = sim.server.create(&origin, object, Why::Bootstrap);
+            }
+        }
+        for (i, controller) in controllers::ALL.iter().enumerate() {
+            if let Some((seconds, _)) = controller.resync() {
+                sim.push(Time(seconds * SECOND), Task::Resync(i as u8));
+            }
+        }
+        sim.pump();
+        sim
+    }
+
+    /// Virtual time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The history: every command, write and refusal.
+    pub fn journal(&self) -> &[Entry] {
+        self.server.journal()
+    }
+
+    /// The API server, for reading.
+    pub fn server(&self) -> &ApiServer {
+        &self.server
+    }
+
+    /// The object with this key.
+    pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
+        self.server.get(key)
+    }
+
+    /// All objects of a kind, by namespace and name.
+    pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
+        self.server.list(kind)
+    }
+
+    /// When something other than an Event last changed.
+    pub fn last_change(&self) -> Time {
+        self.last_change
+    }
+
+    /// When the next task is due.
+    pub fn next_task(&self) -> Option<Time> {
+        self.tasks.peek().map(|Reverse((time, _, _))| *time)
+    }
+
+    /// The keys that wait in each loop's queue.
+    pub fn queues(&self) -> impl Iterator<Item = (&'static str, &WorkQueue)> {
+        controllers::ALL.iter().map(|c| c.name()).zip(&self.queues)
+    }
+
+    /// Notes a person's command and gives the origin of its writes.
+    pub fn command(&mut self, text: &str) -> Origin {
+        self.pass += 1;
+        self.server.now = self.now;
+        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass };
+        let cause = self.server.note(&origin, text, Why::Asked);
+        Origin { cause: Some(cause), ..origin }
+    }
+
+    /// Lets a client talk to the API server; what it wrote starts to spread.
+    pub fn request<R>(&mut self, talk: impl FnOnce(&mut ApiServer) -> R) -> R {
+        self.server.now = self.now;
+        let result = talk(&mut self.server);
+        self.pump();
+        result
+    }
+
+    /// Runs tasks until the time or the budget of tasks is reached.
+    pub fn advance(&mut self, to: Time, budget: usize) -> Advance {
+        for ran in 0..budget {
+            if self.next_task().is_none_or(|at| at > to) {
+                self.now = self.now.max(to);
+                return Advance { ran, done: true };
+            }
+            self.step();
+        }
+        let done = self.next_task().is_none_or(|at| at > to);
+        if done {
+            self.now = self.now.max(to);
+        }
+        Advance { ran: budget, done }
+    }
+
+    /// Runs until one pass of some loop has written something; `None` if nothing would before `limit`.
+    pub fn step_reconcile(&mut self, limit: Time) -> Option<u32> {
+        while self.next_task().is_some_and(|at| at <= limit) {
+            let version = self.server.version();
+            self.step();
+            if self.server.version() > version {
+                return Some(self.pass);
+            }
+        }
+        None
+    }
+
+    /// Runs the next task.
+    pub fn step(&mut self) {
+        let Some(Reverse((time, _, task))) = self.tasks.pop() else { return };
+        self.now = time;
+        self.server.now = time;
+        match task {
+            Task::Deliver(i) => self.deliver(usize::from(i)),
+            Task::Reconcile(i, key) => self.reconcile(usize::from(i), &key),
+            Task::Wake(i, key) => {
+                if self.queues[usize::from(i)].take_later(&key, time) {
+                    self.enqueue(usize::from(i), &key, time, None);
+                }
+            }
+            Task::Resync(i) => self.resync(usize::from(i)),
+            Task::Schedule => self.schedule(),
+            Task::Kubelet(job) => self.kubelet(job),
+        }
+        self.pump();
+    }
+
+    fn push(&mut self, at: Time, task: Task) {
+        self.sequence += 1;
+        self.tasks.push(Reverse((at, self.sequence, task)));
+    }
+
+    /// Schedules the arrival of what has been written.
+    fn pump(&mut self) {
+        for i in 0..self.informers.len() {
+            if let Some(at) = self.informers[i].next_arrival(self.server.journal()) {
+                self.push(at.max(self.now), Task::Deliver(i as u8));
+            }
+        }
+        let journal = self.server.journal();
+        for entry in &journal[self.scanned..] {
+            if entry.write().is_some_and(|(_, object)| object.kind != Kind::Event) {
+                self.last_change = entry.time;
+            }
+        }
+        self.scanned = journal.len();
+    }
+
+    fn deliver(&mut self, i: usize) {
+        while let Some(id) = self.informers[i].receive(self.server.journal(), self.now) {
+            let Some((op, object, before)) = self.write_at(id) else { continue };
+            let event = Event { op, object: &object, before: before.as_ref() };
+            match i {
+                MANAGER => self.wake_loops(&event, id),
+                SCHEDULER => {
+                    if let Some(at) = self.scheduler.observe(&event, id, self.now) {
+                        self.push(at, Task::Schedule);
+                    }
+                }
+                _ => {
+                    for (at, job) in self.kubelets.observe(&event, id, self.now) {
+                        self.push(at, Task::Kubelet(job));
+                    }
+                }
+            }
+        }
+    }
+
+    fn write_at(&self, id: EntryId) -> Option<(Op, Rc<Object>, Option<Rc<Object>>)> {
+        match &self.server.journal().get(id as usize)?.record {
+            Record::Write { op, object, before } => Some((*op, object.clone(), before.clone())),
+            _ => None,
+        }
+    }
+
+    fn wake_loops(&mut self, event: &Event<'_>, id: EntryId) {
+        let mut woken = Vec::new();
+        for (i, controller) in controllers::ALL.iter().enumerate() {
+            woken_by(*controller, event, &self.informers[MANAGER].cache, &mut |key| woken.push((i, key)));
+            if event.op == Op::Deleted {
+                let key = event.object.key();
+                self.queues[i].drop_key(&key);
+                self.written[i].remove(&key);
+            }
+        }
+        let at = self.now.after(DISPATCH);
+        for (i, key) in woken {
+            self.enqueue(i, &key, at, Some(id));
+        }
+    }
+
+    fn enqueue(&mut self, i: usize, key: &ObjectRef, at: Time, cause: Option<EntryId>) {
+        if let Some(at) = self.queues[i].add(key, at, cause) {
+            self.push(at, Task::Reconcile(i as u8, key.clone()));
+        }
+    }
+
+    fn reconcile(&mut self, i: usize, key: &ObjectRef) {
+        let Some(cause) = self.queues[i].take(key, self.now) else { return };
+        let controller: &dyn Controller = controllers::ALL[i];
+        let informer = &self.informers[MANAGER];
+        let view = View {
+            cache: &informer.cache,
+            now: self.now,
+            wall: self.server.wall_at(self.now),
+            sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed),
+        };
+        self.pass += 1;
+        let mut out = Out {
+            server: &mut self.server,
+            recorder: &mut self.recorder,
+            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass },
+            writes: 0,
+        };
+        let result = controller.reconcile(key, &view, &mut out);
+        let writes = out.writes;
+        let owned = view.cache.object(key).map_or(0, |o| view.cache.owned_by(o.meta.uid).count());
+        if writes > 0 {
+            self.written[i].insert(key.clone(), self.server.journal().len());
+        }
+        let cost = PASS + PER_WRITE * u64::from(writes.min(50)) + PER_OWNED * owned as u64;
+        self.queues[i].keep_busy(key, self.now.after(cost));
+        match result {
+            Ok(action) => {
+                self.queues[i].forget(key);
+                if let Action::RequeueAfter(span) = action {
+                    self.wake_later(i, key, span);
+                }
+            }
+            Err(_) => {
+                let delay = self.queues[i].back_off(key);
+                self.wake_later(i, key, delay);
+            }
+        }
+    }
+
+    fn wake_later(&mut self, i: usize, key: &ObjectRef, span: u64) {
+        let at = self.now.after(span);
+        if self.queues[i].add_at(key, at) {
+            self.push(at, Task::Wake(i as u8, key.clone()));
+        }
+    }
+
+    fn resync(&mut self, i: usize) {
+        let Some((seconds, kind)) = controllers::ALL[i].resync() else { return };
+        let keys: Vec<_> = self.informers[MANAGER].cache.list(kind).map(|o| o.key()).collect();
+        for key in keys {
+            self.enqueue(i, &key, self.now, None);
+        }
+        self.push(self.now.after(seconds * SECOND), Task::Resync(i as u8));
+    }
+
+    fn schedule(&mut self) {
+        self.pass += 1;
+        let cache = &self.informers[SCHEDULER].cache;
+        let mut out = Out {
+            server: &mut self.server,
+            recorder: &mut self.recorder,
+            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass },
+            writes: 0,
+        };
+        if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out) {
+            self.push(at, Task::Schedule);
+        }
+    }
+
+    fn kubelet(&mut self, job: super::kubelet::Job) {
+        self.pass += 1;
+        let mut out = Out {
+            server: &mut self.server,
+            recorder: &mut self.recorder,
+            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass },
+            writes: 0,
+        };
+        for (at, job) in self.kubelets.run(job, &self.informers[KUBELETS].cache, self.now, &mut out) {
+            self.push(at, Task::Kubelet(job));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the API server adds to an object on creation, beyond defaults of its own fields.
+//!
+//! Models the stock admission plugins (ServiceAccount, DefaultTolerationSeconds, Priority, DefaultStorageClass,
+//! StorageObjectInUseProtection) and the create strategies of `pkg/registry`.
+
+use super::defaults;
+use super::error::ApiError;
+use super::server::ApiServer;
+use crate::api::pod::{Pod, PodCondition, TOKEN_VOLUME};
+use crate::api::storage::StorageClass;
+use crate::api::{Body, Kind, Object, Str};
+use serde_json::{Value, json};
+
+/// Marks the class that claims without one get.
+const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
+
+impl ApiServer {
+    /// Admits a new object, changed as the stock plugins change it.
+    pub(super) fn admit(&mut self, object: &mut Object) -> Result<(), ApiError> {
+        let default_class = if object.kind == Kind::PersistentVolumeClaim { self.default_class() } else { None };
+        let suffix = if object.kind == Kind::Pod { self.rng.suffix() } else { Str::default() };
+        match &mut object.body {
+            Body::Pod(pod) => admit_pod(pod, suffix),
+            Body::PersistentVolumeClaim(claim) => {
+                protect(&mut object.meta.finalizers, "kubernetes.io/pvc-protection");
+                claim.status.phase = "Pending".into();
+                if let (None, Some(class)) = (&claim.spec.storage_class_name, default_class) {
+                    claim.spec = claim.spec.edited(|raw| {
+                        raw.insert("storageClassName".into(), class.as_str().into());
+                    });
+                }
+            }
+            Body::PersistentVolume(volume) => {
+                protect(&mut object.meta.finalizers, "kubernetes.io/pv-protection");
+                volume.status = crate::api::storage::VolumeStatus {
+                    phase: "Pending".into(),
+                    last_phase_transition_time: Some(self.wall()),
+                    ..Default::default()
+                };
+            }
+            Body::Service(_) => self.allocate_service(object)?,
+            Body::StatefulSet(set) => set.status.replicas = 0,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn default_class(&self) -> Option<Str> {
+        self.list(Kind::StorageClass)
+            .rfind(|class| class.meta.annotation(DEFAULT_CLASS).is_some_and(|v| v == "true"))
+            .filter(|class| class.get::<StorageClass>().is_some())
+            .map(|class| class.meta.name.clone())
+    }
+
+    /// Gives a Service its addresses and node ports.
+    fn allocate_service(&mut self, object: &mut Object) -> Result<(), ApiError> {
+        let Body::Service(service) = &mut object.body else { return Ok(()) };
+        if service.spec.kind == "ExternalName" {
+            return Ok(());
+        }
+        let ip = if service.spec.cluster_ip.is_empty() {
+            self.next_service_ip += 1;
+            let n = self.next_service_ip;
+            format!("10.96.{}.{}", n >> 8 & 0xff, n & 0xff)
+        } else {
+            service.spec.cluster_ip.to_string()
+        };
+        let wants_ports = matches!(service.spec.kind.as_str(), "NodePort" | "LoadBalancer");
+        let first = self.next_node_port;
+        let mut taken = 0;
+        service.spec = service.spec.edited(|raw| {
+            raw.insert("clusterIP".into(), ip.as_str().into());
+            raw.insert("clusterIPs".into(), json!([ip]));
+            let selects = raw.get("selector").and_then(Value::as_object).is_some_and(|s| !s.is_empty());
+            let families = if selects || ip != "None" { json!(["IPv4"]) } else { json!(["IPv4", "IPv6"]) };
+            raw.entry("ipFamilyPolicy").or_insert_with(|| if families.as_array().is_some_and(|f| f.len() == 2) { "RequireDualStack" } else { "SingleStack" }.into());
+            raw.entry("ipFamilies").or_insert(families);
+            if wants_ports {
+                raw.entry("externalTrafficPolicy").or_insert_with(|| "Cluster".into());
+                for port in raw.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+                    if port.get("nodePort").is_none_or(|p| p == 0) {
+                        port.insert("nodePort".into(), (30_000 + (u32::from(first) + taken) * 7919 % 2768).into());
+                        taken += 1;
+                    }
+                }
+            }
+            if service.spec.kind == "LoadBalancer" {
+                raw.entry("allocateLoadBalancerNodePorts").or_insert(true.into());
+            }
+        });
+        self.next_node_port = first + taken as u16;
+        Ok(())
+    }
+}
+
+fn protect(finalizers: &mut Vec<Str>, name: &'static str) {
+    if !finalizers.iter().any(|f| f == name) {
+        finalizers.push(Str::new_static(name));
+    }
+}
+
+fn admit_pod(pod: &mut Pod, suffix: Str) {
+    pod.spec = pod.spec.admitted(|raw| defaults::admit_pod(raw, &TOKEN_VOLUME[TOKEN_VOLUME.len() - 5..]));
+    if pod.spec.volumes.iter().any(|v| v.name == TOKEN_VOLUME) {
+        pod.token = suffix;
+    }
+    pod.status = crate::api::pod::PodStatus { phase: "Pending".into(), qos_class: qos_class(pod), ..Default::default() };
+    if !pod.spec.scheduling_gates.is_empty() {
+        pod.status.conditions.push(PodCondition {
+            kind: "PodScheduled".into(),
+            status: "False".into(),
+            reason: "SchedulingGated".into(),
+            message: "Scheduling is blocked due to non-empty scheduling gates".into(),
+            ..Default::default()
+        });
+    }
+}
+
+/// `Guaranteed` if every container's limits equal its requests, `BestEffort` if there are none, else `Burstable`.
+fn qos_class(pod: &Pod) -> Str {
+    let all = || pod.spec.containers.iter().chain(&pod.spec.init_containers);
+    if all().all(|c| c.resources.requests.is_empty() && c.resources.limits.is_empty()) {
+        return "BestEffort".into();
+    }
+    let guaranteed = all().all(|c| {
+        ["cpu", "memory"].iter().all(|r| c.resources.limits.get(*r).is_some_and(|limit| c.resources.requests.get(*r).is_none_or(|q| q == limit)))
+    });
+    if guaranteed { "Guaranteed" } else { "Burstable" }.into()
+}

@@ -1,0 +1,71 @@
+//! Refusals of the API server, in its words.
+
+use crate::api::Kind;
+use std::fmt;
+
+/// The `reason` of a refusal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Reason {
+    NotFound,
+    AlreadyExists,
+    Conflict,
+    Invalid,
+    Forbidden,
+    BadRequest,
+}
+
+/// A refusal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ApiError {
+    /// The machine's word for it.
+    pub reason: Reason,
+    /// The person's words for it.
+    pub message: String,
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+impl ApiError {
+    /// There is no such object.
+    pub fn not_found(kind: Kind, name: &str) -> Self {
+        ApiError { reason: Reason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()) }
+    }
+
+    /// There is one already.
+    pub fn already_exists(kind: Kind, name: &str) -> Self {
+        ApiError { reason: Reason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()) }
+    }
+
+    /// The write was made from a state that is no longer current.
+    pub fn conflict(kind: Kind, name: &str) -> Self {
+        ApiError {
+            reason: Reason::Conflict,
+            message: format!(
+                "Operation cannot be fulfilled on {} {name:?}: the object has been modified; please apply your changes to the latest version and try again",
+                kind.group_resource()
+            ),
+        }
+    }
+
+    /// The object breaks a rule; the message is complete.
+    pub fn invalid(message: String) -> Self {
+        ApiError { reason: Reason::Invalid, message }
+    }
+
+    /// The request could not be read.
+    pub fn bad_request(message: String) -> Self {
+        ApiError { reason: Reason::BadRequest, message }
+    }
+
+    /// The request is not allowed.
+    pub fn forbidden(message: String) -> Self {
+        ApiError { reason: Reason::Forbidden, message }
+    }
+}

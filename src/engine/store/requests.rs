@@ -1,0 +1,137 @@
+//! What clients ask for: creation from JSON, patches, deletion.
+
+use super::error::ApiError;
+use super::server::{ApiServer, Origin};
+use super::{defaults, patch, validation};
+use crate::api::{Kind, Object, ObjectRef, Uid};
+use crate::engine::why::Why;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// What becomes of the objects that a deleted one owns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Propagation {
+    /// They are collected after it is gone.
+    #[default]
+    Background,
+    /// It waits until they are gone.
+    Foreground,
+    /// They live on without it.
+    Orphan,
+}
+
+/// How to delete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Delete {
+    /// Seconds a Pod gets to stop; none: as its spec says.
+    pub grace_seconds: Option<i64>,
+    /// What becomes of dependents.
+    pub propagation: Propagation,
+    /// Only if the object is still this one.
+    pub uid: Option<Uid>,
+}
+
+/// The three kinds of patch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Patch {
+    /// RFC 6902.
+    Json,
+    /// RFC 7386.
+    Merge,
+    /// Kubernetes' own: lists of objects are merged by key.
+    Strategic,
+}
+
+impl ApiServer {
+    /// Creates an object from the JSON a client sent: decoding, defaults and validation included.
+    pub fn create_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
+        let object = self.read(origin, value, None)?;
+        self.create(origin, object, why)
+    }
+
+    /// Replaces an object by the JSON a client sent.
+    pub fn update_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
+        let kind = kind_of(&value)?;
+        let meta = |key: &str| value.pointer(&format!("/metadata/{key}")).and_then(Value::as_str).unwrap_or("");
+        let key = ObjectRef::new(kind, or_default(meta("namespace")), meta("name"));
+        let Some(old) = self.get(&key).cloned() else { return Err(ApiError::not_found(kind, &key.name)) };
+        let object = self.read(origin, value, Some(&old))?;
+        self.update(origin, object, why)
+    }
+
+    /// Patches an object.
+    pub fn patch(&mut self, origin: &Origin, key: &ObjectRef, how: Patch, change: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
+        let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
+        let current = old.to_value();
+        let mut patched = match how {
+            Patch::Json => {
+                let mut value = current;
+                patch::json_patch(&mut value, change).map_err(ApiError::bad_request)?;
+                value
+            }
+            Patch::Merge => {
+                let mut value = current;
+                patch::merge_patch(&mut value, change);
+                value
+            }
+            Patch::Strategic => patch::strategic_merge(key.kind.name(), &current, change).map_err(ApiError::bad_request)?,
+        };
+        // Metadata of the server's own cannot be patched away.
+        if let Some(meta) = patched.get_mut("metadata").and_then(Value::as_object_mut) {
+            meta.insert("name".into(), key.name.as_str().into());
+            if key.kind.info().namespaced {
+                meta.insert("namespace".into(), key.namespace.as_str().into());
+            }
+        }
+        let object = self.read(origin, patched, Some(&old))?;
+        self.update(origin, object, why)
+    }
+
+    /// Sets `spec.replicas` as the scale subresource does.
+    pub fn scale(&mut self, origin: &Origin, key: &ObjectRef, replicas: i64, why: Why) -> Result<Rc<Object>, ApiError> {
+        self.patch(origin, key, Patch::Merge, &serde_json::json!({ "spec": { "replicas": replicas } }), why)
+    }
+
+    /// JSON to an object: decoded, defaulted and validated, against the stored one if there is one.
+    fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
+        let kind = kind_of(&value)?;
+        let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
+        if old.is_none() && let Some(map) = value.as_object_mut() {
+            reset_on_create(kind, map);
+        }
+        defaults::apply_defaults(&mut value);
+        let errors = match old {
+            None => validation::validate_create(&value),
+            Some(old) => validation::validate_update(&value, &old.to_value()),
+        };
+        if !errors.is_empty() {
+            let error = ApiError::invalid(validation::invalid_message(kind, &name, &errors));
+            self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
+            return Err(error);
+        }
+        Object::from_value(kind, value).map_err(|e| ApiError::bad_request(format!("{} in version {:?} cannot be handled as a {}: {e}", kind.name(), kind.info().version, kind.name())))
+    }
+}
+
+fn or_default(namespace: &str) -> &str {
+    if namespace.is_empty() { "default" } else { namespace }
+}
+
+/// What a client may not choose when an object is created.
+fn reset_on_create(kind: Kind, map: &mut serde_json::Map<String, Value>) {
+    if !matches!(kind, Kind::Node | Kind::Namespace | Kind::PersistentVolume) {
+        map.remove("status");
+    }
+    if let Some(meta) = map.get_mut("metadata").and_then(Value::as_object_mut) {
+        for field in ["uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "selfLink"] {
+            meta.remove(field);
+        }
+    }
+}
+
+/// The kind that a client's JSON says it is.
+fn kind_of(value: &Value) -> Result<Kind, ApiError> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
+    Kind::from_api(text("apiVersion"), text("kind"))
+        .ok_or_else(|| ApiError::bad_request(format!("no matches for kind {:?} in version {:?}", text("kind"), text("apiVersion"))))
+}

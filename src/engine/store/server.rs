@@ -1,0 +1,353 @@
+//! The store and its write path.
+//!
+//! Guarantees: `resourceVersion` grows with every write; a write that changes nothing writes nothing;
+//! `uid` and `creationTimestamp` never change; `generation` counts changes of the spec; an object with
+//! finalizers outlives its deletion until the last one is gone.
+//! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
+
+use super::error::ApiError;
+use super::requests::{Delete, Propagation};
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
+use crate::engine::journal::{Actor, Entry, EntryId, Op, Record};
+use crate::engine::rng::Rng;
+use crate::engine::why::Why;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Namespace and name: the key within one kind.
+pub type Key = (Str, Str);
+
+/// On whose behalf a write is made.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Who.
+    pub actor: Actor,
+    /// What woke it.
+    pub cause: Option<EntryId>,
+    /// The pass of its loop.
+    pub pass: u32,
+}
+
+/// The API server with its store.
+#[derive(Clone, Debug)]
+pub struct ApiServer {
+    objects: Vec<BTreeMap<Key, Rc<Object>>>,
+    journal: Vec<Entry>,
+    version: u64,
+    /// Virtual time of the request being served.
+    pub now: Time,
+    epoch: Timestamp,
+    /// Names, uids and ties are drawn from here.
+    pub rng: Rng,
+    pub(super) next_service_ip: u32,
+    pub(super) next_node_port: u16,
+}
+
+impl ApiServer {
+    /// An empty cluster whose time 0 is `epoch`.
+    pub fn new(epoch: Timestamp, seed: u64) -> Self {
+        ApiServer {
+            objects: vec![BTreeMap::new(); kind::ALL.len()],
+            journal: Vec::new(),
+            version: 0,
+            now: Time::default(),
+            epoch,
+            rng: Rng::new(seed),
+            next_service_ip: 0,
+            next_node_port: 0,
+        }
+    }
+
+    /// The wall clock of the cluster at the current virtual time.
+    pub fn wall(&self) -> Timestamp {
+        self.wall_at(self.now)
+    }
+
+    /// The wall clock of the cluster at some virtual time.
+    pub fn wall_at(&self, time: Time) -> Timestamp {
+        Timestamp(self.epoch.0 + (time.0 / 1_000_000) as i64)
+    }
+
+    /// Everything that has happened.
+    pub fn journal(&self) -> &[Entry] {
+        &self.journal
+    }
+
+    /// Number of the last write.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The object with this key.
+    pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
+        self.objects[key.kind as usize].get(&(key.namespace.clone(), key.name.clone()))
+    }
+
+    /// All objects of a kind, by namespace and name.
+    pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
+        self.objects[kind as usize].values()
+    }
+
+    /// Writes a line that is no write: a command, a fault.
+    pub fn note(&mut self, origin: &Origin, text: &str, why: Why) -> EntryId {
+        self.push(origin, Record::Command(text.into()), why)
+    }
+
+    /// Stores a new object. Its fields must be defaulted; admission and metadata are done here.
+    pub fn create(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+        if let Err(error) = self.prepare_create(&mut object) {
+            self.refuse(origin, object.key(), &error, why);
+            return Err(error);
+        }
+        self.version += 1;
+        object.meta.resource_version = self.version;
+        let object = Rc::new(object);
+        self.put(&object);
+        self.push(origin, Record::Write { op: Op::Added, object: object.clone(), before: None }, why);
+        Ok(object)
+    }
+
+    fn prepare_create(&mut self, object: &mut Object) -> Result<(), ApiError> {
+        let info = object.kind.info();
+        let meta = &mut object.meta;
+        if !info.namespaced {
+            meta.namespace = Str::default();
+        } else if meta.namespace.is_empty() {
+            meta.namespace = "default".into();
+        }
+        if meta.name.is_empty() && !meta.generate_name.is_empty() {
+            meta.name = format!("{}{}", meta.generate_name, self.rng.suffix()).into();
+        }
+        meta.uid = self.rng.uid();
+        meta.creation_timestamp = Some(self.wall());
+        meta.deletion_timestamp = None;
+        meta.generation = i64::from(object.kind.has_generation());
+        if info.namespaced && self.get(&ObjectRef::new(Kind::Namespace, "", &object.meta.namespace)).is_none() {
+            return Err(ApiError::not_found(Kind::Namespace, &object.meta.namespace));
+        }
+        if self.get(&object.key()).is_some() {
+            return Err(ApiError::already_exists(object.kind, &object.meta.name));
+        }
+        self.admit(object)
+    }
+
+    /// Replaces spec and metadata; the status stays as it is. The object must carry the version it was made from.
+    pub fn update(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+        let old = self.current(origin, &object, &why)?;
+        keep_status(&mut object, &old);
+        // Deployments alone count changes of their annotations too.
+        let annotated = old.kind == Kind::Deployment && old.meta.annotations != object.meta.annotations;
+        let generation = old.meta.generation + i64::from(annotated || spec_changed(&old, &object));
+        self.replace(origin, &old, object, generation, why)
+    }
+
+    /// Replaces status and annotations; spec and labels stay as they are.
+    pub fn update_status(&mut self, origin: &Origin, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+        let old = self.current(origin, &object, &why)?;
+        let mut new = (*old).clone();
+        new.meta.annotations = object.meta.annotations.clone();
+        new.body = object.body;
+        keep_spec(&mut new, &old);
+        self.replace(origin, &old, new, old.meta.generation, why)
+    }
+
+    /// Replaces spec, status and metadata at once: bindings and other subresources.
+    pub fn update_all(&mut self, origin: &Origin, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+        let old = self.current(origin, &object, &why)?;
+        self.replace(origin, &old, object, old.meta.generation, why)
+    }
+
+    /// The stored object a write means, if the write was made from its current version.
+    fn current(&mut self, origin: &Origin, object: &Object, why: &Why) -> Result<Rc<Object>, ApiError> {
+        let key = object.key();
+        let error = match self.get(&key) {
+            Some(old) if object.meta.uid.0 != 0 && object.meta.uid != old.meta.uid => ApiError::conflict(key.kind, &key.name),
+            Some(old) if object.meta.resource_version == 0 || object.meta.resource_version == old.meta.resource_version => {
+                return Ok(old.clone());
+            }
+            Some(_) => ApiError::conflict(key.kind, &key.name),
+            None => ApiError::not_found(key.kind, &key.name),
+        };
+        self.refuse(origin, key, &error, why.clone());
+        Err(error)
+    }
+
+    fn replace(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, generation: i64, why: Why) -> Result<Rc<Object>, ApiError> {
+        new.meta.uid = old.meta.uid;
+        new.meta.creation_timestamp = old.meta.creation_timestamp;
+        new.meta.deletion_timestamp = old.meta.deletion_timestamp;
+        new.meta.deletion_grace_period_seconds = old.meta.deletion_grace_period_seconds;
+        new.meta.generate_name = old.meta.generate_name.clone();
+        new.meta.resource_version = old.meta.resource_version;
+        new.meta.generation = old.meta.generation;
+        if new == **old {
+            return Ok(old.clone());
+        }
+        if old.kind.has_generation() {
+            new.meta.generation = generation;
+        }
+        let released = new.meta.is_deleting() && new.meta.finalizers.is_empty() && !old.meta.finalizers.is_empty();
+        if released && !self.is_graceful(&new) {
+            return Ok(self.remove(origin, old, new, why));
+        }
+        Ok(self.write(origin, old, new, why))
+    }
+
+    fn write(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
+        self.version += 1;
+        new.meta.resource_version = self.version;
+        let object = Rc::new(new);
+        self.put(&object);
+        let record = Record::Write { op: Op::Modified, object: object.clone(), before: Some(old.clone()) };
+        self.push(origin, record, why);
+        object
+    }
+
+    fn remove(&mut self, origin: &Origin, old: &Rc<Object>, mut last: Object, why: Why) -> Rc<Object> {
+        self.version += 1;
+        last.meta.resource_version = self.version;
+        let object = Rc::new(last);
+        self.objects[old.kind as usize].remove(&(old.meta.namespace.clone(), old.meta.name.clone()));
+        let record = Record::Write { op: Op::Deleted, object: object.clone(), before: Some(old.clone()) };
+        self.push(origin, record, why);
+        object
+    }
+
+    /// Deletes an object, or begins to: Pods get their grace period, finalizers are waited for.
+    pub fn delete(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: Why) -> Result<Rc<Object>, ApiError> {
+        let Some(old) = self.get(key).cloned() else {
+            let error = ApiError::not_found(key.kind, &key.name);
+            self.refuse(origin, key.clone(), &error, why);
+            return Err(error);
+        };
+        if how.uid.is_some_and(|uid| uid != old.meta.uid) {
+            let error = ApiError::conflict(key.kind, &key.name);
+            self.refuse(origin, key.clone(), &error, why);
+            return Err(error);
+        }
+        let mut new = (*old).clone();
+        match how.propagation {
+            Propagation::Foreground => add_finalizer(&mut new, "foregroundDeletion"),
+            Propagation::Orphan => add_finalizer(&mut new, "orphan"),
+            Propagation::Background => {}
+        }
+        let grace = self.grace(&old, how.grace_seconds);
+        if grace == 0 && new.meta.finalizers.is_empty() {
+            return Ok(self.delete_now(origin, &old, new, why));
+        }
+        let earlier = old.meta.deletion_grace_period_seconds;
+        if old.meta.is_deleting() && earlier.is_some_and(|g| g <= grace) && new == *old {
+            return Ok(old);
+        }
+        let begun = old.meta.deletion_timestamp.is_some();
+        if !begun || earlier.is_some_and(|g| grace < g) {
+            new.meta.deletion_timestamp = Some(Timestamp(self.wall().0 + grace));
+            new.meta.deletion_grace_period_seconds = Some(grace);
+        }
+        if !begun && new.meta.generation > 0 {
+            new.meta.generation += 1;
+        }
+        Ok(self.write(origin, &old, new, why))
+    }
+
+    /// The end of an object; a Pod that was being stopped shows a grace period of 0 first.
+    fn delete_now(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
+        if old.kind == Kind::Pod && old.meta.deletion_grace_period_seconds.is_some_and(|g| g > 0) {
+            new.meta.deletion_grace_period_seconds = Some(0);
+            let shown = self.write(origin, old, new.clone(), why.clone());
+            return self.remove(origin, &shown, (*shown).clone(), why);
+        }
+        self.remove(origin, old, new, why)
+    }
+
+    /// Seconds a Pod is given to stop: none if no kubelet has it or its containers have ended.
+    fn grace(&self, object: &Object, asked: Option<i64>) -> i64 {
+        let Body::Pod(pod) = &object.body else { return 0 };
+        if pod.node_name.is_empty() || pod.is_terminal() {
+            return 0;
+        }
+        let wanted = asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30);
+        match object.meta.deletion_grace_period_seconds {
+            Some(current) => wanted.min(current),
+            None => wanted,
+        }
+    }
+
+    /// Whether a kubelet has still to stop this Pod.
+    fn is_graceful(&self, object: &Object) -> bool {
+        object.kind == Kind::Pod && object.meta.deletion_grace_period_seconds.is_some_and(|g| g > 0)
+    }
+
+    fn put(&mut self, object: &Rc<Object>) {
+        self.objects[object.kind as usize].insert((object.meta.namespace.clone(), object.meta.name.clone()), object.clone());
+    }
+
+    pub(super) fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {
+        self.push(origin, Record::Refused { key, error: error.clone() }, why);
+    }
+
+    fn push(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {
+        let id = self.journal.len() as EntryId;
+        self.journal.push(Entry { time: self.now, actor: origin.actor.clone(), record, why, cause: origin.cause, pass: origin.pass });
+        id
+    }
+}
+
+fn add_finalizer(object: &mut Object, name: &'static str) {
+    if !object.meta.has_finalizer(name) {
+        object.meta.finalizers.push(Str::new_static(name));
+    }
+}
+
+/// Whether what `generation` counts differs: everything but metadata and status.
+fn spec_changed(old: &Object, new: &Object) -> bool {
+    match (&old.body, &new.body) {
+        // The scheduler's binding is a subresource and does not count.
+        (Body::Pod(a), Body::Pod(b)) => a.spec != b.spec,
+        (Body::Deployment(a), Body::Deployment(b)) => a.spec != b.spec,
+        (Body::ReplicaSet(a), Body::ReplicaSet(b)) => a.spec != b.spec,
+        (Body::StatefulSet(a), Body::StatefulSet(b)) => a.spec != b.spec,
+        (Body::EndpointSlice(a), Body::EndpointSlice(b)) => a != b || old.meta.labels != new.meta.labels,
+        (Body::Other(a), Body::Other(b)) => a.get("spec") != b.get("spec"),
+        _ => false,
+    }
+}
+
+/// Puts the stored status under a new spec.
+fn keep_status(new: &mut Object, old: &Object) {
+    match (&mut new.body, &old.body) {
+        (Body::Pod(n), Body::Pod(o)) => n.status = o.status.clone(),
+        (Body::ReplicaSet(n), Body::ReplicaSet(o)) => n.status = o.status.clone(),
+        (Body::Deployment(n), Body::Deployment(o)) => n.status = o.status.clone(),
+        (Body::StatefulSet(n), Body::StatefulSet(o)) => n.status = o.status.clone(),
+        (Body::Service(n), Body::Service(o)) => n.status = o.status.clone(),
+        (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.status = o.status.clone(),
+        (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.status = o.status.clone(),
+        (Body::Node(n), Body::Node(o)) => n.status = o.status.clone(),
+        (Body::Other(n), Body::Other(o)) => {
+            n.remove("status");
+            if let Some(status) = o.get("status") {
+                n.insert("status".into(), status.clone());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Puts the stored spec over a new status.
+fn keep_spec(new: &mut Object, old: &Object) {
+    match (&mut new.body, &old.body) {
+        (Body::Pod(n), Body::Pod(o)) => {
+            n.spec = o.spec.clone();
+            n.node_name = o.node_name.clone();
+            n.token = o.token.clone();
+        }
+        (Body::ReplicaSet(n), Body::ReplicaSet(o)) => n.spec = o.spec.clone(),
+        (Body::Deployment(n), Body::Deployment(o)) => n.spec = o.spec.clone(),
+        (Body::StatefulSet(n), Body::StatefulSet(o)) => n.spec = o.spec.clone(),
+        (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.spec = o.spec.clone(),
+        (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.spec = o.spec.clone(),
+        (Body::Node(n), Body::Node(o)) => n.spec = o.spec.clone(),
+        _ => {}
+    }
+}

@@ -1,0 +1,254 @@
+//! Why a write was made: data, not words. `i18n` turns it into sentences.
+
+use crate::api::Str;
+
+/// The reason of one write, with the values that decided it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// A person asked for it.
+    Asked,
+    /// Part of the cluster from the start.
+    Bootstrap,
+    /// A component recorded an Event.
+    Said {
+        /// The Event's reason.
+        reason: &'static str,
+    },
+
+    /// deployment: no ReplicaSet has this Pod template.
+    NewTemplate {
+        /// The hash of the template.
+        hash: Str,
+        /// How many Pods it may start with.
+        replicas: i32,
+    },
+    /// deployment: the ReplicaSet of this template becomes the newest revision.
+    Revision {
+        /// Its number.
+        revision: i64,
+    },
+    /// deployment: the new ReplicaSet may grow within the surge.
+    RolloutUp {
+        /// Pods now, old and new.
+        pods: i32,
+        /// Pods allowed: desired plus surge.
+        at_most: i32,
+        /// Size before.
+        from: i32,
+        /// Size after.
+        to: i32,
+    },
+    /// deployment: an old ReplicaSet may shrink because enough Pods are available.
+    RolloutDown {
+        /// Pods that are available, old and new.
+        available: i32,
+        /// Pods that must stay available.
+        at_least: i32,
+        /// Size before.
+        from: i32,
+        /// Size after.
+        to: i32,
+    },
+    /// deployment: Pods of an old ReplicaSet that are not ready go first.
+    CleanUnhealthy {
+        /// Pods that are not available.
+        unhealthy: i32,
+        /// Size before.
+        from: i32,
+        /// Size after.
+        to: i32,
+    },
+    /// deployment: `spec.replicas` was changed.
+    Scaled {
+        /// Size before.
+        from: i32,
+        /// Size after.
+        to: i32,
+    },
+    /// deployment: the strategy is Recreate, so the old Pods go before new ones come.
+    Recreate {
+        /// Size before.
+        from: i32,
+        /// Size after.
+        to: i32,
+    },
+    /// deployment: more old ReplicaSets than `revisionHistoryLimit` keeps.
+    HistoryLimit {
+        /// How many are kept.
+        limit: i64,
+    },
+    /// A status is brought up to date with what the loop saw.
+    Observed,
+    /// deployment: a rollout was paused or resumed.
+    Paused {
+        /// Whether it is paused now.
+        paused: bool,
+    },
+
+    /// replicaset, statefulset: fewer Pods than wanted.
+    TooFew {
+        /// Active Pods.
+        have: i32,
+        /// Pods wanted.
+        want: i32,
+    },
+    /// replicaset: more Pods than wanted; this one ranks first for deletion.
+    TooMany {
+        /// Active Pods.
+        have: i32,
+        /// Pods wanted.
+        want: i32,
+        /// What put this Pod before the next one that stays.
+        rank: DeletionRank,
+    },
+    /// An object without a controller matches the selector.
+    Adopt,
+    /// An owned object no longer matches the selector.
+    Release,
+
+    /// statefulset: this ordinal has no Pod.
+    MissingOrdinal {
+        /// The ordinal.
+        ordinal: i32,
+    },
+    /// statefulset: the claim of an ordinal does not exist yet.
+    MissingClaim {
+        /// The ordinal.
+        ordinal: i32,
+    },
+    /// statefulset: the ordinal is beyond `replicas`.
+    CondemnedOrdinal {
+        /// The ordinal.
+        ordinal: i32,
+        /// Replicas wanted.
+        replicas: i32,
+    },
+    /// statefulset: the Pod runs an older revision than it should.
+    OldRevision {
+        /// The revision of the Pod.
+        have: Str,
+        /// The revision wanted.
+        want: Str,
+    },
+    /// statefulset: a Pod that has ended is replaced.
+    EndedPod {
+        /// Its phase.
+        phase: Str,
+    },
+    /// statefulset: the template has not been seen before.
+    NewRevision {
+        /// Its number.
+        revision: i64,
+    },
+    /// statefulset: the retention policy says who owns the claim.
+    Retention {
+        /// `whenScaled` or `whenDeleted`.
+        policy: &'static str,
+    },
+
+    /// scheduler: the best node of those that fit.
+    BestNode {
+        /// Nodes that fit.
+        feasible: u32,
+        /// All nodes.
+        nodes: u32,
+        /// Its score.
+        score: i64,
+    },
+    /// scheduler: no node fits.
+    NoNode {
+        /// The scheduler's words.
+        message: Str,
+    },
+
+    /// kubelet: a Pod was bound to its node.
+    Bound,
+    /// kubelet: the containers have started.
+    Started,
+    /// kubelet: a container is ready.
+    BecameReady,
+    /// kubelet: a container has ended.
+    Exited {
+        /// Its code.
+        code: i32,
+    },
+    /// kubelet: a container is started again.
+    Restarted {
+        /// How often until now.
+        count: i32,
+    },
+    /// kubelet: the image cannot be pulled.
+    ImagePull,
+    /// kubelet: the Pod's containers have been stopped.
+    Stopped,
+    /// kubelet: a stopped Pod is removed.
+    Removed,
+
+    /// endpoints: the Pods behind a Service.
+    Endpoints {
+        /// Ready addresses.
+        ready: u32,
+        /// All addresses.
+        all: u32,
+    },
+
+    /// volume binder: the smallest volume that fits the claim.
+    SmallestFit {
+        /// The volume.
+        volume: Str,
+    },
+    /// volume binder: one of the writes that complete a binding.
+    Binding,
+    /// volume binder: the class has a provisioner, which is asked.
+    NeedsProvisioning {
+        /// The class.
+        class: Str,
+    },
+    /// provisioner: a volume is made for a claim.
+    Provisioned {
+        /// The claim.
+        claim: Str,
+    },
+    /// volume binder: the claim of this volume is gone.
+    ClaimGone {
+        /// What the volume's reclaim policy says.
+        policy: Str,
+    },
+    /// volume binder: the volume of this claim is gone.
+    VolumeGone,
+    /// A finalizer held the object until nothing used it.
+    Unused,
+
+    /// garbage collector: the owner is gone.
+    OwnerGone {
+        /// The owner's kind and name.
+        owner: Str,
+    },
+    /// garbage collector: the owner waits for this object's deletion.
+    OwnerWaits {
+        /// The owner's kind and name.
+        owner: Str,
+    },
+    /// garbage collector: nothing blocks the deletion any more.
+    DependentsGone,
+    /// garbage collector: the owner was deleted without its dependents.
+    Orphaned {
+        /// The owner's kind and name.
+        owner: Str,
+    },
+}
+
+/// What decides which of two Pods of a ReplicaSet goes first, in the order it is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum DeletionRank {
+    Unassigned,
+    Pending,
+    NotReady,
+    LowerCost,
+    SharesNode,
+    YoungerReady,
+    MoreRestarts,
+    Younger,
+    Equal,
+}
