@@ -1,1 +1,593 @@
 //! The v1.36 field table: names, types and requiredness of every accepted kind.
+//!
+//! The table is text (`schema.txt`, written by `tests/tools/schema.py`) and is read once. It answers
+//! two questions: does a document decode as the API server would decode it, and in which order does Go
+//! see the fields of a struct (which the pod template hash depends on).
+//!
+//! Models strict decoding as `sigs.k8s.io/json` does it.
+
+use serde_json::Value;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+const TABLE: &str = include_str!("schema.txt");
+
+/// One field of a struct, in the order of the Go source.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Name in JSON; empty for a struct that is inlined.
+    pub json: &'static str,
+    go: &'static str,
+    /// Go type with its package prefix, `*` for pointers.
+    pub kind: &'static str,
+    /// Neither `omitempty` nor optional.
+    pub required: bool,
+}
+
+impl Field {
+    /// Whether the fields of this struct stand in the place of this field.
+    pub fn inline(&self) -> bool {
+        self.json.is_empty()
+    }
+
+    /// The Go name in two parts, because it is usually the JSON name with another first letter.
+    pub fn go_name(&self) -> (char, &'static str) {
+        let name = if self.go.is_empty() {
+            self.json
+        } else {
+            self.go
+        };
+        let mut chars = name.chars();
+        let first = chars.next().unwrap_or('?').to_ascii_uppercase();
+        (first, chars.as_str())
+    }
+}
+
+/// The parsed table.
+pub struct Schema {
+    structs: BTreeMap<&'static str, Vec<Field>>,
+    scalars: BTreeMap<&'static str, &'static str>,
+    kinds: BTreeMap<(&'static str, &'static str), &'static str>,
+}
+
+impl Schema {
+    fn read() -> Schema {
+        let mut schema = Schema {
+            structs: BTreeMap::new(),
+            scalars: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+        };
+        let mut open: (&str, Vec<Field>) = ("", Vec::new());
+        for line in TABLE.lines() {
+            let mut words = line.get(1..).unwrap_or("").split(' ');
+            let mut next = || words.next().unwrap_or("");
+            match line.as_bytes().first() {
+                Some(b'#') | None => {}
+                Some(b'@') => {
+                    let key = (next(), next());
+                    schema.kinds.insert(key, next());
+                }
+                Some(b'=') => {
+                    let name = next();
+                    schema.scalars.insert(name, next());
+                }
+                Some(b'>') => {
+                    let (name, fields) = std::mem::replace(&mut open, (next(), Vec::new()));
+                    schema.structs.insert(name, fields);
+                }
+                Some(_) => open.1.push(read_field(line)),
+            }
+        }
+        schema.structs.insert(open.0, open.1);
+        schema
+    }
+
+    /// The fields of a struct such as `v1.PodSpec`.
+    pub fn fields(&self, name: &str) -> Option<&[Field]> {
+        self.structs.get(name).map(Vec::as_slice)
+    }
+
+    /// What a named type that is not a struct stands for, such as `string` for `v1.Protocol`.
+    pub fn scalar(&self, name: &str) -> Option<&'static str> {
+        self.scalars.get(name).copied()
+    }
+
+    /// The struct of a kind.
+    pub fn kind(&self, api_version: &str, kind: &str) -> Option<&'static str> {
+        // The keys are 'static, so look the pair up by comparison instead of by an owned key.
+        self.kinds
+            .iter()
+            .find(|((a, k), _)| *a == api_version && *k == kind)
+            .map(|(_, s)| *s)
+    }
+
+    /// Finds a field by its JSON name, also among inlined structs.
+    pub fn field(&self, name: &str, json: &str) -> Option<Field> {
+        for field in self.fields(name)? {
+            if field.inline() {
+                if let Some(found) = self.field(field.kind.trim_start_matches('*'), json) {
+                    return Some(found);
+                }
+            } else if field.json == json {
+                return Some(*field);
+            }
+        }
+        None
+    }
+}
+
+fn read_field(line: &'static str) -> Field {
+    let mut words = line.split(' ');
+    let json = words.next().unwrap_or("");
+    let kind = words.next().unwrap_or("");
+    let go = words.next().unwrap_or("");
+    let plain = kind.strip_suffix('!');
+    Field {
+        json: if json == "~" { "" } else { json },
+        go,
+        kind: plain.unwrap_or(kind),
+        required: plain.is_some(),
+    }
+}
+
+thread_local! {
+    static SCHEMA: OnceCell<&'static Schema> = const { OnceCell::new() };
+}
+
+/// The table; read on first use, once for each thread, and never freed.
+pub fn schema() -> &'static Schema {
+    SCHEMA.with(|cell| *cell.get_or_init(|| Box::leak(Box::new(Schema::read()))))
+}
+
+/// One reason why a document does not decode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldProblem {
+    /// Path of the field, such as `spec.template.spec.containers[0].imagee`.
+    pub path: String,
+    /// The API server's words.
+    pub message: String,
+    /// An unknown field, as opposed to a value of the wrong type.
+    pub unknown: bool,
+}
+
+/// The strict decoding errors of a document, in the API server's order; none for a kind that is not in
+/// the table. A value of the wrong type stops decoding, so it comes alone.
+pub fn strict_errors(api_version: &str, kind: &str, value: &Value) -> Vec<FieldProblem> {
+    let Some(name) = schema().kind(api_version, kind) else {
+        return Vec::new();
+    };
+    let mut walk = Walk::new();
+    walk.value(name, value);
+    match walk.wrong {
+        Some(problem) => vec![problem],
+        None => walk.unknown,
+    }
+}
+
+/// The whole refusal of a document that does not decode: what follows `Error from server (BadRequest): `.
+pub fn decode_error(api_version: &str, kind: &str, value: &Value) -> Option<String> {
+    let problems = strict_errors(api_version, kind, value);
+    let first = problems.first()?;
+    let version = api_version.rsplit('/').next().unwrap_or(api_version);
+    let detail = if first.unknown {
+        let all: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
+        format!("strict decoding error: {}", all.join(", "))
+    } else {
+        first.message.clone()
+    };
+    Some(format!(
+        "{kind} in version \"{version}\" cannot be handled as a {kind}: {detail}"
+    ))
+}
+
+/// The error of decoding nothing but `metadata`, which a client does before it sends anything.
+pub fn metadata_error(value: &Value) -> Option<FieldProblem> {
+    let metadata = value.get("metadata")?;
+    let mut walk = Walk::new();
+    walk.owner = "PartialObjectMetadata";
+    walk.names.push("metadata".to_owned());
+    walk.inside("metadata", |walk| walk.value("metav1.ObjectMeta", metadata));
+    walk.wrong
+}
+
+/// Where decoding stands: Go names the innermost struct and the JSON names that led there.
+struct Walk {
+    owner: &'static str,
+    names: Vec<String>,
+    path: String,
+    unknown: Vec<FieldProblem>,
+    wrong: Option<FieldProblem>,
+}
+
+impl Walk {
+    fn new() -> Walk {
+        Walk {
+            owner: "",
+            names: Vec::new(),
+            path: String::new(),
+            unknown: Vec::new(),
+            wrong: None,
+        }
+    }
+
+    fn inside(&mut self, name: &str, run: impl FnOnce(&mut Walk)) {
+        let length = self.path.len();
+        if length > 0 {
+            self.path.push('.');
+        }
+        self.path.push_str(name);
+        run(self);
+        self.path.truncate(length);
+    }
+
+    fn value(&mut self, kind: &'static str, value: &Value) {
+        // Go keeps decoding after a wrong type but reports the first one only.
+        if self.wrong.is_some() || value.is_null() {
+            return;
+        }
+        let kind = kind.trim_start_matches('*');
+        if let Some(element) = list_element(kind) {
+            return match value {
+                Value::Array(items) => self.list(element, items),
+                Value::String(text) if element == "byte" => self.base64(text),
+                _ => self.mismatch(kind, value),
+            };
+        }
+        if let Some(element) = map_element(kind) {
+            return match value.as_object() {
+                Some(map) => {
+                    for (key, item) in map {
+                        self.inside(key, |walk| walk.value(element, item));
+                    }
+                }
+                None => self.mismatch(kind, value),
+            };
+        }
+        if let Some(fields) = schema().fields(kind) {
+            return match value.as_object() {
+                Some(_) if fields.is_empty() => {}
+                Some(_) => self.object(kind, value),
+                None => self.mismatch(kind, value),
+            };
+        }
+        self.scalar(kind, value);
+    }
+
+    fn list(&mut self, element: &'static str, items: &[Value]) {
+        for (index, item) in items.iter().enumerate() {
+            let length = self.path.len();
+            self.path.push_str(&format!("[{index}]"));
+            self.value(element, item);
+            self.path.truncate(length);
+        }
+    }
+
+    fn object(&mut self, kind: &'static str, value: &Value) {
+        let Some(map) = value.as_object() else { return };
+        let outer = self.owner;
+        for (key, item) in map {
+            self.owner = kind.rsplit('.').next().unwrap_or(kind);
+            self.inside(key, |walk| match schema().field(kind, key) {
+                Some(field) => {
+                    walk.names.push(key.clone());
+                    walk.value(field.kind, item);
+                    walk.names.pop();
+                }
+                None => {
+                    let message = format!("unknown field \"{}\"", walk.path);
+                    let path = walk.path.clone();
+                    walk.unknown.push(FieldProblem {
+                        path,
+                        message,
+                        unknown: true,
+                    });
+                }
+            });
+        }
+        self.owner = outer;
+    }
+
+    fn scalar(&mut self, kind: &'static str, value: &Value) {
+        let base = schema().scalar(kind).unwrap_or(kind);
+        if base != kind && (list_element(base).is_some() || map_element(base).is_some()) {
+            return match (map_element(base), value.as_object()) {
+                (Some(element), Some(map)) => {
+                    for (key, item) in map {
+                        self.inside(key, |walk| walk.value(element, item));
+                    }
+                }
+                _ => self.mismatch(kind, value),
+            };
+        }
+        match base {
+            "string" if value.is_string() => {}
+            "bool" if value.is_boolean() => {}
+            "int32" if value.as_i64().is_some_and(|n| i32::try_from(n).is_ok()) => {}
+            "int64" if value.is_i64() => {}
+            "string" | "bool" | "int32" | "int64" => self.mismatch(kind, value),
+            "resource.Quantity" => self.quantity(value),
+            "intstr.IntOrString" => self.int_or_string(value),
+            "metav1.Time" | "metav1.MicroTime" => self.time(value),
+            _ => {}
+        }
+    }
+
+    fn quantity(&mut self, value: &Value) {
+        let text = match value {
+            Value::String(text) => text.trim().to_owned(),
+            other => other.to_string(),
+        };
+        if let Err(error) = super::quantity::Quantity::parse(&text) {
+            self.fail(error.to_string());
+        }
+    }
+
+    fn int_or_string(&mut self, value: &Value) {
+        let fits = value.as_i64().is_some_and(|n| i32::try_from(n).is_ok());
+        if !value.is_string() && !fits {
+            self.fail(format!(
+                "json: cannot unmarshal {} into Go value of type int32",
+                found(value, true)
+            ));
+        }
+    }
+
+    fn time(&mut self, value: &Value) {
+        let Some(text) = value.as_str() else {
+            return self.fail(format!(
+                "json: cannot unmarshal {} into Go value of type string",
+                found(value, false)
+            ));
+        };
+        if let Some(rest) = time_fault(text) {
+            self.fail(format!(
+                "parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {rest:?} as \"{}\"",
+                time_part(text.len() - rest.len())
+            ));
+        }
+    }
+
+    fn base64(&mut self, text: &str) {
+        if let Some(at) = base64_fault(text) {
+            self.fail(format!("illegal base64 data at input byte {at}"));
+        }
+    }
+
+    fn mismatch(&mut self, kind: &str, value: &Value) {
+        let found = found(
+            value,
+            matches!(schema().scalar(kind).unwrap_or(kind), "int32" | "int64"),
+        );
+        let kind = go_type(kind);
+        self.fail(if self.names.is_empty() {
+            format!("json: cannot unmarshal {found} into Go value of type {kind}")
+        } else {
+            let names = self.names.join(".");
+            format!(
+                "json: cannot unmarshal {found} into Go struct field {}.{names} of type {kind}",
+                self.owner
+            )
+        });
+    }
+
+    fn fail(&mut self, message: String) {
+        if self.wrong.is_none() {
+            self.wrong = Some(FieldProblem {
+                path: self.path.clone(),
+                message,
+                unknown: false,
+            });
+        }
+    }
+}
+
+/// The element type of a slice type.
+pub fn list_element(kind: &'static str) -> Option<&'static str> {
+    kind.strip_prefix("[]")
+}
+
+/// The element type of a map type; keys are always strings.
+pub fn map_element(kind: &'static str) -> Option<&'static str> {
+    kind.strip_prefix("map[")
+        .and_then(|rest| rest.split_once(']'))
+        .map(|(_, element)| element)
+}
+
+/// The package is `v1` for Go, whatever the table calls it.
+fn go_type(kind: &str) -> String {
+    let Some(at) = kind.find('.') else {
+        return kind.to_owned();
+    };
+    let start = kind[..at].rfind([']', '*']).map_or(0, |i| i + 1);
+    let package = &kind[start..at];
+    let short = match package.find('v') {
+        Some(v) if package[v + 1..].chars().all(|c| c.is_ascii_digit()) => &package[v..],
+        _ => package,
+    };
+    format!("{}{short}{}", &kind[..start], &kind[at..])
+}
+
+/// How Go names the JSON value that it found; a number that a numeric type cannot hold with its digits.
+fn found(value: &Value, numeric: bool) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => "bool".to_owned(),
+        Value::Number(number) if numeric => format!("number {number}"),
+        Value::Number(_) => "number".to_owned(),
+        Value::String(_) => "string".to_owned(),
+        Value::Array(_) => "array".to_owned(),
+        Value::Object(_) => "object".to_owned(),
+    }
+}
+
+/// Index of the first byte that is no base64, as Go's standard decoder counts it.
+fn base64_fault(text: &str) -> Option<usize> {
+    let bytes: Vec<u8> = text
+        .bytes()
+        .filter(|b| !matches!(b, b'\r' | b'\n'))
+        .collect();
+    let good = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
+    let end = bytes.iter().position(|b| !good(b)).unwrap_or(bytes.len());
+    if end == bytes.len() {
+        return (end % 4 != 0).then_some(end - end % 4);
+    }
+    let padding = match end % 4 {
+        2 => "==",
+        3 => "=",
+        _ => return Some(end),
+    };
+    (&bytes[end..] != padding.as_bytes()).then_some(if bytes[end] == b'=' {
+        bytes.len()
+    } else {
+        end
+    })
+}
+
+const TIME_SHAPE: &str = "dddd-dd-ddTdd:dd:dd";
+/// Offsets in `TIME_SHAPE` with the part of Go's layout that is read there.
+const TIME_PARTS: [(usize, &str); 11] = [
+    (0, "2006"),
+    (4, "-"),
+    (5, "01"),
+    (7, "-"),
+    (8, "02"),
+    (10, "T"),
+    (11, "15"),
+    (13, ":"),
+    (14, "04"),
+    (16, ":"),
+    (17, "05"),
+];
+
+/// What is left of an RFC 3339 time at the part that does not parse.
+fn time_fault(text: &str) -> Option<&str> {
+    for (at, shape) in TIME_SHAPE.bytes().enumerate() {
+        let good = text.as_bytes().get(at).is_some_and(|b| match shape {
+            b'd' => b.is_ascii_digit(),
+            other => *b == other,
+        });
+        if !good {
+            let start = TIME_PARTS
+                .iter()
+                .rev()
+                .find(|(s, _)| *s <= at)
+                .map_or(0, |(s, _)| *s);
+            return Some(text.get(start.min(text.len())..).unwrap_or(""));
+        }
+    }
+    let rest = text.get(TIME_SHAPE.len()..).unwrap_or("");
+    let digits = match rest.strip_prefix('.') {
+        Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => rest,
+    };
+    let zone = digits.as_bytes();
+    let offset = zone.len() == 6 && matches!(zone[0], b'+' | b'-') && zone[3] == b':';
+    (digits != "Z" && !offset).then_some(digits)
+}
+
+fn time_part(at: usize) -> &'static str {
+    TIME_PARTS
+        .iter()
+        .rev()
+        .find(|(start, _)| *start <= at && at < TIME_SHAPE.len())
+        .map_or("Z07:00", |(_, part)| part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn first(kind: (&str, &str), value: Value) -> String {
+        strict_errors(kind.0, kind.1, &value)
+            .first()
+            .map(|p| p.message.clone())
+            .unwrap_or_default()
+    }
+
+    const DEPLOYMENT: (&str, &str) = ("apps/v1", "Deployment");
+
+    #[test]
+    fn an_unknown_field_is_named_by_its_path() {
+        let value = json!({"kind": "Deployment", "apiVersion": "apps/v1", "spec": {"replica": 2, "template": {"spec":
+            {"containers": [{"imagee": 1}]}}}});
+        assert_eq!(
+            first(DEPLOYMENT, value.clone()),
+            "unknown field \"spec.replica\""
+        );
+        assert_eq!(
+            decode_error("apps/v1", "Deployment", &value).unwrap(),
+            "Deployment in version \"v1\" cannot be handled as a Deployment: strict decoding error: \
+             unknown field \"spec.replica\", unknown field \"spec.template.spec.containers[0].imagee\""
+        );
+    }
+
+    #[test]
+    fn a_wrong_type_is_told_as_go_tells_it() {
+        for (kind, value, message) in [
+            (
+                DEPLOYMENT,
+                json!({"spec": {"replicas": "3"}}),
+                "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32",
+            ),
+            (
+                DEPLOYMENT,
+                json!({"spec": {"replicas": 2.5}}),
+                "json: cannot unmarshal number 2.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
+            ),
+            (
+                DEPLOYMENT,
+                json!({"metadata": {"labels": {"a": 1}}}),
+                "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string",
+            ),
+            (
+                DEPLOYMENT,
+                json!({"spec": {"template": {"spec": {"containers": [{"env": [{"value": 1}]}]}}}}),
+                "json: cannot unmarshal number into Go struct field EnvVar.spec.template.spec.containers.env.value of type string",
+            ),
+            (
+                DEPLOYMENT,
+                json!({"spec": {"template": {"spec": {"containers": {}}}}}),
+                "json: cannot unmarshal object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container",
+            ),
+            (
+                ("v1", "ConfigMap"),
+                json!({"data": {"a": 1}}),
+                "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
+            ),
+            (
+                ("v1", "Secret"),
+                json!({"data": {"a": "not base64!"}}),
+                "illegal base64 data at input byte 3",
+            ),
+        ] {
+            assert_eq!(first(kind, value), message);
+        }
+        let value = json!({"metadata": {"name": 123}});
+        assert_eq!(
+            metadata_error(&value).unwrap().message,
+            "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string"
+        );
+    }
+
+    #[test]
+    fn what_decodes_has_no_problem() {
+        let value = json!({"kind": "StatefulSet", "apiVersion": "apps/v1", "metadata": {"creationTimestamp": null}, "spec": {
+            "volumeClaimTemplates": [{"kind": "PersistentVolumeClaim", "metadata": {"name": "www"}}],
+            "template": {"spec": {"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"resources":
+            {"limits": {"cpu": 1, "memory": "1Gi"}}, "livenessProbe": {"httpGet": {"port": "web"}}}]}}}});
+        assert_eq!(strict_errors("apps/v1", "StatefulSet", &value), vec![]);
+        assert_eq!(
+            strict_errors("example.com/v1", "Widget", &json!({"a": 1})),
+            vec![]
+        );
+    }
+
+    #[test]
+    fn times_are_checked() {
+        assert_eq!(time_fault("2026-11-21T06:21:48Z"), None);
+        assert_eq!(time_fault("2026-11-21T06:21:48.123+01:00"), None);
+        assert_eq!(time_fault("yesterday"), Some("yesterday"));
+        assert_eq!(time_fault(""), Some(""));
+    }
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Writes src/api/schema.txt from the Go types of a checkout of k8s.io/api.
+
+    git clone https://github.com/kubernetes/api CHECKOUT
+    tests/tools/schema.py CHECKOUT v0.36.2 > src/api/schema.txt
+
+The table keeps only what strict decoding and the template hash need: per struct its fields in the
+order of the Go source, with their JSON and Go names and types.
+"""
+import re
+import subprocess
+import sys
+
+# package of the checkout -> prefix of its type names in the table
+PACKAGES = {
+    "core/v1": "v1", "apps/v1": "appsv1", "batch/v1": "batchv1", "autoscaling/v2": "autoscalingv2",
+    "policy/v1": "policyv1", "storage/v1": "storagev1", "discovery/v1": "discoveryv1",
+    "scheduling/v1": "schedulingv1", "networking/v1": "networkingv1", "coordination/v1": "coordinationv1",
+}
+KINDS = [
+    ("v1", "v1", "Pod ReplicationController Service Endpoints PersistentVolume PersistentVolumeClaim Node "
+                 "Namespace ServiceAccount ConfigMap Secret ResourceQuota LimitRange Event PodTemplate"),
+    ("apps/v1", "appsv1", "Deployment ReplicaSet StatefulSet DaemonSet ControllerRevision"),
+    ("batch/v1", "batchv1", "Job CronJob"),
+    ("autoscaling/v2", "autoscalingv2", "HorizontalPodAutoscaler"),
+    ("policy/v1", "policyv1", "PodDisruptionBudget"),
+    ("storage.k8s.io/v1", "storagev1", "StorageClass"),
+    ("discovery.k8s.io/v1", "discoveryv1", "EndpointSlice"),
+    ("scheduling.k8s.io/v1", "schedulingv1", "PriorityClass"),
+    ("networking.k8s.io/v1", "networkingv1", "Ingress NetworkPolicy"),
+    ("coordination.k8s.io/v1", "coordinationv1", "Lease"),
+]
+# Types of k8s.io/apimachinery that the checkout does not hold: (json, Go, type, required).
+META = {
+    "metav1.ObjectMeta": [
+        "name Name string", "generateName GenerateName string", "namespace Namespace string",
+        "selfLink SelfLink string", "uid UID types.UID", "resourceVersion ResourceVersion string",
+        "generation Generation int64", "creationTimestamp CreationTimestamp metav1.Time",
+        "deletionTimestamp DeletionTimestamp *metav1.Time",
+        "deletionGracePeriodSeconds DeletionGracePeriodSeconds *int64", "labels Labels map[string]string",
+        "annotations Annotations map[string]string", "ownerReferences OwnerReferences []metav1.OwnerReference",
+        "finalizers Finalizers []string", "managedFields ManagedFields []metav1.ManagedFieldsEntry"],
+    "metav1.OwnerReference": [
+        "apiVersion APIVersion string!", "kind Kind string!", "name Name string!", "uid UID types.UID!",
+        "controller Controller *bool", "blockOwnerDeletion BlockOwnerDeletion *bool"],
+    "metav1.ManagedFieldsEntry": [
+        "manager Manager string", "operation Operation metav1.ManagedFieldsOperationType",
+        "apiVersion APIVersion string", "time Time *metav1.Time", "fieldsType FieldsType string",
+        "fieldsV1 FieldsV1 *metav1.FieldsV1", "subresource Subresource string"],
+    "metav1.LabelSelector": [
+        "matchLabels MatchLabels map[string]string",
+        "matchExpressions MatchExpressions []metav1.LabelSelectorRequirement"],
+    "metav1.LabelSelectorRequirement": [
+        "key Key string!", "operator Operator metav1.LabelSelectorOperator!", "values Values []string"],
+    "metav1.Condition": [
+        "type Type string!", "status Status metav1.ConditionStatus!",
+        "observedGeneration ObservedGeneration int64", "lastTransitionTime LastTransitionTime metav1.Time!",
+        "reason Reason string!", "message Message string!"],
+    "metav1.ListMeta": [
+        "selfLink SelfLink string", "resourceVersion ResourceVersion string", "continue Continue string",
+        "remainingItemCount RemainingItemCount *int64"],
+    "metav1.TypeMeta": ["kind Kind string", "apiVersion APIVersion string"],
+}
+SCALARS = {
+    "types.UID": "string", "metav1.ManagedFieldsOperationType": "string",
+    "metav1.LabelSelectorOperator": "string", "metav1.ConditionStatus": "string",
+}
+
+
+def source(checkout, revision, package):
+    names = subprocess.run(["git", "-C", checkout, "ls-tree", "--name-only", revision, package + "/"],
+                           check=True, capture_output=True, text=True).stdout.split()
+    for name in names:
+        if name.endswith("types.go"):
+            yield subprocess.run(["git", "-C", checkout, "show", f"{revision}:{name}"],
+                                 check=True, capture_output=True, text=True).stdout
+
+
+def imports(text):
+    table = {}
+    for alias, path in re.findall(r'^\t(?:(\w+) )?"([^"]+)"$', text, re.M):
+        last = path.split("/")
+        name = alias or (last[-1] if not re.fullmatch(r"v\d\w*", last[-1]) else last[-1])
+        if path.startswith("k8s.io/api/"):
+            table[name] = PACKAGES.get(path[len("k8s.io/api/"):], "?" + path)
+        elif path.endswith("apis/meta/v1"):
+            table[name] = "metav1"
+        else:
+            table[name] = last[-1]
+    return table
+
+
+def qualify(kind, package, table):
+    def one(match):
+        word, dot = match.group(1), match.group(2)
+        if dot:
+            return table.get(word, word) + "."
+        if match.start() and match.string[match.start() - 1] == ".":
+            return word
+        return word if word[0].islower() else f"{package}.{word}"
+    return re.sub(r"\b([A-Za-z]\w*)(\.)?", one, kind)
+
+
+def parse(text, package, structs, scalars):
+    table = imports(text)
+    for name, body in re.findall(r"^type (\w+) struct \{\n(.*?)^\}", text, re.M | re.S):
+        fields, optional = [], False
+        for line in body.split("\n"):
+            if "+optional" in line:
+                optional = True
+            match = re.match(r"^\t(?:(\w+)\s+)?([\w.*\[\]]+)\s+`json:\"([^\"]*)\"", line)
+            if match:
+                go, kind, tag = match.groups()
+                json_name = tag.split(",")[0]
+                kind = qualify(kind, package, table)
+                inline = "inline" in tag or (go is None and json_name == "")
+                required = not optional and "omitempty" not in tag and not inline
+                go = go or kind.split(".")[-1].lstrip("*")
+                fields.append(f"{'~' if inline else json_name} {go} {kind}{'!' if required else ''}")
+                optional = False
+        structs[f"{package}.{name}"] = fields
+    for name, kind in re.findall(r"^type (\w+) ([\w.\[\]]+)$", text, re.M):
+        if kind not in ("struct",):
+            scalars[f"{package}.{name}"] = qualify(kind, package, table)
+
+
+def names_in(kind):
+    return re.findall(r"[a-z]\w*\.[A-Z]\w*", kind)
+
+
+def main():
+    checkout, revision = sys.argv[1:3]
+    structs, scalars = dict(META), dict(SCALARS)
+    for path, package in PACKAGES.items():
+        for text in source(checkout, revision, path):
+            parse(text, package, structs, scalars)
+    todo = ["v1.PodTemplateSpec"]
+    kinds = []
+    for version, package, names in KINDS:
+        for name in names.split():
+            kinds.append((version, name, f"{package}.{name}"))
+            todo.append(f"{package}.{name}")
+    used = set()
+    while todo:
+        name = todo.pop()
+        if name in used:
+            continue
+        used.add(name)
+        for field in structs.get(name, []):
+            todo.extend(names_in(field.split(" ")[2]))
+        if name in scalars:
+            todo.extend(names_in(scalars[name]))
+    print("# Written by tests/tools/schema.py from the types of " + revision + "; see src/api/schema.rs.")
+    for kind in kinds:
+        print("@" + " ".join(kind))
+    for name in sorted(used):
+        if name in scalars and name not in structs:
+            print(f"={name} {scalars[name]}")
+    for name in sorted(used):
+        if name in structs:
+            print(">" + name)
+            for field in structs[name]:
+                json_name, go, kind = field.split(" ")
+                short = "" if go == json_name[:1].upper() + json_name[1:] else go
+                print(f"{json_name} {kind}" + (f" {short}" if short else ""))
+        elif name not in scalars:
+            print("?" + name, file=sys.stderr)
+
+
+main()
