@@ -78,9 +78,9 @@ pub struct TargetRef {
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointSlice {
     pub address_type: Str,
-    #[serde(deserialize_with = "nullable")]
+    #[serde(serialize_with = "null_if_empty", deserialize_with = "nullable")]
     pub endpoints: Vec<Endpoint>,
-    #[serde(deserialize_with = "nullable")]
+    #[serde(serialize_with = "null_if_empty", deserialize_with = "nullable")]
     pub ports: Vec<EndpointPort>,
 }
 
@@ -100,9 +100,12 @@ pub struct Endpoint {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EndpointConditions {
-    pub ready: bool,
-    pub serving: bool,
-    pub terminating: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ready: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub serving: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminating: Option<bool>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -133,4 +136,9 @@ pub struct Address {
     pub node_name: Str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ref: Option<TargetRef>,
+}
+
+/// Go's nil slices are printed as `null`.
+fn null_if_empty<T: Serialize, S: serde::Serializer>(list: &[T], s: S) -> Result<S::Ok, S::Error> {
+    if list.is_empty() { s.serialize_none() } else { list.serialize(s) }
 }

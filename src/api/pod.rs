@@ -493,6 +493,7 @@ pub struct PodTemplate {
     /// The spec, before admission.
     pub spec: Rc<PodSpec>,
     hash: OnceCell<Str>,
+    revision_data: OnceCell<Str>,
 }
 
 impl PartialEq for PodTemplate {
@@ -517,6 +518,7 @@ impl PodTemplate {
             spec: PodSpec::from_raw(spec)?,
             meta,
             hash: OnceCell::new(),
+            revision_data: OnceCell::new(),
         }))
     }
 
@@ -555,7 +557,13 @@ impl PodTemplate {
             annotations: self.annotations.clone(),
             spec: self.spec.clone(),
             hash: OnceCell::new(),
+            revision_data: OnceCell::new(),
         }
+    }
+
+    /// The text a ControllerRevision of this template holds and is named by; computed once.
+    pub fn revision_data(&self) -> Str {
+        self.revision_data.get_or_init(|| super::hash::controller_revision_text(&self.to_value()).into()).clone()
     }
 
     /// The `pod-template-hash` of this template; computed once.

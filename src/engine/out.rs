@@ -1,10 +1,12 @@
 //! What a loop may do: write through the API server, each write with its reason, and record Events.
 
+use super::cluster::Timing;
 use super::events::EventRecorder;
 use super::informer::Cache;
 use super::store::{ApiError, ApiServer, Delete, Origin};
 use super::why::Why;
-use crate::api::{Duration, Object, ObjectRef, Time, Timestamp};
+use crate::api::{Duration, Object, ObjectRef, Str, Time, Timestamp};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// What a loop sees in one pass.
@@ -15,6 +17,8 @@ pub struct View<'a> {
     pub now: Time,
     /// The same instant as objects record it.
     pub wall: Timestamp,
+    /// How long what the control plane does not decide takes.
+    pub timing: Timing,
     /// Whether everything it wrote for this key has come back through its informer.
     pub sees_own_writes: bool,
 }
@@ -38,7 +42,12 @@ pub struct Out<'a> {
     pub origin: Origin,
     /// Writes of this pass that were accepted and changed something.
     pub writes: u32,
+    /// What the loop remembers about this key from pass to pass; most remember nothing.
+    pub memory: &'a mut Memory,
 }
+
+/// Moments a loop remembers about one key.
+pub type Memory = BTreeMap<Str, i64>;
 
 impl Out<'_> {
     /// Creates an object.

@@ -9,7 +9,7 @@ use super::events::EventRecorder;
 use super::informer::Informer;
 use super::journal::{Actor, Entry, EntryId, Op, Record};
 use super::kubelet::Kubelets;
-use super::out::{Action, Out, View};
+use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
 use super::why::Why;
@@ -72,6 +72,8 @@ pub struct Sim {
     queues: Vec<WorkQueue>,
     /// Per loop and key: how much of the journal must have arrived for the loop to see its own writes.
     written: Vec<BTreeMap<ObjectRef, usize>>,
+    /// Per loop and key: what the loop remembers.
+    memories: Vec<BTreeMap<ObjectRef, Memory>>,
     recorder: EventRecorder,
     scheduler: Scheduler,
     kubelets: Kubelets,
@@ -97,6 +99,7 @@ impl Sim {
             ],
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             written: vec![BTreeMap::new(); controllers::ALL.len()],
+            memories: vec![BTreeMap::new(); controllers::ALL.len()],
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
             kubelets: Kubelets::new(config.timing),
@@ -284,6 +287,7 @@ impl Sim {
                 let key = event.object.key();
                 self.queues[i].drop_key(&key);
                 self.written[i].remove(&key);
+                self.memories[i].remove(&key);
             }
         }
         let at = self.now.after(DISPATCH);
@@ -306,17 +310,23 @@ impl Sim {
             cache: &informer.cache,
             now: self.now,
             wall: self.server.wall_at(self.now),
+            timing: self.config.timing,
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed),
         };
         self.pass += 1;
+        let mut memory = self.memories[i].remove(key).unwrap_or_default();
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
             origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass },
             writes: 0,
+            memory: &mut memory,
         };
         let result = controller.reconcile(key, &view, &mut out);
         let writes = out.writes;
+        if !memory.is_empty() {
+            self.memories[i].insert(key.clone(), memory);
+        }
         let owned = view.cache.object(key).map_or(0, |o| view.cache.owned_by(o.meta.uid).count());
         if writes > 0 {
             self.written[i].insert(key.clone(), self.server.journal().len());
@@ -345,8 +355,9 @@ impl Sim {
     }
 
     fn resync(&mut self, i: usize) {
-        let Some((seconds, kind)) = controllers::ALL[i].resync() else { return };
-        let keys: Vec<_> = self.informers[MANAGER].cache.list(kind).map(|o| o.key()).collect();
+        let Some((seconds, kinds)) = controllers::ALL[i].resync() else { return };
+        let cache = &self.informers[MANAGER].cache;
+        let keys: Vec<_> = kinds.iter().flat_map(|kind| cache.list(*kind)).map(|o| o.key()).collect();
         for key in keys {
             self.enqueue(i, &key, self.now, None);
         }
@@ -361,6 +372,7 @@ impl Sim {
             recorder: &mut self.recorder,
             origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass },
             writes: 0,
+            memory: &mut Memory::new(),
         };
         if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out) {
             self.push(at, Task::Schedule);
@@ -374,6 +386,7 @@ impl Sim {
             recorder: &mut self.recorder,
             origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass },
             writes: 0,
+            memory: &mut Memory::new(),
         };
         for (at, job) in self.kubelets.run(job, &self.informers[KUBELETS].cache, self.now, &mut out) {
             self.push(at, Task::Kubelet(job));

@@ -1,5 +1,6 @@
 //! The loops, one file each. A new loop is one file here and one line in `ALL`.
 
+mod backends;
 mod deployment;
 mod endpoints;
 mod endpointslice;
@@ -66,8 +67,8 @@ pub trait Controller {
     /// Keys that an event wakes beyond the object itself and its controller.
     fn also_wakes(&self, _event: &Event<'_>, _cache: &Cache, _wake: &mut dyn FnMut(ObjectRef)) {}
 
-    /// Seconds after which every object of this kind is looked at again, changed or not.
-    fn resync(&self) -> Option<(u64, Kind)> {
+    /// Seconds after which every object of these kinds is looked at again, changed or not.
+    fn resync(&self) -> Option<(u64, &'static [Kind])> {
         None
     }
 

@@ -1,0 +1,115 @@
+//! Which Pods stand behind a Service, and on which ports: shared by the endpoints and endpointslice loops.
+//!
+//! Models `k8s.io/endpointslice` (`utils.go`, `trigger_time_tracker.go`).
+
+use super::{Event, Watch};
+use crate::api::network::{EndpointPort, Service, ServicePort, TargetRef};
+use crate::api::pod::Pod;
+use crate::api::selector::contains_all;
+use crate::api::{Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
+use crate::engine::informer::Cache;
+use crate::engine::out::Memory;
+use std::rc::Rc;
+
+pub(super) const TRIGGER: &str = "endpoints.kubernetes.io/last-change-trigger-time";
+const HEADLESS: &str = "service.kubernetes.io/headless";
+/// What wakes both loops.
+pub(super) const WATCHES: &[Watch] = &[Watch::For(Kind::Service), Watch::Maps(Kind::Pod)];
+
+/// A Pod wakes the Services that select it, or did.
+pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    for service in cache.list_in(Kind::Service, &event.object.meta.namespace) {
+        let selector = &service.body::<Service>().spec.selector;
+        let selects = |pod: &Object| !selector.is_empty() && contains_all(&pod.meta.labels, selector);
+        if selects(event.object) || event.before.is_some_and(|before| selects(before)) {
+            wake(service.key());
+        }
+    }
+}
+
+/// The Pods that a Service selects, by name.
+pub(super) fn selected<'a>(object: &'a Object, service: &'a Service, cache: &'a Cache) -> impl Iterator<Item = &'a Rc<Object>> {
+    cache.list_in(Kind::Pod, &object.meta.namespace).filter(|pod| contains_all(&pod.meta.labels, &service.spec.selector))
+}
+
+/// Whether a Pod can be listed at all: it has an address and has not ended.
+pub(super) fn has_address(pod: &Pod) -> bool {
+    !pod.is_terminal() && !pod.status.pod_ip.is_empty()
+}
+
+/// The ports of a Service as this Pod has them; a named port that the Pod lacks is left out.
+pub(super) fn ports_for(service: &Service, pod: &Pod, keep_empty_name: bool) -> Vec<EndpointPort> {
+    let mut ports: Vec<EndpointPort> = service
+        .spec
+        .ports
+        .iter()
+        .filter_map(|port| {
+            let name = (keep_empty_name || !port.name.is_empty()).then(|| port.name.clone());
+            Some(EndpointPort { app_protocol: port.app_protocol.clone(), name, port: number(port, pod)?, protocol: port.protocol.clone() })
+        })
+        .collect();
+    ports.sort();
+    ports
+}
+
+fn number(port: &ServicePort, pod: &Pod) -> Option<i32> {
+    if let Some(n) = port.target_port.as_i64() {
+        return Some(if n == 0 { port.port } else { n as i32 });
+    }
+    let name = port.target_port.as_str()?;
+    let ports = pod.spec.containers.iter().flat_map(|c| &c.ports);
+    ports.filter(|p| p.protocol == port.protocol).find(|p| p.name == name).map(|p| p.container_port)
+}
+
+/// The name a Pod gets in the DNS of a headless Service, if it has one.
+pub(super) fn hostname(object: &Object, pod: &Object) -> Str {
+    let spec = &pod.body::<Pod>().spec;
+    if !spec.hostname.is_empty() && spec.subdomain == object.meta.name { spec.hostname.clone() } else { Str::default() }
+}
+
+pub(super) fn target(pod: &Object) -> TargetRef {
+    TargetRef { kind: "Pod".into(), name: pod.meta.name.clone(), namespace: pod.meta.namespace.clone(), uid: pod.meta.uid }
+}
+
+/// The labels of a Service plus those of its endpoints.
+pub(super) fn labels(object: &Object, service: &Service, own: &[(&'static str, &str)]) -> Labels {
+    let mut labels = (*object.meta.labels).clone();
+    labels.remove(HEADLESS);
+    if service.is_headless() {
+        labels.insert(Str::new_static(HEADLESS), Str::default());
+    }
+    labels.extend(own.iter().map(|(k, v)| (Str::new_static(k), (*v).into())));
+    Rc::new(labels)
+}
+
+/// When the earliest change happened that the loop has not yet taken in; remembered from pass to pass.
+pub(super) fn trigger_time<'a>(object: &Object, pods: impl Iterator<Item = &'a Rc<Object>>, memory: &mut Memory) -> Option<Timestamp> {
+    let mut earliest: Option<i64> = None;
+    let mut seen = Memory::new();
+    let pod_times = pods.filter_map(|pod| {
+        let since = pod.body::<Pod>().status.condition("Ready")?.last_transition_time?;
+        Some((pod.meta.name.clone(), since.0))
+    });
+    let service = object.meta.creation_timestamp.map(|t| (Str::default(), t.0));
+    for (name, time) in pod_times.chain(service) {
+        if memory.get(&name).is_none_or(|known| time > *known) {
+            earliest = Some(earliest.map_or(time, |e| e.min(time)));
+        }
+        seen.insert(name, time);
+    }
+    *memory = seen;
+    earliest.map(Timestamp)
+}
+
+/// Puts the trigger time into the annotations, or takes it out.
+pub(super) fn annotate(meta: &mut ObjectMeta, trigger: Option<Timestamp>) {
+    match trigger {
+        Some(time) => {
+            meta.annotate(TRIGGER, &time.rfc3339());
+        }
+        None if meta.annotation(TRIGGER).is_some() => {
+            Rc::make_mut(&mut meta.annotations).remove(TRIGGER);
+        }
+        None => {}
+    }
+}

@@ -1,0 +1,95 @@
+//! Lists the ready and the unready addresses behind every Service with a selector, in the old form.
+//!
+//! Models `pkg/controller/endpoint/endpoints_controller.go`.
+
+use super::backends::{self, annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
+use super::{Controller, Event, Watch};
+use crate::api::network::{Address, EndpointPort, Endpoints, Service, Subset};
+use crate::api::pod::Pod;
+use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use std::collections::BTreeMap;
+
+/// The endpoints loop.
+pub struct EndpointsController;
+
+impl Controller for EndpointsController {
+    fn name(&self) -> &'static str {
+        "endpoint-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        backends::WATCHES
+    }
+
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        backends::services_of(event, cache, wake);
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let endpoints = ObjectRef { kind: Kind::Endpoints, ..key.clone() };
+        let Some((object, service)) = view.cache.get::<Service>(key) else {
+            // The Endpoints of a Service that is gone go with it.
+            if out.server.get(&endpoints).is_some() {
+                out.delete(&endpoints, Default::default(), Why::OwnerGone { owner: format!("Service {}", key.name).into() })?;
+            }
+            return Ok(Action::AwaitChange);
+        };
+        if service.spec.selector.is_empty() {
+            return Ok(Action::AwaitChange);
+        }
+        let trigger = trigger_time(object, selected(object, service, view.cache), out.memory);
+        let subsets = subsets(object, service, view.cache);
+        let count = |list: fn(&Subset) -> usize| subsets.iter().map(list).sum::<usize>() as u32;
+        let ready = count(|s| s.addresses.len());
+        let why = Why::Endpoints { ready, all: ready + count(|s| s.not_ready_addresses.len()) };
+        let labels = labels(object, service, &[("endpoints.kubernetes.io/managed-by", "endpoint-controller")]);
+        let Some((old, body)) = view.cache.get::<Endpoints>(&endpoints) else {
+            let mut meta = ObjectMeta { name: key.name.clone(), namespace: key.namespace.clone(), labels, ..Default::default() };
+            annotate(&mut meta, trigger);
+            out.create(Object { kind: Kind::Endpoints, meta, body: Body::Endpoints(Endpoints { subsets }) }, why)?;
+            return Ok(Action::AwaitChange);
+        };
+        if body.subsets != subsets || old.meta.labels != labels {
+            out.update(old, why, |o| {
+                o.meta.labels = labels;
+                annotate(&mut o.meta, trigger);
+                o.body = Body::Endpoints(Endpoints { subsets });
+            })?;
+        }
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// Addresses grouped by the ports they have.
+fn subsets(object: &Object, service: &Service, cache: &Cache) -> Vec<Subset> {
+    let mut by_ports: BTreeMap<Vec<EndpointPort>, Subset> = BTreeMap::new();
+    let unready_too = service.spec.publish_not_ready_addresses;
+    for pod in selected(object, service, cache) {
+        let body: &Pod = pod.body();
+        if !has_address(body) || (pod.meta.is_deleting() && !unready_too) {
+            continue;
+        }
+        let ports = ports_for(service, body, false);
+        if ports.is_empty() && !service.is_headless() {
+            continue;
+        }
+        let address = Address {
+            hostname: hostname(object, pod),
+            ip: body.status.pod_ip.clone(),
+            node_name: body.node_name.clone(),
+            target_ref: Some(target(pod)),
+        };
+        let subset = by_ports.entry(ports.clone()).or_insert_with(|| Subset { ports, ..Default::default() });
+        if body.is_ready() || unready_too { subset.addresses.push(address) } else { subset.not_ready_addresses.push(address) }
+    }
+    let mut subsets: Vec<Subset> = by_ports.into_values().collect();
+    for subset in &mut subsets {
+        subset.addresses.sort_by(|a, b| a.ip.cmp(&b.ip));
+        subset.not_ready_addresses.sort_by(|a, b| a.ip.cmp(&b.ip));
+    }
+    subsets
+}

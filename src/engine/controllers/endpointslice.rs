@@ -1,0 +1,185 @@
+//! Lists the addresses behind every Service with a selector, with what each can do, in slices of at most 100.
+//!
+//! Guarantees: an address stays in its slice; a Service without addresses keeps one empty slice.
+//! Models `pkg/controller/endpointslice/endpointslice_controller.go` and `k8s.io/endpointslice/reconciler.go`.
+
+use super::backends::{self, annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
+use super::{Controller, Event, Watch};
+use crate::api::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Service};
+use crate::api::pod::Pod;
+use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Timestamp, Uid};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+const MAX_PER_SLICE: usize = 100;
+const MANAGER: &str = "endpointslice-controller.k8s.io";
+
+/// The endpointslice loop.
+pub struct EndpointSliceController;
+
+impl Controller for EndpointSliceController {
+    fn name(&self) -> &'static str {
+        "endpointslice-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        const WATCHES: &[Watch] = &[backends::WATCHES[0], backends::WATCHES[1], Watch::Owns(Kind::Service, Kind::EndpointSlice)];
+        WATCHES
+    }
+
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        backends::services_of(event, cache, wake);
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some((object, service)) = view.cache.get::<Service>(key) else { return Ok(Action::AwaitChange) };
+        if service.spec.selector.is_empty() || object.meta.is_deleting() {
+            return Ok(Action::AwaitChange);
+        }
+        if !view.sees_own_writes {
+            return Ok(Action::RequeueAfter(crate::api::time::MS));
+        }
+        let trigger = trigger_time(object, selected(object, service, view.cache), out.memory);
+        let wanted = wanted(object, service, view.cache);
+        let mut all = wanted.values().flatten();
+        let ready = all.clone().filter(|(_, e)| e.conditions.ready == Some(true)).count() as u32;
+        let plan = Plan {
+            object,
+            labels: labels(object, service, &[("endpointslice.kubernetes.io/managed-by", MANAGER), ("kubernetes.io/service-name", &object.meta.name)]),
+            trigger,
+            why: Why::Endpoints { ready, all: all.by_ref().count() as u32 },
+        };
+        plan.carry_out(wanted, view, out)?;
+        Ok(Action::AwaitChange)
+    }
+}
+
+type ByPorts = BTreeMap<Vec<EndpointPort>, BTreeMap<Uid, Endpoint>>;
+
+/// Every address that belongs to the Service, by its ports and its Pod.
+fn wanted(object: &Object, service: &Service, cache: &Cache) -> ByPorts {
+    let mut by_ports = ByPorts::new();
+    for pod in selected(object, service, cache) {
+        let body: &Pod = pod.body();
+        if !has_address(body) {
+            continue;
+        }
+        let ports = ports_for(service, body, true);
+        by_ports.entry(ports).or_default().insert(pod.meta.uid, endpoint(object, service, pod, body));
+    }
+    by_ports
+}
+
+/// A Pod on its way out still serves, but is not ready for new requests.
+fn endpoint(object: &Object, service: &Service, pod: &Object, body: &Pod) -> Endpoint {
+    let (serving, terminating) = (body.is_ready(), pod.meta.is_deleting());
+    let ready = service.spec.publish_not_ready_addresses || (serving && !terminating);
+    Endpoint {
+        addresses: vec![body.status.pod_ip.clone()],
+        conditions: EndpointConditions { ready: Some(ready), serving: Some(serving), terminating: Some(terminating) },
+        hostname: hostname(object, pod),
+        node_name: body.node_name.clone(),
+        target_ref: Some(target(pod)),
+    }
+}
+
+/// What all slices of one pass have in common.
+struct Plan<'p> {
+    object: &'p Rc<Object>,
+    labels: Labels,
+    trigger: Option<Timestamp>,
+    why: Why,
+}
+
+impl Plan<'_> {
+    fn carry_out(&self, mut wanted: ByPorts, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+        let mine: Vec<Rc<Object>> = view
+            .cache
+            .owned_of_kind(self.object.meta.uid, Kind::EndpointSlice)
+            .filter(|s| s.meta.label("endpointslice.kubernetes.io/managed-by").is_some_and(|v| v == MANAGER) && !s.meta.is_deleting())
+            .cloned()
+            .collect();
+        if wanted.is_empty() {
+            // One empty slice tells that there is nobody.
+            wanted.insert(Vec::new(), BTreeMap::new());
+        }
+        let mut spare: Vec<&Rc<Object>> = Vec::new();
+        for slice in &mine {
+            let body: &EndpointSlice = slice.body();
+            let Some(group) = wanted.get_mut(&body.ports) else {
+                spare.push(slice);
+                continue;
+            };
+            let mut kept: Vec<Endpoint> = body.endpoints.iter().filter_map(|e| group.remove(&e.target_ref.as_ref()?.uid)).collect();
+            let room = MAX_PER_SLICE.saturating_sub(kept.len());
+            for uid in group.keys().copied().take(room).collect::<Vec<_>>() {
+                kept.extend(group.remove(&uid));
+            }
+            if kept.is_empty() && !body.endpoints.is_empty() {
+                spare.push(slice);
+                continue;
+            }
+            self.update(slice, body.ports.clone(), kept, out)?;
+        }
+        self.place_rest(wanted, &mine, spare, out)
+    }
+
+    /// Fills slices that lost their addresses, makes new ones, and deletes what is left over.
+    fn place_rest(&self, wanted: ByPorts, mine: &[Rc<Object>], mut spare: Vec<&Rc<Object>>, out: &mut Out<'_>) -> Result<(), ApiError> {
+        let kept = mine.len() - spare.len();
+        let placeholder = wanted.len() == 1 && wanted.contains_key(&Vec::new()) && kept == 0;
+        for (ports, group) in wanted {
+            let rest: Vec<Endpoint> = group.into_values().collect();
+            if rest.is_empty() && !(placeholder && ports.is_empty()) {
+                continue;
+            }
+            let chunks: Vec<Vec<Endpoint>> = if rest.is_empty() { vec![rest] } else { rest.chunks(MAX_PER_SLICE).map(<[_]>::to_vec).collect() };
+            for chunk in chunks {
+                match spare.pop() {
+                    Some(slice) => self.update(slice, ports.clone(), chunk, out)?,
+                    None => self.create(ports.clone(), chunk, out)?,
+                }
+            }
+        }
+        for (i, slice) in spare.into_iter().enumerate() {
+            let is_last = kept == 0 && i == 0 && out.writes == 0;
+            if is_last {
+                self.update(slice, Vec::new(), Vec::new(), out)?;
+            } else {
+                out.delete(&slice.key(), Default::default(), self.why.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&self, slice: &Rc<Object>, ports: Vec<EndpointPort>, endpoints: Vec<Endpoint>, out: &mut Out<'_>) -> Result<(), ApiError> {
+        let body: &EndpointSlice = slice.body();
+        if body.endpoints == endpoints && body.ports == ports && slice.meta.labels == self.labels {
+            return Ok(());
+        }
+        out.update(slice, self.why.clone(), |o| {
+            o.meta.labels = self.labels.clone();
+            annotate(&mut o.meta, self.trigger);
+            o.body = Body::EndpointSlice(EndpointSlice { address_type: "IPv4".into(), endpoints, ports });
+        })?;
+        Ok(())
+    }
+
+    fn create(&self, ports: Vec<EndpointPort>, endpoints: Vec<Endpoint>, out: &mut Out<'_>) -> Result<(), ApiError> {
+        let mut meta = ObjectMeta {
+            generate_name: format!("{}-", self.object.meta.name).into(),
+            namespace: self.object.meta.namespace.clone(),
+            labels: self.labels.clone(),
+            owner_references: vec![self.object.controller_reference()],
+            ..Default::default()
+        };
+        annotate(&mut meta, self.trigger);
+        let body = Body::EndpointSlice(EndpointSlice { address_type: "IPv4".into(), endpoints, ports });
+        out.create(Object { kind: Kind::EndpointSlice, meta, body }, self.why.clone())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! Deletes what has lost its last owner, and finishes foreground and orphaning deletions.
+//!
+//! Guarantees: an object with one living owner stays; a foreground deletion ends only when no dependent that blocks
+//! it is left; dependents of an orphaning owner keep living without it.
+//! Models `pkg/controller/garbagecollector/garbagecollector.go`.
+
+use super::{Controller, Event, Watch};
+use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::{ApiError, Delete, Propagation};
+use crate::engine::why::Why;
+use std::rc::Rc;
+
+const FOREGROUND: &str = "foregroundDeletion";
+const ORPHAN: &str = "orphan";
+
+/// The garbage collector's loop; its keys are objects that may have to go, or to let others go.
+pub struct GarbageCollector;
+
+impl Controller for GarbageCollector {
+    fn name(&self) -> &'static str {
+        "garbage-collector-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        use Watch::Maps;
+        &[
+            Maps(Kind::Pod), Maps(Kind::ReplicaSet), Maps(Kind::Deployment), Maps(Kind::StatefulSet), Maps(Kind::ControllerRevision),
+            Maps(Kind::DaemonSet), Maps(Kind::Job), Maps(Kind::CronJob), Maps(Kind::ReplicationController), Maps(Kind::Service),
+            Maps(Kind::EndpointSlice), Maps(Kind::PersistentVolumeClaim), Maps(Kind::PersistentVolume), Maps(Kind::ConfigMap),
+            Maps(Kind::Secret), Maps(Kind::ServiceAccount),
+        ]
+    }
+
+    /// What is gone wakes its dependents and the owners that wait for it; what is new or is being deleted looks after itself.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let object = event.object;
+        match event.op {
+            crate::engine::Op::Deleted => {
+                for dependent in cache.owned_by(object.meta.uid) {
+                    wake(dependent.key());
+                }
+                wake_waiting_owners(object, cache, wake);
+            }
+            _ => {
+                let waits = object.meta.is_deleting() && (object.meta.has_finalizer(FOREGROUND) || object.meta.has_finalizer(ORPHAN));
+                let lost_owner = object.meta.owner_references.iter().any(|o| owner_in(object, o, cache).is_none());
+                let released = event.before.is_some_and(|b| b.meta.owner_references != object.meta.owner_references);
+                if waits || lost_owner {
+                    wake(object.key());
+                }
+                if released && let Some(before) = event.before {
+                    wake_waiting_owners(before, cache, wake);
+                }
+            }
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+        if object.meta.is_deleting() {
+            if object.meta.has_finalizer(ORPHAN) {
+                return orphan_dependents(object, view, out);
+            }
+            if object.meta.has_finalizer(FOREGROUND) {
+                return delete_dependents(object, view, out);
+            }
+            return Ok(Action::AwaitChange);
+        }
+        collect(object, out)
+    }
+}
+
+/// The living owner that a reference means, as a cache knows it.
+fn owner_in<'a>(object: &Object, owner: &OwnerReference, cache: &'a Cache) -> Option<&'a Rc<Object>> {
+    let key = ObjectRef::new(Kind::from_name(&owner.kind)?, &object.meta.namespace, &owner.name);
+    cache.object(&key).filter(|o| o.meta.uid == owner.uid)
+}
+
+fn wake_waiting_owners(object: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    for owner in &object.meta.owner_references {
+        if let Some(owner) = owner_in(object, owner, cache)
+            && owner.meta.is_deleting()
+            && owner.meta.has_finalizer(FOREGROUND)
+        {
+            wake(owner.key());
+        }
+    }
+}
+
+/// Deletes an object none of whose owners lives; drops references to dead owners if another one does.
+fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let mut living: Vec<Uid> = Vec::new();
+    let mut dead: Option<Str> = None;
+    let mut waiting: Option<Str> = None;
+    for owner in &object.meta.owner_references {
+        let Some(kind) = Kind::from_name(&owner.kind) else { continue };
+        let current = out.server.get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)).filter(|o| o.meta.uid == owner.uid);
+        let name: Str = format!("{} {}", owner.kind, owner.name).into();
+        match current {
+            None => dead = Some(name),
+            Some(o) if o.meta.is_deleting() && o.meta.has_finalizer(FOREGROUND) => waiting = Some(name),
+            Some(_) => living.push(owner.uid),
+        }
+    }
+    let (Some(owner), why) = (match (&dead, &waiting) {
+        (Some(owner), None) => (Some(owner.clone()), Why::OwnerGone { owner: owner.clone() }),
+        (_, Some(owner)) => (Some(owner.clone()), Why::OwnerWaits { owner: owner.clone() }),
+        (None, None) => (None, Why::Observed),
+    }) else {
+        return Ok(Action::AwaitChange);
+    };
+    if !living.is_empty() {
+        out.patch(&object.key(), Why::OwnerGone { owner }, |o| o.meta.owner_references.retain(|r| living.contains(&r.uid)))?;
+        return Ok(Action::AwaitChange);
+    }
+    let propagation = if waiting.is_some() && has_dependents(object, out) { Propagation::Foreground } else { Propagation::Background };
+    let how = Delete { uid: Some(object.meta.uid), propagation, ..Default::default() };
+    match out.delete(&object.key(), how, why) {
+        Err(error) if error.reason != crate::engine::store::Reason::NotFound => Err(error),
+        _ => Ok(Action::AwaitChange),
+    }
+}
+
+fn has_dependents(object: &Object, out: &Out<'_>) -> bool {
+    let kinds = [Kind::Pod, Kind::ReplicaSet, Kind::ControllerRevision, Kind::EndpointSlice, Kind::PersistentVolumeClaim, Kind::Job];
+    kinds.iter().any(|kind| out.server.list(*kind).any(|o| o.meta.owner_references.iter().any(|r| r.uid == object.meta.uid)))
+}
+
+/// Foreground: dependents go first; when none blocks any more, so does the owner.
+fn delete_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).cloned().collect();
+    let blocks = |o: &Object| o.meta.owner_references.iter().any(|r| r.uid == object.meta.uid && r.block_owner_deletion == Some(true));
+    if dependents.iter().any(|d| blocks(d)) {
+        for dependent in dependents.iter().filter(|d| !d.meta.is_deleting()) {
+            collect(dependent, out)?;
+        }
+        return Ok(Action::AwaitChange);
+    }
+    out.patch(&object.key(), Why::DependentsGone, |o| o.meta.finalizers.retain(|f| f != FOREGROUND))?;
+    Ok(Action::AwaitChange)
+}
+
+/// Orphan: dependents lose their reference to the owner, then the owner goes.
+fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let owner: Str = object.key().to_string().into();
+    for dependent in view.cache.owned_by(object.meta.uid) {
+        out.patch(&dependent.key(), Why::Orphaned { owner: owner.clone() }, |o| o.meta.owner_references.retain(|r| r.uid != object.meta.uid))?;
+    }
+    out.patch(&object.key(), Why::Orphaned { owner }, |o| o.meta.finalizers.retain(|f| f != ORPHAN))?;
+    Ok(Action::AwaitChange)
+}

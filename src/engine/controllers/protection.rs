@@ -1,0 +1,73 @@
+//! Keep claims and volumes that are in use from going away.
+//!
+//! Models `pkg/controller/volume/pvcprotection` and `pvprotection`.
+
+use super::{Controller, Event, Watch};
+use crate::api::pod::Pod;
+use crate::api::storage::PersistentVolume;
+use crate::api::{Kind, ObjectRef};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+
+const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
+const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";
+
+/// Lets a claim that is being deleted go when no Pod on a node uses it any more.
+pub struct ClaimProtection;
+
+impl Controller for ClaimProtection {
+    fn name(&self) -> &'static str {
+        "pvc-protection-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::PersistentVolumeClaim), Watch::Maps(Kind::Pod)]
+    }
+
+    /// A Pod that goes wakes the claims it used.
+    fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        if event.op == crate::engine::Op::Deleted {
+            for name in event.object.body::<Pod>().spec.claims() {
+                wake(ObjectRef::new(Kind::PersistentVolumeClaim, &event.object.meta.namespace, name));
+            }
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some(claim) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+        if !claim.meta.is_deleting() || !claim.meta.has_finalizer(CLAIM_FINALIZER) {
+            return Ok(Action::AwaitChange);
+        }
+        let used = view.cache.list_in(Kind::Pod, &key.namespace).any(|pod| {
+            let body: &Pod = pod.body();
+            !body.node_name.is_empty() && body.spec.claims().any(|name| *name == key.name)
+        });
+        if !used {
+            out.update(claim, Why::Unused, |o| o.meta.finalizers.retain(|f| f != CLAIM_FINALIZER))?;
+        }
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// Lets a volume that is being deleted go when it is not bound any more.
+pub struct VolumeProtection;
+
+impl Controller for VolumeProtection {
+    fn name(&self) -> &'static str {
+        "pv-protection-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::PersistentVolume)]
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some((object, volume)) = view.cache.get::<PersistentVolume>(key) else { return Ok(Action::AwaitChange) };
+        if object.meta.is_deleting() && object.meta.has_finalizer(VOLUME_FINALIZER) && volume.status.phase != "Bound" {
+            out.update(object, Why::Unused, |o| o.meta.finalizers.retain(|f| f != VOLUME_FINALIZER))?;
+        }
+        Ok(Action::AwaitChange)
+    }
+}

@@ -1,0 +1,104 @@
+//! Makes a volume for every claim that asks this provisioner, and deletes it again.
+//!
+//! Stands in for an external provisioner such as those built with `sig-storage-lib-external-provisioner`.
+
+use super::volume_binder::{PROVISIONED_BY, PROVISIONER, SELECTED_NODE, claim_reference};
+use super::{Controller, Watch};
+use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::api::time::MS;
+use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use serde_json::json;
+use std::rc::Rc;
+
+/// The name under which classes ask for it.
+const NAME: &str = "loopscope.dev/provisioner";
+/// When work for a key that has begun will be done.
+const DUE: Str = Str::new_static("due");
+const DELETE_AFTER: u64 = 200 * MS;
+
+/// The provisioner's loop.
+pub struct Provisioner;
+
+impl Controller for Provisioner {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::PersistentVolumeClaim), Watch::For(Kind::PersistentVolume)]
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        if let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) {
+            return provision(object, claim, view, out);
+        }
+        if let Some((object, volume)) = view.cache.get::<PersistentVolume>(key) {
+            return reclaim(object, volume, view, out);
+        }
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// Whether the wait of `span` that began with the first call is over; says how long it still lasts.
+fn waited(span: u64, view: &View<'_>, out: &mut Out<'_>) -> Result<(), u64> {
+    let now = view.now.0 as i64;
+    let due = *out.memory.entry(DUE).or_insert(now + span as i64);
+    if now >= due { Ok(()) } else { Err((due - now) as u64) }
+}
+
+fn provision(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let class = view.cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class())).map(|(_, class)| class);
+    let Some(class) = class.filter(|c| c.provisioner == NAME) else { return Ok(Action::AwaitChange) };
+    let asked = object.meta.annotation(PROVISIONER).is_some_and(|p| p == NAME);
+    let placed = !class.waits_for_first_consumer() || object.meta.annotation(SELECTED_NODE).is_some();
+    let name: Str = format!("pvc-{}", object.meta.uid).into();
+    let done = !claim.spec.volume_name.is_empty() || out.server.get(&ObjectRef::new(Kind::PersistentVolume, "", &name)).is_some();
+    if !asked || !placed || done || object.meta.is_deleting() {
+        return Ok(Action::AwaitChange);
+    }
+    if !out.memory.contains_key(&DUE) {
+        let message = format!("External provisioner is provisioning volume for claim \"{}/{}\"", object.meta.namespace, object.meta.name);
+        out.event(object, "Normal", "Provisioning", message);
+    }
+    if let Err(left) = waited(view.timing.provision, view, out) {
+        return Ok(Action::RequeueAfter(left));
+    }
+    let volume = new_volume(object, claim, class, &name).map_err(ApiError::bad_request)?;
+    out.create(volume, Why::Provisioned { claim: object.meta.name.clone() })?;
+    out.event(object, "Normal", "ProvisioningSucceeded", format!("Successfully provisioned volume {name}"));
+    Ok(Action::AwaitChange)
+}
+
+fn new_volume(object: &Object, claim: &PersistentVolumeClaim, class: &StorageClass, name: &str) -> Result<Object, String> {
+    let mut spec = json!({
+        "accessModes": claim.spec.access_modes,
+        "capacity": { "storage": claim.spec.resources.requests.get("storage") },
+        "claimRef": claim_reference(object),
+        "hostPath": { "path": format!("/var/lib/loopscope/volumes/{}/{}", object.meta.namespace, object.meta.name), "type": "" },
+        "persistentVolumeReclaimPolicy": class.reclaim_policy,
+        "storageClassName": claim.class(),
+        "volumeMode": if claim.spec.volume_mode.is_empty() { "Filesystem" } else { claim.spec.volume_mode.as_str() },
+    });
+    if let Some(node) = object.meta.annotation(SELECTED_NODE).filter(|_| class.waits_for_first_consumer()) {
+        spec["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [{ "matchExpressions":
+            [{ "key": "kubernetes.io/hostname", "operator": "In", "values": [node.as_str()] }] }] } });
+    }
+    Object::from_value(Kind::PersistentVolume, json!({ "metadata": { "name": name, "annotations": { PROVISIONED_BY: NAME } }, "spec": spec }))
+}
+
+/// Deletes a volume of its own whose claim is gone, if its policy says so.
+fn reclaim(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let ours = object.meta.annotation(PROVISIONED_BY).is_some_and(|p| p == NAME);
+    let policy = volume.spec.persistent_volume_reclaim_policy.clone();
+    if !ours || volume.status.phase != "Released" || policy != "Delete" || object.meta.is_deleting() {
+        return Ok(Action::AwaitChange);
+    }
+    if let Err(left) = waited(DELETE_AFTER, view, out) {
+        return Ok(Action::RequeueAfter(left));
+    }
+    out.delete(&object.key(), Default::default(), Why::ClaimGone { policy })?;
+    Ok(Action::AwaitChange)
+}

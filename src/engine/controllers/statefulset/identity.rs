@@ -1,0 +1,102 @@
+//! What makes a Pod the one of its ordinal: its name, labels, host name and claims.
+//!
+//! Models `pkg/controller/statefulset/stateful_set_utils.go`.
+
+use super::Pass;
+use crate::api::pod::{Pod, PodSpec, PodTemplate};
+use crate::api::workload::StatefulSet;
+use crate::api::{Body, Kind, Object, ObjectMeta, Str};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use serde_json::{Value, json};
+use std::rc::Rc;
+
+pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
+const NAME_LABEL: &str = "statefulset.kubernetes.io/pod-name";
+const INDEX_LABEL: &str = "apps.kubernetes.io/pod-index";
+
+/// `web-0`.
+pub(super) fn pod_name(set: &Object, ordinal: i32) -> Str {
+    format!("{}-{ordinal}", set.meta.name).into()
+}
+
+/// The ordinal that a Pod's name says, if the name begins with the set's.
+pub(super) fn ordinal(set: &Object, pod: &Object) -> Option<i32> {
+    let (parent, number) = pod.meta.name.rsplit_once('-')?;
+    if parent != set.meta.name { None } else { number.parse().ok() }
+}
+
+/// Whether a Pod's name makes it one of the set's.
+pub(super) fn is_member(set: &Object, pod: &Object) -> bool {
+    ordinal(set, pod).is_some()
+}
+
+/// `www-web-0`.
+pub(super) fn claim_name(template: &Value, pod: &str) -> Str {
+    format!("{}-{pod}", template.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("")).into()
+}
+
+/// The Pod of an ordinal.
+pub(super) fn new_pod(object: &Object, set: &StatefulSet, ordinal: i32, template: &PodTemplate, revision: &Str) -> Object {
+    let name = pod_name(object, ordinal);
+    let mut labels = (*template.labels).clone();
+    labels.insert(Str::new_static(REVISION_LABEL), revision.clone());
+    labels.insert(Str::new_static(NAME_LABEL), name.clone());
+    labels.insert(Str::new_static(INDEX_LABEL), ordinal.to_string().into());
+    let mut raw = template.spec.raw.clone();
+    if let Some(spec) = raw.as_object_mut() {
+        spec.insert("hostname".into(), name.as_str().into());
+        if !set.spec.service_name.is_empty() {
+            spec.insert("subdomain".into(), set.spec.service_name.as_str().into());
+        }
+        let volumes = claim_volumes(set, &name, spec.get("volumes"));
+        if !volumes.is_empty() {
+            spec.insert("volumes".into(), Value::Array(volumes));
+        }
+    }
+    let spec = PodSpec::from_raw(raw).unwrap_or_else(|_| template.spec.clone());
+    Object {
+        kind: Kind::Pod,
+        meta: ObjectMeta {
+            name,
+            generate_name: format!("{}-", object.meta.name).into(),
+            namespace: object.meta.namespace.clone(),
+            labels: Rc::new(labels),
+            annotations: template.annotations.clone(),
+            owner_references: vec![object.controller_reference()],
+            ..Default::default()
+        },
+        body: Body::Pod(Pod { node_name: spec.node_name.clone(), spec, ..Default::default() }),
+    }
+}
+
+/// The volumes of the claim templates, then the template's own that have other names.
+fn claim_volumes(set: &StatefulSet, pod: &str, own: Option<&Value>) -> Vec<Value> {
+    let templates = &set.spec.volume_claim_templates;
+    let name_of = |t: &Value| t.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
+    let mut volumes: Vec<Value> = templates
+        .iter()
+        .map(|t| json!({ "name": name_of(t), "persistentVolumeClaim": { "claimName": claim_name(t, pod).as_str() } }))
+        .collect();
+    for volume in own.and_then(Value::as_array).into_iter().flatten() {
+        if !templates.iter().any(|t| volume.get("name").and_then(Value::as_str) == Some(&name_of(t))) {
+            volumes.push(volume.clone());
+        }
+    }
+    volumes
+}
+
+/// Gives a Pod back the labels of its identity, if somebody took them.
+pub(super) fn repair(pass: &mut Pass<'_, '_, '_>, ordinal: i32, pod: &Rc<Object>) -> Result<(), ApiError> {
+    let index = ordinal.to_string();
+    let whole = pod.meta.label(NAME_LABEL).is_some_and(|v| *v == pod.meta.name) && pod.meta.label(INDEX_LABEL).is_some_and(|v| *v == index);
+    if whole {
+        return Ok(());
+    }
+    pass.out.patch(&pod.key(), Why::MissingOrdinal { ordinal }, |o| {
+        let labels = Rc::make_mut(&mut o.meta.labels);
+        labels.insert(Str::new_static(NAME_LABEL), pod.meta.name.clone());
+        labels.insert(Str::new_static(INDEX_LABEL), index.as_str().into());
+    })?;
+    Ok(())
+}

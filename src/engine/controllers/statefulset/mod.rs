@@ -1,0 +1,262 @@
+//! Keeps one Pod an ordinal, with a name, an address and claims that stay.
+//!
+//! Guarantees: never two Pods of one ordinal; in ordered mode no Pod before its predecessor is Running, Ready and
+//! available, and none is removed before its successors are gone; claims outlive their Pods unless the retention
+//! policy says otherwise.
+//! Models `pkg/controller/statefulset/stateful_set.go` and `stateful_set_control.go`.
+
+mod claims;
+mod identity;
+mod revisions;
+mod status;
+
+use super::ownership::claim;
+use super::{Controller, Event, Watch};
+use crate::api::pod::{Pod, PodTemplate};
+use crate::api::time::SECOND;
+use crate::api::workload::{StatefulSet, StatefulSetStatus};
+use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::{ApiError, Delete};
+use crate::engine::why::Why;
+use std::rc::Rc;
+
+/// The statefulset loop.
+pub struct StatefulSetController;
+
+impl Controller for StatefulSetController {
+    fn name(&self) -> &'static str {
+        "statefulset-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::StatefulSet), Watch::Owns(Kind::StatefulSet, Kind::Pod), Watch::Maps(Kind::Pod), Watch::Maps(Kind::PersistentVolumeClaim)]
+    }
+
+    /// An orphaned Pod wakes the sets that could adopt it; a claim that goes wakes the set whose Pod waits for it.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let object = event.object;
+        if object.kind == Kind::PersistentVolumeClaim && event.op != crate::engine::Op::Deleted || object.meta.controller().is_some() && object.kind == Kind::Pod {
+            return;
+        }
+        for set in cache.list_in(Kind::StatefulSet, &object.meta.namespace) {
+            let body: &StatefulSet = set.body();
+            if body.spec.selector.matches(&object.meta.labels) {
+                wake(set.key());
+            }
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some((object, set)) = view.cache.get::<StatefulSet>(key) else { return Ok(Action::AwaitChange) };
+        // The template's Pods must be seen as they are: an own write that has not come back would be repeated.
+        if !view.sees_own_writes {
+            return Ok(Action::RequeueAfter(crate::api::time::MS));
+        }
+        let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |pod| identity::is_member(object, pod))?;
+        let known = claim(object, &set.spec.selector, Kind::ControllerRevision, view, out, |_| true)?;
+        let revisions = revisions::sync(object, set, &known, out)?;
+        let mut pass = Pass { object, set, view, out, revisions };
+        let mut status = pass.count(&pods);
+        let acted = pass.act(&pods);
+        pass.complete_update(&mut status);
+        pass.write_status(&status)?;
+        revisions::truncate(object, set, &known, &pods, &pass.revisions, pass.out)?;
+        acted?;
+        let waits = set.spec.min_ready_seconds > 0 && status.available_replicas != status.ready_replicas;
+        Ok(if waits { Action::RequeueAfter(set.spec.min_ready_seconds as u64 * SECOND) } else { Action::AwaitChange })
+    }
+}
+
+/// One pass over one StatefulSet.
+struct Pass<'p, 'v, 'o> {
+    object: &'p Rc<Object>,
+    set: &'p StatefulSet,
+    view: &'p View<'v>,
+    out: &'p mut Out<'o>,
+    revisions: revisions::Revisions,
+}
+
+/// The Pods by role: one slot an ordinal, and those to be removed, highest ordinal first.
+struct Roles {
+    replicas: Vec<(i32, Option<Rc<Object>>)>,
+    condemned: Vec<(i32, Rc<Object>)>,
+}
+
+/// Whether a pass has done what it may do for now.
+#[derive(PartialEq, Eq)]
+enum Step {
+    Continue,
+    Wait,
+}
+
+fn is_healthy(pod: &Object) -> bool {
+    is_ready(pod) && !pod.meta.is_deleting()
+}
+
+fn is_ready(pod: &Object) -> bool {
+    let body: &Pod = pod.body();
+    body.status.phase == "Running" && body.is_ready()
+}
+
+fn revision_of(pod: &Object) -> &str {
+    pod.meta.label(identity::REVISION_LABEL).map_or("", Str::as_str)
+}
+
+impl Pass<'_, '_, '_> {
+    fn is_ordered(&self) -> bool {
+        self.set.spec.pod_management_policy != "Parallel"
+    }
+
+    fn is_available(&self, pod: &Object) -> bool {
+        is_ready(pod) && pod.body::<Pod>().is_available(self.set.spec.min_ready_seconds, self.view.wall)
+    }
+
+    fn roles(&self, pods: &[Rc<Object>]) -> Roles {
+        let start = self.set.spec.ordinals.start;
+        let end = start + self.set.spec.replicas;
+        let mut roles = Roles { replicas: (start..end).map(|ordinal| (ordinal, None)).collect(), condemned: Vec::new() };
+        for pod in pods {
+            match identity::ordinal(self.object, pod) {
+                Some(n) if (start..end).contains(&n) => roles.replicas[(n - start) as usize].1 = Some(pod.clone()),
+                Some(n) => roles.condemned.push((n, pod.clone())),
+                None => {}
+            }
+        }
+        roles.condemned.sort_by_key(|(ordinal, _)| -ordinal);
+        roles
+    }
+
+    /// The step this pass takes: create what is missing, remove what is too much, then update.
+    fn act(&mut self, pods: &[Rc<Object>]) -> Result<(), ApiError> {
+        if self.object.meta.is_deleting() {
+            return Ok(());
+        }
+        let roles = self.roles(pods);
+        claims::sync_retention(self, &roles)?;
+        for (ordinal, pod) in &roles.replicas {
+            if self.keep(*ordinal, pod.as_ref())? == Step::Wait && self.is_ordered() {
+                return Ok(());
+            }
+        }
+        let first_unhealthy = roles
+            .replicas
+            .iter()
+            .filter_map(|(_, pod)| pod.as_ref())
+            .chain(roles.condemned.iter().rev().map(|(_, pod)| pod))
+            .find(|pod| !is_healthy(pod))
+            .map(|pod| pod.meta.uid);
+        for (ordinal, pod) in &roles.condemned {
+            if self.remove(*ordinal, pod, first_unhealthy)? == Step::Wait && self.is_ordered() {
+                return Ok(());
+            }
+        }
+        self.update(&roles)
+    }
+
+    /// Makes an ordinal's Pod exist, run and be itself.
+    fn keep(&mut self, ordinal: i32, pod: Option<&Rc<Object>>) -> Result<Step, ApiError> {
+        let Some(pod) = pod else { return self.create(ordinal) };
+        let body: &Pod = pod.body();
+        if body.is_terminal() {
+            if !pod.meta.is_deleting() {
+                self.delete_pod(pod, Why::EndedPod { phase: body.status.phase.clone() })?;
+            }
+            return Ok(Step::Wait);
+        }
+        if body.status.phase == "Pending" {
+            claims::create_missing(self, ordinal, &pod.meta.name)?;
+        }
+        if pod.meta.is_deleting() || !self.is_available(pod) {
+            return Ok(if self.is_ordered() { Step::Wait } else { Step::Continue });
+        }
+        identity::repair(self, ordinal, pod)?;
+        Ok(Step::Continue)
+    }
+
+    fn create(&mut self, ordinal: i32) -> Result<Step, ApiError> {
+        let name = identity::pod_name(self.object, ordinal);
+        if claims::is_stale(self, &name) {
+            return Ok(Step::Wait);
+        }
+        let set = self.object.clone();
+        if let Err(message) = claims::create_missing_for_new(self, ordinal, &name)? {
+            self.out.event(&set, "Warning", "FailedCreate", format!("Create Pod {name} in StatefulSet {} failed error: {message}", set.meta.name));
+            return Err(ApiError::forbidden(message));
+        }
+        let (template, revision) = self.template_for(ordinal);
+        let pod = identity::new_pod(self.object, self.set, ordinal, &template, &revision);
+        match self.out.create(pod, Why::MissingOrdinal { ordinal }) {
+            Ok(_) => self.out.event(&set, "Normal", "SuccessfulCreate", format!("Create Pod {name} in StatefulSet {} successful", set.meta.name)),
+            Err(error) => {
+                self.out.event(&set, "Warning", "FailedCreate", format!("Create Pod {name} in StatefulSet {} failed error: {error}", set.meta.name));
+                return Err(error);
+            }
+        }
+        Ok(Step::Wait)
+    }
+
+    /// Below the partition an ordinal keeps the current revision; the others get the new one.
+    fn template_for(&self, ordinal: i32) -> (Rc<PodTemplate>, Str) {
+        let strategy = &self.set.spec.update_strategy;
+        let start = self.set.spec.ordinals.start;
+        let is_current = strategy.kind == "RollingUpdate"
+            && match &strategy.rolling_update {
+                None => ordinal < start + self.set.status.current_replicas,
+                Some(rolling) => ordinal < start + rolling.partition.unwrap_or(0),
+            };
+        if is_current {
+            (self.revisions.current_template(self.set), self.revisions.current.clone())
+        } else {
+            (self.set.spec.template.clone(), self.revisions.update.clone())
+        }
+    }
+
+    /// Removes a Pod whose ordinal is not wanted any more, the highest first.
+    fn remove(&mut self, ordinal: i32, pod: &Rc<Object>, first_unhealthy: Option<crate::api::Uid>) -> Result<Step, ApiError> {
+        if pod.meta.is_deleting() {
+            return Ok(Step::Wait);
+        }
+        if !self.is_available(pod) && self.is_ordered() && first_unhealthy != Some(pod.meta.uid) {
+            return Ok(Step::Wait);
+        }
+        self.delete_pod(pod, Why::CondemnedOrdinal { ordinal, replicas: self.set.spec.replicas })?;
+        Ok(Step::Wait)
+    }
+
+    /// From the highest ordinal down to the partition: replaces the first Pod of an old revision, or waits for one that is not healthy.
+    fn update(&mut self, roles: &Roles) -> Result<(), ApiError> {
+        let strategy = &self.set.spec.update_strategy;
+        if strategy.kind == "OnDelete" {
+            return Ok(());
+        }
+        let partition = strategy.rolling_update.as_ref().and_then(|r| r.partition).unwrap_or(0);
+        let first = self.set.spec.ordinals.start + partition;
+        for (ordinal, pod) in roles.replicas.iter().rev() {
+            let Some(pod) = pod else { return Ok(()) };
+            if *ordinal < first {
+                return Ok(());
+            }
+            if revision_of(pod) != self.revisions.update && !pod.meta.is_deleting() {
+                let why = Why::OldRevision { have: revision_of(pod).into(), want: self.revisions.update.clone() };
+                return self.delete_pod(pod, why);
+            }
+            if !self.is_available(pod) || pod.meta.is_deleting() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn delete_pod(&mut self, pod: &Rc<Object>, why: Why) -> Result<(), ApiError> {
+        let (set, name) = (self.object.clone(), pod.meta.name.clone());
+        self.out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why)?;
+        self.out.event(&set, "Normal", "SuccessfulDelete", format!("Delete Pod {name} in StatefulSet {} successful", set.meta.name));
+        Ok(())
+    }
+
+    fn count(&self, pods: &[Rc<Object>]) -> StatefulSetStatus {
+        status::count(self, pods)
+    }
+}

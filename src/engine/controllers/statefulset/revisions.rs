@@ -1,0 +1,90 @@
+//! Remembered templates: one ControllerRevision each, named by a hash of its data.
+//!
+//! Models `pkg/controller/history/controller_history.go` and `getStatefulSetRevisions`.
+
+use crate::api::pod::PodTemplate;
+use crate::api::workload::{ControllerRevision, StatefulSet};
+use crate::api::{Body, Kind, Object, ObjectMeta, Str, hash};
+use crate::engine::out::Out;
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use serde_json::{Value, json};
+use std::rc::Rc;
+
+const HASH_LABEL: &str = "controller.kubernetes.io/hash";
+
+/// The revision that is left and the one that is wanted; equal when no update is under way.
+pub(super) struct Revisions {
+    pub current: Str,
+    pub update: Str,
+    current_data: Option<Rc<Object>>,
+}
+
+impl Revisions {
+    /// The template of the current revision.
+    pub(super) fn current_template(&self, set: &StatefulSet) -> Rc<PodTemplate> {
+        let data = self.current_data.as_ref().and_then(|r| r.body::<ControllerRevision>().data.pointer("/spec/template"));
+        let Some(Value::Object(template)) = data else { return set.spec.template.clone() };
+        let mut template = template.clone();
+        template.remove("$patch");
+        PodTemplate::from_value(Value::Object(template)).unwrap_or_else(|_| set.spec.template.clone())
+    }
+}
+
+fn number(revision: &Object) -> i64 {
+    revision.body::<ControllerRevision>().revision
+}
+
+/// Finds or makes the revision of the current template.
+pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>], out: &mut Out<'_>) -> Result<Revisions, ApiError> {
+    let mut sorted = known.to_vec();
+    sorted.sort_by_key(|r| (number(r), r.meta.creation_timestamp, r.meta.name.clone()));
+    let next = sorted.last().map_or(1, |r| number(r) + 1);
+    let text = set.spec.template.revision_data();
+    let name: Str = format!("{}-{}", object.meta.name, hash::controller_revision_hash(&text, set.status.collision_count.unwrap_or(0))).into();
+    let update = match sorted.iter().rev().find(|r| r.meta.name == name) {
+        Some(equal) if number(equal) + 1 == next => equal.clone(),
+        // An older template is wanted again: its revision becomes the newest.
+        Some(equal) => out.update(equal, Why::NewRevision { revision: next }, |o| {
+            if let Body::ControllerRevision(r) = &mut o.body {
+                r.revision = next;
+            }
+        })?,
+        None => out.create(new_revision(object, set, &name, &text, next), Why::NewRevision { revision: next })?,
+    };
+    let current = sorted.iter().find(|r| r.meta.name == set.status.current_revision).cloned();
+    Ok(Revisions {
+        current: current.as_ref().map_or_else(|| update.meta.name.clone(), |r| r.meta.name.clone()),
+        update: update.meta.name.clone(),
+        current_data: current,
+    })
+}
+
+fn new_revision(object: &Object, set: &StatefulSet, name: &Str, data: &str, revision: i64) -> Object {
+    let mut labels = (*set.spec.template.labels).clone();
+    labels.insert(Str::new_static(HASH_LABEL), name.rsplit('-').next().unwrap_or("").into());
+    Object {
+        kind: Kind::ControllerRevision,
+        meta: ObjectMeta {
+            name: name.clone(),
+            namespace: object.meta.namespace.clone(),
+            labels: Rc::new(labels),
+            owner_references: vec![object.controller_reference()],
+            ..Default::default()
+        },
+        body: Body::ControllerRevision(ControllerRevision { data: serde_json::from_str(data).unwrap_or(json!({})), revision }),
+    }
+}
+
+/// Deletes the oldest revisions that no Pod runs, beyond the history limit.
+pub(super) fn truncate(object: &Object, set: &StatefulSet, known: &[Rc<Object>], pods: &[Rc<Object>], now: &Revisions, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let limit = set.spec.revision_history_limit.unwrap_or(10);
+    let is_live = |r: &Object| r.meta.name == now.current || r.meta.name == now.update || pods.iter().any(|p| super::revision_of(p) == r.meta.name);
+    let mut idle: Vec<_> = known.iter().filter(|r| !is_live(r) && r.meta.is_controlled_by(object.meta.uid)).collect();
+    idle.sort_by_key(|r| number(r));
+    let surplus = idle.len().saturating_sub(limit as usize);
+    for revision in idle.into_iter().take(surplus) {
+        out.delete(&revision.key(), Default::default(), Why::HistoryLimit { limit })?;
+    }
+    Ok(())
+}

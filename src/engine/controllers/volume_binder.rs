@@ -1,0 +1,307 @@
+//! Binds claims to volumes, two writes on either side, and tells volumes whose claim is gone.
+//!
+//! Guarantees: a bound claim's volume never changes; the smallest volume that fits is taken; a new volume does not
+//! wake a waiting claim, the next look at everything does, every 15 s.
+//! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
+
+use super::{Controller, Event, Watch};
+use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use serde_json::json;
+use std::rc::Rc;
+
+pub(super) const PROVISIONER: &str = "volume.kubernetes.io/storage-provisioner";
+const PROVISIONER_BETA: &str = "volume.beta.kubernetes.io/storage-provisioner";
+pub(super) const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+pub(super) const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
+const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
+const BOUND_BY_US: &str = "pv.kubernetes.io/bound-by-controller";
+
+/// The loop that joins claims and volumes.
+pub struct VolumeBinder;
+
+impl Controller for VolumeBinder {
+    fn name(&self) -> &'static str {
+        "persistentvolume-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        use Kind::{PersistentVolume as Volume, PersistentVolumeClaim as Claim};
+        &[Watch::For(Claim), Watch::For(Volume), Watch::Maps(Claim), Watch::Maps(Volume)]
+    }
+
+    /// A claim that goes wakes its volume; a volume that goes or is kept for a claim wakes that claim.
+    fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        match &event.object.body {
+            Body::PersistentVolumeClaim(claim) if event.op == crate::engine::Op::Deleted && !claim.spec.volume_name.is_empty() => {
+                wake(ObjectRef::new(Kind::PersistentVolume, "", &claim.spec.volume_name));
+            }
+            Body::PersistentVolume(volume) => {
+                if let Some(claim) = &volume.spec.claim_ref {
+                    wake(ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn resync(&self) -> Option<(u64, &'static [Kind])> {
+        Some((15, &[Kind::PersistentVolume, Kind::PersistentVolumeClaim]))
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        if !view.sees_own_writes {
+            return Ok(Action::RequeueAfter(crate::api::time::MS));
+        }
+        if let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) {
+            if object.meta.annotation(BIND_COMPLETED).is_some() {
+                sync_bound(object, claim, view, out)?;
+            } else {
+                sync_unbound(object, claim, view, out)?;
+            }
+        } else if let Some((object, volume)) = view.cache.get::<PersistentVolume>(key) {
+            sync_volume(object, volume, view, out)?;
+        }
+        Ok(Action::AwaitChange)
+    }
+}
+
+fn volume_key(name: &str) -> ObjectRef {
+    ObjectRef::new(Kind::PersistentVolume, "", name)
+}
+
+/// Whether the volume is bound to or kept for this very claim.
+fn is_for(volume: &PersistentVolume, object: &Object) -> bool {
+    volume.spec.claim_ref.as_ref().is_some_and(|r| {
+        r.name == object.meta.name && r.namespace == object.meta.namespace && r.uid.is_none_or(|uid| uid.0 == 0 || uid == object.meta.uid)
+    })
+}
+
+fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    if !claim.spec.volume_name.is_empty() {
+        let Some((volume_object, volume)) = view.cache.get::<PersistentVolume>(&volume_key(&claim.spec.volume_name)) else { return Ok(()) };
+        let free = volume.spec.claim_ref.is_none() && fits(volume, claim);
+        return if free || is_for(volume, object) { bind(volume_object, object, view.wall, out) } else { Ok(()) };
+    }
+    let class = view.cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class())).map(|(_, class)| class);
+    let delayed = class.is_some_and(StorageClass::waits_for_first_consumer) && object.meta.annotation(SELECTED_NODE).is_none();
+    if let Some(volume) = best_match(object, claim, delayed, view.cache) {
+        return bind(&volume, object, view.wall, out);
+    }
+    if delayed {
+        tell_waiting(object, view, out);
+        return Ok(());
+    }
+    if claim.class().is_empty() {
+        let message = "no persistent volumes available for this claim and no storage class is set";
+        out.event(object, "Normal", "FailedBinding", message.into());
+        return Ok(());
+    }
+    match class {
+        Some(class) => ask_provisioner(object, claim, class, out),
+        None => {
+            let message = format!("storageclass.storage.k8s.io {:?} not found", claim.class());
+            out.event(object, "Warning", "ProvisioningFailed", message);
+            Ok(())
+        }
+    }
+}
+
+/// A claim whose class waits for its first consumer says what it waits for.
+fn tell_waiting(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) {
+    let consumer = view.cache.list_in(Kind::Pod, &object.meta.namespace).find(|pod| {
+        let body: &crate::api::pod::Pod = pod.body();
+        body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)
+    });
+    match consumer {
+        Some(pod) => out.event(object, "Normal", "WaitForPodScheduled", format!("waiting for pod {} to be scheduled", pod.meta.name)),
+        None => out.event(object, "Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding".into()),
+    }
+}
+
+fn ask_provisioner(object: &Rc<Object>, claim: &PersistentVolumeClaim, class: &StorageClass, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let provisioner = class.provisioner.clone();
+    let asked = object.meta.annotation(PROVISIONER).is_some_and(|p| *p == provisioner);
+    let mut current = object.clone();
+    if !asked {
+        current = out.update(object, Why::NeedsProvisioning { class: claim.class().into() }, |o| {
+            o.meta.annotate(PROVISIONER, &provisioner);
+            o.meta.annotate(PROVISIONER_BETA, &provisioner);
+        })?;
+    }
+    let message = format!(
+        "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the system administrator. \
+         If volume creation is delayed, please verify that the provisioner is running and correctly registered."
+    );
+    out.event(&current, "Normal", "ExternalProvisioning", message);
+    Ok(())
+}
+
+/// Whether the volume could serve the claim, its size aside from nothing else.
+fn fits(volume: &PersistentVolume, claim: &PersistentVolumeClaim) -> bool {
+    let mode = |m: &str| if m.is_empty() { "Filesystem" } else { m }.to_string();
+    volume.capacity() >= claim.request()
+        && volume.spec.storage_class_name == claim.class()
+        && mode(&volume.spec.volume_mode) == mode(&claim.spec.volume_mode)
+        && claim.spec.access_modes.iter().all(|m| volume.spec.access_modes.contains(m))
+}
+
+/// The volume kept for this claim, or the smallest free one that fits; by name among equals.
+fn best_match(object: &Rc<Object>, claim: &PersistentVolumeClaim, delayed: bool, cache: &Cache) -> Option<Rc<Object>> {
+    let volumes = || cache.list(Kind::PersistentVolume).filter(|v| !v.meta.is_deleting());
+    if let Some(kept) = volumes().find(|v| is_for(v.body(), object)) {
+        let volume: &PersistentVolume = kept.body();
+        return (volume.capacity() >= claim.request()).then(|| kept.clone());
+    }
+    if delayed {
+        return None;
+    }
+    volumes()
+        .filter(|v| {
+            let volume: &PersistentVolume = v.body();
+            volume.spec.claim_ref.is_none()
+                && volume.status.phase == "Available"
+                && fits(volume, claim)
+                && claim.spec.selector.as_ref().is_none_or(|s| s.matches(&v.meta.labels))
+        })
+        .min_by_key(|v| v.body::<PersistentVolume>().capacity())
+        .cloned()
+}
+
+/// The four writes of a binding; each is left out if it has been made before.
+fn bind(volume: &Rc<Object>, claim: &Rc<Object>, wall: Timestamp, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let volume = point_volume_at(volume, claim, out)?;
+    let volume = set_volume_phase(&volume, "Bound", Why::Binding, wall, out)?;
+    let claim = point_claim_at(claim, &volume, out)?;
+    let body: &PersistentVolume = volume.body();
+    let (capacity, modes) = (body.spec.capacity.clone(), body.spec.access_modes.clone());
+    let storage = capacity.into_iter().filter(|(name, _)| name == "storage").collect();
+    out.update_status(&claim, Why::Binding, |o| {
+        if let Body::PersistentVolumeClaim(c) = &mut o.body {
+            c.status.phase = "Bound".into();
+            c.status.capacity = storage;
+            c.status.access_modes = modes;
+        }
+    })?;
+    Ok(())
+}
+
+fn point_volume_at(volume: &Rc<Object>, claim: &Rc<Object>, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+    let body: &PersistentVolume = volume.body();
+    let known = body.spec.claim_ref.as_ref();
+    if known.is_some_and(|r| r.uid == Some(claim.meta.uid)) {
+        return Ok(volume.clone());
+    }
+    let chosen_by_us = known.is_none();
+    out.update(volume, Why::SmallestFit { volume: volume.meta.name.clone() }, |o| {
+        if chosen_by_us {
+            o.meta.annotate(BOUND_BY_US, "yes");
+        }
+        if let Body::PersistentVolume(v) = &mut o.body {
+            v.spec = v.spec.edited(|raw| {
+                raw.insert("claimRef".into(), claim_reference(claim));
+            });
+        }
+    })
+}
+
+/// `spec.claimRef` of a volume bound to the claim.
+pub(super) fn claim_reference(claim: &Object) -> serde_json::Value {
+    json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": claim.meta.name.as_str(), "namespace": claim.meta.namespace.as_str(),
+        "resourceVersion": claim.meta.resource_version.to_string(), "uid": claim.meta.uid.to_string() })
+}
+
+fn point_claim_at(claim: &Rc<Object>, volume: &Object, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+    let body: &PersistentVolumeClaim = claim.body();
+    let chosen_by_us = body.spec.volume_name.is_empty();
+    if !chosen_by_us && claim.meta.annotation(BIND_COMPLETED).is_some() {
+        return Ok(claim.clone());
+    }
+    out.update(claim, Why::Binding, |o| {
+        if chosen_by_us {
+            o.meta.annotate(BOUND_BY_US, "yes");
+        }
+        o.meta.annotate(BIND_COMPLETED, "yes");
+        if let Body::PersistentVolumeClaim(c) = &mut o.body {
+            c.spec = c.spec.edited(|raw| {
+                raw.insert("volumeName".into(), volume.meta.name.as_str().into());
+            });
+        }
+    })
+}
+
+/// A bound claim whose volume is gone, or given to another, is lost.
+fn sync_bound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    match view.cache.get::<PersistentVolume>(&volume_key(&claim.spec.volume_name)) {
+        Some((volume_object, volume)) if volume.spec.claim_ref.is_none() || is_for(volume, object) => bind(volume_object, object, view.wall, out),
+        _ if claim.status.phase == "Lost" => Ok(()),
+        _ => {
+            let lost = out.update_status(object, Why::VolumeGone, |o| {
+                if let Body::PersistentVolumeClaim(c) = &mut o.body {
+                    c.status = crate::api::storage::ClaimStatus { phase: "Lost".into(), ..Default::default() };
+                }
+            })?;
+            let message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
+            out.event(&lost, "Warning", "ClaimLost", message.into());
+            Ok(())
+        }
+    }
+}
+
+fn sync_volume(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let Some(reference) = volume.spec.claim_ref.as_ref().filter(|r| r.uid.is_some_and(|uid| uid.0 != 0)) else {
+        set_volume_phase(object, "Available", Why::Observed, view.wall, out)?;
+        return Ok(());
+    };
+    let claim = view.cache.get::<PersistentVolumeClaim>(&ObjectRef::new(Kind::PersistentVolumeClaim, &reference.namespace, &reference.name));
+    match claim.filter(|(o, _)| Some(o.meta.uid) == reference.uid) {
+        None => release(object, volume, view, out),
+        Some((_, claim)) if claim.spec.volume_name == object.meta.name => {
+            set_volume_phase(object, "Bound", Why::Binding, view.wall, out)?;
+            Ok(())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn release(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let policy = volume.spec.persistent_volume_reclaim_policy.clone();
+    if volume.status.phase == "Released" || volume.status.phase == "Failed" {
+        return Ok(());
+    }
+    let released = set_volume_phase(object, "Released", Why::ClaimGone { policy: policy.clone() }, view.wall, out)?;
+    let path = volume.spec.raw.pointer("/hostPath/path").and_then(serde_json::Value::as_str);
+    // Volumes of the provisioner are deleted by it; of the others only hostPath has a deleter, for one folder.
+    if let (true, true, Some(path)) = (policy == "Delete", object.meta.annotation(PROVISIONED_BY).is_none(), path) {
+        if path.starts_with("/tmp/") {
+            out.delete(&released.key(), Default::default(), Why::ClaimGone { policy })?;
+            return Ok(());
+        }
+        let message = format!("host_path deleter only supports /tmp/.+ but received provided {path}");
+        let failed = out.update_status(&released, Why::ClaimGone { policy }, |o| {
+            if let Body::PersistentVolume(v) = &mut o.body {
+                v.status.phase = "Failed".into();
+                v.status.message = message.as_str().into();
+            }
+        })?;
+        out.event(&failed, "Warning", "VolumeFailedDelete", message);
+    }
+    Ok(())
+}
+
+fn set_volume_phase(volume: &Rc<Object>, phase: &'static str, why: Why, wall: Timestamp, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+    if volume.body::<PersistentVolume>().status.phase == phase {
+        return Ok(volume.clone());
+    }
+    out.update_status(volume, why, |o| {
+        if let Body::PersistentVolume(v) = &mut o.body {
+            v.status.phase = phase.into();
+            v.status.message = Default::default();
+            v.status.last_phase_transition_time = Some(wall);
+        }
+    })
+}

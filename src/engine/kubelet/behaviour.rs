@@ -1,0 +1,159 @@
+//! What containers would do if they ran: modelled, since nothing runs.
+//!
+//! Annotations `loopscope.dev/…` say it outright; image names and commands that a reader can predict say it otherwise.
+
+use crate::api::ObjectMeta;
+use crate::api::pod::Container;
+use crate::api::time::SECOND;
+
+/// The life of one container from its start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Behaviour {
+    /// Whether its image can be pulled.
+    pub pulls: bool,
+    /// When it becomes ready; never, if it does not.
+    pub ready_after: Option<u64>,
+    /// When it ends and with which code, if it does.
+    pub exits: Option<(u64, i32)>,
+}
+
+/// The value of `loopscope.dev/NAME` in seconds.
+pub(super) fn seconds(meta: &ObjectMeta, name: &str) -> Option<u64> {
+    let value: f64 = annotation(meta, name)?.trim_end_matches('s').parse().ok()?;
+    (value >= 0.0 && value < 1e9).then_some((value * SECOND as f64) as u64)
+}
+
+fn annotation<'a>(meta: &'a ObjectMeta, name: &str) -> Option<&'a str> {
+    meta.annotation(&format!("loopscope.dev/{name}")).map(|v| v.as_str())
+}
+
+impl Behaviour {
+    pub(super) fn of(container: &Container, meta: &ObjectMeta) -> Behaviour {
+        let annotated = !meta.annotations.is_empty();
+        let say = |name: &str| if annotated { annotation(meta, name) } else { None };
+        let probe = container.readiness_probe.as_ref().map_or(0, |p| p.initial_delay_seconds.max(0) as u64 * SECOND);
+        let ready_after = match say("never-ready") {
+            Some("true") => None,
+            _ if annotated => seconds(meta, "ready-after").or(Some(probe)),
+            _ => Some(probe),
+        };
+        let exit_code = || exit_code(meta);
+        let exits = match if annotated { seconds(meta, "exit-after") } else { None } {
+            Some(after) => Some((after, exit_code())),
+            None => predicted_exit(container),
+        };
+        Behaviour { pulls: !cannot_be_pulled(&container.image), ready_after, exits }
+    }
+}
+
+/// `exit-code`, or what `exit-code-by-index` says for this Pod's completion index.
+fn exit_code(meta: &ObjectMeta) -> i32 {
+    let index = meta.annotation("batch.kubernetes.io/job-completion-index");
+    let by_index = annotation(meta, "exit-code-by-index").and_then(|list| {
+        list.split(',').filter_map(|pair| pair.split_once('=')).find(|(i, _)| index.is_some_and(|x| x == i.trim())).map(|(_, code)| code)
+    });
+    by_index.or_else(|| annotation(meta, "exit-code")).and_then(|code| code.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Images that cannot exist: `broken`, `nonexist…`, or the mistyped tag of the Kubernetes documentation.
+fn cannot_be_pulled(image: &str) -> bool {
+    image.contains("broken") || image.contains("nonexist") || image.ends_with(":1.161")
+}
+
+/// The runtime's words for an image that cannot be pulled.
+pub(super) fn pull_error(image: &str) -> String {
+    let first = image.split('/').next().unwrap_or("");
+    let full = if !image.contains('/') {
+        format!("docker.io/library/{image}")
+    } else if first.contains(['.', ':']) || first == "localhost" {
+        image.to_string()
+    } else {
+        format!("docker.io/{image}")
+    };
+    format!("rpc error: code = NotFound desc = failed to pull and unpack image {full:?}: failed to resolve image: {full}: not found")
+}
+
+/// The end of a container whose command says when and how: `sleep 30`, `exit 1`, `false`, a shell with nothing to do.
+fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
+    let words: Vec<&str> = container.command.iter().chain(&container.args).map(|s| s.as_str()).collect();
+    if words.is_empty() {
+        let name = container.image.rsplit('/').next().unwrap_or("");
+        let name = name.split([':', '@']).next().unwrap_or("");
+        return matches!(name, "busybox" | "alpine" | "ubuntu" | "debian" | "hello-world").then_some((0, 0));
+    }
+    if let [shell, "-c", script] = words[..]
+        && matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "ash"))
+    {
+        return predicted_script(script);
+    }
+    predicted_command(&words)
+}
+
+/// A script of commands each of which can be predicted.
+fn predicted_script(script: &str) -> Option<(u64, i32)> {
+    if script.contains(['|', '$', '`', '(', '{', '<', '>']) || script.contains("while") || script.contains("for ") {
+        return None;
+    }
+    let mut total = 0;
+    let mut code = 0;
+    for command in script.split([';', '\n']).flat_map(|c| c.split("&&")).map(str::trim).filter(|c| !c.is_empty()) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let (after, status) = predicted_command(&words)?;
+        total += after;
+        code = status;
+        if words[0] == "exit" {
+            break;
+        }
+    }
+    Some((total, code))
+}
+
+fn predicted_command(words: &[&str]) -> Option<(u64, i32)> {
+    match words {
+        ["true" | "/bin/true"] => Some((0, 0)),
+        ["echo" | "date" | "hostname" | "printf", ..] => Some((0, 0)),
+        ["false" | "/bin/false"] => Some((0, 1)),
+        ["exit"] => Some((0, 0)),
+        ["exit", code] => Some((0, code.parse().ok()?)),
+        ["sleep", time] => {
+            let (number, unit) = match time.as_bytes().last()? {
+                b's' => (&time[..time.len() - 1], 1.0),
+                b'm' => (&time[..time.len() - 1], 60.0),
+                b'h' => (&time[..time.len() - 1], 3600.0),
+                b'd' => (&time[..time.len() - 1], 86400.0),
+                _ => (*time, 1.0),
+            };
+            let seconds = number.parse::<f64>().ok()? * unit;
+            (0.0..1e9).contains(&seconds).then_some(((seconds * SECOND as f64) as u64, 0))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn container(image: &str, command: &[&str]) -> Container {
+        Container { image: image.into(), command: command.iter().map(|w| (*w).into()).collect(), ..Default::default() }
+    }
+
+    #[test]
+    fn commands_that_can_be_predicted_end_when_they_say() {
+        let cases: [(&[&str], Option<(u64, i32)>); 8] = [
+            (&["sleep", "30"], Some((30 * SECOND, 0))),
+            (&["sh", "-c", "exit 1"], Some((0, 1))),
+            (&["false"], Some((0, 1))),
+            (&["sh", "-c", "echo hi; sleep 2 && exit 3"], Some((2 * SECOND, 3))),
+            (&["sh", "-c", "work"], None),
+            (&["sleep", "infinity"], None),
+            (&["sh", "-c", "while true; do sleep 1; done"], None),
+            (&["nginx", "-g", "daemon off;"], None),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(predicted_exit(&container("nginx", command)), expected, "{command:?}");
+        }
+        assert_eq!(predicted_exit(&container("busybox:1.36", &[])), Some((0, 0)));
+        assert_eq!(predicted_exit(&container("nginx:1.27", &[])), None);
+    }
+}

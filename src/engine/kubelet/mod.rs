@@ -1,0 +1,445 @@
+//! The kubelets: they run the Pods of their nodes, in the order of status writes that real ones make.
+//!
+//! Guarantees: a Pod's status goes forward only; a Pod that is being deleted reports a terminal phase before it goes.
+//! Models `pkg/kubelet` (`kubelet_pods.go`, `status/generate.go`, `status/status_manager.go`) as far as the API shows it.
+
+mod behaviour;
+mod status;
+
+use super::cluster::Timing;
+use super::controllers::Event;
+use super::informer::Cache;
+use super::journal::{Actor, EntryId, Op};
+use super::out::Out;
+use super::store::Delete;
+use super::why::Why;
+use crate::api::node::Node;
+use crate::api::pod::{ContainerState, ContainerStatus, Pod, Waiting};
+use crate::api::time::{MS, SECOND};
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
+use behaviour::Behaviour;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// One init container.
+const INIT_TIME: u64 = 500 * MS;
+/// From a Pod's arrival at its kubelet to the first status.
+const ADMIT: u64 = 4 * MS;
+const FIRST_RESTART: u64 = 300 * MS;
+const BACK_OFF_SHOWN: u64 = 500 * MS;
+const PULL_BACK_OFF: u64 = SECOND;
+const MAX_BACK_OFF: i32 = 300;
+
+/// What a kubelet does next for a Pod.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Step {
+    Admit,
+    Start,
+    Init(u8),
+    PullBackOff,
+    Ready(u8),
+    Exit(u8, i32),
+    BackOff(u8),
+    Restart(u8),
+    Kill,
+    Stopped,
+    Remove,
+}
+
+/// A step for one Pod, due at some time.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Job {
+    pod: ObjectRef,
+    uid: Uid,
+    step: Step,
+    cause: Option<EntryId>,
+}
+
+/// What a kubelet knows of a Pod of its own.
+#[derive(Clone, Debug)]
+struct Running {
+    node: Str,
+    stopping: bool,
+    restarts: BTreeMap<u8, i32>,
+}
+
+/// All kubelets of the cluster.
+#[derive(Clone, Debug)]
+pub struct Kubelets {
+    timing: Timing,
+    pods: BTreeMap<Uid, Running>,
+    next_ip: BTreeMap<Str, u32>,
+}
+
+type Jobs = Vec<(Time, Job)>;
+
+impl Kubelets {
+    /// Kubelets that have no Pods yet.
+    pub fn new(timing: Timing) -> Self {
+        Kubelets { timing, pods: BTreeMap::new(), next_ip: BTreeMap::new() }
+    }
+
+    /// Takes in a watch event; gives what is to be done about it.
+    pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Jobs {
+        let object = event.object;
+        let Some(pod) = object.pod() else { return Vec::new() };
+        let uid = object.meta.uid;
+        let job = |after: u64, step: Step| (now.after(after), Job { pod: object.key(), uid, step, cause: Some(id) });
+        if event.op == Op::Deleted {
+            self.pods.remove(&uid);
+            return Vec::new();
+        }
+        if pod.node_name.is_empty() {
+            return Vec::new();
+        }
+        let mut jobs = Vec::new();
+        let known = self.pods.entry(uid).or_insert_with(|| {
+            if !pod.is_terminal() {
+                jobs.push(job(ADMIT, Step::Admit));
+            }
+            Running { node: pod.node_name.clone(), stopping: false, restarts: BTreeMap::new() }
+        });
+        if object.meta.is_deleting() && !known.stopping {
+            known.stopping = true;
+            jobs.push(job(MS, Step::Kill));
+        }
+        jobs
+    }
+
+    /// Does a step; gives what follows from it.
+    pub fn run(&mut self, job: Job, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
+        let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
+        let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
+        let Some(object) = out.server.get(&job.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
+        if running.stopping != stopping || (object.meta.is_deleting() && !stopping) {
+            return Vec::new();
+        }
+        out.origin.actor = Actor::kubelet(&running.node);
+        out.origin.cause = job.cause;
+        let pass = Pass { kubelets: self, object, job: &job, now, cache, out };
+        pass.run()
+    }
+
+    fn new_ip(&mut self, node: &Str, cidr: &str) -> Str {
+        let n = self.next_ip.entry(node.clone()).or_insert(1);
+        *n += 1;
+        let base = cidr.split('/').next().unwrap_or("10.244.0.0").rsplit_once('.').map_or("10.244.0", |(base, _)| base);
+        let (net, host) = (*n >> 8, *n & 0xff);
+        match net {
+            0 => format!("{base}.{host}").into(),
+            // More than 254 Pods on one node: the next network, so that no address is given twice.
+            _ => format!("10.{}.{}.{host}", 128 + net, base.rsplit('.').next().unwrap_or("0")).into(),
+        }
+    }
+}
+
+/// One step for one Pod.
+struct Pass<'p, 'o> {
+    kubelets: &'p mut Kubelets,
+    object: Rc<Object>,
+    job: &'p Job,
+    now: Time,
+    cache: &'p Cache,
+    out: &'p mut Out<'o>,
+}
+
+impl Pass<'_, '_> {
+    fn pod(&self) -> &Pod {
+        self.object.body()
+    }
+
+    fn then(&self, after: u64, step: Step) -> (Time, Job) {
+        let cause = (self.out.server.journal().len() as EntryId).checked_sub(1);
+        (self.now.after(after), Job { step, cause, ..self.job.clone() })
+    }
+
+    fn run(mut self) -> Jobs {
+        match self.job.step {
+            Step::Admit => self.admit(),
+            Step::Start => self.start(),
+            Step::Init(n) => self.init(n),
+            Step::PullBackOff => self.pull_back_off(),
+            Step::Ready(i) => self.become_ready(i),
+            Step::Exit(i, code) => self.exit(i, code),
+            Step::BackOff(i) => self.back_off(i),
+            Step::Restart(i) => self.restart(i),
+            Step::Kill => self.kill(),
+            Step::Stopped => self.stopped(),
+            Step::Remove => self.remove(),
+        }
+    }
+
+    /// Writes a status; what the API server refuses, a later write makes up for.
+    fn write(&mut self, why: Why, change: impl FnOnce(&mut Pod)) {
+        let generation = self.object.meta.generation;
+        let changed = self.out.update_status(&self.object.clone(), why, |o| {
+            if let Body::Pod(pod) = &mut o.body {
+                change(pod);
+                pod.status.observed_generation = generation;
+            }
+        });
+        if let Ok(object) = changed {
+            self.object = object;
+        }
+    }
+
+    fn node(&self) -> Option<(&Rc<Object>, &Node)> {
+        self.cache.get::<Node>(&ObjectRef::new(Kind::Node, "", &self.pod().node_name))
+    }
+
+    fn admit(&mut self) -> Jobs {
+        let host = self.node().map_or_else(Str::default, |(_, node)| node.internal_ip());
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        self.write(Why::Bound, |pod| {
+            status::waiting(pod);
+            pod.status.host_ip = host.clone();
+            pod.status.host_ips = vec![crate::api::pod::PodIp { ip: host }];
+            pod.status.start_time = Some(wall);
+            status::set_conditions(pod, false, wall, generation);
+        });
+        let delay = behaviour::seconds(&self.object.meta, "start-delay").unwrap_or(self.kubelets.timing.pod_start);
+        vec![self.then(delay, Step::Start)]
+    }
+
+    /// The sandbox is up: the Pod has its address; init containers or containers start.
+    fn start(&mut self) -> Jobs {
+        let ip = if self.pod().spec.host_network {
+            self.pod().status.host_ip.clone()
+        } else {
+            let cidr = self.node().and_then(|(_, n)| n.spec.raw.get("podCIDR").and_then(|v| v.as_str()).map(String::from)).unwrap_or_default();
+            let node = self.pod().node_name.clone();
+            self.kubelets.new_ip(&node, &cidr)
+        };
+        if self.pod().spec.init_containers.is_empty() {
+            return self.start_containers(Some(ip));
+        }
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        self.write(Why::Started, |pod| {
+            status::set_ip(pod, ip);
+            status::set_conditions(pod, true, wall, generation);
+        });
+        vec![self.then(INIT_TIME, Step::Init(0))]
+    }
+
+    fn init(&mut self, n: u8) -> Jobs {
+        let Some(container) = self.pod().spec.init_containers.get(usize::from(n)).cloned() else { return Vec::new() };
+        self.say_started(&container.name, &container.image, "initContainers");
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        let id = self.container_id();
+        if usize::from(n) + 1 == self.pod().spec.init_containers.len() {
+            return self.start_containers_after(None, |pod| status::finish_init(pod, usize::from(n), id, wall));
+        }
+        self.write(Why::Started, |pod| {
+            status::finish_init(pod, usize::from(n), id, wall);
+            status::set_conditions(pod, true, wall, generation);
+        });
+        vec![self.then(INIT_TIME, Step::Init(n + 1))]
+    }
+
+    fn start_containers(&mut self, ip: Option<Str>) -> Jobs {
+        self.start_containers_after(ip, |_| {})
+    }
+
+    /// Starts every container, in one status write.
+    fn start_containers_after(&mut self, ip: Option<Str>, before: impl FnOnce(&mut Pod)) -> Jobs {
+        let spec = self.pod().spec.clone();
+        let plans: Vec<Behaviour> = spec.containers.iter().map(|c| Behaviour::of(c, &self.object.meta)).collect();
+        for (container, plan) in spec.containers.iter().zip(&plans) {
+            if plan.pulls {
+                self.say_started(&container.name, &container.image, "containers");
+            } else {
+                self.say_pull_failed(&container.name, &container.image);
+            }
+        }
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        let ids: Vec<Str> = plans.iter().map(|_| self.container_id()).collect();
+        self.write(Why::Started, |pod| {
+            before(pod);
+            if let Some(ip) = ip {
+                status::set_ip(pod, ip);
+            }
+            let started = plans.iter().any(|p| p.pulls);
+            for (i, plan) in plans.iter().enumerate() {
+                let image = spec.containers[i].image.clone();
+                let status = &mut pod.status.container_statuses[i];
+                if plan.pulls {
+                    status::run(status, &image, ids[i].clone(), wall, plan.ready_after == Some(0));
+                } else {
+                    status.state = status::waiting_for("ErrImagePull", &behaviour::pull_error(&image));
+                }
+            }
+            pod.status.phase = if started { "Running" } else { "Pending" }.into();
+            status::set_conditions(pod, true, wall, generation);
+        });
+        let mut jobs = Vec::new();
+        for (i, plan) in plans.iter().enumerate() {
+            jobs.extend(self.follow(i as u8, plan));
+        }
+        if plans.iter().any(|p| !p.pulls) {
+            jobs.push(self.then(PULL_BACK_OFF, Step::PullBackOff));
+        }
+        jobs
+    }
+
+    /// What a started container will do by itself.
+    fn follow(&self, i: u8, plan: &Behaviour) -> Jobs {
+        let mut jobs = Vec::new();
+        if !plan.pulls {
+            return jobs;
+        }
+        if let Some(after) = plan.ready_after.filter(|after| *after > 0) {
+            jobs.push(self.then(after, Step::Ready(i)));
+        }
+        if let Some((after, code)) = plan.exits {
+            jobs.push(self.then(after, Step::Exit(i, code)));
+        }
+        jobs
+    }
+
+    fn pull_back_off(&mut self) -> Jobs {
+        let spec = self.pod().spec.clone();
+        let failing: Vec<usize> = (0..spec.containers.len()).filter(|i| !Behaviour::of(&spec.containers[*i], &self.object.meta).pulls).collect();
+        for i in &failing {
+            let field = format!("spec.containers{{{}}}", spec.containers[*i].name);
+            let object = self.object.clone();
+            self.out.event_at(&object, &field, "Normal", "BackOff", format!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()));
+            self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff".into());
+        }
+        self.write(Why::ImagePull, |pod| {
+            for i in failing {
+                let image = &spec.containers[i].image;
+                let message = format!("Back-off pulling image {:?}: ErrImagePull: {}", image.as_str(), behaviour::pull_error(image));
+                pod.status.container_statuses[i].state = status::waiting_for("ImagePullBackOff", &message);
+            }
+        });
+        Vec::new()
+    }
+
+    fn become_ready(&mut self, i: u8) -> Jobs {
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        self.write(Why::BecameReady, |pod| {
+            if let Some(status) = pod.status.container_statuses.get_mut(usize::from(i)).filter(|s| s.state.running.is_some()) {
+                status.ready = true;
+            }
+            status::set_conditions(pod, true, wall, generation);
+        });
+        Vec::new()
+    }
+
+    fn exit(&mut self, i: u8, code: i32) -> Jobs {
+        let index = usize::from(i);
+        if self.pod().status.container_statuses.get(index).is_none_or(|s| s.state.running.is_none()) {
+            return Vec::new();
+        }
+        let policy = self.pod().spec.restart_policy.clone();
+        let ends = policy == "Never" || (policy == "OnFailure" && code == 0);
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        self.write(Why::Exited { code }, |pod| {
+            status::terminate(&mut pod.status.container_statuses[index], code, wall);
+            if ends {
+                status::end_phase(pod);
+            }
+            status::set_conditions(pod, true, wall, generation);
+        });
+        if ends {
+            return Vec::new();
+        }
+        let restarts = self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(0);
+        if restarts == 0 { vec![self.then(FIRST_RESTART, Step::Restart(i))] } else { vec![self.then(BACK_OFF_SHOWN, Step::BackOff(i))] }
+    }
+
+    /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.
+    fn back_off(&mut self, i: u8) -> Jobs {
+        let restarts = self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(1);
+        let seconds = (10 << (restarts - 1).clamp(0, 6)).min(MAX_BACK_OFF);
+        let (object, index) = (self.object.clone(), usize::from(i));
+        let (name, pod, uid) = (object.body::<Pod>().spec.containers[index].name.clone(), object.meta.name.clone(), object.meta.uid);
+        let namespace = object.meta.namespace.clone();
+        let field = format!("spec.containers{{{name}}}");
+        self.out.event_at(&object, &field, "Warning", "BackOff", format!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"));
+        self.write(Why::Restarted { count: restarts }, |body| {
+            let status = &mut body.status.container_statuses[index];
+            status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
+            let message = format!("back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})", span(seconds));
+            status.state = ContainerState { waiting: Some(Waiting { reason: "CrashLoopBackOff".into(), message: message.into() }), ..Default::default() };
+            status.container_id = Str::default();
+            status.image_id = Str::default();
+        });
+        vec![self.then(seconds as u64 * SECOND, Step::Restart(i))]
+    }
+
+    fn restart(&mut self, i: u8) -> Jobs {
+        let index = usize::from(i);
+        let Some(container) = self.pod().spec.containers.get(index).cloned() else { return Vec::new() };
+        let plan = Behaviour::of(&container, &self.object.meta);
+        self.say_started(&container.name, &container.image, "containers");
+        let (wall, generation, id) = (self.out.server.wall(), self.object.meta.generation, self.container_id());
+        let mut count = 0;
+        if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
+            let n = running.restarts.entry(i).or_default();
+            *n += 1;
+            count = *n;
+        }
+        self.write(Why::Restarted { count }, |pod| {
+            let status: &mut ContainerStatus = &mut pod.status.container_statuses[index];
+            if status.state.terminated.is_some() {
+                status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
+            }
+            status.restart_count = count;
+            status::run(status, &container.image, id, wall, plan.ready_after == Some(0));
+            pod.status.phase = "Running".into();
+            status::set_conditions(pod, true, wall, generation);
+        });
+        self.follow(i, &plan)
+    }
+
+    fn kill(&mut self) -> Jobs {
+        let object = self.object.clone();
+        let running: Vec<Str> = self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
+        for name in &running {
+            self.out.event_at(&object, &format!("spec.containers{{{name}}}"), "Normal", "Killing", format!("Stopping container {name}"));
+        }
+        let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop);
+        let grace = object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64 * SECOND;
+        let delay = if running.is_empty() { 5 * MS } else { stop.min(grace.max(MS)) };
+        vec![self.then(delay, Step::Stopped)]
+    }
+
+    fn stopped(&mut self) -> Jobs {
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        self.write(Why::Stopped, |pod| status::stop(pod, wall, generation));
+        vec![self.then(3 * MS, Step::Remove)]
+    }
+
+    fn remove(&mut self) -> Jobs {
+        let how = Delete { grace_seconds: Some(0), uid: Some(self.job.uid), ..Default::default() };
+        // Gone already is what was wanted.
+        let _ = self.out.delete(&self.job.pod.clone(), how, Why::Removed);
+        Vec::new()
+    }
+
+    fn container_id(&mut self) -> Str {
+        let (a, b) = (self.out.server.rng.uid().0, self.out.server.rng.uid().0);
+        format!("containerd://{a:032x}{b:032x}").into()
+    }
+
+    fn say_started(&mut self, name: &str, image: &str, list: &str) {
+        let (object, field) = (self.object.clone(), format!("spec.{list}{{{name}}}"));
+        let pulled = format!("Container image {image:?} already present on machine and can be accessed by the pod");
+        self.out.event_at(&object, &field, "Normal", "Pulled", pulled);
+        self.out.event_at(&object, &field, "Normal", "Created", "Container created".into());
+        self.out.event_at(&object, &field, "Normal", "Started", "Container started".into());
+    }
+
+    fn say_pull_failed(&mut self, name: &str, image: &str) {
+        let (object, field) = (self.object.clone(), format!("spec.containers{{{name}}}"));
+        self.out.event_at(&object, &field, "Normal", "Pulling", format!("Pulling image {image:?}"));
+        self.out.event_at(&object, &field, "Warning", "Failed", format!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)));
+        self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull".into());
+    }
+}
+
+/// `20s `, `2m40s `: a back-off as Go prints it.
+fn span(seconds: i32) -> String {
+    if seconds < 60 { format!("{seconds}s ") } else { format!("{}m{}s ", seconds / 60, seconds % 60) }
+}

@@ -1,0 +1,175 @@
+//! The parts of a Pod's status that a kubelet writes.
+//!
+//! Models `pkg/kubelet/status/generate.go`.
+
+use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, Running, Terminated, Waiting};
+use crate::api::{Str, Timestamp};
+
+const NOT_READY: &str = "ContainersNotReady";
+
+/// A waiting state with a reason and a message.
+pub(super) fn waiting_for(reason: &'static str, message: &str) -> ContainerState {
+    ContainerState { waiting: Some(Waiting { reason: Str::new_static(reason), message: message.into() }), ..Default::default() }
+}
+
+/// All containers wait: for their sandbox, or for the init containers.
+pub(super) fn waiting(pod: &mut Pod) {
+    let reason = if pod.spec.init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
+    let wait = |c: &crate::api::pod::Container| ContainerStatus {
+        name: c.name.clone(),
+        image: c.image.clone(),
+        started: Some(false),
+        state: waiting_for(reason, ""),
+        ..Default::default()
+    };
+    let spec = pod.spec.clone();
+    pod.status.container_statuses = spec.containers.iter().map(wait).collect();
+    pod.status.init_container_statuses = spec.init_containers.iter().map(wait).collect();
+    pod.status.phase = Str::new_static("Pending");
+}
+
+pub(super) fn set_ip(pod: &mut Pod, ip: Str) {
+    pod.status.pod_ips = vec![PodIp { ip: ip.clone() }];
+    pod.status.pod_ip = ip;
+}
+
+/// The container runs.
+pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Timestamp, ready: bool) {
+    let name = image.split('@').next().unwrap_or(image);
+    let repository = match name.rsplit_once(':') {
+        Some((repository, tag)) if !tag.contains('/') => repository,
+        _ => name,
+    };
+    let host = if repository.contains('/') { "" } else { "docker.io/library/" };
+    status.container_id = id;
+    status.image_id = format!("{host}{repository}@sha256:{:064}", 0).into();
+    status.state = ContainerState { running: Some(Running { started_at: Some(now) }), ..Default::default() };
+    status.started = Some(true);
+    status.ready = ready;
+}
+
+/// The container has ended.
+pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp) {
+    let started_at = status.state.running.as_ref().and_then(|r| r.started_at);
+    let reason = if code == 0 { "Completed" } else { "Error" };
+    let container_id = std::mem::take(&mut status.container_id);
+    status.state = ContainerState {
+        terminated: Some(Terminated {
+            container_id,
+            exit_code: code,
+            reason: Str::new_static(reason),
+            started_at,
+            finished_at: Some(now),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    status.image_id = Str::default();
+    status.ready = false;
+    status.started = Some(false);
+}
+
+/// An init container has done its work; a sidecar runs on.
+pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
+    let (Some(container), Some(status)) = (pod.spec.init_containers.get(n), pod.status.init_container_statuses.get_mut(n)) else { return };
+    status.ready = true;
+    if container.restart_policy == "Always" {
+        status.started = Some(true);
+        status.state = ContainerState { running: Some(Running { started_at: Some(now) }), ..Default::default() };
+        return;
+    }
+    status.started = Some(false);
+    let ended = Terminated {
+        container_id: id,
+        reason: Str::new_static("Completed"),
+        started_at: Some(now),
+        finished_at: Some(now),
+        ..Default::default()
+    };
+    status.state = ContainerState { terminated: Some(ended), ..Default::default() };
+}
+
+/// When all containers have ended: Failed if one failed, else Succeeded.
+pub(super) fn end_phase(pod: &mut Pod) {
+    let statuses = &pod.status.container_statuses;
+    if statuses.iter().all(|s| s.state.terminated.is_some()) {
+        let failed = statuses.iter().any(|s| s.state.terminated.as_ref().is_some_and(|t| t.exit_code != 0));
+        pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
+    }
+}
+
+/// All containers have been stopped; those that never ran could not be found.
+pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
+    let mut failed = false;
+    for status in pod.status.init_container_statuses.iter_mut().chain(&mut pod.status.container_statuses) {
+        if status.state.running.is_some() {
+            terminate(status, 0, now);
+        } else if status.state.waiting.is_some() {
+            failed = true;
+            status.state = ContainerState {
+                terminated: Some(Terminated {
+                    exit_code: 137,
+                    reason: Str::new_static("ContainerStatusUnknown"),
+                    message: Str::new_static("The container could not be located when the pod was terminated"),
+                    ..Default::default()
+                }),
+                ..Default::default()
+            };
+        } else if status.state.terminated.as_ref().is_some_and(|t| t.exit_code != 0) {
+            failed = true;
+        }
+    }
+    pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
+    set_conditions(pod, false, now, generation);
+}
+
+/// Derives the five conditions from the containers' states.
+pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, generation: i64) {
+    let unready: Vec<&str> = names(&pod.status.container_statuses, |s| !s.ready);
+    let incomplete: Vec<&str> = names(&pod.status.init_container_statuses, |s| !s.ready);
+    let ended = match pod.status.phase.as_str() {
+        "Succeeded" => Some("PodCompleted"),
+        "Failed" => Some("PodFailed"),
+        _ => None,
+    };
+    let ready = match ended {
+        Some(reason) => ("False", reason, String::new()),
+        None if unready.is_empty() => ("True", "", String::new()),
+        None => ("False", NOT_READY, format!("containers with unready status: [{}]", unready.join(" "))),
+    };
+    let initialized = match ended {
+        Some("PodCompleted") => ("True", "PodCompleted", String::new()),
+        _ if incomplete.is_empty() => ("True", "", String::new()),
+        _ => ("False", "ContainersNotInitialized", format!("containers with incomplete status: [{}]", incomplete.join(" "))),
+    };
+    let sandbox = (if sandbox && ended.is_none() { "True" } else { "False" }, "", String::new());
+    let scheduled = ("True", "", String::new());
+    let order = [
+        ("PodReadyToStartContainers", sandbox),
+        ("Initialized", initialized),
+        ("Ready", ready.clone()),
+        ("ContainersReady", ready),
+        ("PodScheduled", scheduled),
+    ];
+    let old = std::mem::take(&mut pod.status.conditions);
+    let is_ours = |kind: &str| order.iter().any(|(ours, _)| *ours == kind);
+    // Conditions of others, such as DisruptionTarget, stay.
+    let others = old.iter().filter(|c| !is_ours(&c.kind)).cloned();
+    let ours = order.iter().map(|(kind, (status, reason, message))| {
+        let since = old.iter().find(|c| c.kind == *kind && c.status == *status).and_then(|c| c.last_transition_time);
+        PodCondition {
+            kind: Str::new_static(kind),
+            status: Str::new_static(status),
+            reason: Str::new_static(reason),
+            message: message.as_str().into(),
+            last_transition_time: Some(since.unwrap_or(now)),
+            observed_generation: generation,
+            ..Default::default()
+        }
+    });
+    pod.status.conditions = ours.chain(others).collect();
+}
+
+fn names(statuses: &[ContainerStatus], which: impl Fn(&ContainerStatus) -> bool) -> Vec<&str> {
+    statuses.iter().filter(|s| which(s)).map(|s| s.name.as_str()).collect()
+}

@@ -1,0 +1,15 @@
+//! A Pod that names its node fits no other.
+//!
+//! Models `pkg/scheduler/framework/plugins/nodename`.
+
+use super::{Cycle, NodeInfo, Refusal};
+use crate::api::Object;
+use crate::api::node::Node;
+
+pub(super) fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
+    let wanted = &cycle.pod.spec.node_name;
+    if !wanted.is_empty() && *wanted != object.meta.name {
+        return Refusal::final_("node(s) didn't match the requested node name");
+    }
+    None
+}

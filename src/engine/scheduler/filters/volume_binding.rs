@@ -1,0 +1,16 @@
+//! Volumes that only some nodes reach.
+//!
+//! Models `pkg/scheduler/framework/plugins/volumebinding`.
+
+use super::{Cycle, NodeInfo, Refusal};
+use crate::api::Object;
+use crate::api::node::Node;
+use crate::engine::scheduler::volumes;
+
+pub(super) fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
+    match volumes::reachable(cycle.object, cycle.pod, object, cycle.cache) {
+        volumes::Reach::Yes => None,
+        volumes::Reach::WrongNode => Refusal::final_("node(s) didn't match PersistentVolume's node affinity"),
+        volumes::Reach::NoVolume => Refusal::final_("node(s) didn't find available persistent volumes to bind"),
+    }
+}

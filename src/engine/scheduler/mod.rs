@@ -1,0 +1,249 @@
+//! kube-scheduler: one Pod a cycle, filtered and scored over all nodes, then bound.
+//!
+//! Guarantees: a Pod is bound to a node at most once; the sum of the requests on a node stays within what it has;
+//! a Pod that fits nowhere says so in its condition and in an Event, and is tried again when something changes.
+//! Models `pkg/scheduler/schedule_one.go` and `internal/queue/scheduling_queue.go`.
+
+mod filters;
+mod node_info;
+mod scores;
+mod volumes;
+
+use super::controllers::Event;
+use super::informer::Cache;
+use super::journal::{EntryId, Op};
+use super::out::Out;
+use super::why::Why;
+use crate::api::node::Node;
+use crate::api::pod::{Pod, PodCondition};
+use crate::api::time::MS;
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
+use filters::selects as filters_selects;
+use node_info::NodeInfo;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// What one cycle takes.
+const CYCLE: u64 = MS;
+
+/// A Pod in the active queue: by priority, then by arrival.
+type Waiting = (Reverse<i32>, u64, ObjectRef);
+
+/// The scheduler: its queue and its own count of what is on each node.
+#[derive(Clone, Debug, Default)]
+pub struct Scheduler {
+    nodes: BTreeMap<Str, NodeInfo>,
+    active: BTreeSet<Waiting>,
+    queued: BTreeMap<ObjectRef, Waiting>,
+    unschedulable: BTreeSet<ObjectRef>,
+    /// Pods placed but waiting for their claims to be bound.
+    placed: BTreeMap<Uid, Str>,
+    causes: BTreeMap<ObjectRef, EntryId>,
+    arrivals: u64,
+    awake: bool,
+}
+
+/// What a cycle looks at.
+pub(super) struct Cycle<'c> {
+    pub object: &'c Rc<Object>,
+    pub pod: &'c Pod,
+    pub cache: &'c Cache,
+    pub nodes: &'c BTreeMap<Str, NodeInfo>,
+}
+
+impl Scheduler {
+    /// Takes in a watch event; gives the time of the next cycle if one has to be planned.
+    pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Option<Time> {
+        match event.object.kind {
+            Kind::Pod => self.observe_pod(event, id),
+            Kind::Node => {
+                self.observe_node(event);
+                self.retry_all(id);
+            }
+            _ => self.retry_all(id),
+        }
+        if self.active.is_empty() || self.awake {
+            return None;
+        }
+        self.awake = true;
+        Some(now.after(CYCLE))
+    }
+
+    fn observe_pod(&mut self, event: &Event<'_>, id: EntryId) {
+        let (object, pod): (_, &Pod) = (event.object, event.object.body());
+        let key = object.key();
+        let gone = event.op == Op::Deleted || pod.is_terminal();
+        if !pod.node_name.is_empty() {
+            self.dequeue(&key);
+            self.placed.remove(&object.meta.uid);
+            let node = self.nodes.entry(pod.node_name.clone()).or_default();
+            if gone {
+                if node.remove(object) {
+                    self.retry_all(id);
+                }
+            } else {
+                node.add(object);
+            }
+            return;
+        }
+        if gone || object.meta.is_deleting() {
+            self.dequeue(&key);
+            self.unschedulable.remove(&key);
+            if let Some(node) = self.placed.remove(&object.meta.uid).and_then(|n| self.nodes.get_mut(&n)) {
+                node.remove(object);
+            }
+            return;
+        }
+        // Its own status, written by this scheduler, is no reason to try again.
+        let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
+        if changed && pod.spec.scheduling_gates.is_empty() && pod.spec.scheduler_name == "default-scheduler" {
+            self.unschedulable.remove(&key);
+            self.enqueue(key, pod.spec.priority.unwrap_or(0), id);
+        }
+    }
+
+    fn observe_node(&mut self, event: &Event<'_>) {
+        let name = event.object.meta.name.clone();
+        if event.op == Op::Deleted {
+            if let Some(info) = self.nodes.get_mut(&name) {
+                info.node = None;
+            }
+        } else {
+            self.nodes.entry(name).or_default().node = Some(event.object.clone());
+        }
+    }
+
+    fn enqueue(&mut self, key: ObjectRef, priority: i32, cause: EntryId) {
+        self.causes.insert(key.clone(), cause);
+        if self.queued.contains_key(&key) {
+            return;
+        }
+        self.arrivals += 1;
+        let waiting = (Reverse(priority), self.arrivals, key.clone());
+        self.active.insert(waiting.clone());
+        self.queued.insert(key, waiting);
+    }
+
+    fn dequeue(&mut self, key: &ObjectRef) {
+        if let Some(waiting) = self.queued.remove(key) {
+            self.active.remove(&waiting);
+        }
+        self.causes.remove(key);
+    }
+
+    /// Something has changed that may help: all Pods that fitted nowhere are tried again.
+    fn retry_all(&mut self, cause: EntryId) {
+        for key in std::mem::take(&mut self.unschedulable) {
+            self.enqueue(key, 0, cause);
+        }
+    }
+
+    /// Schedules the next Pod; gives the time of the next cycle if there are more.
+    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>) -> Option<Time> {
+        self.awake = false;
+        if let Some(waiting) = self.active.pop_first() {
+            let key = waiting.2;
+            self.queued.remove(&key);
+            out.origin.cause = self.causes.remove(&key);
+            if let Some((object, pod)) = cache.get::<Pod>(&key)
+                && pod.node_name.is_empty()
+                && !object.meta.is_deleting()
+            {
+                self.schedule(&object.clone(), pod, cache, out);
+            }
+        }
+        self.awake = !self.active.is_empty();
+        self.awake.then(|| now.after(CYCLE))
+    }
+
+    fn schedule(&mut self, object: &Rc<Object>, pod: &Pod, cache: &Cache, out: &mut Out<'_>) {
+        if let Some(node) = self.placed.get(&object.meta.uid).cloned() {
+            if volumes::all_bound(object, pod, cache) {
+                self.bind(object, &node, (0, 0, 0), out);
+            } else {
+                self.unschedulable.insert(object.key());
+            }
+            return;
+        }
+        let real = self.nodes.values().filter(|n| n.node.is_some()).count();
+        if let Err(message) = volumes::check(object, pod, cache) {
+            let message = format!("0/{real} nodes are available: {message}. not found");
+            return self.fail(object, message, out);
+        }
+        let cycle = Cycle { object, pod, cache, nodes: &self.nodes };
+        let mut feasible = Vec::new();
+        let mut refusals = Vec::new();
+        for (name, info) in &self.nodes {
+            let Some(node) = info.node.as_ref() else { continue };
+            match filters::ALL.iter().find_map(|filter| filter(&cycle, node, node.body::<Node>(), info)) {
+                Some(refusal) => refusals.push(refusal),
+                None => feasible.push(name.clone()),
+            }
+        }
+        if feasible.is_empty() {
+            return self.fail(object, filters::message(real, refusals, pod), out);
+        }
+        let scores = scores::total(&cycle, &feasible);
+        // The first of the best by name: every tie is broken in one way.
+        let best = (0..feasible.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best });
+        let node = feasible[best].clone();
+        if volumes::all_bound(object, pod, cache) {
+            self.bind(object, &node, (feasible.len() as u32, real as u32, scores[best]), out);
+        } else {
+            volumes::reserve(object, pod, &node, cache, out);
+            self.nodes.entry(node.clone()).or_default().add(object);
+            self.placed.insert(object.meta.uid, node);
+            self.unschedulable.insert(object.key());
+        }
+    }
+
+    fn bind(&mut self, object: &Rc<Object>, node: &Str, (feasible, nodes, score): (u32, u32, i64), out: &mut Out<'_>) {
+        let (wall, generation) = (out.server.wall(), object.meta.generation);
+        let why = Why::BestNode { feasible, nodes, score };
+        let bound = out.patch(&object.key(), why, |o| {
+            if let Body::Pod(pod) = &mut o.body {
+                pod.node_name = node.clone();
+                pod.status.conditions.retain(|c| c.kind != "PodScheduled");
+                pod.status.conditions.push(PodCondition {
+                    kind: "PodScheduled".into(),
+                    status: "True".into(),
+                    last_transition_time: Some(wall),
+                    observed_generation: generation,
+                    ..Default::default()
+                });
+            }
+        });
+        if let Ok(bound) = bound {
+            // Counted at once, not when the watch brings it: the next cycle must see it.
+            self.nodes.entry(node.clone()).or_default().add(&bound);
+            out.event(&bound, "Normal", "Scheduled", format!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name));
+        }
+    }
+
+    fn fail(&mut self, object: &Rc<Object>, message: String, out: &mut Out<'_>) {
+        out.event(object, "Warning", "FailedScheduling", message.clone());
+        let (wall, generation) = (out.server.wall(), object.meta.generation);
+        let why = Why::NoNode { message: message.as_str().into() };
+        // A Pod that is gone meanwhile needs no condition.
+        let _ = out.update_status(&out.server.get(&object.key()).cloned().unwrap_or_else(|| object.clone()), why, |o| {
+            if let Body::Pod(pod) = &mut o.body {
+                let old = pod.status.condition("PodScheduled").filter(|c| c.status == "False").cloned();
+                if old.as_ref().is_some_and(|c| c.message == message) {
+                    return;
+                }
+                pod.status.conditions.retain(|c| c.kind != "PodScheduled");
+                pod.status.conditions.push(PodCondition {
+                    kind: "PodScheduled".into(),
+                    status: "False".into(),
+                    reason: "Unschedulable".into(),
+                    message: message.into(),
+                    last_transition_time: old.and_then(|c| c.last_transition_time).or(Some(wall)),
+                    observed_generation: generation,
+                    ..Default::default()
+                });
+            }
+        });
+        self.unschedulable.insert(object.key());
+    }
+}

@@ -1,0 +1,70 @@
+//! What the scheduler counts on one node.
+
+use crate::api::pod::{Pod, Resources};
+use crate::api::{Object, Uid};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// For scoring, a container that requests nothing counts as a little.
+const DEFAULT_CPU: i64 = 100;
+const DEFAULT_MEMORY: i64 = 200 << 20;
+
+/// One node with its Pods.
+#[derive(Clone, Debug, Default)]
+pub struct NodeInfo {
+    /// The Node object; none if only Pods are known of it.
+    pub node: Option<Rc<Object>>,
+    /// Its Pods that have not ended.
+    pub pods: BTreeMap<Uid, Rc<Object>>,
+    /// What they request.
+    pub requested: Resources,
+    /// What they request, with a little for containers that request nothing.
+    pub counted: Resources,
+    /// Pods by their controller.
+    pub by_controller: BTreeMap<Uid, i64>,
+}
+
+impl NodeInfo {
+    /// Counts a Pod, once.
+    pub fn add(&mut self, object: &Rc<Object>) {
+        let pod: &Pod = object.body();
+        if self.pods.insert(object.meta.uid, object.clone()).is_some() {
+            return;
+        }
+        self.requested = self.requested.plus(pod.spec.requests);
+        self.counted = self.counted.plus(counted(pod));
+        if let Some(owner) = object.meta.controller() {
+            *self.by_controller.entry(owner.uid).or_default() += 1;
+        }
+    }
+
+    /// Forgets a Pod; `true` if it was counted.
+    pub fn remove(&mut self, object: &Rc<Object>) -> bool {
+        let Some(known) = self.pods.remove(&object.meta.uid) else { return false };
+        let pod: &Pod = known.body();
+        self.requested = self.requested.minus(pod.spec.requests);
+        self.counted = self.counted.minus(counted(pod));
+        if let Some(owner) = known.meta.controller()
+            && let Some(count) = self.by_controller.get_mut(&owner.uid)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.by_controller.remove(&owner.uid);
+            }
+        }
+        true
+    }
+}
+
+/// The requests of a Pod for scoring.
+pub fn counted(pod: &Pod) -> Resources {
+    let mut sum = pod.spec.requests;
+    let containers = pod.spec.containers.len() as i64;
+    if sum.cpu == 0 {
+        sum.cpu = DEFAULT_CPU * containers;
+    }
+    if sum.memory == 0 {
+        sum.memory = DEFAULT_MEMORY * containers;
+    }
+    sum
+}

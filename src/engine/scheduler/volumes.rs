@@ -1,0 +1,122 @@
+//! What the scheduler knows of claims: whether they are bound, where their volumes are, and who binds them.
+//!
+//! Models `pkg/scheduler/framework/plugins/volumebinding/binder.go`.
+
+use super::filters_selects;
+use crate::api::pod::Pod;
+use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::engine::informer::Cache;
+use crate::engine::out::Out;
+use crate::engine::why::Why;
+use serde_json::json;
+use std::rc::Rc;
+
+const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
+const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
+
+/// Whether a node reaches all volumes of a Pod.
+pub(super) enum Reach {
+    Yes,
+    WrongNode,
+    NoVolume,
+}
+
+fn claims<'a>(object: &'a Object, pod: &'a Pod, cache: &'a Cache) -> impl Iterator<Item = (&'a Str, Option<&'a Rc<Object>>)> {
+    pod.spec.claims().map(|name| (name, cache.object(&ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, name))))
+}
+
+fn is_bound(claim: &Object) -> bool {
+    claim.meta.annotation(BIND_COMPLETED).is_some() && !claim.body::<PersistentVolumeClaim>().spec.volume_name.is_empty()
+}
+
+fn class_of<'a>(claim: &Object, cache: &'a Cache) -> Option<&'a StorageClass> {
+    let name = claim.body::<PersistentVolumeClaim>().class().to_string();
+    cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", &name)).map(|(_, class)| class)
+}
+
+/// Whether every claim exists and is bound, or will be when the Pod has a node.
+pub(super) fn check(object: &Object, pod: &Pod, cache: &Cache) -> Result<(), String> {
+    let mut unbound = false;
+    for (name, claim) in claims(object, pod, cache) {
+        let Some(claim) = claim else { return Err(format!("persistentvolumeclaim {:?} not found", name.as_str())) };
+        if claim.meta.is_deleting() {
+            return Err(format!("persistentvolumeclaim {:?} is being deleted", name.as_str()));
+        }
+        if claim.body::<PersistentVolumeClaim>().status.phase == "Lost" {
+            let volume = &claim.body::<PersistentVolumeClaim>().spec.volume_name;
+            return Err(format!("persistentvolumeclaim {:?} bound to non-existent persistentvolume {:?}", name.as_str(), volume.as_str()));
+        }
+        unbound |= !is_bound(claim) && !class_of(claim, cache).is_some_and(StorageClass::waits_for_first_consumer);
+    }
+    if unbound { Err("pod has unbound immediate PersistentVolumeClaims".into()) } else { Ok(()) }
+}
+
+/// Whether no claim is left to be bound.
+pub(super) fn all_bound(object: &Object, pod: &Pod, cache: &Cache) -> bool {
+    claims(object, pod, cache).all(|(_, claim)| claim.is_some_and(|c| is_bound(c)))
+}
+
+pub(super) fn reachable(object: &Object, pod: &Pod, node: &Object, cache: &Cache) -> Reach {
+    for (_, claim) in claims(object, pod, cache) {
+        let Some(claim) = claim else { continue };
+        if is_bound(claim) {
+            let volume = cache.get::<PersistentVolume>(&ObjectRef::new(Kind::PersistentVolume, "", &claim.body::<PersistentVolumeClaim>().spec.volume_name));
+            if volume.is_some_and(|(_, v)| !is_on(v, node)) {
+                return Reach::WrongNode;
+            }
+        } else if find_volume(claim, node, cache).is_none() && class_of(claim, cache).is_none_or(|c| c.provisioner == NO_PROVISIONER) {
+            return Reach::NoVolume;
+        }
+    }
+    Reach::Yes
+}
+
+fn is_on(volume: &PersistentVolume, node: &Object) -> bool {
+    volume.spec.node_affinity.as_ref().and_then(|a| a.required.as_ref()).is_none_or(|selector| filters_selects(selector, node))
+}
+
+/// The smallest free volume that the node reaches and the claim may have.
+fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'a Rc<Object>> {
+    let body: &PersistentVolumeClaim = claim.body();
+    cache
+        .list(Kind::PersistentVolume)
+        .filter(|object| {
+            let volume: &PersistentVolume = object.body();
+            volume.spec.claim_ref.is_none()
+                && volume.status.phase == "Available"
+                && volume.spec.storage_class_name == body.class()
+                && volume.capacity() >= body.request()
+                && body.spec.access_modes.iter().all(|m| volume.spec.access_modes.contains(m))
+                && is_on(volume, node)
+        })
+        .min_by_key(|object| object.body::<PersistentVolume>().capacity())
+}
+
+/// Binds free volumes, or says to the provisioner on which node the volume is wanted.
+pub(super) fn reserve(object: &Object, pod: &Pod, node: &Str, cache: &Cache, out: &mut Out<'_>) {
+    let Some(node_object) = cache.object(&ObjectRef::new(Kind::Node, "", node)) else { return };
+    let waiting: Vec<Rc<Object>> = claims(object, pod, cache).filter_map(|(_, c)| c.filter(|c| !is_bound(c)).cloned()).collect();
+    for claim in waiting {
+        // A write that is refused is made again when the Pod is tried again.
+        let _ = match find_volume(&claim, node_object, cache) {
+            Some(volume) => out.update(volume, Why::SmallestFit { volume: volume.meta.name.clone() }, |o| {
+                o.meta.annotate("pv.kubernetes.io/bound-by-controller", "yes");
+                if let Body::PersistentVolume(v) = &mut o.body {
+                    v.spec = v.spec.edited(|raw| {
+                        raw.insert(
+                            "claimRef".into(),
+                            json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": claim.meta.name.as_str(),
+                                "namespace": claim.meta.namespace.as_str(), "resourceVersion": claim.meta.resource_version.to_string(),
+                                "uid": claim.meta.uid.to_string() }),
+                        );
+                    });
+                }
+            }),
+            None => out.patch(&claim.key(), Why::NeedsProvisioning { class: claim.body::<PersistentVolumeClaim>().class().into() }, |o| {
+                o.meta.annotate(SELECTED_NODE, node);
+            }),
+        };
+    }
+}
