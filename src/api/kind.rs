@@ -104,6 +104,12 @@ impl Kind {
         if info.group.is_empty() { info.plural.into() } else { format!("{}.{}", info.plural, info.group) }
     }
 
+    /// `Deployment.apps`, or `Pod` for the core group: how validation names the kind.
+    pub fn group_kind(self) -> String {
+        let info = self.info();
+        if info.group.is_empty() { info.name.into() } else { format!("{}.{}", info.name, info.group) }
+    }
+
     /// `deployment.apps`, or `pod`: how kubectl names an object it has changed.
     pub fn qualified_singular(self) -> String {
         let info = self.info();

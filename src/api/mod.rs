@@ -10,6 +10,7 @@ pub mod kind;
 pub mod meta;
 pub mod network;
 pub mod node;
+pub mod normalize;
 pub mod object;
 pub mod pod;
 pub mod quantity;

@@ -22,6 +22,8 @@ pub struct Field {
     pub kind: &'static str,
     /// Neither `omitempty` nor optional.
     pub required: bool,
+    /// When Go leaves the field out.
+    pub omit: Omit,
 }
 
 impl Field {
@@ -41,6 +43,17 @@ impl Field {
         let first = chars.next().unwrap_or('?').to_ascii_uppercase();
         (first, chars.as_str())
     }
+}
+
+/// When a field is left out of JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Omit {
+    /// Never: an absent value is written as zero.
+    Never,
+    /// When it is empty; structs are never empty.
+    Empty,
+    /// When it is zero, structs too.
+    Zero,
 }
 
 /// The parsed table.
@@ -121,12 +134,17 @@ fn read_field(line: &'static str) -> Field {
     let json = words.next().unwrap_or("");
     let kind = words.next().unwrap_or("");
     let go = words.next().unwrap_or("");
-    let plain = kind.strip_suffix('!');
+    let plain = kind.trim_end_matches(['!', '^', '~']);
     Field {
         json: if json == "~" { "" } else { json },
         go,
-        kind: plain.unwrap_or(kind),
-        required: plain.is_some(),
+        kind: plain,
+        required: kind.ends_with('!'),
+        omit: match kind.as_bytes().last() {
+            Some(b'!' | b'^') => Omit::Never,
+            Some(b'~') => Omit::Zero,
+            _ => Omit::Empty,
+        },
     }
 }
 

@@ -220,8 +220,8 @@ impl Sim {
             Task::Deliver(i) => self.deliver(usize::from(i)),
             Task::Reconcile(i, key) => self.reconcile(usize::from(i), &key),
             Task::Wake(i, key) => {
-                if self.queues[usize::from(i)].take_later(&key, time) {
-                    self.enqueue(usize::from(i), &key, time, None);
+                if let Some(cause) = self.queues[usize::from(i)].take_later(&key, time) {
+                    self.enqueue(usize::from(i), &key, time, cause);
                 }
             }
             Task::Resync(i) => self.resync(usize::from(i)),
@@ -337,19 +337,19 @@ impl Sim {
             Ok(action) => {
                 self.queues[i].forget(key);
                 if let Action::RequeueAfter(span) = action {
-                    self.wake_later(i, key, span);
+                    self.wake_later(i, key, span, cause);
                 }
             }
             Err(_) => {
                 let delay = self.queues[i].back_off(key);
-                self.wake_later(i, key, delay);
+                self.wake_later(i, key, delay, cause);
             }
         }
     }
 
-    fn wake_later(&mut self, i: usize, key: &ObjectRef, span: u64) {
+    fn wake_later(&mut self, i: usize, key: &ObjectRef, span: u64, cause: Option<EntryId>) {
         let at = self.now.after(span);
-        if self.queues[i].add_at(key, at) {
+        if self.queues[i].add_at(key, at, cause) {
             self.push(at, Task::Wake(i as u8, key.clone()));
         }
     }

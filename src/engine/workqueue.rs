@@ -22,7 +22,7 @@ struct Item {
 #[derive(Clone, Debug, Default)]
 pub struct WorkQueue {
     ready: BTreeMap<ObjectRef, Item>,
-    later: BTreeMap<ObjectRef, Time>,
+    later: BTreeMap<ObjectRef, Item>,
     busy: BTreeMap<ObjectRef, Time>,
     failures: BTreeMap<ObjectRef, u32>,
 }
@@ -48,24 +48,22 @@ impl WorkQueue {
     }
 
     /// Asks for a pass at some later time; the earliest wish counts.
-    pub fn add_at(&mut self, key: &ObjectRef, at: Time) -> bool {
-        match self.later.get_mut(key) {
-            Some(earlier) if *earlier <= at => false,
-            Some(earlier) => {
-                *earlier = at;
+    pub fn add_at(&mut self, key: &ObjectRef, at: Time, cause: Option<EntryId>) -> bool {
+        match self.later.get(key) {
+            Some(earlier) if earlier.at <= at => false,
+            _ => {
+                self.later.insert(key.clone(), Item { at, cause });
                 true
             }
-            None => self.later.insert(key.clone(), at).is_none(),
         }
     }
 
-    /// Whether the wish for this time still stands; it is taken out.
-    pub fn take_later(&mut self, key: &ObjectRef, now: Time) -> bool {
-        if self.later.get(key) == Some(&now) {
-            self.later.remove(key);
-            return true;
+    /// Whether the wish for this time still stands; it is taken out, and gives its cause.
+    pub fn take_later(&mut self, key: &ObjectRef, now: Time) -> Option<Option<EntryId>> {
+        if self.later.get(key).is_none_or(|item| item.at != now) {
+            return None;
         }
-        false
+        self.later.remove(key).map(|item| item.cause)
     }
 
     /// Takes the key for a pass, if it is due now.

@@ -1,1 +1,199 @@
-//! YAML or JSON text to documents and diagnostics; never fails.
+//! YAML or JSON text to documents and diagnostics; never fails, never panics, always ends soon.
+//!
+//! What kubectl's reader does to text happens here: documents are split at `---` lines, YAML becomes
+//! JSON as `sigs.k8s.io/yaml` makes it, lists are flattened, and what is wrong is told in kubectl's words.
+//! This is the only module that names the YAML crate.
+
+mod convert;
+mod locate;
+mod split;
+mod words;
+
+use serde_json::Value;
+
+pub use locate::locate;
+
+/// The API server takes no larger request.
+const DOCUMENT_LIMIT: usize = 3 * 1024 * 1024;
+/// Room for a large course's worth of text.
+const TEXT_LIMIT: usize = 16 * 1024 * 1024;
+const DOCUMENT_COUNT_LIMIT: usize = 10_000;
+const DIAGNOSTIC_LIMIT: usize = 100;
+
+/// How bad a diagnostic is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The document is not used.
+    Error,
+    /// The document is used, but part of it has no effect.
+    Warning,
+}
+
+/// Something to tell about the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// kubectl's words, without the leading `error: `.
+    pub message: String,
+    /// Line in the whole text, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Which document, from 0.
+    pub document: usize,
+}
+
+/// One object of the text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// Which document of the text, from 0; items of one list share it.
+    pub index: usize,
+    /// The object as JSON.
+    pub value: Value,
+    /// First line of the document in the whole text, from 1.
+    pub line: usize,
+    /// Path of the object inside the document: empty, or `items[2].` in a list.
+    pub prefix: String,
+}
+
+/// All that was found in a text.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parsed {
+    /// The objects in order.
+    pub documents: Vec<Document>,
+    /// What is wrong with the rest.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads every document of a text. A document with a fault gives a diagnostic and the others are still read.
+pub fn parse(text: &[u8]) -> Parsed {
+    let mut parsed = Parsed::default();
+    if text.len() > TEXT_LIMIT {
+        parsed.error(words::too_large(TEXT_LIMIT), 1, 1, 0);
+        return parsed;
+    }
+    for (index, chunk) in split::chunks(text).enumerate() {
+        if index >= DOCUMENT_COUNT_LIMIT {
+            parsed.error(
+                format!("error parsing STDIN: more than {DOCUMENT_COUNT_LIMIT} documents"),
+                chunk.line,
+                1,
+                index,
+            );
+            break;
+        }
+        if parsed.diagnostics.len() >= DIAGNOSTIC_LIMIT {
+            break;
+        }
+        read_chunk(&mut parsed, index, &chunk);
+    }
+    parsed
+}
+
+fn read_chunk(parsed: &mut Parsed, index: usize, chunk: &split::Chunk<'_>) {
+    if chunk.bytes.len() > DOCUMENT_LIMIT {
+        return parsed.error(words::too_large(DOCUMENT_LIMIT), chunk.line, 1, index);
+    }
+    let text = match std::str::from_utf8(chunk.bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let line = chunk.line
+                + chunk.bytes[..error.valid_up_to()]
+                    .iter()
+                    .filter(|b| **b == b'\n')
+                    .count();
+            return parsed.error(words::not_utf8(chunk.bytes, error), line, 1, index);
+        }
+    };
+    match convert::documents(text) {
+        Ok(values) => values
+            .into_iter()
+            .for_each(|value| add_document(parsed, index, chunk.line, value)),
+        Err(fault) => parsed.error(
+            fault.message,
+            chunk.line + fault.line.max(1) - 1,
+            fault.column.max(1),
+            index,
+        ),
+    }
+}
+
+fn add_document(parsed: &mut Parsed, index: usize, line: usize, value: Value) {
+    match value {
+        Value::Null => {}
+        Value::Object(_) => flatten(&mut parsed.documents, index, line, value, String::new()),
+        _ => parsed.error(
+            words::validating("invalid object to validate"),
+            line,
+            1,
+            index,
+        ),
+    }
+}
+
+/// kubectl applies the items of a list one by one.
+fn flatten(
+    documents: &mut Vec<Document>,
+    index: usize,
+    line: usize,
+    mut value: Value,
+    prefix: String,
+) {
+    let is_list = value["kind"]
+        .as_str()
+        .is_some_and(|kind| kind.ends_with("List"));
+    match value.get_mut("items").map(Value::take) {
+        Some(Value::Array(items)) if is_list => {
+            for (at, item) in items.into_iter().enumerate() {
+                flatten(
+                    documents,
+                    index,
+                    line,
+                    item,
+                    format!("{prefix}items[{at}]."),
+                );
+            }
+        }
+        taken => {
+            if let (Some(taken), Some(slot)) = (taken, value.get_mut("items")) {
+                *slot = taken;
+            }
+            documents.push(Document {
+                index,
+                value,
+                line,
+                prefix,
+            });
+        }
+    }
+}
+
+impl Parsed {
+    fn error(&mut self, message: String, line: usize, column: usize, document: usize) {
+        self.diagnostics.push(Diagnostic {
+            severity: Severity::Error,
+            message,
+            line,
+            column,
+            document,
+        });
+    }
+}
+
+/// What kubectl says about an object without `kind` or `apiVersion`; it asks for the kind first.
+pub fn header_error(value: &Value) -> Option<String> {
+    let missing = |name: &str| {
+        value
+            .get(name)
+            .and_then(Value::as_str)
+            .is_none_or(str::is_empty)
+    };
+    let missing = ["kind", "apiVersion"]
+        .into_iter()
+        .find(|name| missing(name))?;
+    Some(words::validating(&format!("{missing} not set")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,9 @@
     tests/tools/schema.py CHECKOUT v0.36.2 > src/api/schema.txt
 
 The table keeps only what strict decoding and the template hash need: per struct its fields in the
-order of the Go source, with their JSON and Go names and types.
+order of the Go source, with their JSON and Go names and types. A type is followed by `!` when the field
+is required, `^` when it is optional but always written, `~` when a zero struct is left out; the others
+are left out when they are empty.
 """
 import re
 import subprocess
@@ -35,7 +37,7 @@ META = {
     "metav1.ObjectMeta": [
         "name Name string", "generateName GenerateName string", "namespace Namespace string",
         "selfLink SelfLink string", "uid UID types.UID", "resourceVersion ResourceVersion string",
-        "generation Generation int64", "creationTimestamp CreationTimestamp metav1.Time",
+        "generation Generation int64", "creationTimestamp CreationTimestamp metav1.Time~",
         "deletionTimestamp DeletionTimestamp *metav1.Time",
         "deletionGracePeriodSeconds DeletionGracePeriodSeconds *int64", "labels Labels map[string]string",
         "annotations Annotations map[string]string", "ownerReferences OwnerReferences []metav1.OwnerReference",
@@ -114,9 +116,10 @@ def parse(text, package, structs, scalars):
                 json_name = tag.split(",")[0]
                 kind = qualify(kind, package, table)
                 inline = "inline" in tag or (go is None and json_name == "")
-                required = not optional and "omitempty" not in tag and not inline
+                always = "omitempty" not in tag and "omitzero" not in tag and not inline
+                mark = "~" if "omitzero" in tag else "" if not always else "^" if optional else "!"
                 go = go or kind.split(".")[-1].lstrip("*")
-                fields.append(f"{'~' if inline else json_name} {go} {kind}{'!' if required else ''}")
+                fields.append(f"{'~' if inline else json_name} {go} {kind}{mark}")
                 optional = False
         structs[f"{package}.{name}"] = fields
     for name, kind in re.findall(r"^type (\w+) ([\w.\[\]]+)$", text, re.M):

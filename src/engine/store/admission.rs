@@ -11,6 +11,8 @@ use crate::api::storage::StorageClass;
 use crate::api::{Body, Kind, Object, Str};
 use serde_json::{Value, json};
 
+/// How long Pods stay on a node that is not ready or not reachable.
+const TOLERATION_SECONDS: i64 = 300;
 /// Marks the class that claims without one get.
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
@@ -100,7 +102,7 @@ fn protect(finalizers: &mut Vec<Str>, name: &'static str) {
 }
 
 fn admit_pod(pod: &mut Pod, suffix: Str) {
-    pod.spec = pod.spec.admitted(|raw| defaults::admit_pod(raw, &TOKEN_VOLUME[TOKEN_VOLUME.len() - 5..]));
+    pod.spec = pod.spec.admitted(complete_spec);
     if pod.spec.volumes.iter().any(|v| v.name == TOKEN_VOLUME) {
         pod.token = suffix;
     }
@@ -114,6 +116,14 @@ fn admit_pod(pod: &mut Pod, suffix: Str) {
             ..Default::default()
         });
     }
+}
+
+/// Completes the spec of a Pod that is being created; the token volume gets the name that stands for every Pod's own.
+fn complete_spec(spec: &mut Value) {
+    let mut pod = json!({ "apiVersion": "v1", "kind": "Pod", "spec": spec.take() });
+    defaults::apply_defaults(&mut pod);
+    defaults::admit_pod(&mut pod, &TOKEN_VOLUME[TOKEN_VOLUME.len() - 5..], TOLERATION_SECONDS);
+    *spec = pod["spec"].take();
 }
 
 /// `Guaranteed` if every container's limits equal its requests, `BestEffort` if there are none, else `Burstable`.

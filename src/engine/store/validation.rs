@@ -1,1 +1,0 @@
-//! Validation of objects on create and update, in the API server's words.

@@ -1,0 +1,254 @@
+//! Validation of objects on create and update, in the API server's words.
+//!
+//! An object is validated after `defaults` has brought it to its stored form. Errors come in the order in
+//! which the API server finds them. Models `pkg/apis/*/validation`.
+
+mod batch;
+mod cron;
+mod diff;
+mod meta;
+mod names;
+mod network;
+mod pod;
+mod policy;
+mod scheduling;
+mod storage;
+mod update;
+mod workloads;
+
+use serde_json::Value;
+use std::fmt;
+
+pub use cron::schedule_error;
+pub use names::{is_label_value, is_qualified_name};
+pub use update::validate_update;
+
+/// What kind of fault a field has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Missing.
+    Required,
+    /// Of a value that is not allowed here.
+    Invalid,
+    /// Not one of a fixed set.
+    NotSupported,
+    /// Not allowed here at all.
+    Forbidden,
+    /// Twice in a list.
+    Duplicate,
+    /// Refers to nothing.
+    NotFound,
+    /// Longer than allowed.
+    TooLong,
+}
+
+/// One fault of one field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldError {
+    /// Path such as `spec.template.spec.containers[0].image`.
+    pub field: String,
+    /// Kind of fault.
+    pub fault: Fault,
+    /// The value at fault as JSON text, for the kinds that show it.
+    pub value: String,
+    /// What follows the value; may be empty.
+    pub detail: String,
+}
+
+impl FieldError {
+    /// The `reason` of the API's status cause.
+    pub fn reason(&self) -> &'static str {
+        match self.fault {
+            Fault::Required => "FieldValueRequired",
+            Fault::Invalid => "FieldValueInvalid",
+            Fault::NotSupported => "FieldValueNotSupported",
+            Fault::Forbidden => "FieldValueForbidden",
+            Fault::Duplicate => "FieldValueDuplicate",
+            Fault::NotFound => "FieldValueNotFound",
+            Fault::TooLong => "FieldValueTooLong",
+        }
+    }
+
+    /// The error without the field.
+    pub fn body(&self) -> String {
+        let (name, shown) = match self.fault {
+            Fault::Required => ("Required value", false),
+            Fault::Forbidden => ("Forbidden", false),
+            Fault::TooLong => ("Too long", false),
+            Fault::Invalid => ("Invalid value", true),
+            Fault::NotSupported => ("Unsupported value", true),
+            Fault::Duplicate => ("Duplicate value", true),
+            Fault::NotFound => ("Not found", true),
+        };
+        let value = if shown {
+            format!(": {}", self.value)
+        } else {
+            String::new()
+        };
+        let detail = if self.detail.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", self.detail)
+        };
+        format!("{name}{value}{detail}")
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.body())
+    }
+}
+
+/// `Deployment.apps "x" is invalid: ...`; several errors stand in brackets, equal ones once.
+pub fn invalid_message(group_kind: &str, name: &str, errors: &[FieldError]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for error in errors {
+        let text = error.to_string();
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let all = texts.join(", ");
+    let all = if texts.len() > 1 {
+        format!("[{all}]")
+    } else {
+        all
+    };
+    format!("{group_kind} \"{name}\" is invalid: {all}")
+}
+
+/// Collects the errors of one object.
+#[derive(Default)]
+pub(crate) struct Errors {
+    list: Vec<FieldError>,
+}
+
+impl Errors {
+    fn add(
+        &mut self,
+        fault: Fault,
+        field: &str,
+        value: impl Into<String>,
+        detail: impl Into<String>,
+    ) {
+        self.list.push(FieldError {
+            field: field.to_owned(),
+            fault,
+            value: value.into(),
+            detail: detail.into(),
+        });
+    }
+
+    fn required(&mut self, field: &str, detail: &str) {
+        self.add(Fault::Required, field, "", detail);
+    }
+
+    fn invalid(&mut self, field: &str, value: impl Into<Value>, detail: impl Into<String>) {
+        self.add(Fault::Invalid, field, value.into().to_string(), detail);
+    }
+
+    fn forbidden(&mut self, field: &str, detail: impl Into<String>) {
+        self.add(Fault::Forbidden, field, "", detail);
+    }
+
+    fn duplicate(&mut self, field: &str, value: impl Into<Value>) {
+        self.add(Fault::Duplicate, field, value.into().to_string(), "");
+    }
+
+    fn unsupported(&mut self, field: &str, value: impl Into<Value>, supported: &[&str]) {
+        self.unsupported_text(field, value.into().to_string(), supported);
+    }
+
+    fn unsupported_text(&mut self, field: &str, value: String, supported: &[&str]) {
+        let list: Vec<String> = supported.iter().map(|s| format!("\"{s}\"")).collect();
+        self.add(
+            Fault::NotSupported,
+            field,
+            value,
+            format!("supported values: {}", list.join(", ")),
+        );
+    }
+
+    /// A text that must be one of a set; `true` if it is.
+    fn one_of(&mut self, field: &str, value: &str, supported: &[&str]) -> bool {
+        let good = supported.contains(&value);
+        if !good {
+            self.unsupported(field, value, supported);
+        }
+        good
+    }
+
+    /// A text that must pass a check of `names`.
+    fn checked(&mut self, field: &str, value: &str, check: impl Fn(&str) -> Option<String>) {
+        if let Some(detail) = check(value) {
+            self.invalid(field, value, detail);
+        }
+    }
+
+    /// A number, where set, that must not be negative.
+    fn not_negative(&mut self, field: &str, value: &Value) {
+        if value.as_i64().is_some_and(|n| n < 0) {
+            self.invalid(field, value.clone(), NOT_NEGATIVE);
+        }
+    }
+}
+
+const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
+const NOT_PORT: &str = "must be between 1 and 65535, inclusive";
+
+/// An object as JSON text with its fields in the order of the API server's own struct.
+fn ordered(value: &Value, order: &[&str]) -> String {
+    let fields: Vec<String> = order
+        .iter()
+        .map(|name| format!("\"{name}\":{}", value[*name]))
+        .collect();
+    format!("{{{}}}", fields.join(","))
+}
+
+/// The text in a field; empty if there is none.
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or("")
+}
+
+/// The elements of a list field.
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn has(value: &Value, name: &str) -> bool {
+    !value[name].is_null()
+}
+
+/// Validates an object that is about to be created.
+pub fn validate_create(object: &Value) -> Vec<FieldError> {
+    let mut errors = Errors::default();
+    meta::metadata(&mut errors, object);
+    let spec = &object["spec"];
+    match text(object, "kind") {
+        "Pod" => pod::spec(&mut errors, spec, "spec", &[]),
+        "PodTemplate" => pod::template(&mut errors, &object["template"], "template", &[]),
+        "Deployment" => workloads::deployment(&mut errors, spec),
+        "ReplicaSet" => workloads::replica_set(&mut errors, spec),
+        "ReplicationController" => workloads::replication_controller(&mut errors, spec),
+        "StatefulSet" => workloads::stateful_set(&mut errors, spec),
+        "DaemonSet" => workloads::daemon_set(&mut errors, spec),
+        "Job" => batch::job(&mut errors, spec, "spec", text(&object["metadata"], "uid")),
+        "CronJob" => batch::cron_job(&mut errors, object),
+        "Service" => network::service(&mut errors, spec),
+        "PersistentVolumeClaim" => storage::claim(&mut errors, spec, "spec"),
+        "PersistentVolume" => storage::volume(&mut errors, spec),
+        "StorageClass" => storage::class(&mut errors, object),
+        "PodDisruptionBudget" => policy::budget(&mut errors, spec),
+        "HorizontalPodAutoscaler" => policy::autoscaler(&mut errors, spec),
+        "ConfigMap" | "Secret" => policy::keys(&mut errors, object),
+        "ResourceQuota" => policy::quota(&mut errors, spec),
+        "LimitRange" => policy::limit_range(&mut errors, spec),
+        "Node" => scheduling::taints(&mut errors, spec, "spec.taints"),
+        _ => {}
+    }
+    errors.list
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,426 @@
+//! A Pod's spec: containers, probes, resources, volumes.
+//!
+//! Models the Pod part of `pkg/apis/core/validation/validation.go`.
+
+use super::names::{self, is_qualified_name};
+use super::{Errors, Fault, NOT_PORT, has, list, meta, scheduling, text};
+use crate::api::quantity::Quantity;
+use serde_json::Value;
+
+const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
+
+/// A template; `claims` are names that count as volumes too.
+pub fn template(errors: &mut Errors, template: &Value, field: &str, claims: &[String]) {
+    meta::labels(
+        errors,
+        &template["metadata"]["labels"],
+        &format!("{field}.metadata.labels"),
+    );
+    meta::annotations(
+        errors,
+        &template["metadata"]["annotations"],
+        &format!("{field}.metadata.annotations"),
+    );
+    spec(errors, &template["spec"], &format!("{field}.spec"), claims);
+}
+
+pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
+    let mut volumes: Vec<String> = Vec::new();
+    for (index, one) in list(spec, "volumes").iter().enumerate() {
+        volume(
+            errors,
+            one,
+            &format!("{field}.volumes[{index}]"),
+            &mut volumes,
+        );
+    }
+    volumes.extend_from_slice(claims);
+    let mut names: Vec<&str> = Vec::new();
+    if list(spec, "containers").is_empty() {
+        errors.required(&format!("{field}.containers"), "");
+    }
+    for kind in CONTAINERS {
+        for (index, one) in list(spec, kind).iter().enumerate() {
+            let at = format!("{field}.{kind}[{index}]");
+            let name = text(one, "name");
+            if !name.is_empty() && names.contains(&name) {
+                errors.duplicate(&format!("{at}.name"), name);
+            }
+            names.push(name);
+            container(
+                errors,
+                one,
+                &at,
+                &volumes,
+                kind == "containers" || text(one, "restartPolicy") == "Always",
+            );
+        }
+    }
+    errors.one_of(
+        &format!("{field}.restartPolicy"),
+        text(spec, "restartPolicy"),
+        &["Always", "OnFailure", "Never"],
+    );
+    let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+    errors.one_of(&format!("{field}.dnsPolicy"), text(spec, "dnsPolicy"), &dns);
+    meta::labels(
+        errors,
+        &spec["nodeSelector"],
+        &format!("{field}.nodeSelector"),
+    );
+    rest(errors, spec, field);
+    scheduling::affinity(errors, &spec["affinity"], &format!("{field}.affinity"));
+    scheduling::tolerations(errors, spec, &format!("{field}.tolerations"));
+    scheduling::spread(errors, spec, &format!("{field}.topologySpreadConstraints"));
+}
+
+fn rest(errors: &mut Errors, spec: &Value, field: &str) {
+    for (name, check) in [
+        (
+            "serviceAccountName",
+            names::subdomain as fn(&str) -> Option<String>,
+        ),
+        ("nodeName", names::subdomain),
+        ("hostname", names::label),
+        ("subdomain", names::label),
+        ("priorityClassName", names::subdomain),
+    ] {
+        if !text(spec, name).is_empty() {
+            errors.checked(&format!("{field}.{name}"), text(spec, name), check);
+        }
+    }
+    if spec["activeDeadlineSeconds"]
+        .as_i64()
+        .is_some_and(|n| n < 1)
+    {
+        let detail = "must be between 1 and 2147483647, inclusive";
+        errors.invalid(
+            &format!("{field}.activeDeadlineSeconds"),
+            spec["activeDeadlineSeconds"].clone(),
+            detail,
+        );
+    }
+    errors.not_negative(
+        &format!("{field}.terminationGracePeriodSeconds"),
+        &spec["terminationGracePeriodSeconds"],
+    );
+}
+
+fn container(
+    errors: &mut Errors,
+    container: &Value,
+    field: &str,
+    volumes: &[String],
+    probes: bool,
+) {
+    let name = text(container, "name");
+    if name.is_empty() {
+        errors.required(&format!("{field}.name"), "");
+    } else {
+        errors.checked(&format!("{field}.name"), name, names::label);
+    }
+    let image = text(container, "image");
+    if image.is_empty() {
+        errors.required(&format!("{field}.image"), "");
+    } else if image != image.trim() {
+        errors.invalid(
+            &format!("{field}.image"),
+            image,
+            "must not have leading or trailing whitespace",
+        );
+    }
+    for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        let at = format!("{field}.{name}");
+        if has(container, name) && !probes {
+            errors.forbidden(
+                &at,
+                "may not be set for init containers without restartPolicy=Always",
+            );
+        } else if has(container, name) {
+            probe(errors, &container[name], &at, name != "readinessProbe");
+        }
+    }
+    ports(errors, container, field);
+    env(errors, container, field);
+    mounts(errors, container, field, volumes);
+    errors.one_of(
+        &format!("{field}.imagePullPolicy"),
+        text(container, "imagePullPolicy"),
+        &["Always", "IfNotPresent", "Never"],
+    );
+    resources(
+        errors,
+        &container["resources"],
+        &format!("{field}.resources"),
+    );
+}
+
+fn ports(errors: &mut Errors, container: &Value, field: &str) {
+    let mut names: Vec<&str> = Vec::new();
+    for (index, port) in list(container, "ports").iter().enumerate() {
+        let at = format!("{field}.ports[{index}]");
+        let name = text(port, "name");
+        if !name.is_empty() {
+            let faults = names::port_name(name);
+            for detail in &faults {
+                errors.invalid(&format!("{at}.name"), name, detail.as_str());
+            }
+            if faults.is_empty() && names.contains(&name) {
+                errors.duplicate(&format!("{at}.name"), name);
+            }
+            names.push(name);
+        }
+        match port["containerPort"].as_i64() {
+            None | Some(0) => errors.required(&format!("{at}.containerPort"), ""),
+            Some(number) => in_port_range(errors, &format!("{at}.containerPort"), number),
+        }
+        if let Some(number) = port["hostPort"].as_i64().filter(|n| *n != 0) {
+            in_port_range(errors, &format!("{at}.hostPort"), number);
+        }
+        errors.one_of(
+            &format!("{at}.protocol"),
+            text(port, "protocol"),
+            &["SCTP", "TCP", "UDP"],
+        );
+    }
+}
+
+pub fn in_port_range(errors: &mut Errors, field: &str, number: i64) {
+    if !(1..=65535).contains(&number) {
+        errors.invalid(field, number, NOT_PORT);
+    }
+}
+
+/// A port's number or its name.
+pub fn port_or_name(errors: &mut Errors, field: &str, port: &Value) {
+    match port {
+        Value::String(name) => {
+            for detail in names::port_name(name) {
+                errors.invalid(field, name.as_str(), detail);
+            }
+        }
+        other => in_port_range(errors, field, other.as_i64().unwrap_or(0)),
+    }
+}
+
+fn env(errors: &mut Errors, container: &Value, field: &str) {
+    for (index, variable) in list(container, "env").iter().enumerate() {
+        let at = format!("{field}.env[{index}]");
+        let name = text(variable, "name");
+        if name.is_empty() {
+            errors.required(&format!("{at}.name"), "");
+        } else {
+            errors.checked(&format!("{at}.name"), name, names::env_name);
+        }
+        let Some(source) = variable["valueFrom"].as_object() else {
+            continue;
+        };
+        let at = format!("{at}.valueFrom");
+        if source.is_empty() {
+            errors.invalid(&at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`");
+        } else if !text(variable, "value").is_empty() {
+            errors.invalid(&at, "", "may not be specified when `value` is not empty");
+        } else if source.len() > 1 {
+            errors.invalid(
+                &at,
+                "",
+                "may not have more than one field specified at a time",
+            );
+        }
+    }
+}
+
+fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &[String]) {
+    let mut paths: Vec<&str> = Vec::new();
+    for (index, mount) in list(container, "volumeMounts").iter().enumerate() {
+        let at = format!("{field}.volumeMounts[{index}]");
+        let (name, path) = (text(mount, "name"), text(mount, "mountPath"));
+        if name.is_empty() {
+            errors.required(&format!("{at}.name"), "");
+        }
+        if !volumes.iter().any(|volume| volume == name) {
+            errors.add(
+                Fault::NotFound,
+                &format!("{at}.name"),
+                Value::from(name).to_string(),
+                "",
+            );
+        }
+        if path.is_empty() {
+            errors.required(&format!("{at}.mountPath"), "");
+        }
+        if paths.contains(&path) {
+            errors.invalid(&format!("{at}.mountPath"), path, "must be unique");
+        }
+        paths.push(path);
+    }
+}
+
+const HANDLERS: [&str; 4] = ["exec", "httpGet", "tcpSocket", "grpc"];
+
+fn probe(errors: &mut Errors, probe: &Value, field: &str, only_once: bool) {
+    let mut handlers = 0;
+    for name in HANDLERS.into_iter().filter(|name| has(probe, name)) {
+        handlers += 1;
+        let at = format!("{field}.{name}");
+        if handlers > 1 {
+            errors.forbidden(&at, "may not specify more than 1 handler type");
+            continue;
+        }
+        match name {
+            "exec" if list(&probe[name], "command").is_empty() => {
+                errors.required(&format!("{at}.command"), "")
+            }
+            "exec" => {}
+            _ => port_or_name(errors, &format!("{at}.port"), &probe[name]["port"]),
+        }
+        if name == "httpGet" {
+            errors.one_of(
+                &format!("{at}.scheme"),
+                text(&probe[name], "scheme"),
+                &["HTTP", "HTTPS"],
+            );
+        }
+    }
+    if handlers == 0 {
+        errors.required(field, "must specify a handler type");
+    }
+    for name in [
+        "initialDelaySeconds",
+        "timeoutSeconds",
+        "periodSeconds",
+        "successThreshold",
+        "failureThreshold",
+    ] {
+        errors.not_negative(&format!("{field}.{name}"), &probe[name]);
+    }
+    if only_once && probe["successThreshold"].as_i64().is_some_and(|n| n != 1) {
+        errors.invalid(
+            &format!("{field}.successThreshold"),
+            probe["successThreshold"].clone(),
+            "must be 1",
+        );
+    }
+}
+
+fn amount(value: &Value) -> Quantity {
+    value
+        .as_str()
+        .and_then(|text| Quantity::parse(text).ok())
+        .unwrap_or(Quantity::ZERO)
+}
+
+/// Limits and requests of a container.
+pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
+    let entries = |name: &str| resources[name].as_object().into_iter().flatten();
+    for kind in ["limits", "requests"] {
+        for (name, value) in entries(kind) {
+            let at = format!("{field}.{kind}");
+            resource_name(errors, name, &at);
+            if amount(value).is_negative() {
+                errors.invalid(&format!("{at}[{name}]"), value.clone(), super::NOT_NEGATIVE);
+            }
+        }
+    }
+    for (name, request) in entries("requests") {
+        let Some(limit) = resources["limits"].get(name) else {
+            continue;
+        };
+        if amount(request) > amount(limit) {
+            let detail = format!(
+                "must be less than or equal to {name} limit of {}",
+                limit.as_str().unwrap_or("")
+            );
+            errors.invalid(&format!("{field}.requests"), request.clone(), detail);
+        }
+    }
+}
+
+fn resource_name(errors: &mut Errors, name: &str, field: &str) {
+    for detail in is_qualified_name(name) {
+        errors.invalid(field, name, detail);
+    }
+    if !name.contains('/')
+        && !matches!(name, "cpu" | "memory" | "ephemeral-storage")
+        && !name.starts_with("hugepages-")
+    {
+        errors.invalid(
+            field,
+            name,
+            "must be a standard resource type or fully qualified",
+        );
+        errors.invalid(field, name, "must be a standard resource for containers");
+    }
+}
+
+const SOURCES: [&str; 30] = [
+    "emptyDir",
+    "hostPath",
+    "gitRepo",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "secret",
+    "nfs",
+    "iscsi",
+    "glusterfs",
+    "flocker",
+    "persistentVolumeClaim",
+    "rbd",
+    "cinder",
+    "cephfs",
+    "quobyte",
+    "downwardAPI",
+    "fc",
+    "flexVolume",
+    "configMap",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "storageos",
+    "projected",
+    "scaleIO",
+    "csi",
+    "ephemeral",
+    "image",
+];
+
+/// What a source cannot do without.
+const NEEDED: [(&str, &str); 5] = [
+    ("hostPath", "path"),
+    ("secret", "secretName"),
+    ("persistentVolumeClaim", "claimName"),
+    ("configMap", "name"),
+    ("nfs", "server"),
+];
+
+fn volume(errors: &mut Errors, volume: &Value, field: &str, names: &mut Vec<String>) {
+    let mut sources = 0;
+    for source in SOURCES.into_iter().filter(|source| has(volume, source)) {
+        sources += 1;
+        let at = format!("{field}.{source}");
+        if sources > 1 {
+            errors.forbidden(&at, "may not specify more than 1 volume type");
+            continue;
+        }
+        for (_, needed) in NEEDED.into_iter().filter(|(kind, _)| *kind == source) {
+            if text(&volume[source], needed).is_empty() {
+                errors.required(&format!("{at}.{needed}"), "");
+            }
+        }
+    }
+    if sources == 0 {
+        errors.required(field, "must specify a volume type");
+    }
+    let name = text(volume, "name");
+    if name.is_empty() {
+        errors.required(&format!("{field}.name"), "");
+    } else {
+        errors.checked(&format!("{field}.name"), name, names::label);
+        if names.iter().any(|other| other == name) {
+            errors.duplicate(&format!("{field}.name"), name);
+        }
+    }
+    names.push(name.to_owned());
+}

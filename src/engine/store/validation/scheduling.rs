@@ -1,0 +1,215 @@
+//! What says where Pods may run: affinity, tolerations, spread constraints, taints.
+//!
+//! Models the scheduling part of `pkg/apis/core/validation/validation.go`.
+
+use super::names::{is_label_value, is_qualified_name};
+use super::{Errors, list, meta, text};
+use serde_json::{Value, json};
+
+pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
+    node_affinity(
+        errors,
+        &affinity["nodeAffinity"],
+        &format!("{field}.nodeAffinity"),
+    );
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        for (index, term) in list(&affinity[kind], REQUIRED).iter().enumerate() {
+            pod_term(errors, term, &format!("{field}.{kind}.{REQUIRED}[{index}]"));
+        }
+        for (index, term) in list(&affinity[kind], PREFERRED).iter().enumerate() {
+            let at = format!("{field}.{kind}.{PREFERRED}[{index}]");
+            weight(errors, term, &at);
+            pod_term(
+                errors,
+                &term["podAffinityTerm"],
+                &format!("{at}.podAffinityTerm"),
+            );
+        }
+    }
+}
+
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+
+fn weight(errors: &mut Errors, term: &Value, field: &str) {
+    if !(1..=100).contains(&term["weight"].as_i64().unwrap_or(0)) {
+        errors.invalid(
+            &format!("{field}.weight"),
+            term["weight"].clone(),
+            "must be in the range 1-100",
+        );
+    }
+}
+
+fn node_affinity(errors: &mut Errors, affinity: &Value, field: &str) {
+    if affinity[REQUIRED].is_object() {
+        let at = format!("{field}.{REQUIRED}.nodeSelectorTerms");
+        let terms = list(&affinity[REQUIRED], "nodeSelectorTerms");
+        if terms.is_empty() {
+            errors.required(&at, "must have at least one node selector term");
+        }
+        for (index, term) in terms.iter().enumerate() {
+            node_term(errors, term, &format!("{at}[{index}]"));
+        }
+    }
+    for (index, term) in list(affinity, PREFERRED).iter().enumerate() {
+        let at = format!("{field}.{PREFERRED}[{index}]");
+        weight(errors, term, &at);
+        node_term(errors, &term["preference"], &format!("{at}.preference"));
+    }
+}
+
+/// A term of a node selector, also of a volume's node affinity.
+pub fn node_term(errors: &mut Errors, term: &Value, field: &str) {
+    for (index, requirement) in list(term, "matchExpressions").iter().enumerate() {
+        let at = format!("{field}.matchExpressions[{index}]");
+        let values = list(requirement, "values").len();
+        match text(requirement, "operator") {
+            "In" | "NotIn" if values == 0 => {
+                errors.required(
+                    &format!("{at}.values"),
+                    "must be specified when `operator` is 'In' or 'NotIn'",
+                );
+            }
+            "Exists" | "DoesNotExist" if values > 0 => {
+                errors.forbidden(
+                    &format!("{at}.values"),
+                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+                );
+            }
+            "Gt" | "Lt" if values != 1 => {
+                errors.required(
+                    &format!("{at}.values"),
+                    "must be specified single value when `operator` is 'Lt' or 'Gt'",
+                );
+            }
+            "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
+            other => errors.invalid(
+                &format!("{at}.operator"),
+                other,
+                "not a valid selector operator",
+            ),
+        }
+        for detail in is_qualified_name(text(requirement, "key")) {
+            errors.invalid(&format!("{at}.key"), text(requirement, "key"), detail);
+        }
+    }
+}
+
+fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
+    meta::selector(
+        errors,
+        &term["labelSelector"],
+        &format!("{field}.labelSelector"),
+    );
+    let key = text(term, "topologyKey");
+    let at = format!("{field}.topologyKey");
+    if key.is_empty() {
+        errors.required(&at, "can not be empty");
+    }
+    for detail in is_qualified_name(key) {
+        errors.invalid(&at, key, detail);
+    }
+}
+
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+pub fn tolerations(errors: &mut Errors, spec: &Value, field: &str) {
+    for (index, toleration) in list(spec, "tolerations").iter().enumerate() {
+        let at = format!("{field}[{index}]");
+        let (key, effect) = (text(toleration, "key"), text(toleration, "effect"));
+        for detail in if key.is_empty() {
+            Vec::new()
+        } else {
+            is_qualified_name(key)
+        } {
+            errors.invalid(&format!("{at}.key"), key, detail);
+        }
+        let operator = text(toleration, "operator");
+        if key.is_empty() && operator != "Exists" {
+            errors.invalid(&format!("{at}.operator"), operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\"");
+        }
+        if toleration["tolerationSeconds"].is_i64() && effect != "NoExecute" {
+            errors.invalid(
+                &format!("{at}.effect"),
+                effect,
+                "effect must be 'NoExecute' when `tolerationSeconds` is set",
+            );
+        }
+        match operator {
+            "Equal" | "" => errors.checked(
+                &format!("{at}.operator"),
+                text(toleration, "value"),
+                is_label_value,
+            ),
+            "Exists" if !text(toleration, "value").is_empty() => {
+                errors.invalid(
+                    &format!("{at}.operator"),
+                    value_of(toleration),
+                    "value must be empty when `operator` is 'Exists'",
+                );
+            }
+            "Exists" => {}
+            other => errors.unsupported(&format!("{at}.operator"), other, &["Equal", "Exists"]),
+        }
+        if !effect.is_empty() {
+            errors.one_of(&format!("{at}.effect"), effect, &EFFECTS);
+        }
+    }
+}
+
+/// The whole toleration, as the API server's own type shows it.
+fn value_of(toleration: &Value) -> Value {
+    json!({"Key": toleration["key"], "Operator": toleration["operator"], "Value": toleration["value"],
+        "Effect": text(toleration, "effect"), "TolerationSeconds": toleration["tolerationSeconds"]})
+}
+
+pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
+    for (index, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
+        let at = format!("{field}[{index}]");
+        let skew = constraint["maxSkew"].as_i64().unwrap_or(0);
+        if skew <= 0 {
+            errors.invalid(&format!("{at}.maxSkew"), skew, "must be greater than zero");
+        }
+        let key = text(constraint, "topologyKey");
+        if key.is_empty() {
+            errors.required(&format!("{at}.topologyKey"), "can not be empty");
+        }
+        for detail in if key.is_empty() {
+            Vec::new()
+        } else {
+            is_qualified_name(key)
+        } {
+            errors.invalid(&format!("{at}.topologyKey"), key, detail);
+        }
+        let action = text(constraint, "whenUnsatisfiable");
+        errors.one_of(
+            &format!("{at}.whenUnsatisfiable"),
+            action,
+            &["DoNotSchedule", "ScheduleAnyway"],
+        );
+        if constraint["minDomains"].as_i64().is_some_and(|n| n <= 0) {
+            errors.invalid(
+                &format!("{at}.minDomains"),
+                constraint["minDomains"].clone(),
+                "must be greater than zero",
+            );
+        }
+        meta::selector(
+            errors,
+            &constraint["labelSelector"],
+            &format!("{at}.labelSelector"),
+        );
+    }
+}
+
+pub fn taints(errors: &mut Errors, spec: &Value, field: &str) {
+    for (index, taint) in list(spec, "taints").iter().enumerate() {
+        let at = format!("{field}[{index}]");
+        for detail in is_qualified_name(text(taint, "key")) {
+            errors.invalid(&format!("{at}.key"), text(taint, "key"), detail);
+        }
+        errors.checked(&format!("{at}.value"), text(taint, "value"), is_label_value);
+        errors.one_of(&format!("{at}.effect"), text(taint, "effect"), &EFFECTS);
+    }
+}

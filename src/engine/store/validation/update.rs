@@ -1,0 +1,260 @@
+//! What may not change once an object exists.
+//!
+//! Models the `Validate...Update` functions of `pkg/apis/*/validation`.
+
+use super::{Errors, FieldError, diff, has, list, storage, text, validate_create};
+use serde_json::{Map, Value};
+
+const IMMUTABLE: &str = "field is immutable";
+
+/// Validates an object that is to replace another one.
+pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = Errors {
+        list: validate_create(new),
+    };
+    let (spec, before) = (&new["spec"], &old["spec"]);
+    match text(new, "kind") {
+        "Deployment" | "ReplicaSet" | "DaemonSet" => {
+            immutable(&mut errors, spec, before, &["selector"])
+        }
+        "StatefulSet" => stateful_set(&mut errors, spec, before),
+        "Job" => job(&mut errors, spec, before),
+        "Pod" => pod(&mut errors, spec, before),
+        "PersistentVolumeClaim" => claim(
+            &mut errors,
+            spec,
+            before,
+            text(&old["status"], "phase") == "Bound",
+        ),
+        "PersistentVolume" => volume(&mut errors, spec, before),
+        "Service" => service(&mut errors, spec, before),
+        "StorageClass" => class(&mut errors, new, old),
+        "ConfigMap" | "Secret" => sealed(&mut errors, new, old),
+        "ControllerRevision" if new["data"] != old["data"] => {
+            errors.invalid("data", Value::Null, IMMUTABLE)
+        }
+        _ => {}
+    }
+    errors.list
+}
+
+fn immutable(errors: &mut Errors, new: &Value, old: &Value, names: &[&str]) {
+    for name in names.iter().filter(|name| new[**name] != old[**name]) {
+        errors.invalid(&format!("spec.{name}"), new[*name].clone(), IMMUTABLE);
+    }
+}
+
+/// An object without some of its fields.
+fn without(value: &Value, names: &[&str]) -> Map<String, Value> {
+    let mut map = value.as_object().cloned().unwrap_or_default();
+    map.retain(|name, value| !names.contains(&name.as_str()) && !value.is_null());
+    map
+}
+
+const STATEFUL_MUTABLE: [&str; 7] = [
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+];
+
+fn stateful_set(errors: &mut Errors, new: &Value, old: &Value) {
+    if without(new, &STATEFUL_MUTABLE) != without(old, &STATEFUL_MUTABLE) {
+        errors.forbidden(
+            "spec",
+            "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', \
+             'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+        );
+    }
+}
+
+fn job(errors: &mut Errors, new: &Value, old: &Value) {
+    let elastic =
+        text(new, "completionMode") == "Indexed" && new["completions"] == new["parallelism"];
+    if !elastic {
+        immutable(errors, new, old, &["completions"]);
+    }
+    immutable(errors, new, old, &["selector"]);
+    // A suspended Job may still be told where to run.
+    let hints = ["nodeSelector", "affinity", "tolerations", "schedulingGates"];
+    let suspended = old["suspend"] == Value::Bool(true);
+    let same = if suspended {
+        without(&new["template"]["spec"], &hints) == without(&old["template"]["spec"], &hints)
+    } else {
+        new["template"] == old["template"]
+    };
+    if !same {
+        immutable(errors, new, old, &["template"]);
+    }
+    immutable(
+        errors,
+        new,
+        old,
+        &[
+            "completionMode",
+            "podFailurePolicy",
+            "backoffLimitPerIndex",
+            "successPolicy",
+        ],
+    );
+}
+
+const POD_FORBIDDEN: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
+    `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),\
+    `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+fn pod(errors: &mut Errors, new: &Value, old: &Value) {
+    for kind in ["containers", "initContainers"] {
+        if list(new, kind).len() != list(old, kind).len() {
+            errors.list.clear();
+            return errors.forbidden(
+                &format!("spec.{kind}"),
+                "pod updates may not add or remove containers",
+            );
+        }
+    }
+    let (mut left, mut right) = (new.clone(), old.clone());
+    for spec in [&mut left, &mut right] {
+        for kind in ["containers", "initContainers"] {
+            for container in spec[kind]
+                .as_array_mut()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_object_mut)
+            {
+                container.remove("image");
+            }
+        }
+        if let Some(map) = spec.as_object_mut() {
+            map.remove("activeDeadlineSeconds");
+            // Gates may go, never come.
+            map.remove("schedulingGates");
+            map.retain(|_, value| !value.is_null());
+        }
+    }
+    let kept = |spec: &Value| -> Vec<Value> { list(spec, "tolerations").to_vec() };
+    if kept(&right)
+        .iter()
+        .all(|toleration| kept(&left).contains(toleration))
+    {
+        left["tolerations"] = right["tolerations"].clone();
+    }
+    if let (Some(map), Value::Null) = (left.as_object_mut(), &right["tolerations"]) {
+        map.remove("tolerations");
+    }
+    let gates = |spec: &Value| list(spec, "schedulingGates").len();
+    if gates(new) > gates(old) {
+        errors.forbidden(
+            "spec.schedulingGates",
+            "only deletion is allowed, but found new scheduling gate",
+        );
+    }
+    if left != right {
+        errors.forbidden(
+            "spec",
+            format!("{POD_FORBIDDEN}{}", diff::of("v1.PodSpec", &right, &left)),
+        );
+    }
+}
+
+fn claim(errors: &mut Errors, spec: &Value, before: &Value, bound: bool) {
+    let mut compared = spec.clone();
+    // The binder fills in the volume, admission the class.
+    for name in ["volumeName", "storageClassName", "volumeMode"] {
+        if !has(before, name) && has(spec, name) {
+            compared[name] = Value::Null;
+        }
+    }
+    let size = |spec: &Value| spec["resources"]["requests"].clone();
+    if bound {
+        if let Some(resources) = compared.get_mut("resources").and_then(Value::as_object_mut) {
+            resources.insert("requests".to_owned(), size(before));
+        }
+        compared["volumeAttributesClassName"] = before["volumeAttributesClassName"].clone();
+    }
+    if without(&compared, &[]) != without(before, &[]) {
+        let detail = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+        let shown = diff::of("v1.PersistentVolumeClaimSpec", before, &compared);
+        errors.forbidden("spec", format!("{detail}{shown}"));
+    } else if bound {
+        let amount = |spec: &Value| {
+            let text = spec["resources"]["requests"]["storage"]
+                .as_str()
+                .unwrap_or("0")
+                .to_owned();
+            crate::api::quantity::Quantity::parse(&text).ok()
+        };
+        if amount(spec) < amount(before) {
+            errors.forbidden(
+                "spec.resources.requests.storage",
+                "field can not be less than status.capacity",
+            );
+        }
+    }
+}
+
+fn volume(errors: &mut Errors, new: &Value, old: &Value) {
+    let source = |spec: &Value| {
+        let mut map = spec.as_object().cloned().unwrap_or_default();
+        map.retain(|name, value| storage::SOURCES.contains(&name.as_str()) && !value.is_null());
+        Value::Object(map)
+    };
+    let (after, before) = (source(new), source(old));
+    if after != before {
+        let shown = diff::of("v1.PersistentVolumeSource", &before, &after);
+        let detail = "spec.persistentvolumesource is immutable after creation";
+        errors.forbidden("spec.persistentvolumesource", format!("{detail}{shown}"));
+    }
+    immutable(errors, new, old, &["volumeMode"]);
+}
+
+fn service(errors: &mut Errors, new: &Value, old: &Value) {
+    let addressed = |spec: &Value| text(spec, "type") != "ExternalName";
+    let (before, after) = (text(old, "clusterIP"), text(new, "clusterIP"));
+    if addressed(old) && addressed(new) && !before.is_empty() && before != after {
+        let shown = if has(new, "clusterIPs") && new["clusterIPs"][0] == after {
+            new["clusterIPs"].clone()
+        } else {
+            Value::from(vec![after])
+        };
+        errors
+            .list
+            .retain(|error| error.field != "spec.clusterIPs[0]");
+        errors.invalid("spec.clusterIPs[0]", shown, "may not change once set");
+    }
+}
+
+fn class(errors: &mut Errors, new: &Value, old: &Value) {
+    for (name, detail) in [
+        ("parameters", "updates to parameters are forbidden."),
+        ("provisioner", "updates to provisioner are forbidden."),
+    ] {
+        if new[name] != old[name] {
+            errors.forbidden(name, detail);
+        }
+    }
+    for name in ["reclaimPolicy", "volumeBindingMode"]
+        .into_iter()
+        .filter(|name| new[*name] != old[*name])
+    {
+        errors.invalid(name, new[name].clone(), IMMUTABLE);
+    }
+}
+
+fn sealed(errors: &mut Errors, new: &Value, old: &Value) {
+    if old["immutable"] != Value::Bool(true) {
+        if text(new, "kind") == "Secret" && new["type"] != old["type"] {
+            errors.invalid("type", new["type"].clone(), IMMUTABLE);
+        }
+        return;
+    }
+    for name in ["immutable", "data", "binaryData"]
+        .into_iter()
+        .filter(|name| new[*name] != old[*name])
+    {
+        errors.forbidden(name, "field is immutable when `immutable` is set");
+    }
+}

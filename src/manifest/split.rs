@@ -1,0 +1,82 @@
+//! Splits a text into documents at `---` lines, as kubectl does before any YAML is read.
+//!
+//! Models `apimachinery/pkg/util/yaml` (`YAMLReader`).
+
+/// One document's text and where it starts.
+pub struct Chunk<'a> {
+    /// The bytes between two separators.
+    pub bytes: &'a [u8],
+    /// Line of the first byte in the whole text, from 1.
+    pub line: usize,
+}
+
+/// The documents of a text, without those that are empty.
+pub fn chunks(text: &[u8]) -> impl Iterator<Item = Chunk<'_>> {
+    let mut at = 0;
+    let mut line = 1;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let (start, first) = (at, line);
+            let mut lines = 0;
+            let mut end = at;
+            // A separator ends a document; as its very first line it belongs to it.
+            while end < text.len() {
+                let next = text[end..]
+                    .iter()
+                    .position(|b| *b == b'\n')
+                    .map_or(text.len(), |i| end + i + 1);
+                if end > start && is_separator(&text[end..next]) {
+                    break;
+                }
+                end = next;
+                lines += 1;
+            }
+            let bytes = &text[start..end];
+            line += lines;
+            at = end;
+            if at < text.len() {
+                at = text[end..]
+                    .iter()
+                    .position(|b| *b == b'\n')
+                    .map_or(text.len(), |i| end + i + 1);
+                line += 1;
+            }
+            if bytes.iter().any(|b| !b.is_ascii_whitespace()) {
+                return Some(Chunk { bytes, line: first });
+            }
+        }
+        None
+    })
+}
+
+fn is_separator(line: &[u8]) -> bool {
+    line.strip_prefix(b"---").is_some_and(|rest| {
+        let rest = rest.trim_ascii_start();
+        rest.is_empty() || rest[0] == b'#'
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_split_at_separator_lines() {
+        let found = |text: &'static str| -> Vec<(usize, String)> {
+            chunks(text.as_bytes())
+                .map(|c| (c.line, String::from_utf8_lossy(c.bytes).into_owned()))
+                .collect()
+        };
+        assert_eq!(
+            found("a\n---\nb\n"),
+            [(1, "a\n".to_owned()), (3, "b\n".to_owned())]
+        );
+        assert_eq!(
+            found("---\na\n--- # next\r\nb"),
+            [(1, "---\na\n".to_owned()), (4, "b".to_owned())]
+        );
+        assert_eq!(found("a\n----\nb"), [(1, "a\n----\nb".to_owned())]);
+        assert_eq!(found("\n\n---\n\n---\n"), [(4, "\n".to_owned()); 0]);
+        assert_eq!(found(""), []);
+    }
+}
