@@ -24,6 +24,10 @@ pub struct Field {
     pub required: bool,
     /// When Go leaves the field out.
     pub omit: Omit,
+    /// How a strategic merge patch treats the field: `merge`, `retainKeys`, `replace`, several or none.
+    pub strategy: &'static str,
+    /// What names an element of a list that is merged.
+    pub merge_key: &'static str,
 }
 
 impl Field {
@@ -134,6 +138,8 @@ fn read_field(line: &'static str) -> Field {
     let json = words.next().unwrap_or("");
     let kind = words.next().unwrap_or("");
     let go = words.next().unwrap_or("");
+    let (kind, patch) = kind.split_once('&').unwrap_or((kind, ":"));
+    let (strategy, merge_key) = patch.split_once(':').unwrap_or((patch, ""));
     let plain = kind.trim_end_matches(['!', '^', '~']);
     Field {
         json: if json == "~" { "" } else { json },
@@ -145,6 +151,8 @@ fn read_field(line: &'static str) -> Field {
             Some(b'~') => Omit::Zero,
             _ => Omit::Empty,
         },
+        strategy,
+        merge_key,
     }
 }
 

@@ -7,7 +7,7 @@
 The table keeps only what strict decoding and the template hash need: per struct its fields in the
 order of the Go source, with their JSON and Go names and types. A type is followed by `!` when the field
 is required, `^` when it is optional but always written, `~` when a zero struct is left out; the others
-are left out when they are empty.
+are left out when they are empty. After `&` stand the patch strategy and the merge key.
 """
 import re
 import subprocess
@@ -40,8 +40,8 @@ META = {
         "generation Generation int64", "creationTimestamp CreationTimestamp metav1.Time~",
         "deletionTimestamp DeletionTimestamp *metav1.Time",
         "deletionGracePeriodSeconds DeletionGracePeriodSeconds *int64", "labels Labels map[string]string",
-        "annotations Annotations map[string]string", "ownerReferences OwnerReferences []metav1.OwnerReference",
-        "finalizers Finalizers []string", "managedFields ManagedFields []metav1.ManagedFieldsEntry"],
+        "annotations Annotations map[string]string", "ownerReferences OwnerReferences []metav1.OwnerReference&merge:uid",
+        "finalizers Finalizers []string&merge:", "managedFields ManagedFields []metav1.ManagedFieldsEntry"],
     "metav1.OwnerReference": [
         "apiVersion APIVersion string!", "kind Kind string!", "name Name string!", "uid UID types.UID!",
         "controller Controller *bool", "blockOwnerDeletion BlockOwnerDeletion *bool"],
@@ -103,6 +103,12 @@ def qualify(kind, package, table):
     return re.sub(r"\b([A-Za-z]\w*)(\.)?", one, kind)
 
 
+def patch(tags):
+    strategy = re.search(r'patchStrategy:"([^"]*)"', tags)
+    key = re.search(r'patchMergeKey:"([^"]*)"', tags)
+    return f"&{strategy.group(1)}:{key.group(1) if key else ''}" if strategy else ""
+
+
 def parse(text, package, structs, scalars):
     table = imports(text)
     for name, body in re.findall(r"^type (\w+) struct \{\n(.*?)^\}", text, re.M | re.S):
@@ -110,16 +116,16 @@ def parse(text, package, structs, scalars):
         for line in body.split("\n"):
             if "+optional" in line:
                 optional = True
-            match = re.match(r"^\t(?:(\w+)\s+)?([\w.*\[\]]+)\s+`json:\"([^\"]*)\"", line)
+            match = re.match(r"^\t(?:(\w+)\s+)?([\w.*\[\]]+)\s+`json:\"([^\"]*)\"(.*)", line)
             if match:
-                go, kind, tag = match.groups()
+                go, kind, tag, tags = match.groups()
                 json_name = tag.split(",")[0]
                 kind = qualify(kind, package, table)
                 inline = "inline" in tag or (go is None and json_name == "")
                 always = "omitempty" not in tag and "omitzero" not in tag and not inline
                 mark = "~" if "omitzero" in tag else "" if not always else "^" if optional else "!"
                 go = go or kind.split(".")[-1].lstrip("*")
-                fields.append(f"{'~' if inline else json_name} {go} {kind}{mark}")
+                fields.append(f"{'~' if inline else json_name} {go} {kind}{mark}{patch(tags)}")
                 optional = False
         structs[f"{package}.{name}"] = fields
     for name, kind in re.findall(r"^type (\w+) ([\w.\[\]]+)$", text, re.M):

@@ -12,7 +12,9 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = Errors {
         list: validate_create(new),
     };
-    let (spec, before) = (&new["spec"], &old["spec"]);
+    let part =
+        |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());
+    let (spec, before) = (&part(new), &part(old));
     match text(new, "kind") {
         "Deployment" | "ReplicaSet" | "DaemonSet" => {
             immutable(&mut errors, spec, before, &["selector"])
@@ -119,8 +121,9 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
     let (mut left, mut right) = (new.clone(), old.clone());
     for spec in [&mut left, &mut right] {
         for kind in ["containers", "initContainers"] {
-            for container in spec[kind]
-                .as_array_mut()
+            for container in spec
+                .get_mut(kind)
+                .and_then(Value::as_array_mut)
                 .into_iter()
                 .flatten()
                 .filter_map(Value::as_object_mut)
