@@ -2,8 +2,7 @@
 
 use super::error::ApiError;
 use super::server::{ApiServer, Origin};
-use super::{defaults, validation};
-use stopgap as patch;
+use super::{defaults, patch, validation};
 use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::engine::why::Why;
 use serde_json::Value;
@@ -75,7 +74,7 @@ impl ApiServer {
                 patch::merge_patch(&mut value, change);
                 value
             }
-            Patch::Strategic => patch::strategic_merge(key.kind.name(), &current, change).map_err(ApiError::bad_request)?,
+            Patch::Strategic => patch::strategic_merge(&current, change).map_err(|e| ApiError::bad_request(e.to_string()))?,
         };
         // Metadata of the server's own cannot be patched away.
         if let Some(meta) = patched.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -135,15 +134,4 @@ fn kind_of(value: &Value) -> Result<Kind, ApiError> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
     Kind::from_api(text("apiVersion"), text("kind"))
         .ok_or_else(|| ApiError::bad_request(format!("no matches for kind {:?} in version {:?}", text("kind"), text("apiVersion"))))
-}
-
-mod stopgap {
-    use serde_json::Value;
-    pub fn json_patch(_v: &mut Value, _p: &Value) -> Result<(), String> { Ok(()) }
-    pub fn merge_patch(v: &mut Value, p: &Value) {
-        if let (Some(a), Some(b)) = (v.as_object_mut(), p.as_object()) {
-            for (k, x) in b { merge_patch(a.entry(k.clone()).or_insert(Value::Null), x); }
-        } else { *v = p.clone(); }
-    }
-    pub fn strategic_merge(_k: &str, o: &Value, p: &Value) -> Result<Value, String> { let mut o = o.clone(); merge_patch(&mut o, p); Ok(o) }
 }
