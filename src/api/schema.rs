@@ -118,6 +118,14 @@ impl Schema {
             .map(|(_, s)| *s)
     }
 
+    /// The struct of a kind, whatever its group; names of kinds in the table are unique.
+    pub fn kind_named(&self, kind: &str) -> Option<&'static str> {
+        self.kinds
+            .iter()
+            .find(|((_, k), _)| *k == kind)
+            .map(|(_, s)| *s)
+    }
+
     /// Finds a field by its JSON name, also among inlined structs.
     pub fn field(&self, name: &str, json: &str) -> Option<Field> {
         for field in self.fields(name)? {

@@ -76,7 +76,7 @@ mod tests {
             [(1, "---\na\n".to_owned()), (4, "b".to_owned())]
         );
         assert_eq!(found("a\n----\nb"), [(1, "a\n----\nb".to_owned())]);
-        assert_eq!(found("\n\n---\n\n---\n"), [(4, "\n".to_owned()); 0]);
+        assert!(found("\n\n---\n\n---\n").is_empty());
         assert_eq!(found(""), []);
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::api::schema::{Field, list_element, map_element, schema};
 use serde_json::{Map, Value};
-use std::fmt;
 
 type Object = Map<String, Value>;
 
@@ -11,45 +10,19 @@ pub const RETAIN: &str = "$retainKeys";
 pub const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 pub const ORDER: &str = "$setElementOrder/";
 
-/// Why a strategic merge patch does not apply.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StrategicError {
-    /// The kind is not in the field table: only JSON and merge patches apply to it.
-    UnsupportedKind,
-    /// An element of a merged list has no merge key.
-    NoMergeKey(String),
-}
+const UNSUPPORTED: &str = "the body of the request was in an unknown format - accepted media types include: \
+     application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-impl fmt::Display for StrategicError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StrategicError::UnsupportedKind => f.write_str(
-                "the body of the request was in an unknown format - accepted media types include: \
-                 application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-            ),
-            StrategicError::NoMergeKey(key) => write!(f, "map: does not contain declared merge key: {key}"),
-        }
-    }
-}
-
-impl std::error::Error for StrategicError {}
-
-/// Applies a strategic merge patch to an object whose kind it takes from the object itself.
-pub fn strategic_merge(original: &Value, patch: &Value) -> Result<Value, StrategicError> {
-    let kind = kind_of(original).ok_or(StrategicError::UnsupportedKind)?;
+/// Applies a strategic merge patch to an object of a kind.
+pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Value, String> {
+    let kind = schema().kind_named(kind).ok_or(UNSUPPORTED)?;
     let mut result = original.as_object().cloned().unwrap_or_default();
-    let nothing = Object::new();
     merge(
         Some(kind),
         &mut result,
-        patch.as_object().unwrap_or(&nothing),
+        patch.as_object().unwrap_or(&Object::new()),
     )?;
     Ok(Value::Object(result))
-}
-
-/// The struct of an object, if its kind is in the table.
-pub fn kind_of(object: &Value) -> Option<&'static str> {
-    schema().kind(object["apiVersion"].as_str()?, object["kind"].as_str()?)
 }
 
 /// What is known of a field: its type, whether its list is merged, and by which key.
@@ -102,11 +75,7 @@ fn struct_of(kind: &'static str) -> Option<&'static str> {
     (schema().fields(kind).is_some() || map_element(kind).is_some()).then_some(kind)
 }
 
-fn merge(
-    kind: Option<&'static str>,
-    target: &mut Object,
-    patch: &Object,
-) -> Result<(), StrategicError> {
+fn merge(kind: Option<&'static str>, target: &mut Object, patch: &Object) -> Result<(), String> {
     match patch.get(PATCH).and_then(Value::as_str) {
         Some("replace") => {
             *target = patch.clone();
@@ -159,7 +128,7 @@ fn merge_field(
     name: &str,
     value: &Value,
     order: Option<&Value>,
-) -> Result<(), StrategicError> {
+) -> Result<(), String> {
     if value.is_null() {
         target.remove(name);
         return Ok(());
@@ -183,7 +152,7 @@ fn merge_field(
     }
 }
 
-fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), StrategicError> {
+fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), String> {
     if rule.key.is_empty() {
         for item in patch.iter() {
             if !list.contains(item) {
@@ -201,9 +170,12 @@ fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), 
         return Ok(());
     }
     for item in patch {
-        let name = item
-            .get(rule.key)
-            .ok_or_else(|| StrategicError::NoMergeKey(rule.key.to_owned()))?;
+        let name = item.get(rule.key).ok_or_else(|| {
+            format!(
+                "map: {item} does not contain declared merge key: {}",
+                rule.key
+            )
+        })?;
         if item[PATCH] == "delete" {
             list.retain(|other| other.get(rule.key) != Some(name));
             continue;

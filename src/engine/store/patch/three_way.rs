@@ -3,7 +3,8 @@
 //! A field goes when it was applied last and is not applied now; a field that others set stays.
 
 use super::merge_patch;
-use super::strategic::{DELETE_FROM, ORDER, PATCH, RETAIN, Rule, kind_of, rule};
+use super::strategic::{DELETE_FROM, ORDER, PATCH, RETAIN, Rule, rule};
+use crate::api::schema::schema;
 use serde_json::{Map, Value, json};
 
 type Object = Map<String, Value>;
@@ -20,11 +21,12 @@ enum Seek {
 /// The strategic merge patch from the current object to the modified one; `{}` when there is nothing to do,
 /// `None` for a kind that has no strategic merge.
 pub fn three_way_strategic(
+    kind: &str,
     last_applied: &Value,
     modified: &Value,
     current: &Value,
 ) -> Option<Value> {
-    let kind = kind_of(modified)?;
+    let kind = schema().kind_named(kind)?;
     let nothing = Object::new();
     let object = |value: &'_ Value| {
         value
