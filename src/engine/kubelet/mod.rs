@@ -206,7 +206,8 @@ impl Pass<'_, '_> {
         let ip = if self.pod().spec.host_network {
             self.pod().status.host_ip.clone()
         } else {
-            let cidr = self.node().and_then(|(_, n)| n.spec.raw.get("podCIDR").and_then(|v| v.as_str()).map(String::from)).unwrap_or_default();
+            let cidr =
+                self.node().and_then(|(_, n)| n.spec.raw.get("podCIDR").and_then(|v| v.as_str()).map(String::from)).unwrap_or_default();
             let node = self.pod().node_name.clone();
             self.kubelets.new_ip(&node, &cidr)
         };
@@ -298,11 +299,18 @@ impl Pass<'_, '_> {
 
     fn pull_back_off(&mut self) -> Jobs {
         let spec = self.pod().spec.clone();
-        let failing: Vec<usize> = (0..spec.containers.len()).filter(|i| !Behaviour::of(&spec.containers[*i], &self.object.meta).pulls).collect();
+        let failing: Vec<usize> =
+            (0..spec.containers.len()).filter(|i| !Behaviour::of(&spec.containers[*i], &self.object.meta).pulls).collect();
         for i in &failing {
             let field = format!("spec.containers{{{}}}", spec.containers[*i].name);
             let object = self.object.clone();
-            self.out.event_at(&object, &field, "Normal", "BackOff", format!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()));
+            self.out.event_at(
+                &object,
+                &field,
+                "Normal",
+                "BackOff",
+                format!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()),
+            );
             self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff".into());
         }
         self.write(Why::ImagePull, |pod| {
@@ -356,12 +364,21 @@ impl Pass<'_, '_> {
         let (name, pod, uid) = (object.body::<Pod>().spec.containers[index].name.clone(), object.meta.name.clone(), object.meta.uid);
         let namespace = object.meta.namespace.clone();
         let field = format!("spec.containers{{{name}}}");
-        self.out.event_at(&object, &field, "Warning", "BackOff", format!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"));
+        self.out.event_at(
+            &object,
+            &field,
+            "Warning",
+            "BackOff",
+            format!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
+        );
         self.write(Why::Restarted { count: restarts }, |body| {
             let status = &mut body.status.container_statuses[index];
             status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
             let message = format!("back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})", span(seconds));
-            status.state = ContainerState { waiting: Some(Waiting { reason: "CrashLoopBackOff".into(), message: message.into() }), ..Default::default() };
+            status.state = ContainerState {
+                waiting: Some(Waiting { reason: "CrashLoopBackOff".into(), message: message.into() }),
+                ..Default::default()
+            };
             status.container_id = Str::default();
             status.image_id = Str::default();
         });
@@ -395,7 +412,8 @@ impl Pass<'_, '_> {
 
     fn kill(&mut self) -> Jobs {
         let object = self.object.clone();
-        let running: Vec<Str> = self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
+        let running: Vec<Str> =
+            self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
         for name in &running {
             self.out.event_at(&object, &format!("spec.containers{{{name}}}"), "Normal", "Killing", format!("Stopping container {name}"));
         }
@@ -434,7 +452,13 @@ impl Pass<'_, '_> {
     fn say_pull_failed(&mut self, name: &str, image: &str) {
         let (object, field) = (self.object.clone(), format!("spec.containers{{{name}}}"));
         self.out.event_at(&object, &field, "Normal", "Pulling", format!("Pulling image {image:?}"));
-        self.out.event_at(&object, &field, "Warning", "Failed", format!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)));
+        self.out.event_at(
+            &object,
+            &field,
+            "Warning",
+            "Failed",
+            format!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)),
+        );
         self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull".into());
     }
 }

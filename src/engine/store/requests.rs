@@ -3,11 +3,11 @@
 use super::error::ApiError;
 use super::server::{ApiServer, Origin};
 use super::{defaults, validation};
-use stopgap as patch;
 use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::engine::why::Why;
 use serde_json::Value;
 use std::rc::Rc;
+use stopgap as patch;
 
 /// What becomes of the objects that a deleted one owns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -97,7 +97,9 @@ impl ApiServer {
     fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
         let kind = kind_of(&value)?;
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
-        if old.is_none() && let Some(map) = value.as_object_mut() {
+        if old.is_none()
+            && let Some(map) = value.as_object_mut()
+        {
             reset_on_create(kind, map);
         }
         defaults::apply_defaults(&mut value);
@@ -110,7 +112,14 @@ impl ApiServer {
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
             return Err(error);
         }
-        Object::from_value(kind, value).map_err(|e| ApiError::bad_request(format!("{} in version {:?} cannot be handled as a {}: {e}", kind.name(), kind.info().version, kind.name())))
+        Object::from_value(kind, value).map_err(|e| {
+            ApiError::bad_request(format!(
+                "{} in version {:?} cannot be handled as a {}: {e}",
+                kind.name(),
+                kind.info().version,
+                kind.name()
+            ))
+        })
     }
 }
 
@@ -124,7 +133,16 @@ fn reset_on_create(kind: Kind, map: &mut serde_json::Map<String, Value>) {
         map.remove("status");
     }
     if let Some(meta) = map.get_mut("metadata").and_then(Value::as_object_mut) {
-        for field in ["uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "selfLink"] {
+        for field in [
+            "uid",
+            "resourceVersion",
+            "creationTimestamp",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "generation",
+            "managedFields",
+            "selfLink",
+        ] {
             meta.remove(field);
         }
     }
@@ -139,11 +157,21 @@ fn kind_of(value: &Value) -> Result<Kind, ApiError> {
 
 mod stopgap {
     use serde_json::Value;
-    pub fn json_patch(_v: &mut Value, _p: &Value) -> Result<(), String> { Ok(()) }
+    pub fn json_patch(_v: &mut Value, _p: &Value) -> Result<(), String> {
+        Ok(())
+    }
     pub fn merge_patch(v: &mut Value, p: &Value) {
         if let (Some(a), Some(b)) = (v.as_object_mut(), p.as_object()) {
-            for (k, x) in b { merge_patch(a.entry(k.clone()).or_insert(Value::Null), x); }
-        } else { *v = p.clone(); }
+            for (k, x) in b {
+                merge_patch(a.entry(k.clone()).or_insert(Value::Null), x);
+            }
+        } else {
+            *v = p.clone();
+        }
     }
-    pub fn strategic_merge(_k: &str, o: &Value, p: &Value) -> Result<Value, String> { let mut o = o.clone(); merge_patch(&mut o, p); Ok(o) }
+    pub fn strategic_merge(_k: &str, o: &Value, p: &Value) -> Result<Value, String> {
+        let mut o = o.clone();
+        merge_patch(&mut o, p);
+        Ok(o)
+    }
 }

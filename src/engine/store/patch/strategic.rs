@@ -17,11 +17,7 @@ const UNSUPPORTED: &str = "the body of the request was in an unknown format - ac
 pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Value, String> {
     let kind = schema().kind_named(kind).ok_or(UNSUPPORTED)?;
     let mut result = original.as_object().cloned().unwrap_or_default();
-    merge(
-        Some(kind),
-        &mut result,
-        patch.as_object().unwrap_or(&Object::new()),
-    )?;
+    merge(Some(kind), &mut result, patch.as_object().unwrap_or(&Object::new()))?;
     Ok(Value::Object(result))
 }
 
@@ -46,18 +42,9 @@ pub fn rule(kind: Option<&'static str>, name: &str) -> Rule {
         return Rule::default();
     };
     if let Some(element) = map_element(kind) {
-        return Rule {
-            kind: struct_of(element),
-            ..Rule::default()
-        };
+        return Rule { kind: struct_of(element), ..Rule::default() };
     }
-    let Some(Field {
-        kind,
-        strategy,
-        merge_key,
-        ..
-    }) = schema().field(kind, name)
-    else {
+    let Some(Field { kind, strategy, merge_key, .. }) = schema().field(kind, name) else {
         return Rule::default();
     };
     let inner = kind.trim_start_matches('*');
@@ -91,30 +78,18 @@ fn merge(kind: Option<&'static str>, target: &mut Object, patch: &Object) -> Res
     if let Some(Value::Array(keys)) = patch.get(RETAIN) {
         target.retain(|key, _| keys.iter().any(|kept| kept == key.as_str()));
     }
-    for (name, value) in patch
-        .iter()
-        .filter(|(name, _)| name.starts_with(DELETE_FROM))
-    {
-        if let (Some(Value::Array(list)), Value::Array(gone)) =
-            (target.get_mut(&name[DELETE_FROM.len()..]), value)
-        {
+    for (name, value) in patch.iter().filter(|(name, _)| name.starts_with(DELETE_FROM)) {
+        if let (Some(Value::Array(list)), Value::Array(gone)) = (target.get_mut(&name[DELETE_FROM.len()..]), value) {
             list.retain(|item| !gone.contains(item));
         }
     }
     for (name, value) in patch.iter().filter(|(name, _)| !name.starts_with('$')) {
-        merge_field(
-            rule(kind, name),
-            target,
-            name,
-            value,
-            patch.get(&format!("{ORDER}{name}")),
-        )?;
+        merge_field(rule(kind, name), target, name, value, patch.get(&format!("{ORDER}{name}")))?;
     }
     // An order may be given for a list that is otherwise left alone.
     for (name, order) in patch.iter().filter(|(name, _)| name.starts_with(ORDER)) {
         let name = &name[ORDER.len()..];
-        if let (false, Some(Value::Array(list))) = (patch.contains_key(name), target.get_mut(name))
-        {
+        if let (false, Some(Value::Array(list))) = (patch.contains_key(name), target.get_mut(name)) {
             let before = list.clone();
             reorder(list, &before, order, rule(kind, name).key);
         }
@@ -122,21 +97,13 @@ fn merge(kind: Option<&'static str>, target: &mut Object, patch: &Object) -> Res
     Ok(())
 }
 
-fn merge_field(
-    rule: Rule,
-    target: &mut Object,
-    name: &str,
-    value: &Value,
-    order: Option<&Value>,
-) -> Result<(), String> {
+fn merge_field(rule: Rule, target: &mut Object, name: &str, value: &Value, order: Option<&Value>) -> Result<(), String> {
     if value.is_null() {
         target.remove(name);
         return Ok(());
     }
     match (target.get_mut(name), value) {
-        (Some(Value::Object(inner)), Value::Object(patch)) if !rule.replaced => {
-            merge(rule.kind, inner, patch)
-        }
+        (Some(Value::Object(inner)), Value::Object(patch)) if !rule.replaced => merge(rule.kind, inner, patch),
         (Some(Value::Array(list)), Value::Array(patch)) if rule.merged => {
             let before = list.clone();
             merge_list(rule, list, patch)?;
@@ -162,31 +129,17 @@ fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), 
         return Ok(());
     }
     if patch.iter().any(|item| item[PATCH] == "replace") {
-        *list = patch
-            .iter()
-            .filter(|item| item.get(PATCH).is_none())
-            .map(without_directives)
-            .collect();
+        *list = patch.iter().filter(|item| item.get(PATCH).is_none()).map(without_directives).collect();
         return Ok(());
     }
     for item in patch {
-        let name = item.get(rule.key).ok_or_else(|| {
-            format!(
-                "map: {item} does not contain declared merge key: {}",
-                rule.key
-            )
-        })?;
+        let name = item.get(rule.key).ok_or_else(|| format!("map: {item} does not contain declared merge key: {}", rule.key))?;
         if item[PATCH] == "delete" {
             list.retain(|other| other.get(rule.key) != Some(name));
             continue;
         }
-        match list
-            .iter_mut()
-            .find(|other| other.get(rule.key) == Some(name))
-        {
-            Some(Value::Object(inner)) => {
-                merge(rule.kind, inner, item.as_object().unwrap_or(&Object::new()))?
-            }
+        match list.iter_mut().find(|other| other.get(rule.key) == Some(name)) {
+            Some(Value::Object(inner)) => merge(rule.kind, inner, item.as_object().unwrap_or(&Object::new()))?,
             _ => list.push(without_directives(item)),
         }
     }
@@ -197,13 +150,8 @@ fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), 
 fn without_directives(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let kept = map
-                .iter()
-                .filter(|(name, value)| !name.starts_with('$') && !value.is_null());
-            Value::Object(
-                kept.map(|(name, value)| (name.clone(), without_directives(value)))
-                    .collect(),
-            )
+            let kept = map.iter().filter(|(name, value)| !name.starts_with('$') && !value.is_null());
+            Value::Object(kept.map(|(name, value)| (name.clone(), without_directives(value))).collect())
         }
         Value::Array(items) => {
             let kept = items.iter().filter(|item| item.get(PATCH).is_none());
@@ -219,17 +167,10 @@ fn reorder(list: &mut Vec<Value>, before: &[Value], order: &Value, key: &str) {
         return;
     };
     let name = |item: &Value| {
-        if key.is_empty() {
-            item.clone()
-        } else {
-            item[key].clone()
-        }
+        if key.is_empty() { item.clone() } else { item[key].clone() }
     };
-    let place =
-        |list: &[Value], item: &Value| list.iter().position(|other| name(other) == name(item));
-    let (mut named, others): (Vec<Value>, Vec<Value>) = list
-        .drain(..)
-        .partition(|item| place(order, item).is_some());
+    let place = |list: &[Value], item: &Value| list.iter().position(|other| name(other) == name(item));
+    let (mut named, others): (Vec<Value>, Vec<Value>) = list.drain(..).partition(|item| place(order, item).is_some());
     named.sort_by_key(|item| place(order, item));
     let (mut others, mut named) = (others.into_iter().peekable(), named.into_iter().peekable());
     while let Some(other) = others.peek() {
