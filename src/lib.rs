@@ -7,5 +7,6 @@
 pub mod api;
 pub mod manifest;
 pub mod engine;
+pub mod i18n;
 pub mod kubectl;
 pub mod scenario;

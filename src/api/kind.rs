@@ -148,9 +148,20 @@ impl Kind {
     pub fn has_generation(self) -> bool {
         matches!(
             self,
-            Kind::Pod | Kind::ReplicaSet | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicationController
-                | Kind::Job | Kind::CronJob | Kind::EndpointSlice | Kind::PodDisruptionBudget | Kind::Ingress
-                | Kind::NetworkPolicy | Kind::CustomResourceDefinition | Kind::PriorityClass
+            Kind::Pod
+                | Kind::ReplicaSet
+                | Kind::Deployment
+                | Kind::StatefulSet
+                | Kind::DaemonSet
+                | Kind::ReplicationController
+                | Kind::Job
+                | Kind::CronJob
+                | Kind::EndpointSlice
+                | Kind::PodDisruptionBudget
+                | Kind::Ingress
+                | Kind::NetworkPolicy
+                | Kind::CustomResourceDefinition
+                | Kind::PriorityClass
         )
     }
 }

@@ -1,7 +1,7 @@
 //! One API object of any kind.
 
 use super::event::Event;
-use super::network::{Endpoints, EndpointSlice, Service};
+use super::network::{EndpointSlice, Endpoints, Service};
 use super::node::Node;
 use super::pod::Pod;
 use super::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
@@ -148,7 +148,9 @@ impl Body {
             Kind::Service => Body::Service(Service::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Endpoints => Body::Endpoints(whole(map)?),
             Kind::EndpointSlice => Body::EndpointSlice(whole(map)?),
-            Kind::PersistentVolumeClaim => Body::PersistentVolumeClaim(PersistentVolumeClaim::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::PersistentVolumeClaim => {
+                Body::PersistentVolumeClaim(PersistentVolumeClaim::from_parts(spec(&mut map), map.remove("status"))?)
+            }
             Kind::PersistentVolume => Body::PersistentVolume(PersistentVolume::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::StorageClass => Body::StorageClass(StorageClass::from_map(map)?),
             Kind::Node => Body::Node(Node::from_parts(spec(&mut map), map.remove("status"))?),

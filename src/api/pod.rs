@@ -259,11 +259,7 @@ impl Resources {
         }
         spec.init_containers.iter().filter(|c| c.restart_policy != "Always").fold(sum, |sum, c| {
             let one = Resources::requested(c);
-            Resources {
-                cpu: sum.cpu.max(one.cpu),
-                memory: sum.memory.max(one.memory),
-                ephemeral: sum.ephemeral.max(one.ephemeral),
-            }
+            Resources { cpu: sum.cpu.max(one.cpu), memory: sum.memory.max(one.memory), ephemeral: sum.ephemeral.max(one.ephemeral) }
         })
     }
 

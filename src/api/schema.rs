@@ -38,11 +38,7 @@ impl Field {
 
     /// The Go name in two parts, because it is usually the JSON name with another first letter.
     pub fn go_name(&self) -> (char, &'static str) {
-        let name = if self.go.is_empty() {
-            self.json
-        } else {
-            self.go
-        };
+        let name = if self.go.is_empty() { self.json } else { self.go };
         let mut chars = name.chars();
         let first = chars.next().unwrap_or('?').to_ascii_uppercase();
         (first, chars.as_str())
@@ -69,11 +65,7 @@ pub struct Schema {
 
 impl Schema {
     fn read() -> Schema {
-        let mut schema = Schema {
-            structs: BTreeMap::new(),
-            scalars: BTreeMap::new(),
-            kinds: BTreeMap::new(),
-        };
+        let mut schema = Schema { structs: BTreeMap::new(), scalars: BTreeMap::new(), kinds: BTreeMap::new() };
         let mut open: (&str, Vec<Field>) = ("", Vec::new());
         for line in TABLE.lines() {
             let mut words = line.get(1..).unwrap_or("").split(' ');
@@ -112,10 +104,12 @@ impl Schema {
     /// The struct of a kind.
     pub fn kind(&self, api_version: &str, kind: &str) -> Option<&'static str> {
         // The keys are 'static, so look the pair up by comparison instead of by an owned key.
-        self.kinds
-            .iter()
-            .find(|((a, k), _)| *a == api_version && *k == kind)
-            .map(|(_, s)| *s)
+        self.kinds.iter().find(|((a, k), _)| *a == api_version && *k == kind).map(|(_, s)| *s)
+    }
+
+    /// The struct of a kind, whatever its group; names of kinds in the table are unique.
+    pub fn kind_named(&self, kind: &str) -> Option<&'static str> {
+        self.kinds.iter().find(|((_, k), _)| *k == kind).map(|(_, s)| *s)
     }
 
     /// Finds a field by its JSON name, also among inlined structs.
@@ -201,9 +195,7 @@ pub fn decode_error(api_version: &str, kind: &str, value: &Value) -> Option<Stri
     } else {
         first.message.clone()
     };
-    Some(format!(
-        "{kind} in version \"{version}\" cannot be handled as a {kind}: {detail}"
-    ))
+    Some(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {detail}"))
 }
 
 /// The error of decoding nothing but `metadata`, which a client does before it sends anything.
@@ -227,13 +219,7 @@ struct Walk {
 
 impl Walk {
     fn new() -> Walk {
-        Walk {
-            owner: "",
-            names: Vec::new(),
-            path: String::new(),
-            unknown: Vec::new(),
-            wrong: None,
-        }
+        Walk { owner: "", names: Vec::new(), path: String::new(), unknown: Vec::new(), wrong: None }
     }
 
     fn inside(&mut self, name: &str, run: impl FnOnce(&mut Walk)) {
@@ -302,11 +288,7 @@ impl Walk {
                 None => {
                     let message = format!("unknown field \"{}\"", walk.path);
                     let path = walk.path.clone();
-                    walk.unknown.push(FieldProblem {
-                        path,
-                        message,
-                        unknown: true,
-                    });
+                    walk.unknown.push(FieldProblem { path, message, unknown: true });
                 }
             });
         }
@@ -351,19 +333,13 @@ impl Walk {
     fn int_or_string(&mut self, value: &Value) {
         let fits = value.as_i64().is_some_and(|n| i32::try_from(n).is_ok());
         if !value.is_string() && !fits {
-            self.fail(format!(
-                "json: cannot unmarshal {} into Go value of type int32",
-                found(value, true)
-            ));
+            self.fail(format!("json: cannot unmarshal {} into Go value of type int32", found(value, true)));
         }
     }
 
     fn time(&mut self, value: &Value) {
         let Some(text) = value.as_str() else {
-            return self.fail(format!(
-                "json: cannot unmarshal {} into Go value of type string",
-                found(value, false)
-            ));
+            return self.fail(format!("json: cannot unmarshal {} into Go value of type string", found(value, false)));
         };
         if let Some(rest) = time_fault(text) {
             self.fail(format!(
@@ -380,29 +356,19 @@ impl Walk {
     }
 
     fn mismatch(&mut self, kind: &str, value: &Value) {
-        let found = found(
-            value,
-            matches!(schema().scalar(kind).unwrap_or(kind), "int32" | "int64"),
-        );
+        let found = found(value, matches!(schema().scalar(kind).unwrap_or(kind), "int32" | "int64"));
         let kind = go_type(kind);
         self.fail(if self.names.is_empty() {
             format!("json: cannot unmarshal {found} into Go value of type {kind}")
         } else {
             let names = self.names.join(".");
-            format!(
-                "json: cannot unmarshal {found} into Go struct field {}.{names} of type {kind}",
-                self.owner
-            )
+            format!("json: cannot unmarshal {found} into Go struct field {}.{names} of type {kind}", self.owner)
         });
     }
 
     fn fail(&mut self, message: String) {
         if self.wrong.is_none() {
-            self.wrong = Some(FieldProblem {
-                path: self.path.clone(),
-                message,
-                unknown: false,
-            });
+            self.wrong = Some(FieldProblem { path: self.path.clone(), message, unknown: false });
         }
     }
 }
@@ -414,9 +380,7 @@ pub fn list_element(kind: &'static str) -> Option<&'static str> {
 
 /// The element type of a map type; keys are always strings.
 pub fn map_element(kind: &'static str) -> Option<&'static str> {
-    kind.strip_prefix("map[")
-        .and_then(|rest| rest.split_once(']'))
-        .map(|(_, element)| element)
+    kind.strip_prefix("map[").and_then(|rest| rest.split_once(']')).map(|(_, element)| element)
 }
 
 /// The package is `v1` for Go, whatever the table calls it.
@@ -448,10 +412,7 @@ fn found(value: &Value, numeric: bool) -> String {
 
 /// Index of the first byte that is no base64, as Go's standard decoder counts it.
 fn base64_fault(text: &str) -> Option<usize> {
-    let bytes: Vec<u8> = text
-        .bytes()
-        .filter(|b| !matches!(b, b'\r' | b'\n'))
-        .collect();
+    let bytes: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')).collect();
     let good = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
     let end = bytes.iter().position(|b| !good(b)).unwrap_or(bytes.len());
     if end == bytes.len() {
@@ -462,28 +423,13 @@ fn base64_fault(text: &str) -> Option<usize> {
         3 => "=",
         _ => return Some(end),
     };
-    (&bytes[end..] != padding.as_bytes()).then_some(if bytes[end] == b'=' {
-        bytes.len()
-    } else {
-        end
-    })
+    (&bytes[end..] != padding.as_bytes()).then_some(if bytes[end] == b'=' { bytes.len() } else { end })
 }
 
 const TIME_SHAPE: &str = "dddd-dd-ddTdd:dd:dd";
 /// Offsets in `TIME_SHAPE` with the part of Go's layout that is read there.
-const TIME_PARTS: [(usize, &str); 11] = [
-    (0, "2006"),
-    (4, "-"),
-    (5, "01"),
-    (7, "-"),
-    (8, "02"),
-    (10, "T"),
-    (11, "15"),
-    (13, ":"),
-    (14, "04"),
-    (16, ":"),
-    (17, "05"),
-];
+const TIME_PARTS: [(usize, &str); 11] =
+    [(0, "2006"), (4, "-"), (5, "01"), (7, "-"), (8, "02"), (10, "T"), (11, "15"), (13, ":"), (14, "04"), (16, ":"), (17, "05")];
 
 /// What is left of an RFC 3339 time at the part that does not parse.
 fn time_fault(text: &str) -> Option<&str> {
@@ -493,11 +439,7 @@ fn time_fault(text: &str) -> Option<&str> {
             other => *b == other,
         });
         if !good {
-            let start = TIME_PARTS
-                .iter()
-                .rev()
-                .find(|(s, _)| *s <= at)
-                .map_or(0, |(s, _)| *s);
+            let start = TIME_PARTS.iter().rev().find(|(s, _)| *s <= at).map_or(0, |(s, _)| *s);
             return Some(text.get(start.min(text.len())..).unwrap_or(""));
         }
     }
@@ -512,11 +454,7 @@ fn time_fault(text: &str) -> Option<&str> {
 }
 
 fn time_part(at: usize) -> &'static str {
-    TIME_PARTS
-        .iter()
-        .rev()
-        .find(|(start, _)| *start <= at && at < TIME_SHAPE.len())
-        .map_or("Z07:00", |(_, part)| part)
+    TIME_PARTS.iter().rev().find(|(start, _)| *start <= at && at < TIME_SHAPE.len()).map_or("Z07:00", |(_, part)| part)
 }
 
 #[cfg(test)]
@@ -525,10 +463,7 @@ mod tests {
     use serde_json::json;
 
     fn first(kind: (&str, &str), value: Value) -> String {
-        strict_errors(kind.0, kind.1, &value)
-            .first()
-            .map(|p| p.message.clone())
-            .unwrap_or_default()
+        strict_errors(kind.0, kind.1, &value).first().map(|p| p.message.clone()).unwrap_or_default()
     }
 
     const DEPLOYMENT: (&str, &str) = ("apps/v1", "Deployment");
@@ -537,10 +472,7 @@ mod tests {
     fn an_unknown_field_is_named_by_its_path() {
         let value = json!({"kind": "Deployment", "apiVersion": "apps/v1", "spec": {"replica": 2, "template": {"spec":
             {"containers": [{"imagee": 1}]}}}});
-        assert_eq!(
-            first(DEPLOYMENT, value.clone()),
-            "unknown field \"spec.replica\""
-        );
+        assert_eq!(first(DEPLOYMENT, value.clone()), "unknown field \"spec.replica\"");
         assert_eq!(
             decode_error("apps/v1", "Deployment", &value).unwrap(),
             "Deployment in version \"v1\" cannot be handled as a Deployment: strict decoding error: \
@@ -581,11 +513,7 @@ mod tests {
                 json!({"data": {"a": 1}}),
                 "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
             ),
-            (
-                ("v1", "Secret"),
-                json!({"data": {"a": "not base64!"}}),
-                "illegal base64 data at input byte 3",
-            ),
+            (("v1", "Secret"), json!({"data": {"a": "not base64!"}}), "illegal base64 data at input byte 3"),
         ] {
             assert_eq!(first(kind, value), message);
         }
@@ -603,10 +531,7 @@ mod tests {
             "template": {"spec": {"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"resources":
             {"limits": {"cpu": 1, "memory": "1Gi"}}, "livenessProbe": {"httpGet": {"port": "web"}}}]}}}});
         assert_eq!(strict_errors("apps/v1", "StatefulSet", &value), vec![]);
-        assert_eq!(
-            strict_errors("example.com/v1", "Widget", &json!({"a": 1})),
-            vec![]
-        );
+        assert_eq!(strict_errors("example.com/v1", "Widget", &json!({"a": 1})), vec![]);
     }
 
     #[test]

@@ -51,7 +51,9 @@ pub struct WorkloadSpec<T> {
 
 impl<T> PartialEq for WorkloadSpec<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.replicas == other.replicas && self.template == other.template && (Rc::ptr_eq(&self.rest, &other.rest) || self.rest == other.rest)
+        self.replicas == other.replicas
+            && self.template == other.template
+            && (Rc::ptr_eq(&self.rest, &other.rest) || self.rest == other.rest)
     }
 }
 

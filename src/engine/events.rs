@@ -35,7 +35,15 @@ pub struct EventRecorder {
 
 impl EventRecorder {
     /// Records an Event about an object, on behalf of `origin`.
-    pub fn record(&mut self, server: &mut ApiServer, origin: &Origin, about: &Object, field: &str, what: (&'static str, &'static str), message: String) {
+    pub fn record(
+        &mut self,
+        server: &mut ApiServer,
+        origin: &Origin,
+        about: &Object,
+        field: &str,
+        what: (&'static str, &'static str),
+        message: String,
+    ) {
         let (kind, reason) = what;
         let component = origin.actor.name;
         let similar = (about.meta.uid, component, kind, reason);
@@ -110,7 +118,14 @@ fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &St
     server.update_all(origin, new, Why::Said { reason }).is_ok()
 }
 
-fn new_event(server: &ApiServer, origin: &Origin, about: &Object, field: &str, (kind, reason): (&'static str, &'static str), message: Str) -> Object {
+fn new_event(
+    server: &ApiServer,
+    origin: &Origin,
+    about: &Object,
+    field: &str,
+    (kind, reason): (&'static str, &'static str),
+    message: Str,
+) -> Object {
     let (wall, component) = (server.wall(), Str::new_static(origin.actor.name));
     let scheduler = origin.actor.name == "default-scheduler";
     let stamp = server.now.0.wrapping_mul(1000).wrapping_add(server.version() % 1000);

@@ -7,6 +7,7 @@
 pub mod cluster;
 pub mod controllers;
 pub mod events;
+mod faults;
 pub mod informer;
 pub mod journal;
 pub mod kubelet;

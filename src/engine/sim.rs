@@ -8,14 +8,14 @@ use super::controllers::{self, Controller, Event, woken_by};
 use super::events::EventRecorder;
 use super::informer::Informer;
 use super::journal::{Actor, Entry, EntryId, Op, Record};
-use super::kubelet::Kubelets;
+use super::kubelet::{Forced, Kubelets};
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
 use super::why::Why;
 use super::workqueue::WorkQueue;
 use crate::api::time::{MS, SECOND};
-use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::api::{Kind, Object, ObjectRef, Time, Uid};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::rc::Rc;
@@ -229,6 +229,11 @@ impl Sim {
             Task::Kubelet(job) => self.kubelet(job),
         }
         self.pump();
+    }
+
+    /// Has a kubelet do now what a person forces on a Pod.
+    pub(super) fn force(&mut self, pod: &ObjectRef, uid: Uid, what: Forced, cause: Option<EntryId>) {
+        self.push(self.now, Task::Kubelet(Kubelets::forced(pod, uid, what, cause)));
     }
 
     fn push(&mut self, at: Time, task: Task) {

@@ -167,6 +167,8 @@ pub enum Why {
     Started,
     /// kubelet: a container is ready.
     BecameReady,
+    /// kubelet: a container is not ready any more.
+    BecameUnready,
     /// kubelet: a container has ended.
     Exited {
         /// Its code.

@@ -41,9 +41,7 @@ fn steps(path: &str) -> Vec<&str> {
 fn find(text: &str, steps: &[&str]) -> Option<(usize, usize)> {
     let document = serde_yaml::Deserializer::from_str(text).next()?;
     let error = Follow { steps }.deserialize(document).err()?;
-    let place = error
-        .location()
-        .filter(|_| error.to_string().contains(FOUND))?;
+    let place = error.location().filter(|_| error.to_string().contains(FOUND))?;
     Some((place.line(), place.column()))
 }
 
@@ -76,10 +74,7 @@ impl<'de> Visitor<'de> for Follow<'_> {
         let Some((step, rest)) = self.steps.split_first() else {
             return Ok(());
         };
-        while let Some(here) = map.next_key_seed(Key {
-            wanted: step,
-            raise: rest.is_empty(),
-        })? {
+        while let Some(here) = map.next_key_seed(Key { wanted: step, raise: rest.is_empty() })? {
             if here {
                 return map.next_value_seed(Follow { steps: rest });
             }
@@ -161,10 +156,6 @@ impl<'de> Visitor<'de> for Key<'_> {
 
     fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<bool, E> {
         let here = key == self.wanted;
-        if here && self.raise {
-            Err(E::custom(FOUND))
-        } else {
-            Ok(here)
-        }
+        if here && self.raise { Err(E::custom(FOUND)) } else { Ok(here) }
     }
 }

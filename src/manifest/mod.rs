@@ -75,12 +75,7 @@ pub fn parse(text: &[u8]) -> Parsed {
     }
     for (index, chunk) in split::chunks(text).enumerate() {
         if index >= DOCUMENT_COUNT_LIMIT {
-            parsed.error(
-                format!("error parsing STDIN: more than {DOCUMENT_COUNT_LIMIT} documents"),
-                chunk.line,
-                1,
-                index,
-            );
+            parsed.error(format!("error parsing STDIN: more than {DOCUMENT_COUNT_LIMIT} documents"), chunk.line, 1, index);
             break;
         }
         if parsed.diagnostics.len() >= DIAGNOSTIC_LIMIT {
@@ -98,24 +93,13 @@ fn read_chunk(parsed: &mut Parsed, index: usize, chunk: &split::Chunk<'_>) {
     let text = match std::str::from_utf8(chunk.bytes) {
         Ok(text) => text,
         Err(error) => {
-            let line = chunk.line
-                + chunk.bytes[..error.valid_up_to()]
-                    .iter()
-                    .filter(|b| **b == b'\n')
-                    .count();
+            let line = chunk.line + chunk.bytes[..error.valid_up_to()].iter().filter(|b| **b == b'\n').count();
             return parsed.error(words::not_utf8(chunk.bytes, error), line, 1, index);
         }
     };
     match convert::documents(text) {
-        Ok(values) => values
-            .into_iter()
-            .for_each(|value| add_document(parsed, index, chunk.line, value)),
-        Err(fault) => parsed.error(
-            fault.message,
-            chunk.line + fault.line.max(1) - 1,
-            fault.column.max(1),
-            index,
-        ),
+        Ok(values) => values.into_iter().for_each(|value| add_document(parsed, index, chunk.line, value)),
+        Err(fault) => parsed.error(fault.message, chunk.line + fault.line.max(1) - 1, fault.column.max(1), index),
     }
 }
 
@@ -123,75 +107,38 @@ fn add_document(parsed: &mut Parsed, index: usize, line: usize, value: Value) {
     match value {
         Value::Null => {}
         Value::Object(_) => flatten(&mut parsed.documents, index, line, value, String::new()),
-        _ => parsed.error(
-            words::validating("invalid object to validate"),
-            line,
-            1,
-            index,
-        ),
+        _ => parsed.error(words::validating("invalid object to validate"), line, 1, index),
     }
 }
 
 /// kubectl applies the items of a list one by one.
-fn flatten(
-    documents: &mut Vec<Document>,
-    index: usize,
-    line: usize,
-    mut value: Value,
-    prefix: String,
-) {
-    let is_list = value["kind"]
-        .as_str()
-        .is_some_and(|kind| kind.ends_with("List"));
+fn flatten(documents: &mut Vec<Document>, index: usize, line: usize, mut value: Value, prefix: String) {
+    let is_list = value["kind"].as_str().is_some_and(|kind| kind.ends_with("List"));
     match value.get_mut("items").map(Value::take) {
         Some(Value::Array(items)) if is_list => {
             for (at, item) in items.into_iter().enumerate() {
-                flatten(
-                    documents,
-                    index,
-                    line,
-                    item,
-                    format!("{prefix}items[{at}]."),
-                );
+                flatten(documents, index, line, item, format!("{prefix}items[{at}]."));
             }
         }
         taken => {
             if let (Some(taken), Some(slot)) = (taken, value.get_mut("items")) {
                 *slot = taken;
             }
-            documents.push(Document {
-                index,
-                value,
-                line,
-                prefix,
-            });
+            documents.push(Document { index, value, line, prefix });
         }
     }
 }
 
 impl Parsed {
     fn error(&mut self, message: String, line: usize, column: usize, document: usize) {
-        self.diagnostics.push(Diagnostic {
-            severity: Severity::Error,
-            message,
-            line,
-            column,
-            document,
-        });
+        self.diagnostics.push(Diagnostic { severity: Severity::Error, message, line, column, document });
     }
 }
 
 /// What kubectl says about an object without `kind` or `apiVersion`; it asks for the kind first.
 pub fn header_error(value: &Value) -> Option<String> {
-    let missing = |name: &str| {
-        value
-            .get(name)
-            .and_then(Value::as_str)
-            .is_none_or(str::is_empty)
-    };
-    let missing = ["kind", "apiVersion"]
-        .into_iter()
-        .find(|name| missing(name))?;
+    let missing = |name: &str| value.get(name).and_then(Value::as_str).is_none_or(str::is_empty);
+    let missing = ["kind", "apiVersion"].into_iter().find(|name| missing(name))?;
     Some(words::validating(&format!("{missing} not set")))
 }
 

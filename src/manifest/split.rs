@@ -21,10 +21,7 @@ pub fn chunks(text: &[u8]) -> impl Iterator<Item = Chunk<'_>> {
             let mut end = at;
             // A separator ends a document; as its very first line it belongs to it.
             while end < text.len() {
-                let next = text[end..]
-                    .iter()
-                    .position(|b| *b == b'\n')
-                    .map_or(text.len(), |i| end + i + 1);
+                let next = text[end..].iter().position(|b| *b == b'\n').map_or(text.len(), |i| end + i + 1);
                 if end > start && is_separator(&text[end..next]) {
                     break;
                 }
@@ -35,10 +32,7 @@ pub fn chunks(text: &[u8]) -> impl Iterator<Item = Chunk<'_>> {
             line += lines;
             at = end;
             if at < text.len() {
-                at = text[end..]
-                    .iter()
-                    .position(|b| *b == b'\n')
-                    .map_or(text.len(), |i| end + i + 1);
+                at = text[end..].iter().position(|b| *b == b'\n').map_or(text.len(), |i| end + i + 1);
                 line += 1;
             }
             if bytes.iter().any(|b| !b.is_ascii_whitespace()) {
@@ -63,20 +57,12 @@ mod tests {
     #[test]
     fn documents_are_split_at_separator_lines() {
         let found = |text: &'static str| -> Vec<(usize, String)> {
-            chunks(text.as_bytes())
-                .map(|c| (c.line, String::from_utf8_lossy(c.bytes).into_owned()))
-                .collect()
+            chunks(text.as_bytes()).map(|c| (c.line, String::from_utf8_lossy(c.bytes).into_owned())).collect()
         };
-        assert_eq!(
-            found("a\n---\nb\n"),
-            [(1, "a\n".to_owned()), (3, "b\n".to_owned())]
-        );
-        assert_eq!(
-            found("---\na\n--- # next\r\nb"),
-            [(1, "---\na\n".to_owned()), (4, "b".to_owned())]
-        );
+        assert_eq!(found("a\n---\nb\n"), [(1, "a\n".to_owned()), (3, "b\n".to_owned())]);
+        assert_eq!(found("---\na\n--- # next\r\nb"), [(1, "---\na\n".to_owned()), (4, "b".to_owned())]);
         assert_eq!(found("a\n----\nb"), [(1, "a\n----\nb".to_owned())]);
-        assert_eq!(found("\n\n---\n\n---\n"), [(4, "\n".to_owned()); 0]);
+        assert!(found("\n\n---\n\n---\n").is_empty());
         assert_eq!(found(""), []);
     }
 }

@@ -1,1 +1,14 @@
-//! Scenario files: a cluster, steps and faults.
+//! Scenario files: a cluster, and what is done to it step by step.
+//!
+//! One format serves lessons, tests and the command: see the README for its fields.
+
+mod names;
+mod parse;
+mod runner;
+mod story;
+mod trace;
+
+pub use parse::{Scenario, Step, Wait, parse};
+pub use runner::{Finished, Observer, run};
+pub use story::Story;
+pub use trace::Trace;

@@ -49,7 +49,11 @@ impl Controller for EndpointSliceController {
         let ready = all.clone().filter(|(_, e)| e.conditions.ready == Some(true)).count() as u32;
         let plan = Plan {
             object,
-            labels: labels(object, service, &[("endpointslice.kubernetes.io/managed-by", MANAGER), ("kubernetes.io/service-name", &object.meta.name)]),
+            labels: labels(
+                object,
+                service,
+                &[("endpointslice.kubernetes.io/managed-by", MANAGER), ("kubernetes.io/service-name", &object.meta.name)],
+            ),
             trigger,
             why: Why::Endpoints { ready, all: all.by_ref().count() as u32 },
         };
@@ -137,7 +141,8 @@ impl Plan<'_> {
             if rest.is_empty() && !(placeholder && ports.is_empty()) {
                 continue;
             }
-            let chunks: Vec<Vec<Endpoint>> = if rest.is_empty() { vec![rest] } else { rest.chunks(MAX_PER_SLICE).map(<[_]>::to_vec).collect() };
+            let chunks: Vec<Vec<Endpoint>> =
+                if rest.is_empty() { vec![rest] } else { rest.chunks(MAX_PER_SLICE).map(<[_]>::to_vec).collect() };
             for chunk in chunks {
                 match spare.pop() {
                     Some(slice) => self.update(slice, ports.clone(), chunk, out)?,

@@ -26,10 +26,22 @@ impl Controller for GarbageCollector {
     fn watches(&self) -> &'static [Watch] {
         use Watch::Maps;
         &[
-            Maps(Kind::Pod), Maps(Kind::ReplicaSet), Maps(Kind::Deployment), Maps(Kind::StatefulSet), Maps(Kind::ControllerRevision),
-            Maps(Kind::DaemonSet), Maps(Kind::Job), Maps(Kind::CronJob), Maps(Kind::ReplicationController), Maps(Kind::Service),
-            Maps(Kind::EndpointSlice), Maps(Kind::PersistentVolumeClaim), Maps(Kind::PersistentVolume), Maps(Kind::ConfigMap),
-            Maps(Kind::Secret), Maps(Kind::ServiceAccount),
+            Maps(Kind::Pod),
+            Maps(Kind::ReplicaSet),
+            Maps(Kind::Deployment),
+            Maps(Kind::StatefulSet),
+            Maps(Kind::ControllerRevision),
+            Maps(Kind::DaemonSet),
+            Maps(Kind::Job),
+            Maps(Kind::CronJob),
+            Maps(Kind::ReplicationController),
+            Maps(Kind::Service),
+            Maps(Kind::EndpointSlice),
+            Maps(Kind::PersistentVolumeClaim),
+            Maps(Kind::PersistentVolume),
+            Maps(Kind::ConfigMap),
+            Maps(Kind::Secret),
+            Maps(Kind::ServiceAccount),
         ]
     }
 
@@ -146,7 +158,9 @@ fn delete_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) ->
 fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let owner: Str = object.key().to_string().into();
     for dependent in view.cache.owned_by(object.meta.uid) {
-        out.patch(&dependent.key(), Why::Orphaned { owner: owner.clone() }, |o| o.meta.owner_references.retain(|r| r.uid != object.meta.uid))?;
+        out.patch(&dependent.key(), Why::Orphaned { owner: owner.clone() }, |o| {
+            o.meta.owner_references.retain(|r| r.uid != object.meta.uid)
+        })?;
     }
     out.patch(&object.key(), Why::Orphaned { owner }, |o| o.meta.finalizers.retain(|f| f != ORPHAN))?;
     Ok(Action::AwaitChange)

@@ -86,7 +86,10 @@ fn new_volume(object: &Object, claim: &PersistentVolumeClaim, class: &StorageCla
         spec["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [{ "matchExpressions":
             [{ "key": "kubernetes.io/hostname", "operator": "In", "values": [node.as_str()] }] }] } });
     }
-    Object::from_value(Kind::PersistentVolume, json!({ "metadata": { "name": name, "annotations": { PROVISIONED_BY: NAME } }, "spec": spec }))
+    Object::from_value(
+        Kind::PersistentVolume,
+        json!({ "metadata": { "name": name, "annotations": { PROVISIONED_BY: NAME } }, "spec": spec }),
+    )
 }
 
 /// Deletes a volume of its own whose claim is gone, if its policy says so.

@@ -54,7 +54,10 @@ impl Controller for ReplicaSetController {
         let terminating = rest.iter().filter(|p| p.meta.is_deleting() && !p.body::<Pod>().is_terminal()).count() as i32;
         let managed = if view.sees_own_writes && !object.meta.is_deleting() { manage(object, set, &active, view, out) } else { Ok(()) };
         let status = status_of(object, set, &active, terminating, managed.as_ref().err(), view.wall);
-        let waits = managed.is_ok() && set.spec.min_ready_seconds > 0 && status.ready_replicas == set.spec.replicas && status.available_replicas != set.spec.replicas;
+        let waits = managed.is_ok()
+            && set.spec.min_ready_seconds > 0
+            && status.ready_replicas == set.spec.replicas
+            && status.available_replicas != set.spec.replicas;
         if status != set.status {
             out.update_status(object, Why::Observed, |o| {
                 if let Body::ReplicaSet(body) = &mut o.body {
@@ -207,7 +210,14 @@ fn neighbours(object: &Object, view: &View<'_>) -> BTreeMap<Str, usize> {
     counts
 }
 
-fn status_of(object: &Object, set: &ReplicaSet, active: &[Rc<Object>], terminating: i32, failure: Option<&ApiError>, now: Timestamp) -> ReplicaSetStatus {
+fn status_of(
+    object: &Object,
+    set: &ReplicaSet,
+    active: &[Rc<Object>],
+    terminating: i32,
+    failure: Option<&ApiError>,
+    now: Timestamp,
+) -> ReplicaSetStatus {
     let labels = &set.spec.template.labels;
     let mut status = ReplicaSetStatus {
         replicas: active.len() as i32,

@@ -237,7 +237,9 @@ fn point_claim_at(claim: &Rc<Object>, volume: &Object, out: &mut Out<'_>) -> Res
 /// A bound claim whose volume is gone, or given to another, is lost.
 fn sync_bound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     match view.cache.get::<PersistentVolume>(&volume_key(&claim.spec.volume_name)) {
-        Some((volume_object, volume)) if volume.spec.claim_ref.is_none() || is_for(volume, object) => bind(volume_object, object, view.wall, out),
+        Some((volume_object, volume)) if volume.spec.claim_ref.is_none() || is_for(volume, object) => {
+            bind(volume_object, object, view.wall, out)
+        }
         _ if claim.status.phase == "Lost" => Ok(()),
         _ => {
             let lost = out.update_status(object, Why::VolumeGone, |o| {
@@ -257,7 +259,8 @@ fn sync_volume(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, 
         set_volume_phase(object, "Available", Why::Observed, view.wall, out)?;
         return Ok(());
     };
-    let claim = view.cache.get::<PersistentVolumeClaim>(&ObjectRef::new(Kind::PersistentVolumeClaim, &reference.namespace, &reference.name));
+    let claim =
+        view.cache.get::<PersistentVolumeClaim>(&ObjectRef::new(Kind::PersistentVolumeClaim, &reference.namespace, &reference.name));
     match claim.filter(|(o, _)| Some(o.meta.uid) == reference.uid) {
         None => release(object, volume, view, out),
         Some((_, claim)) if claim.spec.volume_name == object.meta.name => {
@@ -293,7 +296,13 @@ fn release(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out:
     Ok(())
 }
 
-fn set_volume_phase(volume: &Rc<Object>, phase: &'static str, why: Why, wall: Timestamp, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+fn set_volume_phase(
+    volume: &Rc<Object>,
+    phase: &'static str,
+    why: Why,
+    wall: Timestamp,
+    out: &mut Out<'_>,
+) -> Result<Rc<Object>, ApiError> {
     if volume.body::<PersistentVolume>().status.phase == phase {
         return Ok(volume.clone());
     }

@@ -39,11 +39,21 @@ enum Step {
     PullBackOff,
     Ready(u8),
     Exit(u8, i32),
+    Unready(u8),
     BackOff(u8),
     Restart(u8),
     Kill,
     Stopped,
     Remove,
+}
+
+/// What a person forces on the first container of a Pod.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Forced {
+    /// It ends with this code.
+    Exit(i32),
+    /// Its readiness is set by hand.
+    Ready(bool),
 }
 
 /// A step for one Pod, due at some time.
@@ -106,6 +116,16 @@ impl Kubelets {
         jobs
     }
 
+    /// The step that carries out what a person forces on a Pod.
+    pub fn forced(pod: &ObjectRef, uid: Uid, what: Forced, cause: Option<EntryId>) -> Job {
+        let step = match what {
+            Forced::Exit(code) => Step::Exit(0, code),
+            Forced::Ready(true) => Step::Ready(0),
+            Forced::Ready(false) => Step::Unready(0),
+        };
+        Job { pod: pod.clone(), uid, step, cause }
+    }
+
     /// Does a step; gives what follows from it.
     pub fn run(&mut self, job: Job, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
@@ -159,7 +179,8 @@ impl Pass<'_, '_> {
             Step::Start => self.start(),
             Step::Init(n) => self.init(n),
             Step::PullBackOff => self.pull_back_off(),
-            Step::Ready(i) => self.become_ready(i),
+            Step::Ready(i) => self.set_ready(i, true),
+            Step::Unready(i) => self.set_ready(i, false),
             Step::Exit(i, code) => self.exit(i, code),
             Step::BackOff(i) => self.back_off(i),
             Step::Restart(i) => self.restart(i),
@@ -206,7 +227,8 @@ impl Pass<'_, '_> {
         let ip = if self.pod().spec.host_network {
             self.pod().status.host_ip.clone()
         } else {
-            let cidr = self.node().and_then(|(_, n)| n.spec.raw.get("podCIDR").and_then(|v| v.as_str()).map(String::from)).unwrap_or_default();
+            let cidr =
+                self.node().and_then(|(_, n)| n.spec.raw.get("podCIDR").and_then(|v| v.as_str()).map(String::from)).unwrap_or_default();
             let node = self.pod().node_name.clone();
             self.kubelets.new_ip(&node, &cidr)
         };
@@ -298,11 +320,18 @@ impl Pass<'_, '_> {
 
     fn pull_back_off(&mut self) -> Jobs {
         let spec = self.pod().spec.clone();
-        let failing: Vec<usize> = (0..spec.containers.len()).filter(|i| !Behaviour::of(&spec.containers[*i], &self.object.meta).pulls).collect();
+        let failing: Vec<usize> =
+            (0..spec.containers.len()).filter(|i| !Behaviour::of(&spec.containers[*i], &self.object.meta).pulls).collect();
         for i in &failing {
             let field = format!("spec.containers{{{}}}", spec.containers[*i].name);
             let object = self.object.clone();
-            self.out.event_at(&object, &field, "Normal", "BackOff", format!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()));
+            self.out.event_at(
+                &object,
+                &field,
+                "Normal",
+                "BackOff",
+                format!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()),
+            );
             self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff".into());
         }
         self.write(Why::ImagePull, |pod| {
@@ -315,11 +344,11 @@ impl Pass<'_, '_> {
         Vec::new()
     }
 
-    fn become_ready(&mut self, i: u8) -> Jobs {
+    fn set_ready(&mut self, i: u8, ready: bool) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        self.write(Why::BecameReady, |pod| {
+        self.write(if ready { Why::BecameReady } else { Why::BecameUnready }, |pod| {
             if let Some(status) = pod.status.container_statuses.get_mut(usize::from(i)).filter(|s| s.state.running.is_some()) {
-                status.ready = true;
+                status.ready = ready;
             }
             status::set_conditions(pod, true, wall, generation);
         });
@@ -356,12 +385,21 @@ impl Pass<'_, '_> {
         let (name, pod, uid) = (object.body::<Pod>().spec.containers[index].name.clone(), object.meta.name.clone(), object.meta.uid);
         let namespace = object.meta.namespace.clone();
         let field = format!("spec.containers{{{name}}}");
-        self.out.event_at(&object, &field, "Warning", "BackOff", format!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"));
+        self.out.event_at(
+            &object,
+            &field,
+            "Warning",
+            "BackOff",
+            format!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
+        );
         self.write(Why::Restarted { count: restarts }, |body| {
             let status = &mut body.status.container_statuses[index];
             status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
             let message = format!("back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})", span(seconds));
-            status.state = ContainerState { waiting: Some(Waiting { reason: "CrashLoopBackOff".into(), message: message.into() }), ..Default::default() };
+            status.state = ContainerState {
+                waiting: Some(Waiting { reason: "CrashLoopBackOff".into(), message: message.into() }),
+                ..Default::default()
+            };
             status.container_id = Str::default();
             status.image_id = Str::default();
         });
@@ -395,7 +433,8 @@ impl Pass<'_, '_> {
 
     fn kill(&mut self) -> Jobs {
         let object = self.object.clone();
-        let running: Vec<Str> = self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
+        let running: Vec<Str> =
+            self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
         for name in &running {
             self.out.event_at(&object, &format!("spec.containers{{{name}}}"), "Normal", "Killing", format!("Stopping container {name}"));
         }
@@ -434,7 +473,13 @@ impl Pass<'_, '_> {
     fn say_pull_failed(&mut self, name: &str, image: &str) {
         let (object, field) = (self.object.clone(), format!("spec.containers{{{name}}}"));
         self.out.event_at(&object, &field, "Normal", "Pulling", format!("Pulling image {image:?}"));
-        self.out.event_at(&object, &field, "Warning", "Failed", format!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)));
+        self.out.event_at(
+            &object,
+            &field,
+            "Warning",
+            "Failed",
+            format!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)),
+        );
         self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull".into());
     }
 }

@@ -217,7 +217,12 @@ impl Scheduler {
         if let Ok(bound) = bound {
             // Counted at once, not when the watch brings it: the next cycle must see it.
             self.nodes.entry(node.clone()).or_default().add(&bound);
-            out.event(&bound, "Normal", "Scheduled", format!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name));
+            out.event(
+                &bound,
+                "Normal",
+                "Scheduled",
+                format!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
+            );
         }
     }
 

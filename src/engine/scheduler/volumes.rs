@@ -62,7 +62,11 @@ pub(super) fn reachable(object: &Object, pod: &Pod, node: &Object, cache: &Cache
     for (_, claim) in claims(object, pod, cache) {
         let Some(claim) = claim else { continue };
         if is_bound(claim) {
-            let volume = cache.get::<PersistentVolume>(&ObjectRef::new(Kind::PersistentVolume, "", &claim.body::<PersistentVolumeClaim>().spec.volume_name));
+            let volume = cache.get::<PersistentVolume>(&ObjectRef::new(
+                Kind::PersistentVolume,
+                "",
+                &claim.body::<PersistentVolumeClaim>().spec.volume_name,
+            ));
             if volume.is_some_and(|(_, v)| !is_on(v, node)) {
                 return Reach::WrongNode;
             }

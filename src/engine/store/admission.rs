@@ -75,7 +75,9 @@ impl ApiServer {
             raw.insert("clusterIPs".into(), json!([ip]));
             let selects = raw.get("selector").and_then(Value::as_object).is_some_and(|s| !s.is_empty());
             let families = if selects || ip != "None" { json!(["IPv4"]) } else { json!(["IPv4", "IPv6"]) };
-            raw.entry("ipFamilyPolicy").or_insert_with(|| if families.as_array().is_some_and(|f| f.len() == 2) { "RequireDualStack" } else { "SingleStack" }.into());
+            raw.entry("ipFamilyPolicy").or_insert_with(|| {
+                if families.as_array().is_some_and(|f| f.len() == 2) { "RequireDualStack" } else { "SingleStack" }.into()
+            });
             raw.entry("ipFamilies").or_insert(families);
             if wants_ports {
                 raw.entry("externalTrafficPolicy").or_insert_with(|| "Cluster".into());
@@ -133,7 +135,9 @@ fn qos_class(pod: &Pod) -> Str {
         return "BestEffort".into();
     }
     let guaranteed = all().all(|c| {
-        ["cpu", "memory"].iter().all(|r| c.resources.limits.get(*r).is_some_and(|limit| c.resources.requests.get(*r).is_none_or(|q| q == limit)))
+        ["cpu", "memory"]
+            .iter()
+            .all(|r| c.resources.limits.get(*r).is_some_and(|limit| c.resources.requests.get(*r).is_none_or(|q| q == limit)))
     });
     if guaranteed { "Guaranteed" } else { "Burstable" }.into()
 }

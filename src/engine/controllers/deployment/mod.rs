@@ -29,7 +29,12 @@ impl Controller for DeploymentController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::Deployment), Watch::Owns(Kind::Deployment, Kind::ReplicaSet), Watch::Maps(Kind::ReplicaSet), Watch::Maps(Kind::Pod)]
+        &[
+            Watch::For(Kind::Deployment),
+            Watch::Owns(Kind::Deployment, Kind::ReplicaSet),
+            Watch::Maps(Kind::ReplicaSet),
+            Watch::Maps(Kind::Pod),
+        ]
     }
 
     /// Orphaned ReplicaSets wake the Deployments that could adopt them; the last old Pod's end wakes a Recreate.

@@ -113,9 +113,8 @@ impl Pass<'_, '_, '_> {
 
     /// A failure of a ReplicaSet to create Pods shows on the Deployment, the new one's first.
     fn move_failures(&self, sets: &Sets, status: &mut DeploymentStatus) {
-        let failure = sets.new.iter().chain(&sets.old).find_map(|set| {
-            set_of(set).status.conditions.iter().find(|c| c.kind == "ReplicaFailure")
-        });
+        let failure =
+            sets.new.iter().chain(&sets.old).find_map(|set| set_of(set).status.conditions.iter().find(|c| c.kind == "ReplicaFailure"));
         match failure {
             None => status.conditions.retain(|c| c.kind != "ReplicaFailure"),
             Some(failure) => {

@@ -66,10 +66,9 @@ impl Pass<'_, '_, '_> {
             return self.out.update(&existing, Why::Revision { revision: newest }, |o| *o = copy);
         }
         let revision = revision_of(&existing);
-        let found = self.deployment().spec.progress_deadline_seconds.is_some() && self.deployment().status.condition("Progressing").is_none();
-        let condition = found.then(|| {
-            ("True", "FoundNewReplicaSet", format!("Found new replica set {:?}", existing.meta.name.as_str()))
-        });
+        let found =
+            self.deployment().spec.progress_deadline_seconds.is_some() && self.deployment().status.condition("Progressing").is_none();
+        let condition = found.then(|| ("True", "FoundNewReplicaSet", format!("Found new replica set {:?}", existing.meta.name.as_str())));
         self.write_revision(revision, condition)?;
         Ok(existing)
     }
@@ -99,9 +98,11 @@ impl Pass<'_, '_, '_> {
         if count > 0 {
             self.out.event(&object, "Normal", "ScalingReplicaSet", format!("Scaled up replica set {name} from 0 to {count}"));
         }
-        let condition = self.deployment().spec.progress_deadline_seconds.map(|_| {
-            ("True", "NewReplicaSetCreated", format!("Created new replica set {:?}", name.as_str()))
-        });
+        let condition = self
+            .deployment()
+            .spec
+            .progress_deadline_seconds
+            .map(|_| ("True", "NewReplicaSetCreated", format!("Created new replica set {:?}", name.as_str())));
         self.write_revision(newest, condition)?;
         Ok(created)
     }
@@ -192,7 +193,13 @@ pub(super) fn annotate_size(meta: &mut ObjectMeta, desired: i32, max: i32) -> bo
     meta.annotate(MAX, &max.to_string()) || desired
 }
 
-fn new_set(meta: ObjectMeta, template: Rc<PodTemplate>, count: i32, hash: &Str, spec: &WorkloadSpec<crate::api::workload::DeploymentSpec>) -> Object {
+fn new_set(
+    meta: ObjectMeta,
+    template: Rc<PodTemplate>,
+    count: i32,
+    hash: &Str,
+    spec: &WorkloadSpec<crate::api::workload::DeploymentSpec>,
+) -> Object {
     let mut selector = spec.selector.clone();
     Rc::make_mut(&mut selector.match_labels).insert(Str::new_static(HASH), hash.clone());
     let mut raw = serde_json::json!({ "selector": selector });
@@ -208,7 +215,14 @@ fn new_set(meta: ObjectMeta, template: Rc<PodTemplate>, count: i32, hash: &Str, 
 }
 
 /// Sets a condition. One of the same status and reason stays untouched; one of the same status keeps its transition time.
-pub(super) fn set_condition(list: &mut Vec<Condition>, kind: &'static str, status: &'static str, reason: &'static str, message: &str, now: crate::api::Timestamp) {
+pub(super) fn set_condition(
+    list: &mut Vec<Condition>,
+    kind: &'static str,
+    status: &'static str,
+    reason: &'static str,
+    message: &str,
+    now: crate::api::Timestamp,
+) {
     let current = list.iter().find(|c| c.kind == kind);
     if current.is_some_and(|c| c.status == status && c.reason == reason) {
         return;
@@ -224,4 +238,3 @@ pub(super) fn set_condition(list: &mut Vec<Condition>, kind: &'static str, statu
         last_transition_time: Some(since),
     });
 }
-

@@ -15,7 +15,11 @@ use std::rc::Rc;
 
 fn claim_keys<'a>(pass: &'a Pass<'_, '_, '_>, pod: &'a str) -> impl Iterator<Item = (&'a Value, ObjectRef)> {
     let namespace = pass.object.meta.namespace.clone();
-    pass.set.spec.volume_claim_templates.iter().map(move |t| (t, ObjectRef::new(Kind::PersistentVolumeClaim, &namespace, &claim_name(t, pod))))
+    pass.set
+        .spec
+        .volume_claim_templates
+        .iter()
+        .map(move |t| (t, ObjectRef::new(Kind::PersistentVolumeClaim, &namespace, &claim_name(t, pod))))
 }
 
 /// Whether a claim of the Pod still belongs to a Pod that is gone and is about to be collected.
@@ -23,7 +27,8 @@ pub(super) fn is_stale(pass: &Pass<'_, '_, '_>, pod: &str) -> bool {
     claim_keys(pass, pod).any(|(_, key)| {
         pass.view.cache.object(&key).is_some_and(|claim| {
             claim.meta.owner_references.iter().any(|o| {
-                o.kind == "Pod" && pass.view.cache.object(&ObjectRef::new(Kind::Pod, &key.namespace, &o.name)).is_none_or(|p| p.meta.uid != o.uid)
+                o.kind == "Pod"
+                    && pass.view.cache.object(&ObjectRef::new(Kind::Pod, &key.namespace, &o.name)).is_none_or(|p| p.meta.uid != o.uid)
             })
         })
     })

@@ -31,13 +31,20 @@ impl Controller for StatefulSetController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::StatefulSet), Watch::Owns(Kind::StatefulSet, Kind::Pod), Watch::Maps(Kind::Pod), Watch::Maps(Kind::PersistentVolumeClaim)]
+        &[
+            Watch::For(Kind::StatefulSet),
+            Watch::Owns(Kind::StatefulSet, Kind::Pod),
+            Watch::Maps(Kind::Pod),
+            Watch::Maps(Kind::PersistentVolumeClaim),
+        ]
     }
 
     /// An orphaned Pod wakes the sets that could adopt it; a claim that goes wakes the set whose Pod waits for it.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
-        if object.kind == Kind::PersistentVolumeClaim && event.op != crate::engine::Op::Deleted || object.meta.controller().is_some() && object.kind == Kind::Pod {
+        if object.kind == Kind::PersistentVolumeClaim && event.op != crate::engine::Op::Deleted
+            || object.meta.controller().is_some() && object.kind == Kind::Pod
+        {
             return;
         }
         for set in cache.list_in(Kind::StatefulSet, &object.meta.namespace) {
@@ -182,15 +189,27 @@ impl Pass<'_, '_, '_> {
         }
         let set = self.object.clone();
         if let Err(message) = claims::create_missing_for_new(self, ordinal, &name)? {
-            self.out.event(&set, "Warning", "FailedCreate", format!("Create Pod {name} in StatefulSet {} failed error: {message}", set.meta.name));
+            self.out.event(
+                &set,
+                "Warning",
+                "FailedCreate",
+                format!("Create Pod {name} in StatefulSet {} failed error: {message}", set.meta.name),
+            );
             return Err(ApiError::forbidden(message));
         }
         let (template, revision) = self.template_for(ordinal);
         let pod = identity::new_pod(self.object, self.set, ordinal, &template, &revision);
         match self.out.create(pod, Why::MissingOrdinal { ordinal }) {
-            Ok(_) => self.out.event(&set, "Normal", "SuccessfulCreate", format!("Create Pod {name} in StatefulSet {} successful", set.meta.name)),
+            Ok(_) => {
+                self.out.event(&set, "Normal", "SuccessfulCreate", format!("Create Pod {name} in StatefulSet {} successful", set.meta.name))
+            }
             Err(error) => {
-                self.out.event(&set, "Warning", "FailedCreate", format!("Create Pod {name} in StatefulSet {} failed error: {error}", set.meta.name));
+                self.out.event(
+                    &set,
+                    "Warning",
+                    "FailedCreate",
+                    format!("Create Pod {name} in StatefulSet {} failed error: {error}", set.meta.name),
+                );
                 return Err(error);
             }
         }

@@ -41,7 +41,8 @@ pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>],
     sorted.sort_by_key(|r| (number(r), r.meta.creation_timestamp, r.meta.name.clone()));
     let next = sorted.last().map_or(1, |r| number(r) + 1);
     let text = set.spec.template.revision_data();
-    let name: Str = format!("{}-{}", object.meta.name, hash::controller_revision_hash(&text, set.status.collision_count.unwrap_or(0))).into();
+    let name: Str =
+        format!("{}-{}", object.meta.name, hash::controller_revision_hash(&text, set.status.collision_count.unwrap_or(0))).into();
     let update = match sorted.iter().rev().find(|r| r.meta.name == name) {
         Some(equal) if number(equal) + 1 == next => equal.clone(),
         // An older template is wanted again: its revision becomes the newest.
@@ -77,9 +78,17 @@ fn new_revision(object: &Object, set: &StatefulSet, name: &Str, data: &str, revi
 }
 
 /// Deletes the oldest revisions that no Pod runs, beyond the history limit.
-pub(super) fn truncate(object: &Object, set: &StatefulSet, known: &[Rc<Object>], pods: &[Rc<Object>], now: &Revisions, out: &mut Out<'_>) -> Result<(), ApiError> {
+pub(super) fn truncate(
+    object: &Object,
+    set: &StatefulSet,
+    known: &[Rc<Object>],
+    pods: &[Rc<Object>],
+    now: &Revisions,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
     let limit = set.spec.revision_history_limit.unwrap_or(10);
-    let is_live = |r: &Object| r.meta.name == now.current || r.meta.name == now.update || pods.iter().any(|p| super::revision_of(p) == r.meta.name);
+    let is_live =
+        |r: &Object| r.meta.name == now.current || r.meta.name == now.update || pods.iter().any(|p| super::revision_of(p) == r.meta.name);
     let mut idle: Vec<_> = known.iter().filter(|r| !is_live(r) && r.meta.is_controlled_by(object.meta.uid)).collect();
     idle.sort_by_key(|r| number(r));
     let surplus = idle.len().saturating_sub(limit as usize);

@@ -3,21 +3,23 @@
 //! Models `pkg/scheduler/framework/plugins/interpodaffinity/filtering.go`.
 
 use super::{Cycle, NodeInfo, Refusal};
+use crate::api::node::Node;
 use crate::api::pod::{Pod, PodAffinityTerm};
 use crate::api::{Object, Str};
-use crate::api::node::Node;
 
 fn term_selects(term: &PodAffinityTerm, namespace: &Str, other: &Object) -> bool {
-    let in_namespace = if term.namespaces.is_empty() { other.meta.namespace == *namespace } else { term.namespaces.contains(&other.meta.namespace) };
+    let in_namespace =
+        if term.namespaces.is_empty() { other.meta.namespace == *namespace } else { term.namespaces.contains(&other.meta.namespace) };
     in_namespace && term.label_selector.as_ref().is_some_and(|s| s.matches(&other.meta.labels))
 }
 
 /// Whether the Pods of all nodes in the node's domain include one that the test accepts.
 fn any_in_domain(cycle: &Cycle<'_>, node: &Object, key: &Str, test: impl Fn(&Object) -> bool) -> bool {
     let Some(domain) = node.meta.labels.get(key) else { return false };
-    cycle.nodes.values().any(|info| {
-        info.node.as_ref().is_some_and(|n| n.meta.labels.get(key) == Some(domain)) && info.pods.values().any(|pod| test(pod))
-    })
+    cycle
+        .nodes
+        .values()
+        .any(|info| info.node.as_ref().is_some_and(|n| n.meta.labels.get(key) == Some(domain)) && info.pods.values().any(|pod| test(pod)))
 }
 
 pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
@@ -42,9 +44,13 @@ pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -
     }
     let refused_by = |other: &Object| {
         let terms = &other.body::<Pod>().spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution;
-        terms.iter().any(|term| term_selects(term, &other.meta.namespace, object) && any_in_domain(cycle, node, &term.topology_key, |o| o.meta.uid == other.meta.uid))
+        terms.iter().any(|term| {
+            term_selects(term, &other.meta.namespace, object)
+                && any_in_domain(cycle, node, &term.topology_key, |o| o.meta.uid == other.meta.uid)
+        })
     };
-    let has_terms = |pod: &Object| !pod.body::<Pod>().spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty();
+    let has_terms =
+        |pod: &Object| !pod.body::<Pod>().spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty();
     if cycle.nodes.values().flat_map(|info| info.pods.values()).any(|other| has_terms(other) && refused_by(other)) {
         return Refusal::for_now("node(s) didn't satisfy existing pods anti-affinity rules");
     }

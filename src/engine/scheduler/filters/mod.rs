@@ -11,8 +11,8 @@ mod volume_binding;
 
 pub(super) use node_affinity::selects;
 
-use super::node_info::NodeInfo;
 use super::Cycle;
+use super::node_info::NodeInfo;
 use crate::api::node::Node;
 use crate::api::pod::Pod;
 use crate::api::{Object, Str};
@@ -62,7 +62,11 @@ pub fn message(nodes: usize, refusals: Vec<Refusal>, pod: &Pod) -> String {
         for reason in &refusal.reasons {
             *counts.entry(reason.clone()).or_default() += 1;
         }
-        let word = if refusal.preemption_helps { "No preemption victims found for incoming pod." } else { "Preemption is not helpful for scheduling." };
+        let word = if refusal.preemption_helps {
+            "No preemption victims found for incoming pod."
+        } else {
+            "Preemption is not helpful for scheduling."
+        };
         *preemption.entry(word).or_default() += 1;
     }
     let reasons = list(counts.iter().map(|(reason, n)| (reason.as_str(), *n)));

@@ -21,10 +21,7 @@ pub fn admit_pod(pod: &mut Value, token_suffix: &str, toleration_seconds: i64) {
     if spec.get("automountServiceAccountToken") != Some(&Value::Bool(false)) {
         mount_token(spec, &format!("kube-api-access-{token_suffix}"));
     }
-    for key in [
-        "node.kubernetes.io/not-ready",
-        "node.kubernetes.io/unreachable",
-    ] {
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         tolerate(spec, key, toleration_seconds);
     }
     set(spec, "priority", 0);
@@ -35,16 +32,11 @@ fn mount_token(spec: &mut Object, name: &str) {
     let mut mounted = false;
     for kind in ["initContainers", "containers"] {
         for container in items(spec, kind) {
-            if items(container, "volumeMounts").any(|mount| text(mount, "mountPath") == TOKEN_PATH)
-            {
+            if items(container, "volumeMounts").any(|mount| text(mount, "mountPath") == TOKEN_PATH) {
                 continue;
             }
             mounted = true;
-            push(
-                container,
-                "volumeMounts",
-                json!({"name": name, "readOnly": true, "mountPath": TOKEN_PATH}),
-            );
+            push(container, "volumeMounts", json!({"name": name, "readOnly": true, "mountPath": TOKEN_PATH}));
         }
     }
     if mounted {
@@ -62,10 +54,8 @@ fn token_volume(name: &str) -> Value {
 }
 
 fn tolerate(spec: &mut Object, key: &str, seconds: i64) {
-    let tolerated = items(spec, "tolerations").any(|t| {
-        matches!(text(t, "key"), k if k == key || k.is_empty())
-            && matches!(text(t, "effect"), "NoExecute" | "")
-    });
+    let tolerated = items(spec, "tolerations")
+        .any(|t| matches!(text(t, "key"), k if k == key || k.is_empty()) && matches!(text(t, "effect"), "NoExecute" | ""));
     if !tolerated {
         let toleration = json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
         push(spec, "tolerations", toleration);
@@ -95,7 +85,5 @@ pub fn prepare_job(job: &mut Value, uid: &str) {
         labels.insert(format!("{prefix}controller-uid"), Value::from(uid));
     }
     let selector = child(child(spec, "selector"), "matchLabels");
-    selector
-        .entry("batch.kubernetes.io/controller-uid")
-        .or_insert(Value::from(uid));
+    selector.entry("batch.kubernetes.io/controller-uid").or_insert(Value::from(uid));
 }

@@ -17,11 +17,7 @@ type Object = Map<String, Value>;
 /// Brings an object to the form in which it is stored: normalized, with every default of its kind.
 pub fn apply_defaults(value: &mut Value) {
     normalize(value);
-    let kind = value
-        .get("kind")
-        .and_then(Value::as_str)
-        .unwrap_or("")
-        .to_owned();
+    let kind = value.get("kind").and_then(Value::as_str).unwrap_or("").to_owned();
     let Some(object) = value.as_object_mut() else {
         return;
     };
@@ -93,12 +89,7 @@ fn part<'a>(object: &'a mut Object, name: &str) -> Option<&'a mut Object> {
 
 /// The objects in a list field.
 fn items<'a>(object: &'a mut Object, name: &str) -> impl Iterator<Item = &'a mut Object> {
-    object
-        .get_mut(name)
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object_mut)
+    object.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 fn text<'a>(object: &'a Object, name: &str) -> &'a str {
@@ -108,10 +99,7 @@ fn text<'a>(object: &'a Object, name: &str) -> &'a str {
 /// Limits and requests are stored in whole thousandths.
 fn round_resources(resources: &mut Object) {
     for name in ["limits", "requests"] {
-        for amount in part(resources, name)
-            .into_iter()
-            .flat_map(Object::values_mut)
-        {
+        for amount in part(resources, name).into_iter().flat_map(Object::values_mut) {
             if let Some(text) = amount.as_str()
                 && let Ok(quantity) = crate::api::quantity::Quantity::parse(text)
                 && quantity.round_up_to_milli() != quantity
@@ -134,11 +122,7 @@ fn service(object: &mut Object) {
     set(spec, "sessionAffinity", "None");
     set(spec, "type", "ClusterIP");
     if text(spec, "sessionAffinity") == "ClientIP" {
-        set(
-            child(child(spec, "sessionAffinityConfig"), "clientIP"),
-            "timeoutSeconds",
-            10800,
-        );
+        set(child(child(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", 10800);
     }
     let kind = text(spec, "type").to_owned();
     if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
@@ -152,10 +136,7 @@ fn service(object: &mut Object) {
     }
     for port in items(spec, "ports") {
         set(port, "protocol", "TCP");
-        if matches!(port.get("targetPort"), None | Some(Value::Null))
-            || port["targetPort"] == 0
-            || port["targetPort"] == ""
-        {
+        if matches!(port.get("targetPort"), None | Some(Value::Null)) || port["targetPort"] == 0 || port["targetPort"] == "" {
             let number = port.get("port").cloned().unwrap_or(Value::from(0));
             port.insert("targetPort".to_owned(), number);
         }
@@ -179,11 +160,7 @@ fn namespace(object: &mut Object) {
     let metadata = child(object, "metadata");
     let name = text(metadata, "name").to_owned();
     if !name.is_empty() {
-        set(
-            child(metadata, "labels"),
-            "kubernetes.io/metadata.name",
-            name,
-        );
+        set(child(metadata, "labels"), "kubernetes.io/metadata.name", name);
     }
     set(child(object, "spec"), "finalizers", json!(["kubernetes"]));
     set(child(object, "status"), "phase", "Active");
@@ -195,10 +172,7 @@ fn secret(object: &mut Object) {
     if let Some(Value::Object(plain)) = object.remove("stringData") {
         let data = child(object, "data");
         for (key, value) in plain {
-            data.insert(
-                key,
-                Value::from(base64(value.as_str().unwrap_or("").as_bytes())),
-            );
+            data.insert(key, Value::from(base64(value.as_str().unwrap_or("").as_bytes())));
         }
     }
 }
@@ -207,18 +181,10 @@ fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
-        let word = chunk
-            .iter()
-            .chain([0, 0].iter())
-            .take(3)
-            .fold(0u32, |word, byte| word << 8 | u32::from(*byte));
+        let word = chunk.iter().chain([0, 0].iter()).take(3).fold(0u32, |word, byte| word << 8 | u32::from(*byte));
         for index in 0..4 {
             let letter = ALPHABET[(word >> (18 - 6 * index) & 63) as usize];
-            text.push(if index > chunk.len() {
-                '='
-            } else {
-                char::from(letter)
-            });
+            text.push(if index > chunk.len() { '=' } else { char::from(letter) });
         }
     }
     text
@@ -250,16 +216,10 @@ fn limit_range(object: &mut Object) {
         if text(limit, "type") != "Container" {
             continue;
         }
-        for (to, from) in [
-            ("default", "max"),
-            ("defaultRequest", "default"),
-            ("defaultRequest", "min"),
-        ] {
+        for (to, from) in [("default", "max"), ("defaultRequest", "default"), ("defaultRequest", "min")] {
             if let Some(Value::Object(amounts)) = limit.get(from).cloned() {
                 let target = child(limit, to);
-                amounts
-                    .into_iter()
-                    .for_each(|(name, amount)| set(target, &name, amount));
+                amounts.into_iter().for_each(|(name, amount)| set(target, &name, amount));
             }
         }
     }
@@ -267,11 +227,7 @@ fn limit_range(object: &mut Object) {
 
 fn network_policy(object: &mut Object) {
     let spec = child(object, "spec");
-    let kinds = if spec.contains_key("egress") {
-        json!(["Ingress", "Egress"])
-    } else {
-        json!(["Ingress"])
-    };
+    let kinds = if spec.contains_key("egress") { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
     set(spec, "policyTypes", kinds);
 }
 

@@ -27,10 +27,7 @@ pub fn spec(spec: &mut Object) {
 /// Defaults of a Pod that is created, which its template did not have.
 pub fn created(spec: &mut Object) {
     set(spec, "enableServiceLinks", true);
-    let host = spec
-        .get("hostNetwork")
-        .and_then(Value::as_bool)
-        .unwrap_or(false);
+    let host = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or(false);
     for kind in ["initContainers", "containers"] {
         for container in items(spec, kind) {
             requests_from_limits(child(container, "resources"));
@@ -48,9 +45,7 @@ pub fn created(spec: &mut Object) {
 fn requests_from_limits(resources: &mut Object) {
     if let Some(Value::Object(limits)) = resources.get("limits").cloned() {
         let requests = child(resources, "requests");
-        limits
-            .into_iter()
-            .for_each(|(name, limit)| set(requests, &name, limit));
+        limits.into_iter().for_each(|(name, limit)| set(requests, &name, limit));
     }
 }
 
@@ -80,9 +75,7 @@ fn container(container: &mut Object) {
         }
     }
     for name in ["postStart", "preStop"] {
-        if let Some(handler) =
-            part(container, "lifecycle").and_then(|lifecycle| part(lifecycle, name))
-        {
+        if let Some(handler) = part(container, "lifecycle").and_then(|lifecycle| part(lifecycle, name)) {
             http_get(handler);
         }
     }
@@ -96,19 +89,13 @@ fn container(container: &mut Object) {
 /// `latest`, said or unsaid, is pulled each time; a digest never is.
 pub fn pull_policy(image: &str) -> &'static str {
     let name = image.rsplit('/').next().unwrap_or(image);
-    let latest =
-        !image.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest");
+    let latest = !image.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest");
     if latest { "Always" } else { "IfNotPresent" }
 }
 
 fn probe(probe: &mut Object) {
     // Zero counts as unset for these.
-    for (name, value) in [
-        ("timeoutSeconds", 1),
-        ("periodSeconds", 10),
-        ("successThreshold", 1),
-        ("failureThreshold", 3),
-    ] {
+    for (name, value) in [("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)] {
         set(probe, name, value);
     }
     http_get(probe);
@@ -137,10 +124,7 @@ fn volume(volume: &mut Object) {
     if let Some(downward) = part(volume, "downwardAPI") {
         field_references(downward);
     }
-    for source in part(volume, "projected")
-        .into_iter()
-        .flat_map(|projected| items(projected, "sources"))
-    {
+    for source in part(volume, "projected").into_iter().flat_map(|projected| items(projected, "sources")) {
         if let Some(downward) = part(source, "downwardAPI") {
             field_references(downward);
         }
@@ -148,9 +132,7 @@ fn volume(volume: &mut Object) {
             set(token, "expirationSeconds", 3600);
         }
     }
-    if let Some(claim) =
-        part(volume, "ephemeral").and_then(|ephemeral| part(ephemeral, "volumeClaimTemplate"))
-    {
+    if let Some(claim) = part(volume, "ephemeral").and_then(|ephemeral| part(ephemeral, "volumeClaimTemplate")) {
         set(child(claim, "spec"), "volumeMode", "Filesystem");
     }
     if let Some(image) = part(volume, "image") {

@@ -10,7 +10,7 @@ mod three_way;
 use serde_json::Value;
 
 pub use json::json_patch;
-pub use strategic::{StrategicError, strategic_merge};
+pub use strategic::strategic_merge;
 pub use three_way::{three_way_merge, three_way_strategic};
 
 /// Applies a JSON merge patch (RFC 7386): null removes, objects merge, anything else replaces.

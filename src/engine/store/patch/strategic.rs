@@ -2,7 +2,6 @@
 
 use crate::api::schema::{Field, list_element, map_element, schema};
 use serde_json::{Map, Value};
-use std::fmt;
 
 type Object = Map<String, Value>;
 
@@ -11,45 +10,15 @@ pub const RETAIN: &str = "$retainKeys";
 pub const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 pub const ORDER: &str = "$setElementOrder/";
 
-/// Why a strategic merge patch does not apply.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StrategicError {
-    /// The kind is not in the field table: only JSON and merge patches apply to it.
-    UnsupportedKind,
-    /// An element of a merged list has no merge key.
-    NoMergeKey(String),
-}
+const UNSUPPORTED: &str = "the body of the request was in an unknown format - accepted media types include: \
+     application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-impl fmt::Display for StrategicError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StrategicError::UnsupportedKind => f.write_str(
-                "the body of the request was in an unknown format - accepted media types include: \
-                 application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-            ),
-            StrategicError::NoMergeKey(key) => write!(f, "map: does not contain declared merge key: {key}"),
-        }
-    }
-}
-
-impl std::error::Error for StrategicError {}
-
-/// Applies a strategic merge patch to an object whose kind it takes from the object itself.
-pub fn strategic_merge(original: &Value, patch: &Value) -> Result<Value, StrategicError> {
-    let kind = kind_of(original).ok_or(StrategicError::UnsupportedKind)?;
+/// Applies a strategic merge patch to an object of a kind.
+pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Value, String> {
+    let kind = schema().kind_named(kind).ok_or(UNSUPPORTED)?;
     let mut result = original.as_object().cloned().unwrap_or_default();
-    let nothing = Object::new();
-    merge(
-        Some(kind),
-        &mut result,
-        patch.as_object().unwrap_or(&nothing),
-    )?;
+    merge(Some(kind), &mut result, patch.as_object().unwrap_or(&Object::new()))?;
     Ok(Value::Object(result))
-}
-
-/// The struct of an object, if its kind is in the table.
-pub fn kind_of(object: &Value) -> Option<&'static str> {
-    schema().kind(object["apiVersion"].as_str()?, object["kind"].as_str()?)
 }
 
 /// What is known of a field: its type, whether its list is merged, and by which key.
@@ -73,18 +42,9 @@ pub fn rule(kind: Option<&'static str>, name: &str) -> Rule {
         return Rule::default();
     };
     if let Some(element) = map_element(kind) {
-        return Rule {
-            kind: struct_of(element),
-            ..Rule::default()
-        };
+        return Rule { kind: struct_of(element), ..Rule::default() };
     }
-    let Some(Field {
-        kind,
-        strategy,
-        merge_key,
-        ..
-    }) = schema().field(kind, name)
-    else {
+    let Some(Field { kind, strategy, merge_key, .. }) = schema().field(kind, name) else {
         return Rule::default();
     };
     let inner = kind.trim_start_matches('*');
@@ -102,11 +62,7 @@ fn struct_of(kind: &'static str) -> Option<&'static str> {
     (schema().fields(kind).is_some() || map_element(kind).is_some()).then_some(kind)
 }
 
-fn merge(
-    kind: Option<&'static str>,
-    target: &mut Object,
-    patch: &Object,
-) -> Result<(), StrategicError> {
+fn merge(kind: Option<&'static str>, target: &mut Object, patch: &Object) -> Result<(), String> {
     match patch.get(PATCH).and_then(Value::as_str) {
         Some("replace") => {
             *target = patch.clone();
@@ -122,30 +78,18 @@ fn merge(
     if let Some(Value::Array(keys)) = patch.get(RETAIN) {
         target.retain(|key, _| keys.iter().any(|kept| kept == key.as_str()));
     }
-    for (name, value) in patch
-        .iter()
-        .filter(|(name, _)| name.starts_with(DELETE_FROM))
-    {
-        if let (Some(Value::Array(list)), Value::Array(gone)) =
-            (target.get_mut(&name[DELETE_FROM.len()..]), value)
-        {
+    for (name, value) in patch.iter().filter(|(name, _)| name.starts_with(DELETE_FROM)) {
+        if let (Some(Value::Array(list)), Value::Array(gone)) = (target.get_mut(&name[DELETE_FROM.len()..]), value) {
             list.retain(|item| !gone.contains(item));
         }
     }
     for (name, value) in patch.iter().filter(|(name, _)| !name.starts_with('$')) {
-        merge_field(
-            rule(kind, name),
-            target,
-            name,
-            value,
-            patch.get(&format!("{ORDER}{name}")),
-        )?;
+        merge_field(rule(kind, name), target, name, value, patch.get(&format!("{ORDER}{name}")))?;
     }
     // An order may be given for a list that is otherwise left alone.
     for (name, order) in patch.iter().filter(|(name, _)| name.starts_with(ORDER)) {
         let name = &name[ORDER.len()..];
-        if let (false, Some(Value::Array(list))) = (patch.contains_key(name), target.get_mut(name))
-        {
+        if let (false, Some(Value::Array(list))) = (patch.contains_key(name), target.get_mut(name)) {
             let before = list.clone();
             reorder(list, &before, order, rule(kind, name).key);
         }
@@ -153,21 +97,13 @@ fn merge(
     Ok(())
 }
 
-fn merge_field(
-    rule: Rule,
-    target: &mut Object,
-    name: &str,
-    value: &Value,
-    order: Option<&Value>,
-) -> Result<(), StrategicError> {
+fn merge_field(rule: Rule, target: &mut Object, name: &str, value: &Value, order: Option<&Value>) -> Result<(), String> {
     if value.is_null() {
         target.remove(name);
         return Ok(());
     }
     match (target.get_mut(name), value) {
-        (Some(Value::Object(inner)), Value::Object(patch)) if !rule.replaced => {
-            merge(rule.kind, inner, patch)
-        }
+        (Some(Value::Object(inner)), Value::Object(patch)) if !rule.replaced => merge(rule.kind, inner, patch),
         (Some(Value::Array(list)), Value::Array(patch)) if rule.merged => {
             let before = list.clone();
             merge_list(rule, list, patch)?;
@@ -183,7 +119,7 @@ fn merge_field(
     }
 }
 
-fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), StrategicError> {
+fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), String> {
     if rule.key.is_empty() {
         for item in patch.iter() {
             if !list.contains(item) {
@@ -193,28 +129,17 @@ fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), 
         return Ok(());
     }
     if patch.iter().any(|item| item[PATCH] == "replace") {
-        *list = patch
-            .iter()
-            .filter(|item| item.get(PATCH).is_none())
-            .map(without_directives)
-            .collect();
+        *list = patch.iter().filter(|item| item.get(PATCH).is_none()).map(without_directives).collect();
         return Ok(());
     }
     for item in patch {
-        let name = item
-            .get(rule.key)
-            .ok_or_else(|| StrategicError::NoMergeKey(rule.key.to_owned()))?;
+        let name = item.get(rule.key).ok_or_else(|| format!("map: {item} does not contain declared merge key: {}", rule.key))?;
         if item[PATCH] == "delete" {
             list.retain(|other| other.get(rule.key) != Some(name));
             continue;
         }
-        match list
-            .iter_mut()
-            .find(|other| other.get(rule.key) == Some(name))
-        {
-            Some(Value::Object(inner)) => {
-                merge(rule.kind, inner, item.as_object().unwrap_or(&Object::new()))?
-            }
+        match list.iter_mut().find(|other| other.get(rule.key) == Some(name)) {
+            Some(Value::Object(inner)) => merge(rule.kind, inner, item.as_object().unwrap_or(&Object::new()))?,
             _ => list.push(without_directives(item)),
         }
     }
@@ -225,13 +150,8 @@ fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), 
 fn without_directives(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let kept = map
-                .iter()
-                .filter(|(name, value)| !name.starts_with('$') && !value.is_null());
-            Value::Object(
-                kept.map(|(name, value)| (name.clone(), without_directives(value)))
-                    .collect(),
-            )
+            let kept = map.iter().filter(|(name, value)| !name.starts_with('$') && !value.is_null());
+            Value::Object(kept.map(|(name, value)| (name.clone(), without_directives(value))).collect())
         }
         Value::Array(items) => {
             let kept = items.iter().filter(|item| item.get(PATCH).is_none());
@@ -247,17 +167,10 @@ fn reorder(list: &mut Vec<Value>, before: &[Value], order: &Value, key: &str) {
         return;
     };
     let name = |item: &Value| {
-        if key.is_empty() {
-            item.clone()
-        } else {
-            item[key].clone()
-        }
+        if key.is_empty() { item.clone() } else { item[key].clone() }
     };
-    let place =
-        |list: &[Value], item: &Value| list.iter().position(|other| name(other) == name(item));
-    let (mut named, others): (Vec<Value>, Vec<Value>) = list
-        .drain(..)
-        .partition(|item| place(order, item).is_some());
+    let place = |list: &[Value], item: &Value| list.iter().position(|other| name(other) == name(item));
+    let (mut named, others): (Vec<Value>, Vec<Value>) = list.drain(..).partition(|item| place(order, item).is_some());
     named.sort_by_key(|item| place(order, item));
     let (mut others, mut named) = (others.into_iter().peekable(), named.into_iter().peekable());
     while let Some(other) = others.peek() {

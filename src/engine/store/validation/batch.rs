@@ -8,35 +8,18 @@ use serde_json::Value;
 pub fn job(errors: &mut Errors, spec: &Value, field: &str, uid: &str) {
     let generated = spec["manualSelector"] != Value::Bool(true);
     if !uid.is_empty() && generated {
-        let only = spec["selector"]["matchLabels"]
-            .as_object()
-            .is_some_and(|labels| labels.len() == 1);
+        let only = spec["selector"]["matchLabels"].as_object().is_some_and(|labels| labels.len() == 1);
         if !only || !list(&spec["selector"], "matchExpressions").is_empty() {
-            errors.invalid(
-                &format!("{field}.selector"),
-                spec["selector"].clone(),
-                "`selector` not auto-generated",
-            );
+            errors.invalid(&format!("{field}.selector"), spec["selector"].clone(), "`selector` not auto-generated");
         }
     }
     numbers(errors, spec, field);
-    errors.one_of(
-        &format!("{field}.completionMode"),
-        text(spec, "completionMode"),
-        &["Indexed", "NonIndexed"],
-    );
+    errors.one_of(&format!("{field}.completionMode"), text(spec, "completionMode"), &["Indexed", "NonIndexed"]);
     if text(spec, "completionMode") == "Indexed" && !has(spec, "completions") {
-        errors.required(
-            &format!("{field}.completions"),
-            "when completion mode is Indexed",
-        );
+        errors.required(&format!("{field}.completions"), "when completion mode is Indexed");
     }
     if !meta::is_empty_selector(&spec["selector"]) {
-        workloads::fits(
-            errors,
-            &spec["selector"],
-            &spec["template"]["metadata"]["labels"],
-        );
+        workloads::fits(errors, &spec["selector"], &spec["template"]["metadata"]["labels"]);
     }
     pod::template(errors, &spec["template"], &format!("{field}.template"), &[]);
     restart_policy(errors, spec, field);
@@ -46,11 +29,7 @@ pub fn job(errors: &mut Errors, spec: &Value, field: &str, uid: &str) {
 fn job_template(errors: &mut Errors, spec: &Value, field: &str) {
     numbers(errors, spec, field);
     if has(spec, "selector") {
-        errors.invalid(
-            &format!("{field}.selector"),
-            spec["selector"].clone(),
-            "`selector` will be auto-generated",
-        );
+        errors.invalid(&format!("{field}.selector"), spec["selector"].clone(), "`selector` will be auto-generated");
     }
     pod::template(errors, &spec["template"], &format!("{field}.template"), &[]);
     restart_policy(errors, spec, field);
@@ -76,11 +55,7 @@ fn restart_policy(errors: &mut Errors, spec: &Value, field: &str) {
     if !matches!(policy, "OnFailure" | "Never") {
         errors.required(&at, "valid values: \"OnFailure\", \"Never\"");
     } else if policy == "OnFailure" && has(spec, "podFailurePolicy") {
-        errors.invalid(
-            &at,
-            policy,
-            "only \"Never\" is supported when podFailurePolicy is specified",
-        );
+        errors.invalid(&at, policy, "only \"Never\" is supported when podFailurePolicy is specified");
     }
 }
 
@@ -90,35 +65,14 @@ const NAME_LIMIT: usize = 52;
 pub fn cron_job(errors: &mut Errors, object: &Value) {
     let spec = &object["spec"];
     schedule(errors, spec);
-    errors.not_negative(
-        "spec.startingDeadlineSeconds",
-        &spec["startingDeadlineSeconds"],
-    );
-    errors.one_of(
-        "spec.concurrencyPolicy",
-        text(spec, "concurrencyPolicy"),
-        &["Allow", "Forbid", "Replace"],
-    );
-    job_template(
-        errors,
-        &spec["jobTemplate"]["spec"],
-        "spec.jobTemplate.spec",
-    );
-    errors.not_negative(
-        "spec.successfulJobsHistoryLimit",
-        &spec["successfulJobsHistoryLimit"],
-    );
-    errors.not_negative(
-        "spec.failedJobsHistoryLimit",
-        &spec["failedJobsHistoryLimit"],
-    );
+    errors.not_negative("spec.startingDeadlineSeconds", &spec["startingDeadlineSeconds"]);
+    errors.one_of("spec.concurrencyPolicy", text(spec, "concurrencyPolicy"), &["Allow", "Forbid", "Replace"]);
+    job_template(errors, &spec["jobTemplate"]["spec"], "spec.jobTemplate.spec");
+    errors.not_negative("spec.successfulJobsHistoryLimit", &spec["successfulJobsHistoryLimit"]);
+    errors.not_negative("spec.failedJobsHistoryLimit", &spec["failedJobsHistoryLimit"]);
     let name = text(&object["metadata"], "name");
     if name.len() > NAME_LIMIT {
-        errors.invalid(
-            "metadata.name",
-            name,
-            format!("must be no more than {NAME_LIMIT} characters"),
-        );
+        errors.invalid("metadata.name", name, format!("must be no more than {NAME_LIMIT} characters"));
     }
 }
 
@@ -131,28 +85,16 @@ fn schedule(errors: &mut Errors, spec: &Value) {
             errors.invalid("spec.schedule", schedule, detail);
         }
         if schedule.contains("TZ") {
-            errors.invalid(
-                "spec.schedule",
-                schedule,
-                "cannot use TZ or CRON_TZ in schedule, use timeZone field instead",
-            );
+            errors.invalid("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
         }
     }
     let Some(zone) = spec["timeZone"].as_str() else {
         return;
     };
     if zone.is_empty() {
-        errors.invalid(
-            "spec.timeZone",
-            zone,
-            "timeZone must be nil or non-empty string",
-        );
+        errors.invalid("spec.timeZone", zone, "timeZone must be nil or non-empty string");
     } else if zone.eq_ignore_ascii_case("local") {
-        errors.invalid(
-            "spec.timeZone",
-            zone,
-            "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones",
-        );
+        errors.invalid("spec.timeZone", zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones");
     } else if !cron::is_zone(zone) {
         errors.invalid("spec.timeZone", zone, format!("unknown time zone {zone}"));
     }

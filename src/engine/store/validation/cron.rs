@@ -6,46 +6,16 @@ struct Range {
     words: &'static [&'static str],
 }
 
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
+const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const FIELDS: [Range; 5] = [
-    Range {
-        least: 0,
-        most: 59,
-        words: &[],
-    },
-    Range {
-        least: 0,
-        most: 23,
-        words: &[],
-    },
-    Range {
-        least: 1,
-        most: 31,
-        words: &[],
-    },
-    Range {
-        least: 1,
-        most: 12,
-        words: &MONTHS,
-    },
-    Range {
-        least: 0,
-        most: 6,
-        words: &DAYS,
-    },
+    Range { least: 0, most: 59, words: &[] },
+    Range { least: 0, most: 23, words: &[] },
+    Range { least: 1, most: 31, words: &[] },
+    Range { least: 1, most: 12, words: &MONTHS },
+    Range { least: 0, most: 6, words: &DAYS },
 ];
-const DESCRIPTORS: [&str; 7] = [
-    "@yearly",
-    "@annually",
-    "@monthly",
-    "@weekly",
-    "@daily",
-    "@midnight",
-    "@hourly",
-];
+const DESCRIPTORS: [&str; 7] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
 /// Says what is wrong with a schedule of five fields or a descriptor such as `@hourly`.
 pub fn schedule_error(schedule: &str) -> Option<String> {
@@ -55,16 +25,9 @@ pub fn schedule_error(schedule: &str) -> Option<String> {
     }
     let parts: Vec<&str> = schedule.split_whitespace().collect();
     if parts.len() != FIELDS.len() {
-        return Some(format!(
-            "expected exactly 5 fields, found {}: [{}]",
-            parts.len(),
-            parts.join(" ")
-        ));
+        return Some(format!("expected exactly 5 fields, found {}: [{}]", parts.len(), parts.join(" ")));
     }
-    FIELDS
-        .iter()
-        .zip(parts)
-        .find_map(|(range, part)| part.split(',').find_map(|one| element_error(range, one)))
+    FIELDS.iter().zip(parts).find_map(|(range, part)| part.split(',').find_map(|one| element_error(range, one)))
 }
 
 fn element_error(range: &Range, part: &str) -> Option<String> {
@@ -98,19 +61,12 @@ fn element_error(range: &Range, part: &str) -> Option<String> {
         None => start,
     };
     if start < range.least {
-        return Some(format!(
-            "beginning of range ({start}) below minimum ({}): {part}",
-            range.least
-        ));
+        return Some(format!("beginning of range ({start}) below minimum ({}): {part}", range.least));
     }
     if end > range.most {
-        return Some(format!(
-            "end of range ({end}) above maximum ({}): {part}",
-            range.most
-        ));
+        return Some(format!("end of range ({end}) above maximum ({}): {part}", range.most));
     }
-    (start > end)
-        .then(|| format!("beginning of range ({start}) beyond end of range ({end}): {part}"))
+    (start > end).then(|| format!("beginning of range ({start}) beyond end of range ({end}): {part}"))
 }
 
 fn number(range: &Range, text: &str) -> Result<u32, String> {
@@ -170,8 +126,6 @@ const ZONES: [&str; 20] = [
 pub fn is_zone(zone: &str) -> bool {
     ZONES.contains(&zone)
         || zone.split_once('/').is_some_and(|(region, city)| {
-            REGIONS.contains(&region)
-                && city.starts_with(|c: char| c.is_ascii_uppercase())
-                && city.is_ascii()
+            REGIONS.contains(&region) && city.starts_with(|c: char| c.is_ascii_uppercase()) && city.is_ascii()
         })
 }

@@ -19,9 +19,7 @@ pub fn of(kind: &'static str, old: &Value, new: &Value) -> String {
         let start = first.saturating_sub(CONTEXT).max(at);
         let mut end = first;
         // Changes that stand near each other share a hunk.
-        while let Some(next) =
-            (end + 1..edits.len().min(end + 2 + 2 * CONTEXT)).find(|i| edits[*i].0 != ' ')
-        {
+        while let Some(next) = (end + 1..edits.len().min(end + 2 + 2 * CONTEXT)).find(|i| edits[*i].0 != ' ') {
             end = next;
         }
         let stop = (end + 1 + CONTEXT).min(edits.len());
@@ -32,18 +30,10 @@ pub fn of(kind: &'static str, old: &Value, new: &Value) -> String {
 }
 
 fn hunk(text: &mut String, edits: &[(char, &str)], start: usize, stop: usize) {
-    let count =
-        |range: &[(char, &str)], skip: char| range.iter().filter(|(mark, _)| *mark != skip).count();
+    let count = |range: &[(char, &str)], skip: char| range.iter().filter(|(mark, _)| *mark != skip).count();
     let (before, within) = (&edits[..start], &edits[start..stop]);
     // Writing to a String cannot fail.
-    let _ = writeln!(
-        text,
-        "@@ -{},{} +{},{} @@",
-        count(before, '+') + 1,
-        count(within, '+'),
-        count(before, '-') + 1,
-        count(within, '-')
-    );
+    let _ = writeln!(text, "@@ -{},{} +{},{} @@", count(before, '+') + 1, count(within, '+'), count(before, '-') + 1, count(within, '-'));
     for (mark, line) in within {
         let _ = writeln!(text, "{mark}{line}");
     }
@@ -53,19 +43,11 @@ fn hunk(text: &mut String, edits: &[(char, &str)], start: usize, stop: usize) {
 fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     let mut table = vec![vec![0u32; new.len() + 1]; old.len() + 1];
     if old.len() * new.len() > 4_000_000 {
-        return old
-            .iter()
-            .map(|l| ('-', *l))
-            .chain(new.iter().map(|l| ('+', *l)))
-            .collect();
+        return old.iter().map(|l| ('-', *l)).chain(new.iter().map(|l| ('+', *l))).collect();
     }
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
-            table[i][j] = if old[i] == new[j] {
-                table[i + 1][j + 1] + 1
-            } else {
-                table[i + 1][j].max(table[i][j + 1])
-            };
+            table[i][j] = if old[i] == new[j] { table[i + 1][j + 1] + 1 } else { table[i + 1][j].max(table[i][j + 1]) };
         }
     }
     let (mut i, mut j) = (0, 0);
@@ -98,23 +80,17 @@ fn write(text: &mut String, kind: &'static str, value: &Value, depth: usize) {
     let element = list_element(base);
     match value {
         Value::Array(items) if !items.is_empty() => {
-            let each = items
-                .iter()
-                .map(|item| (None, element.unwrap_or("any"), item));
+            let each = items.iter().map(|item| (None, element.unwrap_or("any"), item));
             block(text, ('[', ']'), each.collect(), depth);
         }
         Value::Object(map) if map_element(base).is_some() => {
             let element = map_element(base).unwrap_or("any");
-            let each = map
-                .iter()
-                .map(|(key, item)| (Some(key.clone()), element, item));
+            let each = map.iter().map(|(key, item)| (Some(key.clone()), element, item));
             block(text, ('{', '}'), each.collect(), depth);
         }
         // Types of apimachinery are the same inside the server, so they keep their JSON names.
         Value::Object(map) if base.starts_with("metav1.") || schema().fields(base).is_none() => {
-            let each = map
-                .iter()
-                .map(|(key, item)| (Some(key.clone()), "any", item));
+            let each = map.iter().map(|(key, item)| (Some(key.clone()), "any", item));
             block(text, ('{', '}'), each.collect(), depth);
         }
         Value::Object(_) => {
@@ -134,11 +110,7 @@ fn fields<'a>(each: &mut Vec<Entry<'a>>, list: &[Field], value: &'a Value) {
             fields(each, schema().fields(field.kind).unwrap_or_default(), value);
         } else {
             let (first, rest) = field.go_name();
-            each.push((
-                Some(format!("{first}{rest}")),
-                field.kind,
-                &value[field.json],
-            ));
+            each.push((Some(format!("{first}{rest}")), field.kind, &value[field.json]));
         }
     }
 }
@@ -152,12 +124,7 @@ fn block(text: &mut String, ends: (char, char), each: Vec<Entry<'_>>, depth: usi
             text.push_str(&format!("\"{name}\": "));
         }
         let zero = zero_of(kind);
-        write(
-            text,
-            kind,
-            if value.is_null() { &zero } else { value },
-            depth + 1,
-        );
+        write(text, kind, if value.is_null() { &zero } else { value }, depth + 1);
     }
     text.push('\n');
     text.push_str(&" ".repeat(depth - 1));
@@ -169,9 +136,7 @@ fn zero_of(kind: &str) -> Value {
         "string" => Value::from(""),
         "bool" => Value::Bool(false),
         "int32" | "int64" => Value::from(0),
-        base if schema().fields(base).is_some() && !kind.starts_with('*') => {
-            Value::Object(serde_json::Map::new())
-        }
+        base if schema().fields(base).is_some() && !kind.starts_with('*') => Value::Object(serde_json::Map::new()),
         _ => Value::Null,
     }
 }

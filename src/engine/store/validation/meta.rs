@@ -16,17 +16,11 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
     let (name, generate) = (text(metadata, "name"), text(metadata, "generateName"));
     let kind = text(object, "kind");
     let check = |name: &str| {
-        if LABEL_KINDS.contains(&kind) {
-            names::label(name)
-        } else {
-            names::subdomain(name)
-        }
+        if LABEL_KINDS.contains(&kind) { names::label(name) } else { names::subdomain(name) }
     };
     if !generate.is_empty() {
         // A random suffix follows, so a dash may stand at the end.
-        let sample = generate
-            .strip_suffix('-')
-            .map_or(generate.to_owned(), |base| format!("{base}a"));
+        let sample = generate.strip_suffix('-').map_or(generate.to_owned(), |base| format!("{base}a"));
         if let Some(detail) = check(&sample) {
             errors.invalid("metadata.generateName", generate, detail);
         }
@@ -40,10 +34,7 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
     }
     labels(errors, &metadata["labels"], "metadata.labels");
     annotations(errors, &metadata["annotations"], "metadata.annotations");
-    for finalizer in list(metadata, "finalizers")
-        .iter()
-        .filter_map(Value::as_str)
-    {
+    for finalizer in list(metadata, "finalizers").iter().filter_map(Value::as_str) {
         for detail in is_qualified_name(finalizer) {
             errors.invalid("metadata.finalizers", finalizer, detail);
         }
@@ -72,44 +63,25 @@ pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
         }
     }
     if size > ANNOTATIONS_LIMIT {
-        errors.add(
-            Fault::TooLong,
-            field,
-            "",
-            format!("may not be more than {ANNOTATIONS_LIMIT} bytes"),
-        );
+        errors.add(Fault::TooLong, field, "", format!("may not be more than {ANNOTATIONS_LIMIT} bytes"));
     }
 }
 
 /// A label selector.
 pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
-    labels(
-        errors,
-        &selector["matchLabels"],
-        &format!("{field}.matchLabels"),
-    );
+    labels(errors, &selector["matchLabels"], &format!("{field}.matchLabels"));
     for (index, expression) in list(selector, "matchExpressions").iter().enumerate() {
         let at = format!("{field}.matchExpressions[{index}]");
         let values = list(expression, "values").len();
         match text(expression, "operator") {
             "In" | "NotIn" if values == 0 => {
-                errors.required(
-                    &format!("{at}.values"),
-                    "must be specified when `operator` is 'In' or 'NotIn'",
-                );
+                errors.required(&format!("{at}.values"), "must be specified when `operator` is 'In' or 'NotIn'");
             }
             "Exists" | "DoesNotExist" if values > 0 => {
-                errors.forbidden(
-                    &format!("{at}.values"),
-                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-                );
+                errors.forbidden(&format!("{at}.values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => errors.invalid(
-                &format!("{at}.operator"),
-                other,
-                "not a valid selector operator",
-            ),
+            other => errors.invalid(&format!("{at}.operator"), other, "not a valid selector operator"),
         }
         for detail in is_qualified_name(text(expression, "key")) {
             errors.invalid(&format!("{at}.key"), text(expression, "key"), detail);
@@ -125,19 +97,12 @@ pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
 
 /// Whether a selector selects everything (or, absent, nothing can be said).
 pub fn is_empty_selector(selector: &Value) -> bool {
-    selector["matchLabels"]
-        .as_object()
-        .is_none_or(serde_json::Map::is_empty)
-        && list(selector, "matchExpressions").is_empty()
+    selector["matchLabels"].as_object().is_none_or(serde_json::Map::is_empty) && list(selector, "matchExpressions").is_empty()
 }
 
 /// Whether labels satisfy a selector.
 pub fn matches(selector: &Value, labels: &Value) -> bool {
-    let all = selector["matchLabels"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .all(|(key, value)| labels.get(key) == Some(value));
+    let all = selector["matchLabels"].as_object().into_iter().flatten().all(|(key, value)| labels.get(key) == Some(value));
     all && list(selector, "matchExpressions").iter().all(|expression| {
         let value = labels.get(text(expression, "key"));
         let listed = value.is_some_and(|value| list(expression, "values").contains(value));

@@ -80,16 +80,8 @@ impl FieldError {
             Fault::Duplicate => ("Duplicate value", true),
             Fault::NotFound => ("Not found", true),
         };
-        let value = if shown {
-            format!(": {}", self.value)
-        } else {
-            String::new()
-        };
-        let detail = if self.detail.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", self.detail)
-        };
+        let value = if shown { format!(": {}", self.value) } else { String::new() };
+        let detail = if self.detail.is_empty() { String::new() } else { format!(": {}", self.detail) };
         format!("{name}{value}{detail}")
     }
 }
@@ -110,11 +102,7 @@ pub fn invalid_message(group_kind: &str, name: &str, errors: &[FieldError]) -> S
         }
     }
     let all = texts.join(", ");
-    let all = if texts.len() > 1 {
-        format!("[{all}]")
-    } else {
-        all
-    };
+    let all = if texts.len() > 1 { format!("[{all}]") } else { all };
     format!("{group_kind} \"{name}\" is invalid: {all}")
 }
 
@@ -125,19 +113,8 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    fn add(
-        &mut self,
-        fault: Fault,
-        field: &str,
-        value: impl Into<String>,
-        detail: impl Into<String>,
-    ) {
-        self.list.push(FieldError {
-            field: field.to_owned(),
-            fault,
-            value: value.into(),
-            detail: detail.into(),
-        });
+    fn add(&mut self, fault: Fault, field: &str, value: impl Into<String>, detail: impl Into<String>) {
+        self.list.push(FieldError { field: field.to_owned(), fault, value: value.into(), detail: detail.into() });
     }
 
     fn required(&mut self, field: &str, detail: &str) {
@@ -162,12 +139,7 @@ impl Errors {
 
     fn unsupported_text(&mut self, field: &str, value: String, supported: &[&str]) {
         let list: Vec<String> = supported.iter().map(|s| format!("\"{s}\"")).collect();
-        self.add(
-            Fault::NotSupported,
-            field,
-            value,
-            format!("supported values: {}", list.join(", ")),
-        );
+        self.add(Fault::NotSupported, field, value, format!("supported values: {}", list.join(", ")));
     }
 
     /// A text that must be one of a set; `true` if it is.
@@ -199,10 +171,7 @@ const NOT_PORT: &str = "must be between 1 and 65535, inclusive";
 
 /// An object as JSON text with its fields in the order of the API server's own struct.
 fn ordered(value: &Value, order: &[&str]) -> String {
-    let fields: Vec<String> = order
-        .iter()
-        .map(|name| format!("\"{name}\":{}", value[*name]))
-        .collect();
+    let fields: Vec<String> = order.iter().map(|name| format!("\"{name}\":{}", value[*name])).collect();
     format!("{{{}}}", fields.join(","))
 }
 

@@ -61,11 +61,7 @@ pub fn label(text: &str) -> Option<String> {
 fn is_value(text: &str) -> bool {
     let ends = |c: Option<&u8>| c.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
-    ends(bytes.first())
-        && ends(bytes.last())
-        && bytes
-            .iter()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
+    ends(bytes.first()) && ends(bytes.last()) && bytes.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
 }
 
 /// What is wrong with a label's value.
@@ -110,9 +106,7 @@ pub fn port_name(text: &str) -> Vec<String> {
         faults.push("must be no more than 15 characters".to_owned());
     }
     if !text.bytes().all(|c| alnum(c) || c == b'-') {
-        faults.push(
-            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned(),
-        );
+        faults.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
     }
     if !text.bytes().any(|c| c.is_ascii_lowercase()) {
         faults.push("must contain at least one letter (a-z)".to_owned());
@@ -128,9 +122,7 @@ pub fn port_name(text: &str) -> Vec<String> {
 
 /// `25%`
 pub fn percent(text: &str) -> Option<String> {
-    let good = text
-        .strip_suffix('%')
-        .is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit()));
+    let good = text.strip_suffix('%').is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit()));
     (!good).then(|| {
         "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for \
          validation is '[0-9]+%')"
@@ -140,9 +132,7 @@ pub fn percent(text: &str) -> Option<String> {
 
 /// A variable's name.
 pub fn env_name(text: &str) -> Option<String> {
-    let good = text
-        .bytes()
-        .all(|c| (b' '..=b'~').contains(&c) && c != b'=');
+    let good = text.bytes().all(|c| (b' '..=b'~').contains(&c) && c != b'=');
     (!good).then(|| "a valid environment variable name must consist only of printable ASCII characters other than '='".to_owned())
 }
 
@@ -151,10 +141,7 @@ pub fn config_key(text: &str) -> Option<String> {
     if text.len() > 253 {
         return too_long(253);
     }
-    let good = !text.is_empty()
-        && text
-            .bytes()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'));
+    let good = !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'));
     if !good {
         return Some(
             "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  \

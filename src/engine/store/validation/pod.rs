@@ -11,28 +11,15 @@ const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 
 /// A template; `claims` are names that count as volumes too.
 pub fn template(errors: &mut Errors, template: &Value, field: &str, claims: &[String]) {
-    meta::labels(
-        errors,
-        &template["metadata"]["labels"],
-        &format!("{field}.metadata.labels"),
-    );
-    meta::annotations(
-        errors,
-        &template["metadata"]["annotations"],
-        &format!("{field}.metadata.annotations"),
-    );
+    meta::labels(errors, &template["metadata"]["labels"], &format!("{field}.metadata.labels"));
+    meta::annotations(errors, &template["metadata"]["annotations"], &format!("{field}.metadata.annotations"));
     spec(errors, &template["spec"], &format!("{field}.spec"), claims);
 }
 
 pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     let mut volumes: Vec<String> = Vec::new();
     for (index, one) in list(spec, "volumes").iter().enumerate() {
-        volume(
-            errors,
-            one,
-            &format!("{field}.volumes[{index}]"),
-            &mut volumes,
-        );
+        volume(errors, one, &format!("{field}.volumes[{index}]"), &mut volumes);
     }
     volumes.extend_from_slice(claims);
     let mut names: Vec<&str> = Vec::new();
@@ -47,27 +34,13 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
                 errors.duplicate(&format!("{at}.name"), name);
             }
             names.push(name);
-            container(
-                errors,
-                one,
-                &at,
-                &volumes,
-                kind == "containers" || text(one, "restartPolicy") == "Always",
-            );
+            container(errors, one, &at, &volumes, kind == "containers" || text(one, "restartPolicy") == "Always");
         }
     }
-    errors.one_of(
-        &format!("{field}.restartPolicy"),
-        text(spec, "restartPolicy"),
-        &["Always", "OnFailure", "Never"],
-    );
+    errors.one_of(&format!("{field}.restartPolicy"), text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"]);
     let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     errors.one_of(&format!("{field}.dnsPolicy"), text(spec, "dnsPolicy"), &dns);
-    meta::labels(
-        errors,
-        &spec["nodeSelector"],
-        &format!("{field}.nodeSelector"),
-    );
+    meta::labels(errors, &spec["nodeSelector"], &format!("{field}.nodeSelector"));
     rest(errors, spec, field);
     scheduling::affinity(errors, &spec["affinity"], &format!("{field}.affinity"));
     scheduling::tolerations(errors, spec, &format!("{field}.tolerations"));
@@ -76,10 +49,7 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
 
 fn rest(errors: &mut Errors, spec: &Value, field: &str) {
     for (name, check) in [
-        (
-            "serviceAccountName",
-            names::subdomain as fn(&str) -> Option<String>,
-        ),
+        ("serviceAccountName", names::subdomain as fn(&str) -> Option<String>),
         ("nodeName", names::subdomain),
         ("hostname", names::label),
         ("subdomain", names::label),
@@ -89,30 +59,14 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
             errors.checked(&format!("{field}.{name}"), text(spec, name), check);
         }
     }
-    if spec["activeDeadlineSeconds"]
-        .as_i64()
-        .is_some_and(|n| n < 1)
-    {
+    if spec["activeDeadlineSeconds"].as_i64().is_some_and(|n| n < 1) {
         let detail = "must be between 1 and 2147483647, inclusive";
-        errors.invalid(
-            &format!("{field}.activeDeadlineSeconds"),
-            spec["activeDeadlineSeconds"].clone(),
-            detail,
-        );
+        errors.invalid(&format!("{field}.activeDeadlineSeconds"), spec["activeDeadlineSeconds"].clone(), detail);
     }
-    errors.not_negative(
-        &format!("{field}.terminationGracePeriodSeconds"),
-        &spec["terminationGracePeriodSeconds"],
-    );
+    errors.not_negative(&format!("{field}.terminationGracePeriodSeconds"), &spec["terminationGracePeriodSeconds"]);
 }
 
-fn container(
-    errors: &mut Errors,
-    container: &Value,
-    field: &str,
-    volumes: &[String],
-    probes: bool,
-) {
+fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &[String], probes: bool) {
     let name = text(container, "name");
     if name.is_empty() {
         errors.required(&format!("{field}.name"), "");
@@ -123,19 +77,12 @@ fn container(
     if image.is_empty() {
         errors.required(&format!("{field}.image"), "");
     } else if image != image.trim() {
-        errors.invalid(
-            &format!("{field}.image"),
-            image,
-            "must not have leading or trailing whitespace",
-        );
+        errors.invalid(&format!("{field}.image"), image, "must not have leading or trailing whitespace");
     }
     for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
         let at = format!("{field}.{name}");
         if has(container, name) && !probes {
-            errors.forbidden(
-                &at,
-                "may not be set for init containers without restartPolicy=Always",
-            );
+            errors.forbidden(&at, "may not be set for init containers without restartPolicy=Always");
         } else if has(container, name) {
             probe(errors, &container[name], &at, name != "readinessProbe");
         }
@@ -143,16 +90,8 @@ fn container(
     ports(errors, container, field);
     env(errors, container, field);
     mounts(errors, container, field, volumes);
-    errors.one_of(
-        &format!("{field}.imagePullPolicy"),
-        text(container, "imagePullPolicy"),
-        &["Always", "IfNotPresent", "Never"],
-    );
-    resources(
-        errors,
-        &container["resources"],
-        &format!("{field}.resources"),
-    );
+    errors.one_of(&format!("{field}.imagePullPolicy"), text(container, "imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
+    resources(errors, &container["resources"], &format!("{field}.resources"));
 }
 
 fn ports(errors: &mut Errors, container: &Value, field: &str) {
@@ -177,11 +116,7 @@ fn ports(errors: &mut Errors, container: &Value, field: &str) {
         if let Some(number) = port["hostPort"].as_i64().filter(|n| *n != 0) {
             in_port_range(errors, &format!("{at}.hostPort"), number);
         }
-        errors.one_of(
-            &format!("{at}.protocol"),
-            text(port, "protocol"),
-            &["SCTP", "TCP", "UDP"],
-        );
+        errors.one_of(&format!("{at}.protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"]);
     }
 }
 
@@ -217,15 +152,15 @@ fn env(errors: &mut Errors, container: &Value, field: &str) {
         };
         let at = format!("{at}.valueFrom");
         if source.is_empty() {
-            errors.invalid(&at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`");
-        } else if !text(variable, "value").is_empty() {
-            errors.invalid(&at, "", "may not be specified when `value` is not empty");
-        } else if source.len() > 1 {
             errors.invalid(
                 &at,
                 "",
-                "may not have more than one field specified at a time",
+                "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
             );
+        } else if !text(variable, "value").is_empty() {
+            errors.invalid(&at, "", "may not be specified when `value` is not empty");
+        } else if source.len() > 1 {
+            errors.invalid(&at, "", "may not have more than one field specified at a time");
         }
     }
 }
@@ -239,12 +174,7 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &[String
             errors.required(&format!("{at}.name"), "");
         }
         if !volumes.iter().any(|volume| volume == name) {
-            errors.add(
-                Fault::NotFound,
-                &format!("{at}.name"),
-                Value::from(name).to_string(),
-                "",
-            );
+            errors.add(Fault::NotFound, &format!("{at}.name"), Value::from(name).to_string(), "");
         }
         if path.is_empty() {
             errors.required(&format!("{at}.mountPath"), "");
@@ -268,46 +198,27 @@ fn probe(errors: &mut Errors, probe: &Value, field: &str, only_once: bool) {
             continue;
         }
         match name {
-            "exec" if list(&probe[name], "command").is_empty() => {
-                errors.required(&format!("{at}.command"), "")
-            }
+            "exec" if list(&probe[name], "command").is_empty() => errors.required(&format!("{at}.command"), ""),
             "exec" => {}
             _ => port_or_name(errors, &format!("{at}.port"), &probe[name]["port"]),
         }
         if name == "httpGet" {
-            errors.one_of(
-                &format!("{at}.scheme"),
-                text(&probe[name], "scheme"),
-                &["HTTP", "HTTPS"],
-            );
+            errors.one_of(&format!("{at}.scheme"), text(&probe[name], "scheme"), &["HTTP", "HTTPS"]);
         }
     }
     if handlers == 0 {
         errors.required(field, "must specify a handler type");
     }
-    for name in [
-        "initialDelaySeconds",
-        "timeoutSeconds",
-        "periodSeconds",
-        "successThreshold",
-        "failureThreshold",
-    ] {
+    for name in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
         errors.not_negative(&format!("{field}.{name}"), &probe[name]);
     }
     if only_once && probe["successThreshold"].as_i64().is_some_and(|n| n != 1) {
-        errors.invalid(
-            &format!("{field}.successThreshold"),
-            probe["successThreshold"].clone(),
-            "must be 1",
-        );
+        errors.invalid(&format!("{field}.successThreshold"), probe["successThreshold"].clone(), "must be 1");
     }
 }
 
 fn amount(value: &Value) -> Quantity {
-    value
-        .as_str()
-        .and_then(|text| Quantity::parse(text).ok())
-        .unwrap_or(Quantity::ZERO)
+    value.as_str().and_then(|text| Quantity::parse(text).ok()).unwrap_or(Quantity::ZERO)
 }
 
 /// Limits and requests of a container.
@@ -327,10 +238,7 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
             continue;
         };
         if amount(request) > amount(limit) {
-            let detail = format!(
-                "must be less than or equal to {name} limit of {}",
-                limit.as_str().unwrap_or("")
-            );
+            let detail = format!("must be less than or equal to {name} limit of {}", limit.as_str().unwrap_or(""));
             errors.invalid(&format!("{field}.requests"), request.clone(), detail);
         }
     }
@@ -340,15 +248,8 @@ fn resource_name(errors: &mut Errors, name: &str, field: &str) {
     for detail in is_qualified_name(name) {
         errors.invalid(field, name, detail);
     }
-    if !name.contains('/')
-        && !matches!(name, "cpu" | "memory" | "ephemeral-storage")
-        && !name.starts_with("hugepages-")
-    {
-        errors.invalid(
-            field,
-            name,
-            "must be a standard resource type or fully qualified",
-        );
+    if !name.contains('/') && !matches!(name, "cpu" | "memory" | "ephemeral-storage") && !name.starts_with("hugepages-") {
+        errors.invalid(field, name, "must be a standard resource type or fully qualified");
         errors.invalid(field, name, "must be a standard resource for containers");
     }
 }
@@ -387,13 +288,8 @@ const SOURCES: [&str; 30] = [
 ];
 
 /// What a source cannot do without.
-const NEEDED: [(&str, &str); 5] = [
-    ("hostPath", "path"),
-    ("secret", "secretName"),
-    ("persistentVolumeClaim", "claimName"),
-    ("configMap", "name"),
-    ("nfs", "server"),
-];
+const NEEDED: [(&str, &str); 5] =
+    [("hostPath", "path"), ("secret", "secretName"), ("persistentVolumeClaim", "claimName"), ("configMap", "name"), ("nfs", "server")];
 
 fn volume(errors: &mut Errors, volume: &Value, field: &str, names: &mut Vec<String>) {
     let mut sources = 0;

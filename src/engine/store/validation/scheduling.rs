@@ -7,11 +7,7 @@ use super::{Errors, list, meta, text};
 use serde_json::{Value, json};
 
 pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
-    node_affinity(
-        errors,
-        &affinity["nodeAffinity"],
-        &format!("{field}.nodeAffinity"),
-    );
+    node_affinity(errors, &affinity["nodeAffinity"], &format!("{field}.nodeAffinity"));
     for kind in ["podAffinity", "podAntiAffinity"] {
         for (index, term) in list(&affinity[kind], REQUIRED).iter().enumerate() {
             pod_term(errors, term, &format!("{field}.{kind}.{REQUIRED}[{index}]"));
@@ -19,11 +15,7 @@ pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
         for (index, term) in list(&affinity[kind], PREFERRED).iter().enumerate() {
             let at = format!("{field}.{kind}.{PREFERRED}[{index}]");
             weight(errors, term, &at);
-            pod_term(
-                errors,
-                &term["podAffinityTerm"],
-                &format!("{at}.podAffinityTerm"),
-            );
+            pod_term(errors, &term["podAffinityTerm"], &format!("{at}.podAffinityTerm"));
         }
     }
 }
@@ -33,11 +25,7 @@ const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 fn weight(errors: &mut Errors, term: &Value, field: &str) {
     if !(1..=100).contains(&term["weight"].as_i64().unwrap_or(0)) {
-        errors.invalid(
-            &format!("{field}.weight"),
-            term["weight"].clone(),
-            "must be in the range 1-100",
-        );
+        errors.invalid(&format!("{field}.weight"), term["weight"].clone(), "must be in the range 1-100");
     }
 }
 
@@ -66,29 +54,16 @@ pub fn node_term(errors: &mut Errors, term: &Value, field: &str) {
         let values = list(requirement, "values").len();
         match text(requirement, "operator") {
             "In" | "NotIn" if values == 0 => {
-                errors.required(
-                    &format!("{at}.values"),
-                    "must be specified when `operator` is 'In' or 'NotIn'",
-                );
+                errors.required(&format!("{at}.values"), "must be specified when `operator` is 'In' or 'NotIn'");
             }
             "Exists" | "DoesNotExist" if values > 0 => {
-                errors.forbidden(
-                    &format!("{at}.values"),
-                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-                );
+                errors.forbidden(&format!("{at}.values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
             }
             "Gt" | "Lt" if values != 1 => {
-                errors.required(
-                    &format!("{at}.values"),
-                    "must be specified single value when `operator` is 'Lt' or 'Gt'",
-                );
+                errors.required(&format!("{at}.values"), "must be specified single value when `operator` is 'Lt' or 'Gt'");
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
-            other => errors.invalid(
-                &format!("{at}.operator"),
-                other,
-                "not a valid selector operator",
-            ),
+            other => errors.invalid(&format!("{at}.operator"), other, "not a valid selector operator"),
         }
         for detail in is_qualified_name(text(requirement, "key")) {
             errors.invalid(&format!("{at}.key"), text(requirement, "key"), detail);
@@ -97,11 +72,7 @@ pub fn node_term(errors: &mut Errors, term: &Value, field: &str) {
 }
 
 fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
-    meta::selector(
-        errors,
-        &term["labelSelector"],
-        &format!("{field}.labelSelector"),
-    );
+    meta::selector(errors, &term["labelSelector"], &format!("{field}.labelSelector"));
     let key = text(term, "topologyKey");
     let at = format!("{field}.topologyKey");
     if key.is_empty() {
@@ -118,36 +89,24 @@ pub fn tolerations(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, toleration) in list(spec, "tolerations").iter().enumerate() {
         let at = format!("{field}[{index}]");
         let (key, effect) = (text(toleration, "key"), text(toleration, "effect"));
-        for detail in if key.is_empty() {
-            Vec::new()
-        } else {
-            is_qualified_name(key)
-        } {
+        for detail in if key.is_empty() { Vec::new() } else { is_qualified_name(key) } {
             errors.invalid(&format!("{at}.key"), key, detail);
         }
         let operator = text(toleration, "operator");
         if key.is_empty() && operator != "Exists" {
-            errors.invalid(&format!("{at}.operator"), operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\"");
-        }
-        if toleration["tolerationSeconds"].is_i64() && effect != "NoExecute" {
             errors.invalid(
-                &format!("{at}.effect"),
-                effect,
-                "effect must be 'NoExecute' when `tolerationSeconds` is set",
+                &format!("{at}.operator"),
+                operator,
+                "operator must be Exists when `key` is empty, which means \"match all values and all keys\"",
             );
         }
+        if toleration["tolerationSeconds"].is_i64() && effect != "NoExecute" {
+            errors.invalid(&format!("{at}.effect"), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
+        }
         match operator {
-            "Equal" | "" => errors.checked(
-                &format!("{at}.operator"),
-                text(toleration, "value"),
-                is_label_value,
-            ),
+            "Equal" | "" => errors.checked(&format!("{at}.operator"), text(toleration, "value"), is_label_value),
             "Exists" if !text(toleration, "value").is_empty() => {
-                errors.invalid(
-                    &format!("{at}.operator"),
-                    value_of(toleration),
-                    "value must be empty when `operator` is 'Exists'",
-                );
+                errors.invalid(&format!("{at}.operator"), value_of(toleration), "value must be empty when `operator` is 'Exists'");
             }
             "Exists" => {}
             other => errors.unsupported(&format!("{at}.operator"), other, &["Equal", "Exists"]),
@@ -175,31 +134,15 @@ pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
         if key.is_empty() {
             errors.required(&format!("{at}.topologyKey"), "can not be empty");
         }
-        for detail in if key.is_empty() {
-            Vec::new()
-        } else {
-            is_qualified_name(key)
-        } {
+        for detail in if key.is_empty() { Vec::new() } else { is_qualified_name(key) } {
             errors.invalid(&format!("{at}.topologyKey"), key, detail);
         }
         let action = text(constraint, "whenUnsatisfiable");
-        errors.one_of(
-            &format!("{at}.whenUnsatisfiable"),
-            action,
-            &["DoNotSchedule", "ScheduleAnyway"],
-        );
+        errors.one_of(&format!("{at}.whenUnsatisfiable"), action, &["DoNotSchedule", "ScheduleAnyway"]);
         if constraint["minDomains"].as_i64().is_some_and(|n| n <= 0) {
-            errors.invalid(
-                &format!("{at}.minDomains"),
-                constraint["minDomains"].clone(),
-                "must be greater than zero",
-            );
+            errors.invalid(&format!("{at}.minDomains"), constraint["minDomains"].clone(), "must be greater than zero");
         }
-        meta::selector(
-            errors,
-            &constraint["labelSelector"],
-            &format!("{at}.labelSelector"),
-        );
+        meta::selector(errors, &constraint["labelSelector"], &format!("{at}.labelSelector"));
     }
 }
 

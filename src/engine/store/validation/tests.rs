@@ -16,11 +16,7 @@ const ELSEWHERE: [&str; 8] = [
     "no-apiversion",
 ];
 /// Texts that hold a random uid, or a whole Pod in the API server's inner form.
-const SHOWN_OTHERWISE: [&str; 3] = [
-    "job-immutable-template",
-    "pod-immutable-field",
-    "job-with-selector",
-];
+const SHOWN_OTHERWISE: [&str; 3] = ["job-immutable-template", "pod-immutable-field", "job-with-selector"];
 
 fn stored(value: &Value) -> Value {
     let mut value = value.clone();
@@ -30,10 +26,7 @@ fn stored(value: &Value) -> Value {
         value["metadata"]["uid"] = Value::from(if uid.is_empty() { "u".to_owned() } else { uid });
         defaults::prepare_job(&mut value, "u");
     }
-    if value["kind"] == "Service"
-        && value["spec"]["type"] == "ClusterIP"
-        && value["spec"]["clusterIP"].is_null()
-    {
+    if value["kind"] == "Service" && value["spec"]["type"] == "ClusterIP" && value["spec"]["clusterIP"].is_null() {
         value["spec"]["clusterIP"] = Value::from("10.96.0.7");
     }
     if value["kind"] == "Pod" {
@@ -50,24 +43,16 @@ fn refusal(manifest: &str, setup: Option<&str>) -> String {
     let Some(document) = parsed.documents.first() else {
         return "error: no objects passed to apply".to_owned();
     };
-    let (kind, name) = (
-        text(&document.value, "kind"),
-        text(&document.value["metadata"], "name"),
-    );
+    let (kind, name) = (text(&document.value, "kind"), text(&document.value["metadata"], "name"));
     if let Some(problem) = schema::metadata_error(&document.value) {
         return format!("error: unable to decode \"STDIN\": {}", problem.message);
     }
-    if let Some(detail) =
-        schema::decode_error(text(&document.value, "apiVersion"), kind, &document.value)
-    {
+    if let Some(detail) = schema::decode_error(text(&document.value, "apiVersion"), kind, &document.value) {
         return format!("Error from server (BadRequest): error when creating \"STDIN\": {detail}");
     }
     let new = stored(&document.value);
     let errors = match setup {
-        Some(setup) => validate_update(
-            &new,
-            &stored(&crate::manifest::parse(setup.as_bytes()).documents[0].value),
-        ),
+        Some(setup) => validate_update(&new, &stored(&crate::manifest::parse(setup.as_bytes()).documents[0].value)),
         None => validate_create(&new),
     };
     match &errors[..] {
@@ -82,8 +67,7 @@ fn refusal(manifest: &str, setup: Option<&str>) -> String {
 
 #[test]
 fn recorded_refusals_are_met() {
-    let cases: Value =
-        serde_json::from_str(include_str!("../../../../tests/data/validation.json")).unwrap();
+    let cases: Value = serde_json::from_str(include_str!("../../../../tests/data/validation.json")).unwrap();
     let (mut exact, mut verdict, mut total, mut faults) = (0, 0, 0, Vec::new());
     for case in list(&cases, "manifests") {
         let name = text(case, "name");
@@ -107,67 +91,31 @@ fn recorded_refusals_are_met() {
 
 #[test]
 fn several_errors_stand_in_brackets() {
-    let error = |field: &str| FieldError {
-        field: field.to_owned(),
-        fault: Fault::Required,
-        value: String::new(),
-        detail: "x".to_owned(),
-    };
+    let error = |field: &str| FieldError { field: field.to_owned(), fault: Fault::Required, value: String::new(), detail: "x".to_owned() };
     let one = invalid_message("Deployment.apps", "a", &[error("f"), error("f")]);
-    assert_eq!(
-        one,
-        "Deployment.apps \"a\" is invalid: f: Required value: x"
-    );
+    assert_eq!(one, "Deployment.apps \"a\" is invalid: f: Required value: x");
     let two = invalid_message("Pod", "a", &[error("f"), error("g")]);
-    assert_eq!(
-        two,
-        "Pod \"a\" is invalid: [f: Required value: x, g: Required value: x]"
-    );
+    assert_eq!(two, "Pod \"a\" is invalid: [f: Required value: x, g: Required value: x]");
 }
 
 #[test]
 fn schedules_are_checked() {
-    for good in [
-        "* * * * *",
-        "*/5 0-6 1,15 jan-mar mon",
-        "@hourly",
-        "0 0 * * 0",
-    ] {
+    for good in ["* * * * *", "*/5 0-6 1,15 jan-mar mon", "@hourly", "0 0 * * 0"] {
         assert_eq!(schedule_error(good), None, "{good}");
     }
-    for bad in [
-        "* * * *",
-        "60 * * * *",
-        "* * 0 * *",
-        "a * * * *",
-        "*/0 * * * *",
-        "5-1 * * * *",
-        "@never",
-    ] {
+    for bad in ["* * * *", "60 * * * *", "* * 0 * *", "a * * * *", "*/0 * * * *", "5-1 * * * *", "@never"] {
         assert!(schedule_error(bad).is_some(), "{bad}");
     }
 }
 
 #[test]
 fn strange_shapes_are_refused_without_harm() {
-    for spec in [
-        serde_json::json!(null),
-        serde_json::json!([1]),
-        serde_json::json!({"template": 5, "containers": {"a": 1}, "ports": "x"}),
-    ] {
-        for kind in [
-            "Deployment",
-            "Pod",
-            "Service",
-            "StatefulSet",
-            "Job",
-            "CronJob",
-            "HorizontalPodAutoscaler",
-            "PersistentVolume",
-            "DaemonSet",
-        ] {
-            let value =
-                serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": 7, "spec": spec});
+    for spec in [serde_json::json!(null), serde_json::json!([1]), serde_json::json!({"template": 5, "containers": {"a": 1}, "ports": "x"})]
+    {
+        for kind in
+            ["Deployment", "Pod", "Service", "StatefulSet", "Job", "CronJob", "HorizontalPodAutoscaler", "PersistentVolume", "DaemonSet"]
+        {
+            let value = serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": 7, "spec": spec});
             assert!(!validate_create(&value).is_empty());
             validate_update(&value, &value);
         }

@@ -9,32 +9,20 @@ const IMMUTABLE: &str = "field is immutable";
 
 /// Validates an object that is to replace another one.
 pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
-    let mut errors = Errors {
-        list: validate_create(new),
-    };
-    let part =
-        |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());
+    let mut errors = Errors { list: validate_create(new) };
+    let part = |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());
     let (spec, before) = (&part(new), &part(old));
     match text(new, "kind") {
-        "Deployment" | "ReplicaSet" | "DaemonSet" => {
-            immutable(&mut errors, spec, before, &["selector"])
-        }
+        "Deployment" | "ReplicaSet" | "DaemonSet" => immutable(&mut errors, spec, before, &["selector"]),
         "StatefulSet" => stateful_set(&mut errors, spec, before),
         "Job" => job(&mut errors, spec, before),
         "Pod" => pod(&mut errors, spec, before),
-        "PersistentVolumeClaim" => claim(
-            &mut errors,
-            spec,
-            before,
-            text(&old["status"], "phase") == "Bound",
-        ),
+        "PersistentVolumeClaim" => claim(&mut errors, spec, before, text(&old["status"], "phase") == "Bound"),
         "PersistentVolume" => volume(&mut errors, spec, before),
         "Service" => service(&mut errors, spec, before),
         "StorageClass" => class(&mut errors, new, old),
         "ConfigMap" | "Secret" => sealed(&mut errors, new, old),
-        "ControllerRevision" if new["data"] != old["data"] => {
-            errors.invalid("data", Value::Null, IMMUTABLE)
-        }
+        "ControllerRevision" if new["data"] != old["data"] => errors.invalid("data", Value::Null, IMMUTABLE),
         _ => {}
     }
     errors.list
@@ -74,8 +62,7 @@ fn stateful_set(errors: &mut Errors, new: &Value, old: &Value) {
 }
 
 fn job(errors: &mut Errors, new: &Value, old: &Value) {
-    let elastic =
-        text(new, "completionMode") == "Indexed" && new["completions"] == new["parallelism"];
+    let elastic = text(new, "completionMode") == "Indexed" && new["completions"] == new["parallelism"];
     if !elastic {
         immutable(errors, new, old, &["completions"]);
     }
@@ -91,17 +78,7 @@ fn job(errors: &mut Errors, new: &Value, old: &Value) {
     if !same {
         immutable(errors, new, old, &["template"]);
     }
-    immutable(
-        errors,
-        new,
-        old,
-        &[
-            "completionMode",
-            "podFailurePolicy",
-            "backoffLimitPerIndex",
-            "successPolicy",
-        ],
-    );
+    immutable(errors, new, old, &["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "successPolicy"]);
 }
 
 const POD_FORBIDDEN: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
@@ -112,22 +89,13 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
     for kind in ["containers", "initContainers"] {
         if list(new, kind).len() != list(old, kind).len() {
             errors.list.clear();
-            return errors.forbidden(
-                &format!("spec.{kind}"),
-                "pod updates may not add or remove containers",
-            );
+            return errors.forbidden(&format!("spec.{kind}"), "pod updates may not add or remove containers");
         }
     }
     let (mut left, mut right) = (new.clone(), old.clone());
     for spec in [&mut left, &mut right] {
         for kind in ["containers", "initContainers"] {
-            for container in spec
-                .get_mut(kind)
-                .and_then(Value::as_array_mut)
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_object_mut)
-            {
+            for container in spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
                 container.remove("image");
             }
         }
@@ -139,10 +107,7 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
         }
     }
     let kept = |spec: &Value| -> Vec<Value> { list(spec, "tolerations").to_vec() };
-    if kept(&right)
-        .iter()
-        .all(|toleration| kept(&left).contains(toleration))
-    {
+    if kept(&right).iter().all(|toleration| kept(&left).contains(toleration)) {
         left["tolerations"] = right["tolerations"].clone();
     }
     if let (Some(map), Value::Null) = (left.as_object_mut(), &right["tolerations"]) {
@@ -150,16 +115,10 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
     }
     let gates = |spec: &Value| list(spec, "schedulingGates").len();
     if gates(new) > gates(old) {
-        errors.forbidden(
-            "spec.schedulingGates",
-            "only deletion is allowed, but found new scheduling gate",
-        );
+        errors.forbidden("spec.schedulingGates", "only deletion is allowed, but found new scheduling gate");
     }
     if left != right {
-        errors.forbidden(
-            "spec",
-            format!("{POD_FORBIDDEN}{}", diff::of("v1.PodSpec", &right, &left)),
-        );
+        errors.forbidden("spec", format!("{POD_FORBIDDEN}{}", diff::of("v1.PodSpec", &right, &left)));
     }
 }
 
@@ -184,17 +143,11 @@ fn claim(errors: &mut Errors, spec: &Value, before: &Value, bound: bool) {
         errors.forbidden("spec", format!("{detail}{shown}"));
     } else if bound {
         let amount = |spec: &Value| {
-            let text = spec["resources"]["requests"]["storage"]
-                .as_str()
-                .unwrap_or("0")
-                .to_owned();
+            let text = spec["resources"]["requests"]["storage"].as_str().unwrap_or("0").to_owned();
             crate::api::quantity::Quantity::parse(&text).ok()
         };
         if amount(spec) < amount(before) {
-            errors.forbidden(
-                "spec.resources.requests.storage",
-                "field can not be less than status.capacity",
-            );
+            errors.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity");
         }
     }
 }
@@ -218,31 +171,21 @@ fn service(errors: &mut Errors, new: &Value, old: &Value) {
     let addressed = |spec: &Value| text(spec, "type") != "ExternalName";
     let (before, after) = (text(old, "clusterIP"), text(new, "clusterIP"));
     if addressed(old) && addressed(new) && !before.is_empty() && before != after {
-        let shown = if has(new, "clusterIPs") && new["clusterIPs"][0] == after {
-            new["clusterIPs"].clone()
-        } else {
-            Value::from(vec![after])
-        };
-        errors
-            .list
-            .retain(|error| error.field != "spec.clusterIPs[0]");
+        let shown =
+            if has(new, "clusterIPs") && new["clusterIPs"][0] == after { new["clusterIPs"].clone() } else { Value::from(vec![after]) };
+        errors.list.retain(|error| error.field != "spec.clusterIPs[0]");
         errors.invalid("spec.clusterIPs[0]", shown, "may not change once set");
     }
 }
 
 fn class(errors: &mut Errors, new: &Value, old: &Value) {
-    for (name, detail) in [
-        ("parameters", "updates to parameters are forbidden."),
-        ("provisioner", "updates to provisioner are forbidden."),
-    ] {
+    for (name, detail) in [("parameters", "updates to parameters are forbidden."), ("provisioner", "updates to provisioner are forbidden.")]
+    {
         if new[name] != old[name] {
             errors.forbidden(name, detail);
         }
     }
-    for name in ["reclaimPolicy", "volumeBindingMode"]
-        .into_iter()
-        .filter(|name| new[*name] != old[*name])
-    {
+    for name in ["reclaimPolicy", "volumeBindingMode"].into_iter().filter(|name| new[*name] != old[*name]) {
         errors.invalid(name, new[name].clone(), IMMUTABLE);
     }
 }
@@ -254,10 +197,7 @@ fn sealed(errors: &mut Errors, new: &Value, old: &Value) {
         }
         return;
     }
-    for name in ["immutable", "data", "binaryData"]
-        .into_iter()
-        .filter(|name| new[*name] != old[*name])
-    {
+    for name in ["immutable", "data", "binaryData"].into_iter().filter(|name| new[*name] != old[*name]) {
         errors.forbidden(name, "field is immutable when `immutable` is set");
     }
 }

@@ -17,15 +17,8 @@ pub fn deployment(errors: &mut Errors, spec: &Value) {
     errors.not_negative("spec.revisionHistoryLimit", &spec["revisionHistoryLimit"]);
     let deadline = &spec["progressDeadlineSeconds"];
     errors.not_negative("spec.progressDeadlineSeconds", deadline);
-    if deadline
-        .as_i64()
-        .is_some_and(|n| n <= spec["minReadySeconds"].as_i64().unwrap_or(0))
-    {
-        errors.invalid(
-            "spec.progressDeadlineSeconds",
-            deadline.clone(),
-            "must be greater than minReadySeconds",
-        );
+    if deadline.as_i64().is_some_and(|n| n <= spec["minReadySeconds"].as_i64().unwrap_or(0)) {
+        errors.invalid("spec.progressDeadlineSeconds", deadline.clone(), "must be greater than minReadySeconds");
     }
 }
 
@@ -51,10 +44,7 @@ fn template(errors: &mut Errors, spec: &Value, claims: &[String]) {
         errors.unsupported("spec.template.spec.restartPolicy", policy, &["Always"]);
     }
     if template["spec"]["activeDeadlineSeconds"].is_i64() {
-        errors.forbidden(
-            "spec.template.spec.activeDeadlineSeconds",
-            "activeDeadlineSeconds in ReplicaSet is not Supported",
-        );
+        errors.forbidden("spec.template.spec.activeDeadlineSeconds", "activeDeadlineSeconds in ReplicaSet is not Supported");
     }
 }
 
@@ -69,19 +59,12 @@ fn strategy(errors: &mut Errors, strategy: &Value) {
     let rolling = &strategy["rollingUpdate"];
     match text(strategy, "type") {
         "Recreate" if !rolling.is_null() => {
-            errors.forbidden(
-                "spec.strategy.rollingUpdate",
-                "may not be specified when strategy `type` is 'Recreate'",
-            );
+            errors.forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'");
         }
         "Recreate" => {}
         "RollingUpdate" => rolling_update(errors, rolling, "spec.strategy.rollingUpdate", true),
         kind => {
-            errors.unsupported_text(
-                "spec.strategy",
-                strategy_text(kind, rolling),
-                &["Recreate", "RollingUpdate"],
-            );
+            errors.unsupported_text("spec.strategy", strategy_text(kind, rolling), &["Recreate", "RollingUpdate"]);
         }
     }
 }
@@ -95,10 +78,7 @@ fn strategy_text(kind: &str, rolling: &Value) -> String {
             &["MaxUnavailable", "MaxSurge"],
         ),
     };
-    format!(
-        "{{\"Type\":{},\"RollingUpdate\":{rolling}}}",
-        Value::from(kind)
-    )
+    format!("{{\"Type\":{},\"RollingUpdate\":{rolling}}}", Value::from(kind))
 }
 
 fn rolling_update(errors: &mut Errors, rolling: &Value, field: &str, zero_forbidden: bool) {
@@ -108,26 +88,13 @@ fn rolling_update(errors: &mut Errors, rolling: &Value, field: &str, zero_forbid
     let number = |name: &str| percent_or_int(&rolling[name]);
     if zero_forbidden && number("maxUnavailable") == Some(0) && number("maxSurge") == Some(0) {
         let value = rolling["maxUnavailable"].clone();
-        errors.invalid(
-            &format!("{field}.maxUnavailable"),
-            value,
-            "may not be 0 when `maxSurge` is 0",
-        );
+        errors.invalid(&format!("{field}.maxUnavailable"), value, "may not be 0 when `maxSurge` is 0");
     }
-    not_above_hundred(
-        errors,
-        &rolling["maxUnavailable"],
-        &format!("{field}.maxUnavailable"),
-    );
+    not_above_hundred(errors, &rolling["maxUnavailable"], &format!("{field}.maxUnavailable"));
 }
 
 fn percent_or_int(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| {
-        value
-            .as_str()
-            .and_then(|text| text.strip_suffix('%'))
-            .and_then(|n| n.parse().ok())
-    })
+    value.as_i64().or_else(|| value.as_str().and_then(|text| text.strip_suffix('%')).and_then(|n| n.parse().ok()))
 }
 
 /// A count or a percentage, not negative.
@@ -170,36 +137,20 @@ pub fn replication_controller(errors: &mut Errors, spec: &Value) {
     }
     let as_selector = json!({"matchLabels": spec["selector"]});
     if labels.is_some() {
-        fits(
-            errors,
-            &as_selector,
-            &spec["template"]["metadata"]["labels"],
-        );
+        fits(errors, &as_selector, &spec["template"]["metadata"]["labels"]);
     }
-    template(
-        errors,
-        &json!({"selector": as_selector, "template": spec["template"]}),
-        &[],
-    );
+    template(errors, &json!({"selector": as_selector, "template": spec["template"]}), &[]);
 }
 
 pub fn stateful_set(errors: &mut Errors, spec: &Value) {
     let policy = text(spec, "podManagementPolicy");
     if !matches!(policy, "OrderedReady" | "Parallel") {
-        errors.invalid(
-            "spec.podManagementPolicy",
-            policy,
-            "must be 'OrderedReady' or 'Parallel'",
-        );
+        errors.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'");
     }
     stateful_strategy(errors, &spec["updateStrategy"]);
     for name in ["whenDeleted", "whenScaled"] {
         let field = format!("spec.persistentVolumeClaimRetentionPolicy.{name}");
-        errors.one_of(
-            &field,
-            text(&spec["persistentVolumeClaimRetentionPolicy"], name),
-            &["Delete", "Retain"],
-        );
+        errors.one_of(&field, text(&spec["persistentVolumeClaimRetentionPolicy"], name), &["Delete", "Retain"]);
     }
     errors.not_negative("spec.replicas", &spec["replicas"]);
     errors.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
@@ -227,39 +178,22 @@ fn stateful_strategy(errors: &mut Errors, strategy: &Value) {
         "" => errors.required("spec.updateStrategy", ""),
         "OnDelete" if !rolling.is_null() => {
             let shown = json!({"Partition": rolling["partition"], "MaxUnavailable": rolling["maxUnavailable"]});
-            ordered_invalid(
-                errors,
-                "spec.updateStrategy.rollingUpdate",
-                &shown,
-                &["Partition", "MaxUnavailable"],
-            );
+            ordered_invalid(errors, "spec.updateStrategy.rollingUpdate", &shown, &["Partition", "MaxUnavailable"]);
         }
         "OnDelete" => {}
         "RollingUpdate" => {
-            errors.not_negative(
-                "spec.updateStrategy.rollingUpdate.partition",
-                &rolling["partition"],
-            );
+            errors.not_negative("spec.updateStrategy.rollingUpdate.partition", &rolling["partition"]);
             let field = "spec.updateStrategy.rollingUpdate.maxUnavailable";
             int_or_percent(errors, &rolling["maxUnavailable"], field);
             not_above_hundred(errors, &rolling["maxUnavailable"], field);
         }
-        kind => errors.invalid(
-            "spec.updateStrategy",
-            kind,
-            "must be 'RollingUpdate' or 'OnDelete'",
-        ),
+        kind => errors.invalid("spec.updateStrategy", kind, "must be 'RollingUpdate' or 'OnDelete'"),
     }
 }
 
 /// The one message that shows a struct whose fields are not in alphabetical order.
 fn ordered_invalid(errors: &mut Errors, field: &str, shown: &Value, order: &[&str]) {
-    errors.add(
-        Fault::Invalid,
-        field,
-        super::ordered(shown, order),
-        "only allowed for updateStrategy 'RollingUpdate'",
-    );
+    errors.add(Fault::Invalid, field, super::ordered(shown, order), "only allowed for updateStrategy 'RollingUpdate'");
 }
 
 pub fn daemon_set(errors: &mut Errors, spec: &Value) {
@@ -269,9 +203,7 @@ pub fn daemon_set(errors: &mut Errors, spec: &Value) {
     let strategy = &spec["updateStrategy"];
     match text(strategy, "type") {
         "OnDelete" => {}
-        "RollingUpdate" if strategy["rollingUpdate"].is_null() => {
-            errors.required("spec.updateStrategy.rollingUpdate", "")
-        }
+        "RollingUpdate" if strategy["rollingUpdate"].is_null() => errors.required("spec.updateStrategy.rollingUpdate", ""),
         "RollingUpdate" => daemon_rolling(errors, &strategy["rollingUpdate"]),
         kind => {
             let shown = strategy_text(kind, &strategy["rollingUpdate"]);
@@ -287,15 +219,8 @@ fn daemon_rolling(errors: &mut Errors, rolling: &Value) {
     let number = |name: &str| percent_or_int(&rolling[name]).unwrap_or(0);
     let (surge, unavailable) = (number("maxSurge"), number("maxUnavailable"));
     if surge == 0 && unavailable == 0 {
-        errors.required(
-            &format!("{field}.maxUnavailable"),
-            "cannot be 0 when maxSurge is 0",
-        );
+        errors.required(&format!("{field}.maxUnavailable"), "cannot be 0 when maxSurge is 0");
     } else if surge != 0 && unavailable != 0 {
-        errors.invalid(
-            &format!("{field}.maxSurge"),
-            rolling["maxSurge"].clone(),
-            "may not be set when maxUnavailable is non-zero",
-        );
+        errors.invalid(&format!("{field}.maxSurge"), rolling["maxSurge"].clone(), "may not be set when maxUnavailable is non-zero");
     }
 }

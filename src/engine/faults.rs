@@ -1,0 +1,24 @@
+//! Faults: what a person breaks on purpose.
+
+use super::kubelet::Forced;
+use super::sim::Sim;
+use crate::api::{Kind, ObjectRef};
+
+impl Sim {
+    /// Injects a fault given as words: `exit pod/P CODE`, `unready pod/P`, `ready pod/P`.
+    pub fn fault(&mut self, line: &str) -> Result<(), String> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (target, forced) = match words[..] {
+            ["exit", target, code] => (target, Forced::Exit(code.parse().map_err(|_| format!("exit: not an exit code: {code}"))?)),
+            ["unready", target] => (target, Forced::Ready(false)),
+            ["ready", target] => (target, Forced::Ready(true)),
+            _ => return Err(format!("unknown fault {line:?}; known are: exit pod/NAME CODE, unready pod/NAME, ready pod/NAME")),
+        };
+        let name = target.strip_prefix("pod/").ok_or_else(|| format!("{target}: pod/NAME is required"))?;
+        let key = ObjectRef::new(Kind::Pod, "default", name);
+        let Some(uid) = self.get(&key).map(|pod| pod.meta.uid) else { return Err(format!("pods {name:?} not found")) };
+        let origin = self.command(&format!("fault {line}"));
+        self.force(&key, uid, forced, origin.cause);
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! English.
+
+use crate::engine::Why;
+use crate::engine::why::DeletionRank;
+
+/// The reason of a write in words; empty where there is nothing to say.
+pub fn why(why: &Why) -> String {
+    match why {
+        Why::Asked | Why::Bootstrap => String::new(),
+        Why::Said { reason } => format!("Event {reason}"),
+        Why::Observed => "status brought up to date with what the loop saw".into(),
+        Why::NewTemplate { hash, replicas } => format!("no ReplicaSet has the Pod template {hash}; it may start with {replicas}"),
+        Why::Revision { revision } => format!("revision {revision}"),
+        Why::RolloutUp { pods, at_most, from, to } => format!("{pods} Pods now, at most {at_most} allowed: {from} → {to}"),
+        Why::RolloutDown { available, at_least, from, to } => {
+            format!("{available} available, at least {at_least} must stay: {from} → {to}")
+        }
+        Why::CleanUnhealthy { unhealthy, from, to } => format!("{unhealthy} old Pods are not available and go first: {from} → {to}"),
+        Why::Scaled { from, to } => format!("scaled {from} → {to}"),
+        Why::Recreate { from, to } => format!("strategy Recreate: old Pods end before new ones begin: {from} → {to}"),
+        Why::HistoryLimit { limit } => format!("revisionHistoryLimit keeps {limit}"),
+        Why::Paused { paused: true } => "the rollout was paused".into(),
+        Why::Paused { paused: false } => "the rollout was resumed".into(),
+        Why::TooFew { have, want } => format!("{have} of {want} Pods exist"),
+        Why::TooMany { have, want, rank } => format!("{have} Pods, {want} wanted; this one goes first: {}", rank_words(*rank)),
+        Why::Adopt => "it matches the selector and has no controller: adopted".into(),
+        Why::Release => "it no longer matches the selector: released".into(),
+        Why::MissingOrdinal { ordinal } => format!("ordinal {ordinal} has no Pod"),
+        Why::MissingClaim { ordinal } => format!("ordinal {ordinal} has no claim yet"),
+        Why::CondemnedOrdinal { ordinal, replicas } => format!("ordinal {ordinal} is beyond {replicas} replicas"),
+        Why::OldRevision { have, want } => format!("it runs {have}, wanted is {want}"),
+        Why::EndedPod { phase } => format!("the Pod has {}; a new one of the same name follows", phase.to_lowercase()),
+        Why::NewRevision { revision } => format!("a template not seen before: revision {revision}"),
+        Why::Retention { policy } => format!("persistentVolumeClaimRetentionPolicy.{policy}"),
+        Why::BestNode { feasible: 0, .. } => "its claims are bound".into(),
+        Why::BestNode { feasible, nodes, score } => format!("{feasible} of {nodes} nodes fit; this one scores {score}"),
+        Why::NoNode { message } => message.to_string(),
+        Why::Bound => "the Pod was bound to this node".into(),
+        Why::Started => "its containers have started".into(),
+        Why::BecameReady => "a container became ready".into(),
+        Why::BecameUnready => "a container is not ready any more".into(),
+        Why::Exited { code } => format!("a container has ended with code {code}"),
+        Why::Restarted { count } => format!("a container that ended is started again (restart {count})"),
+        Why::ImagePull => "the image cannot be pulled".into(),
+        Why::Stopped => "its containers have been stopped".into(),
+        Why::Removed => "stopped; the kubelet lets it go".into(),
+        Why::Endpoints { ready, all } => format!("{ready} of {all} addresses are ready"),
+        Why::SmallestFit { volume } => format!("{volume} is the smallest volume that fits"),
+        Why::Binding => "part of binding the claim and its volume".into(),
+        Why::NeedsProvisioning { class } => format!("no volume fits; class {class} has a provisioner"),
+        Why::Provisioned { claim } => format!("made for claim {claim}"),
+        Why::ClaimGone { policy } => format!("its claim is gone; reclaim policy {policy}"),
+        Why::VolumeGone => "its volume is gone".into(),
+        Why::Unused => "nothing uses it any more".into(),
+        Why::OwnerGone { owner } => format!("its owner {owner} is gone"),
+        Why::OwnerWaits { owner } => format!("its owner {owner} waits for it to go"),
+        Why::DependentsGone => "no dependent is left that blocks the deletion".into(),
+        Why::Orphaned { owner } => format!("{owner} is deleted without its dependents"),
+    }
+}
+
+fn rank_words(rank: DeletionRank) -> &'static str {
+    match rank {
+        DeletionRank::Unassigned => "it has no node yet",
+        DeletionRank::Pending => "it is still Pending",
+        DeletionRank::NotReady => "it is not ready",
+        DeletionRank::LowerCost => "its pod-deletion-cost is lower",
+        DeletionRank::SharesNode => "its node has more Pods of this Deployment",
+        DeletionRank::YoungerReady => "it has been ready for a shorter time",
+        DeletionRank::MoreRestarts => "it has restarted more often",
+        DeletionRank::Younger => "it is younger",
+        DeletionRank::Equal => "all are equal, so chance (its uid) decides",
+    }
+}

@@ -1,0 +1,5 @@
+//! Reasons into words.
+
+mod en;
+
+pub use en::why;

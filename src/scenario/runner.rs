@@ -1,0 +1,183 @@
+//! Runs a scenario: its steps one after the other, in virtual time.
+
+use super::names::resolve;
+use super::parse::{Scenario, Step, Wait};
+use crate::api::Time;
+use crate::api::time::{MS, SECOND};
+use crate::engine::Sim;
+use crate::kubectl::{Progress, Session, split_line};
+
+/// What a command line takes before it reaches the API server, and until the prompt is back.
+const COMMAND: u64 = 100 * MS;
+const QUIET: u64 = 3 * SECOND;
+const AT_MOST: u64 = 90 * SECOND;
+/// A command that waits for something that never comes ends here.
+const PATIENCE: u64 = 600 * SECOND;
+
+/// A step that has ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Its place in the scenario.
+    pub step: usize,
+    /// `apply`, `kubectl`, `wait` or `fault`.
+    pub action: &'static str,
+    /// When it began.
+    pub began: Time,
+    /// When it ended.
+    pub ended: Time,
+    /// What kubectl printed.
+    pub stdout: String,
+    /// What kubectl printed as errors.
+    pub stderr: String,
+    /// kubectl's exit code.
+    pub exit: i32,
+}
+
+/// Who watches a run.
+pub trait Observer {
+    /// The cluster has new entries in its journal.
+    fn advanced(&mut self, sim: &Sim);
+    /// A step has ended.
+    fn finished(&mut self, sim: &Sim, step: &Finished);
+}
+
+struct Background {
+    step: usize,
+    began: Time,
+    session: Session,
+    done: bool,
+}
+
+struct Run<'r> {
+    sim: Sim,
+    observer: &'r mut dyn Observer,
+    background: Vec<Background>,
+    /// At most so many tasks are run in one go; the history must not depend on it.
+    slice: usize,
+}
+
+/// Runs all steps; gives the cluster at the end. `slice` is how many tasks are run in one go.
+pub fn run(scenario: &Scenario, seed: u64, slice: usize, observer: &mut dyn Observer) -> Sim {
+    let sim = Sim::new(scenario.cluster.clone(), seed);
+    let mut run = Run { sim, observer, background: Vec::new(), slice: slice.max(1) };
+    run.observer.advanced(&run.sim);
+    for (i, step) in scenario.steps.iter().enumerate() {
+        run.step(i, step);
+    }
+    for mut entry in std::mem::take(&mut run.background) {
+        if !entry.done {
+            entry.session.stop();
+            let now = run.sim.now();
+            run.report(entry.step, "kubectl", entry.began, now, &entry.session);
+        }
+    }
+    run.sim
+}
+
+impl Run<'_> {
+    fn step(&mut self, i: usize, step: &Step) {
+        let began = self.sim.now();
+        match step {
+            Step::Wait(wait) => {
+                self.wait(*wait);
+                let ended = self.sim.now();
+                self.finish(Finished { step: i, action: "wait", began, ended, stdout: String::new(), stderr: String::new(), exit: 0 });
+            }
+            Step::Apply(manifest) => self.command(i, began, &["apply".into(), "-f".into(), "-".into()], manifest, false, "apply"),
+            Step::Kubectl { line, background } => {
+                let line = resolve(line, &self.sim);
+                self.command(i, began, &split_line(&line), "", *background, "kubectl");
+            }
+            Step::Fault(line) => {
+                let line = resolve(line, &self.sim);
+                let error = self.sim.fault(&line).err().unwrap_or_default();
+                self.advance(began.after(MS));
+                let exit = i32::from(!error.is_empty());
+                let ended = self.sim.now();
+                self.finish(Finished { step: i, action: "fault", began, ended, stdout: String::new(), stderr: error, exit });
+            }
+        }
+    }
+
+    fn command(&mut self, i: usize, began: Time, args: &[String], stdin: &str, background: bool, action: &'static str) {
+        if !background {
+            self.advance(began.after(COMMAND));
+        }
+        let mut session = Session::start(&mut self.sim, args, stdin);
+        if background {
+            let done = session.poll(&mut self.sim) == Progress::Done;
+            self.background.push(Background { step: i, began, session, done: false });
+            if done {
+                self.poll_background();
+            }
+            self.observer.advanced(&self.sim);
+            return;
+        }
+        let limit = self.sim.now().after(PATIENCE);
+        while session.poll(&mut self.sim) == Progress::Running {
+            // Time goes on to the next task, or to the moment the command looks again.
+            let next = self.sim.next_task().map_or(limit, |at| at.min(self.sim.now().after(100 * MS)));
+            if self.sim.now() >= limit {
+                session.stop();
+                break;
+            }
+            self.advance(next.max(Time(self.sim.now().0 + 1)));
+        }
+        self.observer.advanced(&self.sim);
+        let ended = self.sim.now();
+        self.report(i, action, began, ended, &session);
+    }
+
+    fn report(&mut self, step: usize, action: &'static str, began: Time, ended: Time, session: &Session) {
+        let (stdout, stderr) = (session.stdout.clone(), session.stderr.clone());
+        self.finish(Finished { step, action, began, ended, stdout, stderr, exit: session.exit });
+    }
+
+    fn finish(&mut self, finished: Finished) {
+        self.observer.advanced(&self.sim);
+        self.observer.finished(&self.sim, &finished);
+    }
+
+    fn wait(&mut self, wait: Wait) {
+        let began = self.sim.now();
+        match wait {
+            Wait::For(span) => self.advance(began.after(span)),
+            Wait::Settled => {
+                let limit = began.after(AT_MOST);
+                loop {
+                    let quiet_until = self.sim.last_change().max(began).after(QUIET).min(limit);
+                    if self.sim.now() >= quiet_until {
+                        return;
+                    }
+                    let next = self.sim.next_task().map_or(quiet_until, |at| at.min(quiet_until));
+                    self.advance(next.max(self.sim.now()));
+                }
+            }
+        }
+    }
+
+    /// Lets time pass; commands in the background look at every change.
+    fn advance(&mut self, to: Time) {
+        while !self.sim.advance(to, if self.background.is_empty() { self.slice } else { 1 }).done {
+            self.poll_background();
+            self.observer.advanced(&self.sim);
+        }
+        self.poll_background();
+        self.observer.advanced(&self.sim);
+    }
+
+    fn poll_background(&mut self) {
+        let mut ended = Vec::new();
+        for (n, entry) in self.background.iter_mut().enumerate() {
+            if !entry.done && entry.session.poll(&mut self.sim) == Progress::Done {
+                entry.done = true;
+                ended.push(n);
+            }
+        }
+        for n in ended {
+            let now = self.sim.now();
+            let (step, began, session) = (self.background[n].step, self.background[n].began, self.background[n].session.clone());
+            self.report(step, "kubectl", began, now, &session);
+        }
+    }
+}
