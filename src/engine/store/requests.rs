@@ -74,7 +74,9 @@ impl ApiServer {
                 patch::merge_patch(&mut value, change);
                 value
             }
-            Patch::Strategic => patch::strategic_merge(&current, change).map_err(|e| ApiError::bad_request(e.to_string()))?,
+            Patch::Strategic => {
+                patch::strategic_merge(key.kind.name(), &current, change).map_err(|e| ApiError::bad_request(e.to_string()))?
+            }
         };
         // Metadata of the server's own cannot be patched away.
         if let Some(meta) = patched.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -96,7 +98,9 @@ impl ApiServer {
     fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
         let kind = kind_of(&value)?;
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
-        if old.is_none() && let Some(map) = value.as_object_mut() {
+        if old.is_none()
+            && let Some(map) = value.as_object_mut()
+        {
             reset_on_create(kind, map);
         }
         defaults::apply_defaults(&mut value);
@@ -109,7 +113,14 @@ impl ApiServer {
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
             return Err(error);
         }
-        Object::from_value(kind, value).map_err(|e| ApiError::bad_request(format!("{} in version {:?} cannot be handled as a {}: {e}", kind.name(), kind.info().version, kind.name())))
+        Object::from_value(kind, value).map_err(|e| {
+            ApiError::bad_request(format!(
+                "{} in version {:?} cannot be handled as a {}: {e}",
+                kind.name(),
+                kind.info().version,
+                kind.name()
+            ))
+        })
     }
 }
 
@@ -123,7 +134,16 @@ fn reset_on_create(kind: Kind, map: &mut serde_json::Map<String, Value>) {
         map.remove("status");
     }
     if let Some(meta) = map.get_mut("metadata").and_then(Value::as_object_mut) {
-        for field in ["uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "selfLink"] {
+        for field in [
+            "uid",
+            "resourceVersion",
+            "creationTimestamp",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "generation",
+            "managedFields",
+            "selfLink",
+        ] {
             meta.remove(field);
         }
     }
