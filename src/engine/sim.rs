@@ -332,7 +332,7 @@ impl Sim {
         if !memory.is_empty() {
             self.memories[i].insert(key.clone(), memory);
         }
-        let owned = view.cache.object(key).map_or(0, |o| view.cache.owned_by(o.meta.uid).count());
+        let owned = view.cache.object(key).map_or(0, |o| view.cache.owned_count(o.meta.uid));
         if writes > 0 {
             self.written[i].insert(key.clone(), self.server.journal().len());
         }

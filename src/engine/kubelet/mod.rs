@@ -6,6 +6,7 @@
 mod behaviour;
 mod status;
 
+use smol_str::format_smolstr;
 use super::cluster::Timing;
 use super::controllers::Event;
 use super::informer::Cache;
@@ -146,9 +147,9 @@ impl Kubelets {
         let base = cidr.split('/').next().unwrap_or("10.244.0.0").rsplit_once('.').map_or("10.244.0", |(base, _)| base);
         let (net, host) = (*n >> 8, *n & 0xff);
         match net {
-            0 => format!("{base}.{host}").into(),
+            0 => format_smolstr!("{base}.{host}"),
             // More than 254 Pods on one node: the next network, so that no address is given twice.
-            _ => format!("10.{}.{}.{host}", 128 + net, base.rsplit('.').next().unwrap_or("0")).into(),
+            _ => format_smolstr!("10.{}.{}.{host}", 128 + net, base.rsplit('.').next().unwrap_or("0")),
         }
     }
 }
@@ -323,16 +324,16 @@ impl Pass<'_, '_> {
         let failing: Vec<usize> =
             (0..spec.containers.len()).filter(|i| !Behaviour::of(&spec.containers[*i], &self.object.meta).pulls).collect();
         for i in &failing {
-            let field = format!("spec.containers{{{}}}", spec.containers[*i].name);
+            let field = format_smolstr!("spec.containers{{{}}}", spec.containers[*i].name);
             let object = self.object.clone();
             self.out.event_at(
                 &object,
                 &field,
                 "Normal",
                 "BackOff",
-                format!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()),
+                format_smolstr!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()),
             );
-            self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff".into());
+            self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff");
         }
         self.write(Why::ImagePull, |pod| {
             for i in failing {
@@ -384,13 +385,13 @@ impl Pass<'_, '_> {
         let (object, index) = (self.object.clone(), usize::from(i));
         let (name, pod, uid) = (object.body::<Pod>().spec.containers[index].name.clone(), object.meta.name.clone(), object.meta.uid);
         let namespace = object.meta.namespace.clone();
-        let field = format!("spec.containers{{{name}}}");
+        let field = format_smolstr!("spec.containers{{{name}}}");
         self.out.event_at(
             &object,
             &field,
             "Warning",
             "BackOff",
-            format!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
+            format_smolstr!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
         );
         self.write(Why::Restarted { count: restarts }, |body| {
             let status = &mut body.status.container_statuses[index];
@@ -436,7 +437,7 @@ impl Pass<'_, '_> {
         let running: Vec<Str> =
             self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
         for name in &running {
-            self.out.event_at(&object, &format!("spec.containers{{{name}}}"), "Normal", "Killing", format!("Stopping container {name}"));
+            self.out.event_at(&object, &format_smolstr!("spec.containers{{{name}}}"), "Normal", "Killing", format_smolstr!("Stopping container {name}"));
         }
         let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop);
         let grace = object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64 * SECOND;
@@ -459,28 +460,28 @@ impl Pass<'_, '_> {
 
     fn container_id(&mut self) -> Str {
         let (a, b) = (self.out.server.rng.uid().0, self.out.server.rng.uid().0);
-        format!("containerd://{a:032x}{b:032x}").into()
+        format_smolstr!("containerd://{a:032x}{b:032x}")
     }
 
     fn say_started(&mut self, name: &str, image: &str, list: &str) {
-        let (object, field) = (self.object.clone(), format!("spec.{list}{{{name}}}"));
-        let pulled = format!("Container image {image:?} already present on machine and can be accessed by the pod");
+        let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
+        let pulled = format_smolstr!("Container image {image:?} already present on machine and can be accessed by the pod");
         self.out.event_at(&object, &field, "Normal", "Pulled", pulled);
-        self.out.event_at(&object, &field, "Normal", "Created", "Container created".into());
-        self.out.event_at(&object, &field, "Normal", "Started", "Container started".into());
+        self.out.event_at(&object, &field, "Normal", "Created", "Container created");
+        self.out.event_at(&object, &field, "Normal", "Started", "Container started");
     }
 
     fn say_pull_failed(&mut self, name: &str, image: &str) {
-        let (object, field) = (self.object.clone(), format!("spec.containers{{{name}}}"));
-        self.out.event_at(&object, &field, "Normal", "Pulling", format!("Pulling image {image:?}"));
+        let (object, field) = (self.object.clone(), format_smolstr!("spec.containers{{{name}}}"));
+        self.out.event_at(&object, &field, "Normal", "Pulling", format_smolstr!("Pulling image {image:?}"));
         self.out.event_at(
             &object,
             &field,
             "Warning",
             "Failed",
-            format!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)),
+            format_smolstr!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)),
         );
-        self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull".into());
+        self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull");
     }
 }
 

@@ -9,6 +9,7 @@ mod node_info;
 mod scores;
 mod volumes;
 
+use smol_str::format_smolstr;
 use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
@@ -50,6 +51,8 @@ pub(super) struct Cycle<'c> {
     pub pod: &'c Pod,
     pub cache: &'c Cache,
     pub nodes: &'c BTreeMap<Str, NodeInfo>,
+    /// Whether any Pod anywhere refuses to be near others.
+    pub unsociable: bool,
 }
 
 impl Scheduler {
@@ -107,10 +110,10 @@ impl Scheduler {
         let name = event.object.meta.name.clone();
         if event.op == Op::Deleted {
             if let Some(info) = self.nodes.get_mut(&name) {
-                info.node = None;
+                info.set_node(None);
             }
         } else {
-            self.nodes.entry(name).or_default().node = Some(event.object.clone());
+            self.nodes.entry(name).or_default().set_node(Some(event.object));
         }
     }
 
@@ -171,14 +174,15 @@ impl Scheduler {
             let message = format!("0/{real} nodes are available: {message}. not found");
             return self.fail(object, message, out);
         }
-        let cycle = Cycle { object, pod, cache, nodes: &self.nodes };
-        let mut feasible = Vec::new();
+        let unsociable = self.nodes.values().any(|info| info.unsociable > 0);
+        let cycle = Cycle { object, pod, cache, nodes: &self.nodes, unsociable };
+        let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(real);
         let mut refusals = Vec::new();
         for (name, info) in &self.nodes {
             let Some(node) = info.node.as_ref() else { continue };
             match filters::ALL.iter().find_map(|filter| filter(&cycle, node, node.body::<Node>(), info)) {
                 Some(refusal) => refusals.push(refusal),
-                None => feasible.push(name.clone()),
+                None => feasible.push((name, info)),
             }
         }
         if feasible.is_empty() {
@@ -187,9 +191,9 @@ impl Scheduler {
         let scores = scores::total(&cycle, &feasible);
         // The first of the best by name: every tie is broken in one way.
         let best = (0..feasible.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best });
-        let node = feasible[best].clone();
+        let (node, feasible) = (feasible[best].0.clone(), feasible.len() as u32);
         if volumes::all_bound(object, pod, cache) {
-            self.bind(object, &node, (feasible.len() as u32, real as u32, scores[best]), out);
+            self.bind(object, &node, (feasible, real as u32, scores[best]), out);
         } else {
             volumes::reserve(object, pod, &node, cache, out);
             self.nodes.entry(node.clone()).or_default().add(object);
@@ -221,7 +225,7 @@ impl Scheduler {
                 &bound,
                 "Normal",
                 "Scheduled",
-                format!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
+                format_smolstr!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
             );
         }
     }
