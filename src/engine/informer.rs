@@ -113,14 +113,16 @@ pub struct Informer {
     pub lag: Duration,
     /// Whether it watches this kind.
     pub watches: fn(Kind) -> bool,
+    /// Whether its cache holds this kind; a component that keeps its own account of a kind needs no second one.
+    pub stores: fn(Kind) -> bool,
     cursor: usize,
     due: Option<Time>,
 }
 
 impl Informer {
     /// An informer that has seen nothing yet.
-    pub fn new(name: &'static str, watches: fn(Kind) -> bool) -> Self {
-        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, cursor: 0, due: None }
+    pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
+        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, cursor: 0, due: None }
     }
 
     /// How much of the journal has arrived.
@@ -154,7 +156,9 @@ impl Informer {
             if let Some((op, object)) = entry.write()
                 && (self.watches)(object.kind)
             {
-                self.cache.apply(op, object);
+                if (self.stores)(object.kind) {
+                    self.cache.apply(op, object);
+                }
                 return Some(self.cursor as EntryId - 1);
             }
         }

@@ -58,8 +58,10 @@ impl Controller for GarbageCollector {
             }
             _ => {
                 let waits = object.meta.is_deleting() && (object.meta.has_finalizer(FOREGROUND) || object.meta.has_finalizer(ORPHAN));
-                let lost_owner = object.meta.owner_references.iter().any(|o| owner_in(object, o, cache).is_none());
                 let released = event.before.is_some_and(|b| b.meta.owner_references != object.meta.owner_references);
+                // An owner that goes later wakes its dependents itself.
+                let looked_up = released || event.before.is_none();
+                let lost_owner = looked_up && object.meta.owner_references.iter().any(|o| owner_in(object, o, cache).is_none());
                 if waits || lost_owner {
                     wake(object.key());
                 }

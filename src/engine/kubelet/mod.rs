@@ -60,7 +60,6 @@ pub enum Forced {
 /// A step for one Pod, due at some time.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Job {
-    pod: ObjectRef,
     uid: Uid,
     step: Step,
     cause: Option<EntryId>,
@@ -69,6 +68,7 @@ pub struct Job {
 /// What a kubelet knows of a Pod of its own.
 #[derive(Clone, Debug)]
 struct Running {
+    pod: ObjectRef,
     node: Str,
     stopping: bool,
     restarts: BTreeMap<u8, i32>,
@@ -95,7 +95,7 @@ impl Kubelets {
         let object = event.object;
         let Some(pod) = object.pod() else { return Vec::new() };
         let uid = object.meta.uid;
-        let job = |after: u64, step: Step| (now.after(after), Job { pod: object.key(), uid, step, cause: Some(id) });
+        let job = |after: u64, step: Step| (now.after(after), Job { uid, step, cause: Some(id) });
         if event.op == Op::Deleted {
             self.pods.remove(&uid);
             return Vec::new();
@@ -108,7 +108,7 @@ impl Kubelets {
             if !pod.is_terminal() {
                 jobs.push(job(ADMIT, Step::Admit));
             }
-            Running { node: pod.node_name.clone(), stopping: false, restarts: BTreeMap::new() }
+            Running { pod: object.key(), node: pod.node_name.clone(), stopping: false, restarts: BTreeMap::new() }
         });
         if object.meta.is_deleting() && !known.stopping {
             known.stopping = true;
@@ -118,20 +118,20 @@ impl Kubelets {
     }
 
     /// The step that carries out what a person forces on a Pod.
-    pub fn forced(pod: &ObjectRef, uid: Uid, what: Forced, cause: Option<EntryId>) -> Job {
+    pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> Job {
         let step = match what {
             Forced::Exit(code) => Step::Exit(0, code),
             Forced::Ready(true) => Step::Ready(0),
             Forced::Ready(false) => Step::Unready(0),
         };
-        Job { pod: pod.clone(), uid, step, cause }
+        Job { uid, step, cause }
     }
 
     /// Does a step; gives what follows from it.
     pub fn run(&mut self, job: Job, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
         let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
-        let Some(object) = out.server.get(&job.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
+        let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
         if running.stopping != stopping || (object.meta.is_deleting() && !stopping) {
             return Vec::new();
         }
@@ -454,7 +454,7 @@ impl Pass<'_, '_> {
     fn remove(&mut self) -> Jobs {
         let how = Delete { grace_seconds: Some(0), uid: Some(self.job.uid), ..Default::default() };
         // Gone already is what was wanted.
-        let _ = self.out.delete(&self.job.pod.clone(), how, Why::Removed);
+        let _ = self.out.delete(&self.object.key(), how, Why::Removed);
         Vec::new()
     }
 
