@@ -52,8 +52,8 @@ fn tabs_stop_where_the_neighbours_need_them() {
 #[test]
 fn yaml_is_quoted_only_where_it_must_be() {
     let value = json!({"a": "1", "b": "x: y", "c": [{"d": 1, "e": {"f": null}}, "g"], "h": {}, "i": [], "j": "l1\nl2\n", "k": "True",
-        "l": "*", "m": "2026-11-21T06:23:33Z", "n": "it's", "o": "", "p": [["q"]], "r": "10.244.1.2"});
-    let text = "a: \"1\"\nb: 'x: y'\nc:\n- d: 1\n  e:\n    f: null\n- g\nh: {}\ni: []\nj: |\n  l1\n  l2\nk: \"True\"\nl: '*'\nm: \"2026-11-21T06:23:33Z\"\nn: it's\no: \"\"\np:\n- - q\nr: 10.244.1.2\n";
+        "l": "*", "m": "2026-11-21T06:23:33Z", "quote": "it's", "o": "", "p": [["q"]], "r": "10.244.1.2"});
+    let text = "a: \"1\"\nb: 'x: y'\nc:\n- d: 1\n  e:\n    f: null\n- g\nh: {}\ni: []\nj: |\n  l1\n  l2\nk: \"True\"\nl: '*'\nm: \"2026-11-21T06:23:33Z\"\no: \"\"\np:\n- - q\nquote: it's\nr: 10.244.1.2\n";
     assert_eq!(yaml::print(&value), text);
 }
 
