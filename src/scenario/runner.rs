@@ -5,7 +5,7 @@ use super::parse::{Scenario, Step, Wait};
 use crate::api::Time;
 use crate::api::time::{MS, SECOND};
 use crate::engine::Sim;
-use crate::kubectl::{Progress, Session, split_line};
+use crate::kubectl::{Progress, Session, parse::split};
 
 /// What a command line takes before it reaches the API server, and until the prompt is back.
 const COMMAND: u64 = 100 * MS;
@@ -88,7 +88,7 @@ impl Run<'_> {
             Step::Apply(manifest) => self.command(i, began, &["apply".into(), "-f".into(), "-".into()], manifest, false, "apply"),
             Step::Kubectl { line, background } => {
                 let line = resolve(line, &self.sim);
-                self.command(i, began, &split_line(&line), "", *background, "kubectl");
+                self.command(i, began, &split(&line), "", *background, "kubectl");
             }
             Step::Fault(line) => {
                 let line = resolve(line, &self.sim);
