@@ -10,3 +10,7 @@ pub mod engine;
 pub mod i18n;
 pub mod kubectl;
 pub mod scenario;
+pub mod scene;
+pub mod app;
+#[cfg(target_arch = "wasm32")]
+pub mod web;

@@ -1,0 +1,1 @@
+//! Objects become shapes, links and positions: pure geometry, no DOM.
