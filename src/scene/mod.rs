@@ -4,6 +4,7 @@
 //! model out; `budget` and `marks` do the same for the rollout strip and the timeline. No forces and no
 //! randomness: the same state draws the same picture, and what stays keeps its key.
 
+pub mod adapt;
 pub mod budget;
 pub mod marks;
 pub mod model;
