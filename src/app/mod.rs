@@ -1,7 +1,14 @@
 //! What the page is, without a page: state, messages, what they do; permalinks; numbers and words.
 //! No web crate is named here, so all of it is tested natively.
 
+pub mod examples;
 pub mod format;
 pub mod highlight;
 pub mod permalink;
+pub mod run;
+pub mod shell;
 pub mod speed;
+pub mod state;
+pub mod words;
+
+pub use state::{Msg, State};
