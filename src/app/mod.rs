@@ -2,6 +2,7 @@
 //! No web crate is named here, so all of it is tested natively.
 
 pub mod examples;
+pub mod facts;
 pub mod format;
 pub mod highlight;
 pub mod permalink;
