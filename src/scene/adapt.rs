@@ -288,7 +288,7 @@ fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>]) -> Vec<Service> {
         let mut endpoints: Vec<(String, bool)> = own
             .filter_map(|slice| slice.get::<EndpointSlice>())
             .flat_map(|slice| &slice.endpoints)
-            .filter_map(|endpoint| Some((endpoint.target_ref.as_ref()?.name.to_string(), endpoint.conditions.ready)))
+            .filter_map(|endpoint| Some((endpoint.target_ref.as_ref()?.name.to_string(), endpoint.conditions.ready.unwrap_or(true))))
             .collect();
         endpoints.sort();
         endpoints.dedup_by(|a, b| a.0 == b.0);

@@ -85,7 +85,7 @@ pub fn Shape(props: &ShapeProps) -> Html {
             title={(real && item.id.name.len() > 18).then(|| item.id.name.clone())}
             tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
         >
-            { inner(item) }
+            { content(item) }
         </div>
     }
 }
@@ -106,7 +106,7 @@ fn outer(item: &Item) -> Classes {
     }
 }
 
-fn inner(item: &Item) -> Html {
+fn content(item: &Item) -> Html {
     let name = &item.id.name;
     match &item.body {
         Body::Controller { of, wide: true } => wide(of),
