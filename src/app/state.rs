@@ -338,7 +338,9 @@ impl State {
     }
 
     fn restart(&mut self) {
-        self.run = Run { turns: self.run.turns + 1, ..Run::new(self.run.seed()) };
+        let turns = self.run.turns + 1;
+        self.run = Run::new(self.run.seed());
+        self.run.turns = turns;
         self.rescan();
         self.apply();
         self.playing = true;

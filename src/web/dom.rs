@@ -28,11 +28,6 @@ pub fn now() -> f64 {
     window().performance().map_or(0.0, |performance| performance.now())
 }
 
-/// A kept preference. None also where storage is refused.
-pub fn kept(key: &str) -> Option<String> {
-    window().local_storage().ok().flatten()?.get_item(key).ok().flatten()
-}
-
 /// Keeps a preference where that is allowed.
 pub fn keep(key: &str, value: &str) {
     if let Ok(Some(storage)) = window().local_storage() {
@@ -76,11 +71,6 @@ pub fn copy(text: &str) {
 pub fn size() -> (f64, f64) {
     let number = |value: Result<JsValue, JsValue>| value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
     (number(window().inner_width()), number(window().inner_height()))
-}
-
-/// Whether a media query holds.
-pub fn matches(media: &str) -> bool {
-    window().match_media(media).ok().flatten().is_some_and(|list| list.matches())
 }
 
 /// Sets the theme of the whole page.

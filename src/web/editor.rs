@@ -35,7 +35,7 @@ pub struct Props {
 /// What happens to the editor.
 pub enum Msg {
     /// Typed.
-    Input(InputEvent),
+    Input,
     /// A key.
     Key(KeyboardEvent),
     /// Scrolled.
@@ -117,7 +117,7 @@ impl Component for Editor {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         let Some(area) = self.area() else { return false };
         match msg {
-            Msg::Input(_) => ctx.props().on_edit.emit(area.value()),
+            Msg::Input => ctx.props().on_edit.emit(area.value()),
             Msg::Scroll => {
                 if let Some(lines) = self.lines.cast::<HtmlElement>() {
                     lines.set_scroll_top(area.scroll_top());
@@ -210,7 +210,7 @@ impl Component for Editor {
                         autocomplete="off"
                         autocapitalize="off"
                         wrap="off"
-                        oninput={link.callback(Msg::Input)}
+                        oninput={link.callback(|_: InputEvent| Msg::Input)}
                         onkeydown={link.callback(Msg::Key)}
                         onscroll={link.callback(|_: Event| Msg::Scroll)}
                     />
