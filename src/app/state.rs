@@ -6,7 +6,7 @@ use super::run::{Command, Run, is_event};
 use super::shell::{Diagnostic, Line};
 use super::speed;
 use super::words;
-use crate::api::{Object, ObjectRef, Time};
+use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::scene::adapt::{self, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::Mark;
@@ -381,8 +381,18 @@ impl State {
         if refused == 0 {
             self.applied = self.text.clone();
         }
+        if self.selected.is_none() {
+            self.selected = self.first_workload();
+        }
         self.notice = answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
         self.diagnostics = Rc::new(answer.diagnostics);
+    }
+
+    /// What a reader will want to look at first.
+    fn first_workload(&self) -> Option<ObjectRef> {
+        let kinds = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::Pod];
+        let all = kinds.iter().flat_map(|kind| self.run.sim().list(*kind));
+        all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-")).map(|object| object.key()).next()
     }
 
     fn kubectl(&mut self, line: &str) {
@@ -486,7 +496,6 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Kind;
 
     fn settled(text: &str) -> State {
         let mut state = State::new(text, 1);

@@ -303,6 +303,9 @@ pub fn because(entry: &Entry) -> String {
         Why::OwnerWaits { owner } => format!("its owner {owner} waits for it"),
         Why::DependentsGone => "nothing blocks the deletion any more".into(),
         Why::Orphaned { owner } => format!("its owner {owner} was deleted without it"),
+        Why::BecameUnready => "a container is not ready any more".into(),
+        #[allow(unreachable_patterns, reason = "a new reason is shown as it is until it has words")]
+        other => format!("{other:?}"),
     }
 }
 
