@@ -63,6 +63,12 @@ pub fn middle(name: &str, most: usize) -> String {
     chars[..head].iter().chain(['…'].iter()).chain(&chars[chars.len() - tail..]).collect()
 }
 
+/// A long name, cut at the front: `…-5d59d67564`.
+pub fn front(name: &str, most: usize) -> String {
+    let length = name.chars().count();
+    if length <= most { name.to_string() } else { format!("…{}", name.chars().skip(length + 1 - most).collect::<String>()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +92,6 @@ mod tests {
         assert_eq!(count(7), "7");
         assert_eq!(middle("pvc-7d26aaaa-bbbb-51f3", 13), "pvc-7d…b-51f3");
         assert_eq!(middle("web-0", 13), "web-0");
+        assert_eq!(front("nginx-5d59d67564", 12), "…-5d59d67564");
     }
 }

@@ -211,7 +211,7 @@ struct Key {
     view: View,
     selected: Option<ObjectRef>,
     namespace: Option<String>,
-    width: f64,
+    stage: (f64, f64),
     /// Tenths of a second while something counts down.
     tenths: i64,
 }
@@ -443,7 +443,7 @@ impl State {
             view: self.view,
             selected: self.selected.clone(),
             namespace: self.namespace.clone(),
-            width: self.stage.0,
+            stage: self.stage,
             tenths: if counts { self.run.wall() / 100 } else { 0 },
         };
         if let Some((drawn, picture)) = &self.drawn {
@@ -458,6 +458,8 @@ impl State {
         let layout = match self.view {
             View::Ownership => ownership::layout,
             View::Nodes => nodes::layout,
+            // A low frame has no room for three rows; claims stand beside their Pods there.
+            View::Storage if self.stage.1 < 420.0 && self.stage.0 >= 560.0 && !model.claims.is_empty() => ownership::claims,
             View::Storage => storage::layout,
         };
         let scene = layout(&model, uid.as_deref(), self.stage.0);
@@ -486,7 +488,7 @@ impl State {
             return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));
         }
         let shown = |object: &&Rc<Object>| scene.items.iter().any(|item| item.id.uid == object.meta.uid.to_string());
-        let mut all: Vec<_> = objects.iter().filter(shown).filter_map(|object| words::standing(object)).collect();
+        let mut all: Vec<_> = objects.iter().filter(|object| object.meta.controller().is_none()).filter(shown).filter_map(|object| words::standing(object)).collect();
         all.sort_by_key(|(_, state)| *state == crate::scene::model::PodState::Ready);
         let (words, state) = all.first()?;
         Some((words.clone(), state.class(), state.glyph()))

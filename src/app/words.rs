@@ -154,6 +154,9 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
         Op::Modified => {}
     }
     let Some(before) = before else { return with(" changed") };
+    if let Why::Revision { revision } = &entry.why {
+        return vec![name(object), text(" became "), Span::Strong(format!("revision {revision}"))];
+    }
     if !before.meta.is_deleting() && object.meta.is_deleting() {
         return with(" marked for deletion");
     }
@@ -329,7 +332,13 @@ fn reason(journal: &[Entry], id: EntryId) -> Option<Reason> {
 /// one person's command are one item.
 pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
     let telling = |entry: &Entry| !matches!(entry.why, Why::Observed) || !matches!(entry.record, Record::Write { op: Op::Modified, .. });
-    let own = |entry: &&Entry| !is_event(entry) && entry.write().is_some_and(|(_, object)| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace);
+    let itself = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
+    // What a loop did to the objects it keeps is its newest decision, more than the numbers it wrote down.
+    let kept = |entry: &Entry, object: &Object| {
+        let loop_of = entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()));
+        loop_of && object.meta.namespace == key.namespace && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
+    };
+    let own = |entry: &&Entry| !is_event(entry) && entry.write().is_some_and(|(_, object)| itself(object) || kept(entry, object));
     let newest = journal.iter().rposition(|entry| own(&entry) && telling(entry)).or_else(|| journal.iter().rposition(|entry| own(&entry)));
     let mut out: Vec<Reason> = Vec::new();
     let mut at = newest.map(|at| at as EntryId);
@@ -351,9 +360,10 @@ pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
         && last.user
         && last.object.is_none()
     {
-        let effect = before.effect.clone();
+        let (effect, written) = (before.effect.clone(), before.entry);
         let last = out.len() - 1;
         out[last].short = plain(&effect);
+        out[last].entry = written;
         out.remove(last - 1);
     }
     out

@@ -267,7 +267,7 @@ fn controller(object: &Object) -> Controller {
             out.footer = if body.spec.pod_management_policy.is_empty() { "OrderedReady".into() } else { body.spec.pod_management_policy.to_string() };
             if let Some(partition) = body.spec.update_strategy.rolling_update.as_ref().and_then(|update| update.partition).filter(|partition| *partition > 0) {
                 out.chip = format!("partition {partition}");
-            } else if body.status.updated_replicas < body.status.replicas {
+            } else if body.status.updated_replicas < body.status.replicas && body.status.update_revision != body.status.current_revision {
                 out.chip = format!("{} of {} updated", body.status.updated_replicas, body.spec.replicas);
             }
         }

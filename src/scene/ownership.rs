@@ -23,6 +23,8 @@ struct Columns {
 }
 
 const WIDE: Columns = Columns { root: 200.0, gap: 54.0, set: 204.0, pod: 204.0, claim: 180.0, volume: 180.0 };
+/// In a small frame: volumes are left out, the claim says it is bound.
+const SMALL: Columns = Columns { root: 176.0, gap: 56.0, set: 190.0, pod: 196.0, claim: 180.0, volume: 0.0 };
 /// Four columns in the width of three.
 const CLAIMS: Columns = Columns { root: 176.0, gap: 44.0, set: 190.0, pod: 188.0, claim: 156.0, volume: 152.0 };
 
@@ -31,20 +33,30 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     if width < 560.0 {
         return narrow(model, selected, width);
     }
+    let claims = if width < 780.0 { &SMALL } else { &CLAIMS };
     let total = model.pods().count();
     let mut out = Scene { summary: summary(model), ..Scene::default() };
-    let first = if model.pods().any(|pod| !pod.claims.is_empty()) { &CLAIMS } else { &WIDE };
+    let first = if model.pods().any(|pod| !pod.claims.is_empty()) { claims } else { &WIDE };
     let services = services(model, &mut out, first.root);
     let mut y = if model.services.is_empty() { TOP + 14.0 } else { TOP + model.services.len() as f64 * 70.0 + 28.0 };
     let mut drawn_claims = Vec::new();
 
     for root in &model.roots {
-        let columns = if root.groups.iter().flat_map(|group| &group.pods).any(|pod| !pod.claims.is_empty()) { &CLAIMS } else { &WIDE };
+        let columns = if root.groups.iter().flat_map(|group| &group.pods).any(|pod| !pod.claims.is_empty()) { claims } else { &WIDE };
         y = tree(model, root, columns, y, total, selected, &mut out, &mut drawn_claims) + BETWEEN + 8.0;
     }
     orphans(model, y, &mut out, &drawn_claims);
     rails(model, &services, &mut out);
     out.finish(LEFT)
+}
+
+/// The trees that have claims, without Services: storage in a low frame.
+pub fn claims(model: &Model, selected: Option<&str>, width: f64) -> Scene {
+    let mut only = model.clone();
+    only.services.clear();
+    only.inert.clear();
+    only.roots.retain(|root| root.groups.iter().flat_map(|group| &group.pods).any(|pod| !pod.claims.is_empty()) || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet"));
+    layout(&only, selected, width)
 }
 
 fn services(model: &Model, out: &mut Scene, width: f64) -> Vec<Rect> {
@@ -288,6 +300,9 @@ fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Colum
         let rect = Rect::new(x, at.cy() - 30.0 + i as f64 * 68.0, columns.claim, 60.0);
         let index = put_claim(out, claim, rect, Some(parent));
         let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
+        if pod.state == PodState::Terminating && columns.volume == 0.0 {
+            out.labels.push(Label { x: x + 2.0, y: rect.bottom() + 1.0, text: "the claim stays".into(), class: "", centred: false });
+        }
         out.link(format!("{}>{}", pod.id.uid, claim.id.uid), elbow(at.right(), at.cy(), x, rect.cy(), x - columns.gap / 2.0), if mounted { Line::Bound } else { Line::Waits });
         out.ports.push(Port { x: at.right(), y: at.cy(), full: mounted, network: false });
         volume_of(model, claim, rect, index, columns, out);
@@ -295,6 +310,9 @@ fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Colum
 }
 
 fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Columns, out: &mut Scene) {
+    if columns.volume == 0.0 {
+        return;
+    }
     if let Some(volume) = model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
         let rect = Rect::new(at.right() + 36.0, at.cy() - 26.0, columns.volume, POD_H);
         let fact = [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
@@ -431,6 +449,9 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
                 if let Some(of) = &group.controller {
                     let mut small = of.clone();
                     (small.footer, small.chip) = (String::new(), String::new());
+                    if let Some((_, revision)) = small.caption.split_once(" · ") {
+                        small.caption = revision.to_string();
+                    }
                     let rect = Rect::new(x, at, group_w, card_height(&small));
                     let index = put_controller(&mut out, &small, rect, parent, false);
                     let on = chosen(selected, &of.id) || group.pods.iter().any(|pod| chosen(selected, &pod.id));
@@ -454,7 +475,10 @@ fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>
     }
     if group.pods.len() <= 6 {
         for pod in &group.pods {
-            let mut body = pod_body(pod, if w > 240.0 { 30 } else { 14 });
+            let mut body = pod_body(pod, if w > 240.0 { 30 } else { 5.max(pod.parts(5).1.len()) });
+            if let (Body::Pod { lead, .. }, true) = (&mut body, w <= 240.0) {
+                lead.clear();
+            }
             if let (Body::Pod { note, .. }, true) = (&mut body, w <= 240.0) {
                 note.clear();
             }

@@ -110,7 +110,10 @@ fn grid(model: &Model, columns: &[Column<'_>], root: Option<&Root>, selected: Op
         let mut pod_index = parent;
         if let Some(pod) = column.pods.first() {
             let rect = Rect::new(x, pod_y, COLUMN, 52.0);
-            let body = pod_body(pod, 15);
+            let mut body = pod_body(pod, 15);
+            if let Body::Pod { note, .. } = &mut body {
+                *note = note.trim_end_matches(" left").to_string();
+            }
             pod_index = Some(out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod)));
             if controller.is_some() {
                 let line = if on { Line::Chosen } else if pod.state == PodState::Terminating { Line::Leaving } else { Line::Owns };
@@ -191,7 +194,7 @@ fn free_volumes(model: &Model, top: f64, out: &mut Scene) {
 /// StorageClasses at the right, with a dotted bus under what they provisioned.
 fn classes(model: &Model, out: &mut Scene) {
     let used: Vec<_> = model.classes.iter().filter(|class| model.volumes.iter().any(|volume| volume.class == class.id.name) || model.claims.iter().any(|claim| claim.class == class.id.name)).collect();
-    let x = out.items.iter().map(|item| item.rect.right()).fold(0.0, f64::max) + 28.0;
+    let x = out.items.iter().filter(|item| !matches!(item.body, Body::Controller { .. })).map(|item| item.rect.right()).fold(0.0, f64::max) + 28.0;
     for (i, class) in used.iter().enumerate() {
         let cylinders: Vec<Rect> = out
             .items

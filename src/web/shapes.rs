@@ -93,6 +93,7 @@ pub fn Shape(props: &ShapeProps) -> Html {
 fn outer(item: &Item) -> Classes {
     match &item.body {
         Body::Controller { of, wide } => classes!("card", wide.then_some("wide"), of.leaving.then_some("leaving")),
+        Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat"),
         Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } | Body::Inert => classes!("card"),
         Body::Cells(_) if item.id.uid.ends_with("/pods") && item.rect.w == 216.0 => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
@@ -110,7 +111,7 @@ fn content(item: &Item) -> Html {
     let name = &item.id.name;
     match &item.body {
         Body::Controller { of, wide: true } => wide(of),
-        Body::Controller { of, .. } => controller(of),
+        Body::Controller { of, .. } => controller(of, item.rect.w),
         Body::Service { form } => html! {
             <div class="hd">{ tile("Service") }<div class="grow"><small>{ "Service" }</small><b class="ell">{ name }</b></div><span class="pill network">{ form }</span></div>
         },
@@ -147,17 +148,19 @@ fn tone(tone: Tone) -> &'static str {
     }
 }
 
-fn controller(of: &Controller) -> Html {
+fn controller(of: &Controller, width: f64) -> Html {
+    // 7 pixels a letter, beside tile and padding.
+    let most = ((width - 64.0) / 7.2) as usize;
     html! {
         <>
-            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ &of.id.name }</b></div></div>
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, most) }</b></div></div>
             if !of.counters.is_empty() {
                 <div class="nums">
                     { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
                 </div>
             }
             if !of.footer.is_empty() || !of.chip.is_empty() {
-                <div class="ft"><span class={classes!("ell", of.footer.contains(':').then_some("mono"))}>{ &of.footer }</span><span class="grow" />
+                <div class="ft"><span class={classes!("ell", of.footer.contains(':').then_some("mono"))}>{ &of.footer }</span>
                     if !of.chip.is_empty() { <span class="pill low">{ &of.chip }</span> }
                 </div>
             }
