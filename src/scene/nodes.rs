@@ -12,7 +12,7 @@ const TILE: (f64, f64) = (104.0, 32.0);
 /// Lays the nodes out, as many in a row as fit.
 pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     let ready = model.nodes.iter().filter(|node| node.ready).count();
-    let mut out = Scene { summary: format!("{} nodes, {ready} ready; {} Pods.", model.nodes.len(), model.pods().count()), ..Scene::default() };
+    let mut out = Scene { summary: format!("{} nodes, {ready} ready; {} Pod{}.", model.nodes.len(), model.pods().count(), if model.pods().count() == 1 { "" } else { "s" }), ..Scene::default() };
     let margin = if width < 560.0 { 16.0 } else { 24.0 };
     let columns = (((width - 2.0 * margin + 16.0) / (CARD + 16.0)).floor() as usize).clamp(1, model.nodes.len().max(1));
     let waiting: Vec<&Pod> = model.pods().filter(|pod| pod.node.is_empty() && !matches!(pod.state, PodState::Succeeded | PodState::Failed)).collect();
@@ -121,7 +121,7 @@ fn tray(model: &Model, waiting: &[&Pod], x: f64, y: f64, width: f64, out: &mut S
 /// Splits `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: …`.
 fn reasons(message: &str) -> Vec<(String, String)> {
     let Some((_, rest)) = message.split_once("available: ") else { return Vec::new() };
-    let rest = rest.split(". preemption").next().unwrap_or(rest).trim_end_matches('.');
+    let rest = rest.split(". ").next().unwrap_or(rest).trim_end_matches('.');
     rest.split(", ")
         .map(|part| match part.split_once(' ') {
             Some((n, why)) if n.chars().all(|c| c.is_ascii_digit()) => (format!("{n} node{}", if n == "1" { "" } else { "s" }), why.to_string()),

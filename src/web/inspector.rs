@@ -167,7 +167,8 @@ fn spans(effect: &[Span]) -> Html {
 
 fn why(props: &Props) -> Html {
     if props.chain.is_empty() {
-        return html! { <p class="dim">{ "Nothing has been written to this object yet: it was part of the cluster from the start." }</p> };
+        let words = if props.object.is_some() { "Nothing has been written to this object: it was part of the cluster from the start." } else { "It does not exist at this instant." };
+        return html! { <p class="dim">{ words }</p> };
     }
     let items = props.chain.iter().enumerate().map(|(at, reason)| {
         let on_seek = props.on_seek.clone();

@@ -84,7 +84,8 @@ pub fn key_of(id: &Id) -> Option<ObjectRef> {
 }
 
 impl Stage {
-    fn fit(&mut self, scene: &Scene) {
+    fn fit(&mut self, props: &Props) {
+        let scene = &props.scene;
         let (w, h) = self.size;
         if w < 1.0 || h < 1.0 || scene.width < 1.0 {
             return;
@@ -93,7 +94,9 @@ impl Stage {
         let narrow = w < 560.0;
         self.zoom = (w / scene.width).min(if narrow { 1.0 } else { room / scene.height }).clamp(0.25, 1.0);
         let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
-        let top = if narrow { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
+        // Ownership grows to all sides; columns and tables hang from the top.
+        let hangs = !props.embed && !props.scope.starts_with("ownership");
+        let top = if narrow || hangs { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
         self.pan = (left.round(), top.round());
     }
 
@@ -181,6 +184,14 @@ impl Stage {
                 }
                 return false;
             }
+            (" ", Some(at)) => {
+                event.prevent_default();
+                event.stop_propagation();
+                if let Some(key) = key_of(&scene.items[at].id) {
+                    ctx.props().on_select.emit(Some(key));
+                }
+                return false;
+            }
             ("+" | "=", _) => {
                 self.zoom_about(1.25, self.size.0 / 2.0, self.size.1 / 2.0);
                 return true;
@@ -191,7 +202,7 @@ impl Stage {
             }
             ("0", _) => {
                 self.touched = false;
-                self.fit(&scene);
+                self.fit(ctx.props());
                 return true;
             }
             _ => return false,
@@ -276,7 +287,7 @@ impl Component for Stage {
             self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
             self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
             if !self.touched && (other || (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height)) {
-                self.fit(&props.scene);
+                self.fit(props);
             }
         }
         true
@@ -294,7 +305,7 @@ impl Component for Stage {
                 self.size = size;
                 self.quiet = true;
                 if !self.touched {
-                    self.fit(&scene);
+                    self.fit(ctx.props());
                 }
                 ctx.props().on_size.emit(size);
                 true
@@ -339,7 +350,7 @@ impl Component for Stage {
             }
             Msg::Fit => {
                 self.touched = false;
-                self.fit(&scene);
+                self.fit(ctx.props());
                 true
             }
             Msg::Bury(generation) => {
