@@ -7,6 +7,7 @@ use super::shell;
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::{Entry, Sim};
+use crate::kubectl::Session;
 use std::rc::Rc;
 
 /// Tasks between two checkpoints, at first.
@@ -21,6 +22,8 @@ pub enum Command {
     Apply(Rc<str>),
     /// Entered a kubectl line.
     Kubectl(Rc<str>),
+    /// The kubectl command that still waits looked again, and wrote something (`drain`).
+    Poll,
 }
 
 /// A simulation and how it got there.
@@ -31,6 +34,8 @@ struct Point {
     steps: u64,
     /// Commands carried out since time 0.
     done: usize,
+    /// A kubectl command that still waits.
+    talk: Option<Session>,
 }
 
 impl Point {
@@ -44,7 +49,7 @@ impl Point {
             if let Some((at, time, command)) = due {
                 if self.steps >= *at {
                     self.sim.advance(*time, 0);
-                    shell::run(&mut self.sim, command);
+                    shell::run(&mut self.sim, &mut self.talk, command);
                     self.done += 1;
                     continue;
                 }
@@ -76,7 +81,7 @@ pub struct Run {
 impl Run {
     /// An empty cluster at time 0.
     pub fn new(seed: u64) -> Run {
-        let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0 };
+        let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None };
         Run { checkpoints: vec![live.clone()], live, past: None, every: EVERY, commands: Vec::new(), seed, turns: 0 }
     }
 
@@ -194,7 +199,7 @@ impl Run {
     /// Carries out a command at the newest instant.
     pub fn command(&mut self, command: Command) -> shell::Answer {
         let (steps, now) = (self.live.steps, self.live.sim.now());
-        let answer = shell::run(&mut self.live.sim, &command);
+        let answer = shell::run(&mut self.live.sim, &mut self.live.talk, &command);
         if answer.changed {
             self.commands.push((steps, now, command));
             self.live.done = self.commands.len();
@@ -202,9 +207,22 @@ impl Run {
         answer
     }
 
-    /// The simulation at the newest instant, for a command that is still talking (`-w`, `rollout status`).
-    pub fn live_mut(&mut self) -> &mut Sim {
-        &mut self.live.sim
+    /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
+    pub fn poll(&mut self) -> Vec<shell::Line> {
+        if self.past.is_some() || self.live.talk.is_none() {
+            return Vec::new();
+        }
+        self.command(Command::Poll).lines
+    }
+
+    /// Whether a command still waits.
+    pub fn waits(&self) -> bool {
+        self.live.talk.is_some()
+    }
+
+    /// Ends a command that still waits.
+    pub fn interrupt(&mut self) {
+        self.live.talk = None;
     }
 
     /// Shows the instant at a time. At or after the newest instant: the newest.

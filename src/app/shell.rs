@@ -43,12 +43,35 @@ pub struct Answer {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Carries out a command.
-pub fn run(sim: &mut Sim, command: &Command) -> Answer {
+/// Carries out a command. `talk` is the kubectl command that still waits, if any: a new one ends it.
+pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answer {
     match command {
         Command::Apply(text) => apply(sim, text),
-        Command::Kubectl(line) => kubectl(sim, line),
+        Command::Kubectl(line) => {
+            let args = split_line(line.strip_prefix("kubectl").map_or(line, str::trim_start));
+            let before = sim.journal().len();
+            let mut session = Session::start(sim, &args, "");
+            let lines = take(&mut session);
+            *talk = session.exit.is_none().then_some(session);
+            Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
+        }
+        Command::Poll => {
+            let before = sim.journal().len();
+            let Some(session) = talk else { return Answer::default() };
+            let done = session.poll(sim) == Progress::Done;
+            let lines = take(session);
+            if done {
+                *talk = None;
+            }
+            Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
+        }
     }
+}
+
+/// What a command has printed since it was last asked.
+fn take(session: &mut Session) -> Vec<Line> {
+    let lines = |text: String, error: bool| text.lines().map(|text| Line { text: text.to_string(), error }).collect::<Vec<_>>();
+    [lines(std::mem::take(&mut session.stdout), false), lines(std::mem::take(&mut session.stderr), true)].concat()
 }
 
 /// Applies every document of a text, as `kubectl apply -f` does: those that are accepted take effect, each of
@@ -78,17 +101,14 @@ fn apply(sim: &mut Sim, text: &str) -> Answer {
             answer.diagnostics.extend(told);
             continue;
         }
-        match session(sim, &["apply".into(), "-f".into(), "-".into()], &document.value.to_string()) {
-            Ok(lines) => {
-                answer.changed = true;
-                answer.lines.extend(lines);
-            }
-            Err(words) => {
-                // A refusal is part of the history too.
-                answer.changed = true;
-                for message in split(&words) {
-                    answer.diagnostics.push(at(text, document, path_of(&message), message.clone(), None));
-                }
+        // A refusal is part of the history too.
+        answer.changed = true;
+        let mut session = Session::start(sim, &["apply".into(), "-f".into(), "-".into()], &document.value.to_string());
+        if session.exit == Some(0) {
+            answer.lines.extend(take(&mut session));
+        } else {
+            for message in split(&session.stderr) {
+                answer.diagnostics.push(at(text, document, path_of(&message), message.clone(), None));
             }
         }
         let ignored: Vec<Diagnostic> = without_effect(&document.value).into_iter().map(|(path, message)| Diagnostic { error: false, ..at(text, document, &path, message, None) }).collect();
@@ -176,27 +196,6 @@ fn without_effect(value: &Value) -> Vec<(String, String)> {
         return vec![("kind".into(), format!("{kind} is stored; no loop of this simulation acts on it"))];
     }
     Vec::new()
-}
-
-/// Runs one kubectl command to its end, or until it waits.
-fn session(sim: &mut Sim, args: &[String], stdin: &str) -> Result<Vec<Line>, String> {
-    let mut session = Session::start(sim, args, stdin);
-    if session.poll(sim) == Progress::Running {
-        session.stop();
-    }
-    if session.exit != 0 && !session.stderr.is_empty() {
-        return Err(session.stderr.clone());
-    }
-    let lines = |text: &str, error: bool| text.lines().map(|text| Line { text: text.to_string(), error }).collect::<Vec<_>>();
-    Ok([lines(&session.stdout, false), lines(&session.stderr, true)].concat())
-}
-
-/// Runs a kubectl line. Any command that wrote is part of the history.
-fn kubectl(sim: &mut Sim, line: &str) -> Answer {
-    let args = split_line(line.strip_prefix("kubectl").map_or(line, str::trim_start));
-    let before = sim.journal().len();
-    let lines = session(sim, &args, "").unwrap_or_else(|words| words.lines().map(|text| Line { text: text.to_string(), error: true }).collect());
-    Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
 }
 
 #[cfg(test)]

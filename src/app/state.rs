@@ -143,6 +143,8 @@ pub enum Msg {
     Load(String, View),
     /// A kubectl line.
     Kubectl(String),
+    /// Ends the kubectl command that still waits.
+    Interrupt,
     /// Which diagram.
     View(View),
     /// Which object.
@@ -281,7 +283,9 @@ impl State {
             Msg::Step => {
                 self.playing = false;
                 // An hour without a write is "settled".
-                if self.run.step_reconcile(Time(3_600_000_000)) {
+                let stepped = self.run.step_reconcile(Time(3_600_000_000));
+                self.poll();
+                if stepped {
                     self.notice = words::narrate(&self.run.journal()[..self.run.happened()]);
                 } else {
                     self.notice = "Settled: nothing is left to reconcile.".into();
@@ -329,6 +333,12 @@ impl State {
                 self.restart();
             }
             Msg::Kubectl(line) => self.kubectl(&line),
+            Msg::Interrupt => {
+                if self.run.waits() {
+                    self.run.interrupt();
+                    Rc::make_mut(&mut self.console).push(Line { text: "^C".into(), error: false });
+                }
+            }
             Msg::View(view) => self.view = view,
             Msg::Select(key) => self.selected = key,
             Msg::Tab(tab) => self.tab = tab,
@@ -418,6 +428,19 @@ impl State {
         let answer = self.run.command(Command::Kubectl(line.into()));
         self.notice = answer.lines.first().map(|line| line.text.clone()).unwrap_or_default();
         Rc::make_mut(&mut self.console).extend(answer.lines);
+    }
+
+    /// Lets a waiting command look at what has happened.
+    pub fn poll(&mut self) {
+        let lines = self.run.poll();
+        if !lines.is_empty() {
+            let console = Rc::make_mut(&mut self.console);
+            console.extend(lines);
+            // A watch of a large cluster must not grow without end.
+            if console.len() > 2_000 {
+                console.drain(..500);
+            }
+        }
     }
 
     /// Marks of the timeline: everything that has happened, also after the instant shown.

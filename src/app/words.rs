@@ -382,10 +382,15 @@ pub fn led_to(journal: &[Entry], id: EntryId, happened: usize) -> Vec<Reason> {
         .collect()
 }
 
-/// The last step in a sentence, for those who do not see it.
+/// The last step in a sentence, for those who do not see it: what was decided, more than what was written down.
 pub fn narrate(journal: &[Entry]) -> String {
-    let Some(entry) = journal.iter().rev().find(|entry| !is_event(entry)) else { return String::new() };
-    format!("{}: {} at {}", actor(entry).0, plain(&effect(entry)), clock(entry.time.0 / 1000))
+    let Some(last) = journal.iter().rev().find(|entry| !is_event(entry)) else { return String::new() };
+    let pass = || journal.iter().rev().take_while(|entry| entry.pass == last.pass || is_event(entry)).filter(|entry| entry.pass == last.pass && !is_event(entry));
+    let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. });
+    let entry = pass().filter(decided).last().unwrap_or(last);
+    let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();
+    let more = if alike > 1 { format!(" and {} more", alike - 1) } else { String::new() };
+    format!("{}: {}{more} at {}", actor(entry).0, plain(&effect(entry)), clock(entry.time.0 / 1000))
 }
 
 /// Where a workload stands, for the pill over the diagram.

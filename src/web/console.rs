@@ -20,6 +20,8 @@ pub struct Props {
     pub open: bool,
     /// A line was entered.
     pub on_line: Callback<String>,
+    /// Ctrl+C in an empty line.
+    pub on_stop: Callback<()>,
     /// Open or close.
     pub on_open: Callback<bool>,
 }
@@ -90,6 +92,7 @@ impl Component for Console {
                     ctx.props().on_line.emit(line);
                 }
             }
+            "c" if event.ctrl_key() && input.value().is_empty() => ctx.props().on_stop.emit(()),
             "ArrowUp" | "ArrowDown" => {
                 event.prevent_default();
                 self.back = if event.key() == "ArrowUp" { (self.back + 1).min(history.len()) } else { self.back.saturating_sub(1) };

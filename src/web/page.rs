@@ -139,6 +139,7 @@ impl Page {
                 break;
             }
         }
+        state.poll();
         true
     }
 
@@ -607,6 +608,7 @@ impl Page {
                 words={self.words.clone()}
                 open={self.console || narrow}
                 on_line={link.callback(|line| Msg::Do(Do::Kubectl(line)))}
+                on_stop={link.callback(|()| Msg::Do(Do::Interrupt))}
                 on_open={link.callback(move |open| if narrow { Msg::Over(Over::Nothing) } else { Msg::Console(open) })}
             />
         }

@@ -294,7 +294,6 @@ impl Component for Stage {
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
-        let scene = ctx.props().scene.clone();
         match msg {
             Msg::Size => {
                 let Some(stage) = self.node.cast::<Element>() else { return false };
