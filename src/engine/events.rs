@@ -3,6 +3,7 @@
 //! Models `client-go/tools/record/events_cache.go`: an Event like an earlier one raises its count; more than
 //! ten that differ only in their message within ten minutes are combined; one object gets a burst of 25.
 
+use smol_str::format_smolstr;
 use super::store::{ApiServer, Origin};
 use super::why::Why;
 use crate::api::event::{Event, EventSource, InvolvedObject};
@@ -20,14 +21,16 @@ type Similar = (Uid, &'static str, &'static str, &'static str);
 
 #[derive(Clone, Debug, Default)]
 struct Group {
-    messages: BTreeSet<Str>,
+    /// Hashes of the messages.
+    messages: BTreeSet<u64>,
     last: Time,
 }
 
 /// Remembers what has been said, so that repeats become counts.
 #[derive(Clone, Debug, Default)]
 pub struct EventRecorder {
-    said: BTreeMap<(Similar, Str), Str>,
+    /// The Event that said this, by the hash of field and message.
+    said: BTreeMap<(Similar, u64), Str>,
     groups: BTreeMap<Similar, Group>,
     /// Events spent of each object's burst, and when the last refill was.
     spent: BTreeMap<(Uid, &'static str), (u32, Time)>,
@@ -40,9 +43,9 @@ impl EventRecorder {
         server: &mut ApiServer,
         origin: &Origin,
         about: &Object,
-        field: &str,
+        field: &Str,
         what: (&'static str, &'static str),
-        message: String,
+        mut message: Str,
     ) {
         let (kind, reason) = what;
         let component = origin.actor.name;
@@ -51,14 +54,12 @@ impl EventRecorder {
         if !scheduler && !self.may_speak(server.now, about.meta.uid, component) {
             return;
         }
-        let mut message = Str::from(message);
-        let mut identity = message.clone();
-        if self.is_flood(server.now, similar, &message) {
-            identity = Str::new_static("(combined)");
-            message = format!("(combined from similar events): {message}").into();
+        let mut identity = hash(field, &message);
+        if self.is_flood(server.now, similar, identity) {
+            identity = hash(field, "(combined)");
+            message = format_smolstr!("(combined from similar events): {message}");
         }
-        let said = (similar, if field.is_empty() { identity } else { format!("{field} {identity}").into() });
-        if let Some(name) = self.said.get(&said) {
+        if let Some(name) = self.said.get(&(similar, identity)) {
             let key = ObjectRef::new(Kind::Event, namespace_of(about), name);
             if repeat(server, origin, &key, &message, scheduler) {
                 return;
@@ -66,19 +67,19 @@ impl EventRecorder {
         }
         let event = new_event(server, origin, about, field, what, message);
         if let Ok(created) = server.create(origin, event, Why::Said { reason }) {
-            self.said.insert(said, created.meta.name.clone());
+            self.said.insert((similar, identity), created.meta.name.clone());
         }
     }
 
     /// Whether a message of this kind has had too many variants lately.
-    fn is_flood(&mut self, now: Time, similar: Similar, message: &Str) -> bool {
+    fn is_flood(&mut self, now: Time, similar: Similar, message: u64) -> bool {
         let group = self.groups.entry(similar).or_default();
         if now.0.saturating_sub(group.last.0) > SIMILAR_WINDOW {
             group.messages.clear();
         }
         group.last = now;
         if group.messages.len() < SIMILAR_LIMIT {
-            group.messages.insert(message.clone());
+            group.messages.insert(message);
             return group.messages.len() >= SIMILAR_LIMIT;
         }
         true
@@ -98,6 +99,12 @@ impl EventRecorder {
         *spent += 1;
         true
     }
+}
+
+/// FNV-1a over both texts.
+fn hash(field: &str, message: &str) -> u64 {
+    let bytes = field.bytes().chain([0]).chain(message.bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 fn namespace_of(about: &Object) -> &str {
@@ -122,7 +129,7 @@ fn new_event(
     server: &ApiServer,
     origin: &Origin,
     about: &Object,
-    field: &str,
+    field: &Str,
     (kind, reason): (&'static str, &'static str),
     message: Str,
 ) -> Object {
@@ -144,8 +151,8 @@ fn new_event(
             name: about.meta.name.clone(),
             namespace: about.meta.namespace.clone(),
             uid: about.meta.uid,
-            field_path: field.into(),
-            resource_version: if about.kind == Kind::Node { Str::default() } else { format!("{}", about.meta.resource_version).into() },
+            field_path: field.clone(),
+            resource_version: if about.kind == Kind::Node { Str::default() } else { format_smolstr!("{}", about.meta.resource_version) },
         },
         message,
         reason: Str::new_static(reason),
@@ -157,7 +164,7 @@ fn new_event(
     Object {
         kind: Kind::Event,
         meta: ObjectMeta {
-            name: format!("{}.{:016x}", about.meta.name, stamp).into(),
+            name: format_smolstr!("{}.{:016x}", about.meta.name, stamp),
             namespace: namespace_of(about).into(),
             ..Default::default()
         },

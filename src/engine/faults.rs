@@ -18,7 +18,7 @@ impl Sim {
         let key = ObjectRef::new(Kind::Pod, "default", name);
         let Some(uid) = self.get(&key).map(|pod| pod.meta.uid) else { return Err(format!("pods {name:?} not found")) };
         let origin = self.command(&format!("fault {line}"));
-        self.force(&key, uid, forced, origin.cause);
+        self.force(uid, forced, origin.cause);
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ type Objects = BTreeMap<(Str, Str), Rc<Object>>;
 pub struct Cache {
     objects: Vec<Objects>,
     /// Objects by the uid of each of their owners; those without a controller under the nil uid.
-    owned: BTreeMap<Uid, BTreeMap<ObjectRef, Rc<Object>>>,
+    owned: BTreeMap<Uid, BTreeMap<Uid, Rc<Object>>>,
 }
 
 impl Cache {
@@ -44,17 +44,22 @@ impl Cache {
         self.objects[kind as usize].range(start..).take_while(move |((ns, _), _)| ns == namespace).map(|(_, o)| o)
     }
 
-    /// All objects that name the uid as an owner, by key.
+    /// How many objects name the uid as an owner.
+    pub fn owned_count(&self, uid: Uid) -> usize {
+        self.owned.get(&uid).map_or(0, BTreeMap::len)
+    }
+
+    /// All objects that name the uid as an owner, by their own uid.
     pub fn owned_by(&self, uid: Uid) -> impl Iterator<Item = &Rc<Object>> {
         self.owned.get(&uid).into_iter().flat_map(|m| m.values())
     }
 
-    /// Objects of a kind that name the uid as an owner, by name.
+    /// Objects of a kind that name the uid as an owner.
     pub fn owned_of_kind(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.owned_by(uid).filter(move |o| o.kind == kind)
     }
 
-    /// Objects of a kind in a namespace that no controller has, by name.
+    /// Objects of a kind in a namespace that no controller has.
     pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
         self.owned_by(Uid::default()).filter(move |o| o.kind == kind && o.meta.namespace == *namespace)
     }
@@ -66,13 +71,12 @@ impl Cache {
         if !is_indexed(object.kind) {
             return;
         }
-        let reference = object.key();
         if let Some(old) = old
             && (op == Op::Deleted || owners(&old).ne(owners(object)))
         {
             for uid in owners(&old) {
                 if let Some(map) = self.owned.get_mut(&uid) {
-                    map.remove(&reference);
+                    map.remove(&old.meta.uid);
                     if map.is_empty() {
                         self.owned.remove(&uid);
                     }
@@ -81,7 +85,7 @@ impl Cache {
         }
         if op != Op::Deleted {
             for uid in owners(object) {
-                self.owned.entry(uid).or_default().insert(reference.clone(), object.clone());
+                self.owned.entry(uid).or_default().insert(object.meta.uid, object.clone());
             }
         }
     }
@@ -109,14 +113,16 @@ pub struct Informer {
     pub lag: Duration,
     /// Whether it watches this kind.
     pub watches: fn(Kind) -> bool,
+    /// Whether its cache holds this kind; a component that keeps its own account of a kind needs no second one.
+    pub stores: fn(Kind) -> bool,
     cursor: usize,
     due: Option<Time>,
 }
 
 impl Informer {
     /// An informer that has seen nothing yet.
-    pub fn new(name: &'static str, watches: fn(Kind) -> bool) -> Self {
-        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, cursor: 0, due: None }
+    pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
+        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, cursor: 0, due: None }
     }
 
     /// How much of the journal has arrived.
@@ -150,7 +156,9 @@ impl Informer {
             if let Some((op, object)) = entry.write()
                 && (self.watches)(object.kind)
             {
-                self.cache.apply(op, object);
+                if (self.stores)(object.kind) {
+                    self.cache.apply(op, object);
+                }
                 return Some(self.cursor as EntryId - 1);
             }
         }

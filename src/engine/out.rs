@@ -98,13 +98,13 @@ impl Out<'_> {
     }
 
     /// Records an Event about an object.
-    pub fn event(&mut self, about: &Object, kind: &'static str, reason: &'static str, message: String) {
-        self.recorder.record(self.server, &self.origin, about, "", (kind, reason), message);
+    pub fn event(&mut self, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
+        self.recorder.record(self.server, &self.origin, about, &Str::default(), (kind, reason), message.into());
     }
 
     /// Records an Event about a field of an object, such as one container.
-    pub fn event_at(&mut self, about: &Object, field: &str, kind: &'static str, reason: &'static str, message: String) {
-        self.recorder.record(self.server, &self.origin, about, field, (kind, reason), message);
+    pub fn event_at(&mut self, about: &Object, field: &Str, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
+        self.recorder.record(self.server, &self.origin, about, field, (kind, reason), message.into());
     }
 
     fn count(&mut self, before: u64) {

@@ -47,7 +47,7 @@ const DISPATCH: u64 = MS;
 /// What a pass costs its key: at least, per write, per owned object.
 const PASS: u64 = MS;
 const PER_WRITE: u64 = MS;
-const PER_OWNED: u64 = 20;
+const PER_OWNED: u64 = 40;
 
 /// How far an `advance` came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,11 +91,15 @@ impl Sim {
             sequence: 0,
             pass: 0,
             informers: [
-                Informer::new("kube-controller-manager", |kind| kind != Kind::Event),
-                Informer::new("kube-scheduler", |kind| {
-                    matches!(kind, Kind::Pod | Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim | Kind::StorageClass)
-                }),
-                Informer::new("kubelet", |kind| matches!(kind, Kind::Pod | Kind::Node)),
+                Informer::new("kube-controller-manager", |kind| kind != Kind::Event, |_| true),
+                Informer::new(
+                    "kube-scheduler",
+                    |kind| {
+                        matches!(kind, Kind::Pod | Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim | Kind::StorageClass)
+                    },
+                    |kind| kind != Kind::Pod,
+                ),
+                Informer::new("kubelet", |kind| matches!(kind, Kind::Pod | Kind::Node), |kind| kind != Kind::Pod),
             ],
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             written: vec![BTreeMap::new(); controllers::ALL.len()],
@@ -232,8 +236,8 @@ impl Sim {
     }
 
     /// Has a kubelet do now what a person forces on a Pod.
-    pub(super) fn force(&mut self, pod: &ObjectRef, uid: Uid, what: Forced, cause: Option<EntryId>) {
-        self.push(self.now, Task::Kubelet(Kubelets::forced(pod, uid, what, cause)));
+    pub(super) fn force(&mut self, uid: Uid, what: Forced, cause: Option<EntryId>) {
+        self.push(self.now, Task::Kubelet(Kubelets::forced(uid, what, cause)));
     }
 
     fn push(&mut self, at: Time, task: Task) {
@@ -332,7 +336,7 @@ impl Sim {
         if !memory.is_empty() {
             self.memories[i].insert(key.clone(), memory);
         }
-        let owned = view.cache.object(key).map_or(0, |o| view.cache.owned_by(o.meta.uid).count());
+        let owned = view.cache.object(key).map_or(0, |o| view.cache.owned_count(o.meta.uid));
         if writes > 0 {
             self.written[i].insert(key.clone(), self.server.journal().len());
         }

@@ -2,6 +2,7 @@
 //!
 //! Models `pkg/controller/endpoint/endpoints_controller.go`.
 
+use smol_str::format_smolstr;
 use super::backends::{self, annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
 use super::{Controller, Event, Watch};
 use crate::api::network::{Address, EndpointPort, Endpoints, Service, Subset};
@@ -34,7 +35,7 @@ impl Controller for EndpointsController {
         let Some((object, service)) = view.cache.get::<Service>(key) else {
             // The Endpoints of a Service that is gone go with it.
             if out.server.get(&endpoints).is_some() {
-                out.delete(&endpoints, Default::default(), Why::OwnerGone { owner: format!("Service {}", key.name).into() })?;
+                out.delete(&endpoints, Default::default(), Why::OwnerGone { owner: format_smolstr!("Service {}", key.name) })?;
             }
             return Ok(Action::AwaitChange);
         };

@@ -3,6 +3,7 @@
 //! Guarantees: an address stays in its slice; a Service without addresses keeps one empty slice.
 //! Models `pkg/controller/endpointslice/endpointslice_controller.go` and `k8s.io/endpointslice/reconciler.go`.
 
+use smol_str::format_smolstr;
 use super::backends::{self, annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
 use super::{Controller, Event, Watch};
 use crate::api::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Service};
@@ -176,7 +177,7 @@ impl Plan<'_> {
 
     fn create(&self, ports: Vec<EndpointPort>, endpoints: Vec<Endpoint>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let mut meta = ObjectMeta {
-            generate_name: format!("{}-", self.object.meta.name).into(),
+            generate_name: format_smolstr!("{}-", self.object.meta.name),
             namespace: self.object.meta.namespace.clone(),
             labels: self.labels.clone(),
             owner_references: vec![self.object.controller_reference()],

@@ -4,6 +4,7 @@
 //! it is left; dependents of an orphaning owner keep living without it.
 //! Models `pkg/controller/garbagecollector/garbagecollector.go`.
 
+use smol_str::format_smolstr;
 use super::{Controller, Event, Watch};
 use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid};
 use crate::engine::informer::Cache;
@@ -57,8 +58,10 @@ impl Controller for GarbageCollector {
             }
             _ => {
                 let waits = object.meta.is_deleting() && (object.meta.has_finalizer(FOREGROUND) || object.meta.has_finalizer(ORPHAN));
-                let lost_owner = object.meta.owner_references.iter().any(|o| owner_in(object, o, cache).is_none());
                 let released = event.before.is_some_and(|b| b.meta.owner_references != object.meta.owner_references);
+                // An owner that goes later wakes its dependents itself.
+                let looked_up = released || event.before.is_none();
+                let lost_owner = looked_up && object.meta.owner_references.iter().any(|o| owner_in(object, o, cache).is_none());
                 if waits || lost_owner {
                     wake(object.key());
                 }
@@ -109,7 +112,7 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     for owner in &object.meta.owner_references {
         let Some(kind) = Kind::from_name(&owner.kind) else { continue };
         let current = out.server.get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)).filter(|o| o.meta.uid == owner.uid);
-        let name: Str = format!("{} {}", owner.kind, owner.name).into();
+        let name: Str = format_smolstr!("{} {}", owner.kind, owner.name);
         match current {
             None => dead = Some(name),
             Some(o) if o.meta.is_deleting() && o.meta.has_finalizer(FOREGROUND) => waiting = Some(name),

@@ -4,7 +4,7 @@
 //! Models `pkg/controller/controller_ref_manager.go`.
 
 use crate::api::selector::LabelSelector;
-use crate::api::{Kind, Object};
+use crate::api::{Kind, Labels, Object};
 use crate::engine::out::{Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
@@ -19,12 +19,16 @@ pub fn claim(
     out: &mut Out<'_>,
     mine: impl Fn(&Object) -> bool,
 ) -> Result<Vec<Rc<Object>>, ApiError> {
-    let mut claimed = Vec::new();
+    let mut claimed = Vec::with_capacity(view.cache.owned_count(owner.meta.uid));
+    // Pods of one template share their labels: what has matched once need not be matched again.
+    let mut matched: Option<&Labels> = None;
     for object in view.cache.owned_of_kind(owner.meta.uid, kind) {
         if !object.meta.is_controlled_by(owner.meta.uid) {
             continue;
         }
-        if selector.matches(&object.meta.labels) && mine(object) {
+        let matches = matched.is_some_and(|m| Rc::ptr_eq(m, &object.meta.labels)) || selector.matches(&object.meta.labels);
+        if matches && mine(object) {
+            matched = Some(&object.meta.labels);
             claimed.push(object.clone());
         } else if !owner.meta.is_deleting() && !object.meta.is_deleting() {
             release(owner, object, out);

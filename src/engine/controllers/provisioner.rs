@@ -2,6 +2,7 @@
 //!
 //! Stands in for an external provisioner such as those built with `sig-storage-lib-external-provisioner`.
 
+use smol_str::format_smolstr;
 use super::volume_binder::{PROVISIONED_BY, PROVISIONER, SELECTED_NODE, claim_reference};
 use super::{Controller, Watch};
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
@@ -54,7 +55,7 @@ fn provision(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>
     let Some(class) = class.filter(|c| c.provisioner == NAME) else { return Ok(Action::AwaitChange) };
     let asked = object.meta.annotation(PROVISIONER).is_some_and(|p| p == NAME);
     let placed = !class.waits_for_first_consumer() || object.meta.annotation(SELECTED_NODE).is_some();
-    let name: Str = format!("pvc-{}", object.meta.uid).into();
+    let name: Str = format_smolstr!("pvc-{}", object.meta.uid);
     let done = !claim.spec.volume_name.is_empty() || out.server.get(&ObjectRef::new(Kind::PersistentVolume, "", &name)).is_some();
     if !asked || !placed || done || object.meta.is_deleting() {
         return Ok(Action::AwaitChange);
@@ -68,7 +69,7 @@ fn provision(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>
     }
     let volume = new_volume(object, claim, class, &name).map_err(ApiError::bad_request)?;
     out.create(volume, Why::Provisioned { claim: object.meta.name.clone() })?;
-    out.event(object, "Normal", "ProvisioningSucceeded", format!("Successfully provisioned volume {name}"));
+    out.event(object, "Normal", "ProvisioningSucceeded", format_smolstr!("Successfully provisioned volume {name}"));
     Ok(Action::AwaitChange)
 }
 

@@ -4,6 +4,7 @@
 //! deleted until the loop has seen what it did before; at most 500 of either in one pass.
 //! Models `pkg/controller/replicaset/replica_set.go`.
 
+use smol_str::format_smolstr;
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use crate::api::pod::Pod;
@@ -87,7 +88,7 @@ fn manage(object: &Rc<Object>, set: &ReplicaSet, active: &[Rc<Object>], view: &V
         let rank = ranked.get(surplus).map_or(DeletionRank::Equal, |stays| ranked[i].compare(stays).1);
         let why = Why::TooMany { have: have as i32, want: want as i32, rank };
         match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why) {
-            Ok(_) => out.event(object, "Normal", "SuccessfulDelete", format!("Deleted pod: {}", pod.meta.name)),
+            Ok(_) => out.event(object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted pod: {}", pod.meta.name)),
             Err(error) => failed = Some(error),
         }
     }
@@ -103,9 +104,9 @@ fn create_pods(object: &Rc<Object>, set: &ReplicaSet, have: usize, want: usize, 
         for _ in 0..batch.min(missing - made) {
             let why = Why::TooFew { have: have as i32, want: want as i32 };
             match out.create(pod_from_template(object, set), why) {
-                Ok(pod) => out.event(object, "Normal", "SuccessfulCreate", format!("Created pod: {}", pod.meta.name)),
+                Ok(pod) => out.event(object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name)),
                 Err(error) => {
-                    out.event(object, "Warning", "FailedCreate", format!("Error creating: {error}"));
+                    out.event(object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
                     failed = Some(error);
                 }
             }
@@ -124,7 +125,7 @@ fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
     Object {
         kind: Kind::Pod,
         meta: ObjectMeta {
-            generate_name: format!("{}-", object.meta.name).into(),
+            generate_name: format_smolstr!("{}-", object.meta.name),
             namespace: object.meta.namespace.clone(),
             labels: template.labels.clone(),
             annotations: template.annotations.clone(),

@@ -4,6 +4,7 @@
 //! wake a waiting claim, the next look at everything does, every 15 s.
 //! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
 
+use smol_str::format_smolstr;
 use super::{Controller, Event, Watch};
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
@@ -98,7 +99,7 @@ fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<
     }
     if claim.class().is_empty() {
         let message = "no persistent volumes available for this claim and no storage class is set";
-        out.event(object, "Normal", "FailedBinding", message.into());
+        out.event(object, "Normal", "FailedBinding", message);
         return Ok(());
     }
     match class {
@@ -118,8 +119,8 @@ fn tell_waiting(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) {
         body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)
     });
     match consumer {
-        Some(pod) => out.event(object, "Normal", "WaitForPodScheduled", format!("waiting for pod {} to be scheduled", pod.meta.name)),
-        None => out.event(object, "Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding".into()),
+        Some(pod) => out.event(object, "Normal", "WaitForPodScheduled", format_smolstr!("waiting for pod {} to be scheduled", pod.meta.name)),
+        None => out.event(object, "Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding"),
     }
 }
 
@@ -248,7 +249,7 @@ fn sync_bound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_
                 }
             })?;
             let message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
-            out.event(&lost, "Warning", "ClaimLost", message.into());
+            out.event(&lost, "Warning", "ClaimLost", message);
             Ok(())
         }
     }

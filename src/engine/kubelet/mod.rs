@@ -6,6 +6,7 @@
 mod behaviour;
 mod status;
 
+use smol_str::format_smolstr;
 use super::cluster::Timing;
 use super::controllers::Event;
 use super::informer::Cache;
@@ -59,7 +60,6 @@ pub enum Forced {
 /// A step for one Pod, due at some time.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Job {
-    pod: ObjectRef,
     uid: Uid,
     step: Step,
     cause: Option<EntryId>,
@@ -68,6 +68,7 @@ pub struct Job {
 /// What a kubelet knows of a Pod of its own.
 #[derive(Clone, Debug)]
 struct Running {
+    pod: ObjectRef,
     node: Str,
     stopping: bool,
     restarts: BTreeMap<u8, i32>,
@@ -94,7 +95,7 @@ impl Kubelets {
         let object = event.object;
         let Some(pod) = object.pod() else { return Vec::new() };
         let uid = object.meta.uid;
-        let job = |after: u64, step: Step| (now.after(after), Job { pod: object.key(), uid, step, cause: Some(id) });
+        let job = |after: u64, step: Step| (now.after(after), Job { uid, step, cause: Some(id) });
         if event.op == Op::Deleted {
             self.pods.remove(&uid);
             return Vec::new();
@@ -107,7 +108,7 @@ impl Kubelets {
             if !pod.is_terminal() {
                 jobs.push(job(ADMIT, Step::Admit));
             }
-            Running { node: pod.node_name.clone(), stopping: false, restarts: BTreeMap::new() }
+            Running { pod: object.key(), node: pod.node_name.clone(), stopping: false, restarts: BTreeMap::new() }
         });
         if object.meta.is_deleting() && !known.stopping {
             known.stopping = true;
@@ -117,20 +118,20 @@ impl Kubelets {
     }
 
     /// The step that carries out what a person forces on a Pod.
-    pub fn forced(pod: &ObjectRef, uid: Uid, what: Forced, cause: Option<EntryId>) -> Job {
+    pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> Job {
         let step = match what {
             Forced::Exit(code) => Step::Exit(0, code),
             Forced::Ready(true) => Step::Ready(0),
             Forced::Ready(false) => Step::Unready(0),
         };
-        Job { pod: pod.clone(), uid, step, cause }
+        Job { uid, step, cause }
     }
 
     /// Does a step; gives what follows from it.
     pub fn run(&mut self, job: Job, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
         let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
-        let Some(object) = out.server.get(&job.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
+        let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
         if running.stopping != stopping || (object.meta.is_deleting() && !stopping) {
             return Vec::new();
         }
@@ -146,9 +147,9 @@ impl Kubelets {
         let base = cidr.split('/').next().unwrap_or("10.244.0.0").rsplit_once('.').map_or("10.244.0", |(base, _)| base);
         let (net, host) = (*n >> 8, *n & 0xff);
         match net {
-            0 => format!("{base}.{host}").into(),
+            0 => format_smolstr!("{base}.{host}"),
             // More than 254 Pods on one node: the next network, so that no address is given twice.
-            _ => format!("10.{}.{}.{host}", 128 + net, base.rsplit('.').next().unwrap_or("0")).into(),
+            _ => format_smolstr!("10.{}.{}.{host}", 128 + net, base.rsplit('.').next().unwrap_or("0")),
         }
     }
 }
@@ -323,16 +324,16 @@ impl Pass<'_, '_> {
         let failing: Vec<usize> =
             (0..spec.containers.len()).filter(|i| !Behaviour::of(&spec.containers[*i], &self.object.meta).pulls).collect();
         for i in &failing {
-            let field = format!("spec.containers{{{}}}", spec.containers[*i].name);
+            let field = format_smolstr!("spec.containers{{{}}}", spec.containers[*i].name);
             let object = self.object.clone();
             self.out.event_at(
                 &object,
                 &field,
                 "Normal",
                 "BackOff",
-                format!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()),
+                format_smolstr!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()),
             );
-            self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff".into());
+            self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff");
         }
         self.write(Why::ImagePull, |pod| {
             for i in failing {
@@ -384,13 +385,13 @@ impl Pass<'_, '_> {
         let (object, index) = (self.object.clone(), usize::from(i));
         let (name, pod, uid) = (object.body::<Pod>().spec.containers[index].name.clone(), object.meta.name.clone(), object.meta.uid);
         let namespace = object.meta.namespace.clone();
-        let field = format!("spec.containers{{{name}}}");
+        let field = format_smolstr!("spec.containers{{{name}}}");
         self.out.event_at(
             &object,
             &field,
             "Warning",
             "BackOff",
-            format!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
+            format_smolstr!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
         );
         self.write(Why::Restarted { count: restarts }, |body| {
             let status = &mut body.status.container_statuses[index];
@@ -436,7 +437,7 @@ impl Pass<'_, '_> {
         let running: Vec<Str> =
             self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
         for name in &running {
-            self.out.event_at(&object, &format!("spec.containers{{{name}}}"), "Normal", "Killing", format!("Stopping container {name}"));
+            self.out.event_at(&object, &format_smolstr!("spec.containers{{{name}}}"), "Normal", "Killing", format_smolstr!("Stopping container {name}"));
         }
         let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop);
         let grace = object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64 * SECOND;
@@ -453,34 +454,34 @@ impl Pass<'_, '_> {
     fn remove(&mut self) -> Jobs {
         let how = Delete { grace_seconds: Some(0), uid: Some(self.job.uid), ..Default::default() };
         // Gone already is what was wanted.
-        let _ = self.out.delete(&self.job.pod.clone(), how, Why::Removed);
+        let _ = self.out.delete(&self.object.key(), how, Why::Removed);
         Vec::new()
     }
 
     fn container_id(&mut self) -> Str {
         let (a, b) = (self.out.server.rng.uid().0, self.out.server.rng.uid().0);
-        format!("containerd://{a:032x}{b:032x}").into()
+        format_smolstr!("containerd://{a:032x}{b:032x}")
     }
 
     fn say_started(&mut self, name: &str, image: &str, list: &str) {
-        let (object, field) = (self.object.clone(), format!("spec.{list}{{{name}}}"));
-        let pulled = format!("Container image {image:?} already present on machine and can be accessed by the pod");
+        let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
+        let pulled = format_smolstr!("Container image {image:?} already present on machine and can be accessed by the pod");
         self.out.event_at(&object, &field, "Normal", "Pulled", pulled);
-        self.out.event_at(&object, &field, "Normal", "Created", "Container created".into());
-        self.out.event_at(&object, &field, "Normal", "Started", "Container started".into());
+        self.out.event_at(&object, &field, "Normal", "Created", "Container created");
+        self.out.event_at(&object, &field, "Normal", "Started", "Container started");
     }
 
     fn say_pull_failed(&mut self, name: &str, image: &str) {
-        let (object, field) = (self.object.clone(), format!("spec.containers{{{name}}}"));
-        self.out.event_at(&object, &field, "Normal", "Pulling", format!("Pulling image {image:?}"));
+        let (object, field) = (self.object.clone(), format_smolstr!("spec.containers{{{name}}}"));
+        self.out.event_at(&object, &field, "Normal", "Pulling", format_smolstr!("Pulling image {image:?}"));
         self.out.event_at(
             &object,
             &field,
             "Warning",
             "Failed",
-            format!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)),
+            format_smolstr!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)),
         );
-        self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull".into());
+        self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull");
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Models `pkg/kubelet/status/generate.go`.
 
+use smol_str::format_smolstr;
 use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, Running, Terminated, Waiting};
 use crate::api::{Str, Timestamp};
 
@@ -42,7 +43,7 @@ pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Times
     };
     let host = if repository.contains('/') { "" } else { "docker.io/library/" };
     status.container_id = id;
-    status.image_id = format!("{host}{repository}@sha256:{:064}", 0).into();
+    status.image_id = format_smolstr!("{host}{repository}@sha256:{:064}", 0);
     status.state = ContainerState { running: Some(Running { started_at: Some(now) }), ..Default::default() };
     status.started = Some(true);
     status.ready = ready;

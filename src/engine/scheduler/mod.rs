@@ -9,6 +9,7 @@ mod node_info;
 mod scores;
 mod volumes;
 
+use smol_str::format_smolstr;
 use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
@@ -17,7 +18,7 @@ use super::why::Why;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::MS;
-use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
+use crate::api::{Body, Kind, Object, Str, Time, Uid};
 use filters::selects as filters_selects;
 use node_info::NodeInfo;
 use std::cmp::Reverse;
@@ -28,20 +29,29 @@ use std::rc::Rc;
 const CYCLE: u64 = MS;
 
 /// A Pod in the active queue: by priority, then by arrival.
-type Waiting = (Reverse<i32>, u64, ObjectRef);
+type Waiting = (Reverse<i32>, u64, Uid);
 
 /// The scheduler: its queue and its own count of what is on each node.
 #[derive(Clone, Debug, Default)]
 pub struct Scheduler {
     nodes: BTreeMap<Str, NodeInfo>,
     active: BTreeSet<Waiting>,
-    queued: BTreeMap<ObjectRef, Waiting>,
-    unschedulable: BTreeSet<ObjectRef>,
+    /// Pods without a node, with what last woke them.
+    pending: BTreeMap<Uid, Pending>,
+    unschedulable: BTreeSet<Uid>,
     /// Pods placed but waiting for their claims to be bound.
     placed: BTreeMap<Uid, Str>,
-    causes: BTreeMap<ObjectRef, EntryId>,
     arrivals: u64,
     awake: bool,
+}
+
+/// A Pod without a node.
+#[derive(Clone, Debug)]
+struct Pending {
+    object: Rc<Object>,
+    cause: EntryId,
+    /// Its place in the active queue, if it is there.
+    queued: Option<Waiting>,
 }
 
 /// What a cycle looks at.
@@ -50,6 +60,8 @@ pub(super) struct Cycle<'c> {
     pub pod: &'c Pod,
     pub cache: &'c Cache,
     pub nodes: &'c BTreeMap<Str, NodeInfo>,
+    /// Whether any Pod anywhere refuses to be near others.
+    pub unsociable: bool,
 }
 
 impl Scheduler {
@@ -72,86 +84,85 @@ impl Scheduler {
 
     fn observe_pod(&mut self, event: &Event<'_>, id: EntryId) {
         let (object, pod): (_, &Pod) = (event.object, event.object.body());
-        let key = object.key();
+        let uid = object.meta.uid;
         let gone = event.op == Op::Deleted || pod.is_terminal();
         if !pod.node_name.is_empty() {
-            self.dequeue(&key);
-            self.placed.remove(&object.meta.uid);
+            self.forget(uid);
             let node = self.nodes.entry(pod.node_name.clone()).or_default();
-            if gone {
-                if node.remove(object) {
-                    self.retry_all(id);
-                }
-            } else {
+            if !gone {
                 node.add(object);
+            } else if node.remove(object) {
+                self.retry_all(id);
             }
             return;
         }
         if gone || object.meta.is_deleting() {
-            self.dequeue(&key);
-            self.unschedulable.remove(&key);
-            if let Some(node) = self.placed.remove(&object.meta.uid).and_then(|n| self.nodes.get_mut(&n)) {
+            if let Some(node) = self.forget(uid).and_then(|name| self.nodes.get_mut(&name)) {
                 node.remove(object);
             }
             return;
         }
+        if !pod.spec.scheduling_gates.is_empty() || pod.spec.scheduler_name != "default-scheduler" {
+            return;
+        }
         // Its own status, written by this scheduler, is no reason to try again.
         let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
-        if changed && pod.spec.scheduling_gates.is_empty() && pod.spec.scheduler_name == "default-scheduler" {
-            self.unschedulable.remove(&key);
-            self.enqueue(key, pod.spec.priority.unwrap_or(0), id);
+        let pending = self.pending.entry(uid).or_insert_with(|| Pending { object: object.clone(), cause: id, queued: None });
+        pending.object = object.clone();
+        if changed {
+            self.enqueue(uid, id);
         }
+    }
+
+    /// Drops what is known of a Pod without a node; gives the node it was placed on.
+    fn forget(&mut self, uid: Uid) -> Option<Str> {
+        if let Some(waiting) = self.pending.remove(&uid).and_then(|p| p.queued) {
+            self.active.remove(&waiting);
+        }
+        self.unschedulable.remove(&uid);
+        self.placed.remove(&uid)
     }
 
     fn observe_node(&mut self, event: &Event<'_>) {
         let name = event.object.meta.name.clone();
         if event.op == Op::Deleted {
             if let Some(info) = self.nodes.get_mut(&name) {
-                info.node = None;
+                info.set_node(None);
             }
         } else {
-            self.nodes.entry(name).or_default().node = Some(event.object.clone());
+            self.nodes.entry(name).or_default().set_node(Some(event.object));
         }
     }
 
-    fn enqueue(&mut self, key: ObjectRef, priority: i32, cause: EntryId) {
-        self.causes.insert(key.clone(), cause);
-        if self.queued.contains_key(&key) {
-            return;
+    fn enqueue(&mut self, uid: Uid, cause: EntryId) {
+        let Some(pending) = self.pending.get_mut(&uid) else { return };
+        self.unschedulable.remove(&uid);
+        pending.cause = cause;
+        if pending.queued.is_none() {
+            self.arrivals += 1;
+            let priority = pending.object.body::<Pod>().spec.priority.unwrap_or(0);
+            let waiting = (Reverse(priority), self.arrivals, uid);
+            pending.queued = Some(waiting);
+            self.active.insert(waiting);
         }
-        self.arrivals += 1;
-        let waiting = (Reverse(priority), self.arrivals, key.clone());
-        self.active.insert(waiting.clone());
-        self.queued.insert(key, waiting);
-    }
-
-    fn dequeue(&mut self, key: &ObjectRef) {
-        if let Some(waiting) = self.queued.remove(key) {
-            self.active.remove(&waiting);
-        }
-        self.causes.remove(key);
     }
 
     /// Something has changed that may help: all Pods that fitted nowhere are tried again.
     fn retry_all(&mut self, cause: EntryId) {
-        for key in std::mem::take(&mut self.unschedulable) {
-            self.enqueue(key, 0, cause);
+        for uid in std::mem::take(&mut self.unschedulable) {
+            self.enqueue(uid, cause);
         }
     }
 
     /// Schedules the next Pod; gives the time of the next cycle if there are more.
     pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>) -> Option<Time> {
-        self.awake = false;
-        if let Some(waiting) = self.active.pop_first() {
-            let key = waiting.2;
-            self.queued.remove(&key);
-            out.origin.cause = self.causes.remove(&key);
-            if let Some((object, pod)) = cache.get::<Pod>(&key)
-                && pod.node_name.is_empty()
-                && !object.meta.is_deleting()
-            {
-                self.schedule(&object.clone(), pod, cache, out);
-            }
+        if let Some((_, _, uid)) = self.active.pop_first()
+            && let Some(pending) = self.pending.get_mut(&uid)
+        {
+            pending.queued = None;
+            out.origin.cause = Some(pending.cause);
+            let object = pending.object.clone();
+            self.schedule(&object, object.body(), cache, out);
         }
         self.awake = !self.active.is_empty();
         self.awake.then(|| now.after(CYCLE))
@@ -162,7 +173,7 @@ impl Scheduler {
             if volumes::all_bound(object, pod, cache) {
                 self.bind(object, &node, (0, 0, 0), out);
             } else {
-                self.unschedulable.insert(object.key());
+                self.unschedulable.insert(object.meta.uid);
             }
             return;
         }
@@ -171,14 +182,15 @@ impl Scheduler {
             let message = format!("0/{real} nodes are available: {message}. not found");
             return self.fail(object, message, out);
         }
-        let cycle = Cycle { object, pod, cache, nodes: &self.nodes };
-        let mut feasible = Vec::new();
+        let unsociable = self.nodes.values().any(|info| info.unsociable > 0);
+        let cycle = Cycle { object, pod, cache, nodes: &self.nodes, unsociable };
+        let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(real);
         let mut refusals = Vec::new();
         for (name, info) in &self.nodes {
             let Some(node) = info.node.as_ref() else { continue };
             match filters::ALL.iter().find_map(|filter| filter(&cycle, node, node.body::<Node>(), info)) {
                 Some(refusal) => refusals.push(refusal),
-                None => feasible.push(name.clone()),
+                None => feasible.push((name, info)),
             }
         }
         if feasible.is_empty() {
@@ -187,14 +199,14 @@ impl Scheduler {
         let scores = scores::total(&cycle, &feasible);
         // The first of the best by name: every tie is broken in one way.
         let best = (0..feasible.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best });
-        let node = feasible[best].clone();
+        let (node, feasible) = (feasible[best].0.clone(), feasible.len() as u32);
         if volumes::all_bound(object, pod, cache) {
-            self.bind(object, &node, (feasible.len() as u32, real as u32, scores[best]), out);
+            self.bind(object, &node, (feasible, real as u32, scores[best]), out);
         } else {
             volumes::reserve(object, pod, &node, cache, out);
             self.nodes.entry(node.clone()).or_default().add(object);
             self.placed.insert(object.meta.uid, node);
-            self.unschedulable.insert(object.key());
+            self.unschedulable.insert(object.meta.uid);
         }
     }
 
@@ -221,7 +233,7 @@ impl Scheduler {
                 &bound,
                 "Normal",
                 "Scheduled",
-                format!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
+                format_smolstr!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
             );
         }
     }
@@ -249,6 +261,6 @@ impl Scheduler {
                 });
             }
         });
-        self.unschedulable.insert(object.key());
+        self.unschedulable.insert(object.meta.uid);
     }
 }

@@ -1,5 +1,6 @@
 //! What the scheduler counts on one node.
 
+use crate::api::node::Node;
 use crate::api::pod::{Pod, Resources};
 use crate::api::{Object, Uid};
 use std::collections::BTreeMap;
@@ -16,6 +17,12 @@ pub struct NodeInfo {
     pub node: Option<Rc<Object>>,
     /// Its Pods that have not ended.
     pub pods: BTreeMap<Uid, Rc<Object>>,
+    /// What Pods may request here together, and how many they may be: read once from the Node.
+    pub allocatable: Resources,
+    /// See `allocatable`.
+    pub max_pods: i64,
+    /// How many of its Pods refuse to be near others.
+    pub unsociable: usize,
     /// What they request.
     pub requested: Resources,
     /// What they request, with a little for containers that request nothing.
@@ -25,6 +32,15 @@ pub struct NodeInfo {
 }
 
 impl NodeInfo {
+    /// Takes in the Node object, or its end.
+    pub fn set_node(&mut self, node: Option<&Rc<Object>>) {
+        self.node = node.cloned();
+        if let Some(node) = node {
+            let body: &Node = node.body();
+            (self.allocatable, self.max_pods) = (body.allocatable(), body.max_pods());
+        }
+    }
+
     /// Counts a Pod, once.
     pub fn add(&mut self, object: &Rc<Object>) {
         let pod: &Pod = object.body();
@@ -33,6 +49,7 @@ impl NodeInfo {
         }
         self.requested = self.requested.plus(pod.spec.requests);
         self.counted = self.counted.plus(counted(pod));
+        self.unsociable += usize::from(is_unsociable(pod));
         if let Some(owner) = object.meta.controller() {
             *self.by_controller.entry(owner.uid).or_default() += 1;
         }
@@ -44,6 +61,7 @@ impl NodeInfo {
         let pod: &Pod = known.body();
         self.requested = self.requested.minus(pod.spec.requests);
         self.counted = self.counted.minus(counted(pod));
+        self.unsociable -= usize::from(is_unsociable(pod));
         if let Some(owner) = known.meta.controller()
             && let Some(count) = self.by_controller.get_mut(&owner.uid)
         {
@@ -54,6 +72,10 @@ impl NodeInfo {
         }
         true
     }
+}
+
+fn is_unsociable(pod: &Pod) -> bool {
+    !pod.spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty()
 }
 
 /// The requests of a Pod for scoring.

@@ -5,6 +5,7 @@
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
+use smol_str::format_smolstr;
 use super::error::ApiError;
 use super::requests::{Delete, Propagation};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
@@ -116,7 +117,7 @@ impl ApiServer {
             meta.namespace = "default".into();
         }
         if meta.name.is_empty() && !meta.generate_name.is_empty() {
-            meta.name = format!("{}{}", meta.generate_name, self.rng.suffix()).into();
+            meta.name = format_smolstr!("{}{}", meta.generate_name, self.rng.suffix());
         }
         meta.uid = self.rng.uid();
         meta.creation_timestamp = Some(self.wall());
@@ -142,13 +143,12 @@ impl ApiServer {
     }
 
     /// Replaces status and annotations; spec and labels stay as they are.
-    pub fn update_status(&mut self, origin: &Origin, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
-        let old = self.current(origin, &object, &why)?;
-        let mut new = (*old).clone();
-        new.meta.annotations = object.meta.annotations.clone();
-        new.body = object.body;
+    pub fn update_status(&mut self, origin: &Origin, mut new: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+        let old = self.current(origin, &new, &why)?;
+        new.meta.labels = old.meta.labels.clone();
         keep_spec(&mut new, &old);
-        self.replace(origin, &old, new, old.meta.generation, why)
+        let generation = old.meta.generation;
+        self.replace(origin, &old, new, generation, why)
     }
 
     /// Replaces spec, status and metadata at once: bindings and other subresources.

@@ -2,6 +2,7 @@
 //!
 //! Models `pkg/controller/deployment/progress.go`.
 
+use smol_str::format_smolstr;
 use super::revision::set_condition;
 use super::{Pass, Sets, set_of};
 use crate::api::time::SECOND;
@@ -84,7 +85,7 @@ impl Pass<'_, '_, '_> {
                 kind: Str::new_static("Progressing"),
                 status: Str::new_static("True"),
                 reason: Str::new_static("ReplicaSetUpdated"),
-                message: format!("{subject} is progressing.").into(),
+                message: format_smolstr!("{subject} is progressing."),
                 last_update_time: Some(wall),
                 last_transition_time: Some(since),
             });

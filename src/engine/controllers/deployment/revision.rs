@@ -3,6 +3,7 @@
 //! Models `getAllReplicaSetsAndSyncRevision` and `getNewReplicaSet` in `pkg/controller/deployment/sync.go`,
 //! and the annotation helpers of `util/deployment_util.go`.
 
+use smol_str::format_smolstr;
 use super::{Pass, Sets, replicas, set_of, total};
 use crate::api::pod::PodTemplate;
 use crate::api::workload::{Condition, ReplicaSet, WorkloadSpec};
@@ -82,7 +83,7 @@ impl Pass<'_, '_, '_> {
         let rolling = spec.strategy.kind != "Recreate";
         let count = if rolling { (wanted + surge - now).clamp(0, wanted) } else { wanted };
         let mut meta = ObjectMeta {
-            name: format!("{}-{hash}", object.meta.name).into(),
+            name: format_smolstr!("{}-{hash}", object.meta.name),
             namespace: object.meta.namespace.clone(),
             labels: template.labels.clone(),
             owner_references: vec![object.controller_reference()],
@@ -96,7 +97,7 @@ impl Pass<'_, '_, '_> {
             Err(error) => return self.creation_failed(error, &name, newest),
         };
         if count > 0 {
-            self.out.event(&object, "Normal", "ScalingReplicaSet", format!("Scaled up replica set {name} from 0 to {count}"));
+            self.out.event(&object, "Normal", "ScalingReplicaSet", format_smolstr!("Scaled up replica set {name} from 0 to {count}"));
         }
         let condition = self
             .deployment()

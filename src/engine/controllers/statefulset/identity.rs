@@ -2,6 +2,7 @@
 //!
 //! Models `pkg/controller/statefulset/stateful_set_utils.go`.
 
+use smol_str::format_smolstr;
 use super::Pass;
 use crate::api::pod::{Pod, PodSpec, PodTemplate};
 use crate::api::workload::StatefulSet;
@@ -17,7 +18,7 @@ const INDEX_LABEL: &str = "apps.kubernetes.io/pod-index";
 
 /// `web-0`.
 pub(super) fn pod_name(set: &Object, ordinal: i32) -> Str {
-    format!("{}-{ordinal}", set.meta.name).into()
+    format_smolstr!("{}-{ordinal}", set.meta.name)
 }
 
 /// The ordinal that a Pod's name says, if the name begins with the set's.
@@ -33,7 +34,7 @@ pub(super) fn is_member(set: &Object, pod: &Object) -> bool {
 
 /// `www-web-0`.
 pub(super) fn claim_name(template: &Value, pod: &str) -> Str {
-    format!("{}-{pod}", template.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("")).into()
+    format_smolstr!("{}-{pod}", template.pointer("/metadata/name").and_then(Value::as_str).unwrap_or(""))
 }
 
 /// The Pod of an ordinal.
@@ -59,7 +60,7 @@ pub(super) fn new_pod(object: &Object, set: &StatefulSet, ordinal: i32, template
         kind: Kind::Pod,
         meta: ObjectMeta {
             name,
-            generate_name: format!("{}-", object.meta.name).into(),
+            generate_name: format_smolstr!("{}-", object.meta.name),
             namespace: object.meta.namespace.clone(),
             labels: Rc::new(labels),
             annotations: template.annotations.clone(),

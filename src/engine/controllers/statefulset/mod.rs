@@ -10,6 +10,7 @@ mod identity;
 mod revisions;
 mod status;
 
+use smol_str::format_smolstr;
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use crate::api::pod::{Pod, PodTemplate};
@@ -193,7 +194,7 @@ impl Pass<'_, '_, '_> {
                 &set,
                 "Warning",
                 "FailedCreate",
-                format!("Create Pod {name} in StatefulSet {} failed error: {message}", set.meta.name),
+                format_smolstr!("Create Pod {name} in StatefulSet {} failed error: {message}", set.meta.name),
             );
             return Err(ApiError::forbidden(message));
         }
@@ -201,14 +202,14 @@ impl Pass<'_, '_, '_> {
         let pod = identity::new_pod(self.object, self.set, ordinal, &template, &revision);
         match self.out.create(pod, Why::MissingOrdinal { ordinal }) {
             Ok(_) => {
-                self.out.event(&set, "Normal", "SuccessfulCreate", format!("Create Pod {name} in StatefulSet {} successful", set.meta.name))
+                self.out.event(&set, "Normal", "SuccessfulCreate", format_smolstr!("Create Pod {name} in StatefulSet {} successful", set.meta.name))
             }
             Err(error) => {
                 self.out.event(
                     &set,
                     "Warning",
                     "FailedCreate",
-                    format!("Create Pod {name} in StatefulSet {} failed error: {error}", set.meta.name),
+                    format_smolstr!("Create Pod {name} in StatefulSet {} failed error: {error}", set.meta.name),
                 );
                 return Err(error);
             }
@@ -271,7 +272,7 @@ impl Pass<'_, '_, '_> {
     fn delete_pod(&mut self, pod: &Rc<Object>, why: Why) -> Result<(), ApiError> {
         let (set, name) = (self.object.clone(), pod.meta.name.clone());
         self.out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why)?;
-        self.out.event(&set, "Normal", "SuccessfulDelete", format!("Delete Pod {name} in StatefulSet {} successful", set.meta.name));
+        self.out.event(&set, "Normal", "SuccessfulDelete", format_smolstr!("Delete Pod {name} in StatefulSet {} successful", set.meta.name));
         Ok(())
     }
 

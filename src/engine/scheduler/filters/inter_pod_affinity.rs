@@ -42,16 +42,17 @@ pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -
             return Refusal::for_now("node(s) didn't match pod anti-affinity rules");
         }
     }
-    let refused_by = |other: &Object| {
+    if !cycle.unsociable {
+        return None;
+    }
+    let refuses = |other: &Object| {
         let terms = &other.body::<Pod>().spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution;
         terms.iter().any(|term| {
-            term_selects(term, &other.meta.namespace, object)
-                && any_in_domain(cycle, node, &term.topology_key, |o| o.meta.uid == other.meta.uid)
+            term_selects(term, &other.meta.namespace, object) && any_in_domain(cycle, node, &term.topology_key, |o| o.meta.uid == other.meta.uid)
         })
     };
-    let has_terms =
-        |pod: &Object| !pod.body::<Pod>().spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty();
-    if cycle.nodes.values().flat_map(|info| info.pods.values()).any(|other| has_terms(other) && refused_by(other)) {
+    let unsociable = cycle.nodes.values().filter(|info| info.unsociable > 0).flat_map(|info| info.pods.values());
+    if unsociable.into_iter().any(|other| refuses(other)) {
         return Refusal::for_now("node(s) didn't satisfy existing pods anti-affinity rules");
     }
     None

@@ -6,11 +6,11 @@ use super::{Cycle, NodeInfo, Refusal};
 use crate::api::node::Node;
 use crate::api::{Object, Str};
 
-pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, info: &NodeInfo) -> Option<Refusal> {
-    let (wanted, has) = (cycle.pod.spec.requests, node.allocatable());
+pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Refusal> {
+    let (wanted, has) = (cycle.pod.spec.requests, info.allocatable);
     let free = has.minus(info.requested);
     let mut reasons = Vec::new();
-    if info.pods.len() as i64 + 1 > node.max_pods() {
+    if info.pods.len() as i64 + 1 > info.max_pods {
         reasons.push(Str::new_static("Too many pods"));
     }
     let mut never = false;

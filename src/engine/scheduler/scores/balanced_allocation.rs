@@ -3,17 +3,15 @@
 //! Models `pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go`.
 
 use super::Cycle;
-use crate::api::node::Node;
 use crate::engine::scheduler::node_info::NodeInfo;
 
 /// 100 less the spread of the used shares, in percent; a Pod without requests changes no balance.
 pub(super) fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
     let wanted = cycle.pod.spec.requests;
-    let Some(node) = info.node.as_ref() else { return 0 };
     if wanted.cpu == 0 && wanted.memory == 0 {
         return 0;
     }
-    let (has, used) = (node.body::<Node>().allocatable(), info.requested.plus(wanted));
+    let (has, used) = (info.allocatable, info.requested.plus(wanted));
     let share = |has: i64, used: i64| if has <= 0 { 1.0 } else { (used as f64 / has as f64).min(1.0) };
     let spread = (share(has.cpu, used.cpu) - share(has.memory, used.memory)).abs() / 2.0;
     ((1.0 - spread) * 100.0) as i64

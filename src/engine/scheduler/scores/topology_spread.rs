@@ -4,6 +4,7 @@
 
 use super::Cycle;
 use crate::api::Str;
+use crate::engine::scheduler::node_info::NodeInfo;
 
 /// Upstream's weight of this score.
 pub(super) const WEIGHT: i64 = 2;
@@ -13,13 +14,13 @@ const MAX_SKEW: f64 = 3.0;
 /// 100 for the node with the fewest Pods of the same controller, down to 0.
 ///
 /// With counts 2, 0, 1 on three nodes and weight `ln(5) = 1.61`: costs 5, 2, 4; scores `100 * (5 + 2 - cost) / 5` = 40, 100, 60.
-pub(super) fn scores(cycle: &Cycle<'_>, feasible: &[Str]) -> Vec<i64> {
+pub(super) fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let Some(owner) = cycle.object.meta.controller() else { return vec![0; feasible.len()] };
     let weight = ((feasible.len() + 2) as f64).ln();
     let costs: Vec<i64> = feasible
         .iter()
-        .map(|name| {
-            let count = cycle.nodes.get(name).and_then(|info| info.by_controller.get(&owner.uid)).copied().unwrap_or(0);
+        .map(|(_, info)| {
+            let count = info.by_controller.get(&owner.uid).copied().unwrap_or(0);
             (count as f64 * weight + (MAX_SKEW - 1.0)).round() as i64
         })
         .collect();

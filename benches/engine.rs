@@ -1,0 +1,121 @@
+//! How long the engine takes, and how much it allocates: run with `cargo bench`.
+//!
+//! Prints, for each case, the best and the median of several runs, the time a Pod and the allocations a Pod.
+//! `cargo bench -- --check` fails when a target of the README is missed by more than its factor.
+
+use loopscope::api::pod::Pod;
+use loopscope::api::{Kind, ObjectRef, Time};
+use loopscope::engine::cluster::ClusterConfig;
+use loopscope::engine::store::Patch;
+use loopscope::engine::{Sim, Why};
+use serde_json::json;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+struct Counting;
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// A cluster with a Deployment of so many Pods, not yet advanced.
+fn deployment(pods: usize, nodes: usize) -> Sim {
+    let mut sim = Sim::new(ClusterConfig::with_nodes(nodes), 1);
+    let origin = sim.command("kubectl apply -f -");
+    let value = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "web" }, "spec": {
+        "replicas": pods, "selector": { "matchLabels": { "app": "web" } },
+        "template": { "metadata": { "labels": { "app": "web" } },
+            "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.14.2", "ports": [{ "containerPort": 80 }] }] } } } });
+    assert!(sim.request(|server| server.create_value(&origin, value, Why::Asked)).is_ok(), "the Deployment is valid");
+    sim
+}
+
+fn ready(sim: &Sim, image: &str) -> usize {
+    let is_new = |pod: &Pod| pod.spec.containers.iter().all(|c| c.image == image);
+    sim.list(Kind::Pod).filter(|o| o.pod().is_some_and(|pod| pod.is_ready() && is_new(pod)) && !o.meta.is_deleting()).count()
+}
+
+/// Advances until so many Pods of the image are Ready and no others are left.
+fn until_ready(sim: &mut Sim, pods: usize, image: &str) {
+    while ready(sim, image) < pods || sim.list(Kind::Pod).count() > pods {
+        let to = sim.now().after(1_000_000);
+        assert!(to < Time(3_600_000_000), "not ready after an hour");
+        sim.advance(to, usize::MAX);
+    }
+}
+
+struct Figures {
+    micros: Vec<f64>,
+    allocations: u64,
+}
+
+fn measure(runs: usize, mut setup: impl FnMut() -> Sim, mut work: impl FnMut(&mut Sim)) -> Figures {
+    let mut figures = Figures { micros: Vec::new(), allocations: 0 };
+    for _ in 0..runs {
+        let mut sim = setup();
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        #[allow(clippy::disallowed_methods)] // a benchmark is what a wall clock is for
+        let start = std::time::Instant::now();
+        work(&mut sim);
+        figures.micros.push(start.elapsed().as_secs_f64() * 1e6);
+        figures.allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    }
+    figures.micros.sort_by(f64::total_cmp);
+    figures
+}
+
+fn report(name: &str, pods: usize, figures: &Figures, target_ms: Option<f64>) -> bool {
+    let (best, median) = (figures.micros[0], figures.micros[figures.micros.len() / 2]);
+    let target = target_ms.map_or(String::new(), |t| format!("  target {t} ms"));
+    println!(
+        "{name:<34} best {:>8.2} ms  median {:>8.2} ms  {:>6.2} µs/Pod  {:>6.1} allocations/Pod{target}",
+        best / 1e3,
+        median / 1e3,
+        best / pods as f64,
+        figures.allocations as f64 / pods as f64,
+    );
+    target_ms.is_none_or(|t| best / 1e3 <= t)
+}
+
+fn main() {
+    let image = "nginx:1.14.2";
+    let mut met = true;
+    for (pods, nodes, target) in [(100, 3, None), (1_000, 10, Some(20.0)), (5_000, 50, Some(150.0))] {
+        let figures = measure(if pods > 1000 { 5 } else { 15 }, || deployment(pods, nodes), |sim| until_ready(sim, pods, image));
+        met &= report(&format!("{pods} Pods on {nodes} nodes until Ready"), pods, &figures, target);
+    }
+    let started = {
+        let mut sim = deployment(1_000, 12);
+        until_ready(&mut sim, 1_000, image);
+        sim
+    };
+    let figures = measure(5, || started.clone(), |sim| {
+        let origin = sim.command("kubectl set image");
+        let key = ObjectRef::new(Kind::Deployment, "default", "web");
+        let change = json!({ "spec": { "template": { "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.16.1" }] } } } });
+        let patched = sim.request(|server| server.patch(&origin, &key, Patch::Strategic, &change, Why::Asked));
+        assert!(patched.is_ok(), "the patch is valid");
+        until_ready(sim, 1_000, "nginx:1.16.1");
+    });
+    report("rolling update of 1000 Pods", 1_000, &figures, None);
+    let clone = measure(15, || started.clone(), |sim| drop(std::hint::black_box(sim.clone())));
+    report("checkpoint of 1000 Pods", 1_000, &clone, None);
+    if std::env::args().any(|a| a == "--check") && !met {
+        std::process::exit(1);
+    }
+}
