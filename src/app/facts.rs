@@ -98,7 +98,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
     }
     put("finalizers", object.meta.finalizers.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "), true);
     if let Some(at) = object.meta.creation_timestamp {
-        put("created at", super::format::clock(((at.0 - epoch.0).max(0) * 1000) as u64), true);
+        put("created at", crate::scene::format::clock(((at.0 - epoch.0).max(0) * 1000) as u64), true);
     }
     out
 }
@@ -160,7 +160,7 @@ pub fn yaml(object: &Object) -> String {
     if let serde_json::Value::Object(rest) = value {
         out.extend(rest);
     }
-    serde_yaml::to_string(&out).unwrap_or_default()
+    crate::kubectl::printers::yaml::print(&serde_json::Value::Object(out))
 }
 
 /// The replicas and the image that can be changed, if the object has them.

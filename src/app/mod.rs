@@ -3,7 +3,6 @@
 
 pub mod examples;
 pub mod facts;
-pub mod format;
 pub mod highlight;
 pub mod permalink;
 pub mod run;
@@ -12,4 +11,5 @@ pub mod speed;
 pub mod state;
 pub mod words;
 
+pub use crate::scene::format;
 pub use state::{Msg, State};

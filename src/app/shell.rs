@@ -48,6 +48,7 @@ pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answ
     match command {
         Command::Apply(text) => apply(sim, text),
         Command::Kubectl(line) => {
+            let line: &str = line;
             let args = split_line(line.strip_prefix("kubectl").map_or(line, str::trim_start));
             let before = sim.journal().len();
             let mut session = Session::start(sim, &args, "");

@@ -1,6 +1,6 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
-use super::format::clock;
+use crate::scene::format::clock;
 use super::run::is_event;
 use crate::api::workload::{Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef};
@@ -260,55 +260,8 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
 /// The reason in a few words.
 pub fn because(entry: &Entry) -> String {
     match &entry.why {
-        Why::Asked => String::new(),
         Why::Bootstrap => "part of the cluster from the start".into(),
-        Why::Said { reason } => format!("Event {reason}"),
-        Why::NewTemplate { replicas, .. } => format!("no ReplicaSet has this Pod template; it may start with {replicas}"),
-        Why::Revision { revision } => format!("it is revision {revision} now"),
-        Why::RolloutUp { pods, at_most, .. } => format!("{pods} Pods, at most {at_most} allowed"),
-        Why::RolloutDown { available, at_least, .. } => format!("{available} available, {at_least} must stay"),
-        Why::CleanUnhealthy { unhealthy, .. } => format!("{unhealthy} old Pods are not available; they go first"),
-        Why::Scaled { .. } => "spec.replicas was changed".into(),
-        Why::Recreate { .. } => "the strategy is Recreate: old Pods go before new ones come".into(),
-        Why::HistoryLimit { limit } => format!("revisionHistoryLimit keeps {limit}"),
-        Why::Observed => "the status is brought up to date".into(),
-        Why::Paused { paused } => if *paused { "the rollout was paused" } else { "the rollout was resumed" }.into(),
-        Why::TooFew { have, want } => format!("desired {want}, actual {have} → create {}", want - have),
-        Why::TooMany { have, want, .. } => format!("desired {want}, actual {have} → delete {}", have - want),
-        Why::Adopt => "it matches the selector and has no controller".into(),
-        Why::Release => "it no longer matches the selector".into(),
-        Why::MissingOrdinal { ordinal } => format!("ordinal {ordinal} has no Pod"),
-        Why::MissingClaim { ordinal } => format!("ordinal {ordinal} has no claim yet"),
-        Why::CondemnedOrdinal { ordinal, replicas } => format!("ordinal {ordinal} is beyond replicas {replicas}"),
-        Why::OldRevision { .. } => "it runs an older revision".into(),
-        Why::EndedPod { phase } => format!("the Pod has ended: {phase}"),
-        Why::NewRevision { revision } => format!("the template is new: revision {revision}"),
-        Why::Retention { policy } => format!("the retention policy {policy} says so"),
-        Why::BestNode { feasible, nodes, .. } => format!("{feasible} of {nodes} nodes fit; this one scores best"),
-        Why::NoNode { message } => message.to_string(),
-        Why::Bound => "the Pod was bound to its node".into(),
-        Why::Started => "its containers have started".into(),
-        Why::BecameReady => "its containers are ready".into(),
-        Why::Exited { code } => format!("a container ended with exit code {code}"),
-        Why::Restarted { count } => format!("a container was restarted, {count} times until now"),
-        Why::ImagePull => "the image cannot be pulled".into(),
-        Why::Stopped => "its containers have been stopped".into(),
-        Why::Removed => "the Pod has stopped and nothing holds it back".into(),
-        Why::Endpoints { ready, all } => format!("{ready} of {all} Pods behind it are ready"),
-        Why::SmallestFit { volume } => format!("{volume} is the smallest volume that fits"),
-        Why::Binding => "one of the writes that complete a binding".into(),
-        Why::NeedsProvisioning { class } => format!("class {class} has a provisioner; it is asked"),
-        Why::Provisioned { claim } => format!("made for the claim {claim}"),
-        Why::ClaimGone { policy } => format!("its claim is gone; reclaim policy {policy}"),
-        Why::VolumeGone => "its volume is gone".into(),
-        Why::Unused => "nothing uses it any more".into(),
-        Why::OwnerGone { owner } => format!("its owner {owner} is gone"),
-        Why::OwnerWaits { owner } => format!("its owner {owner} waits for it"),
-        Why::DependentsGone => "nothing blocks the deletion any more".into(),
-        Why::Orphaned { owner } => format!("its owner {owner} was deleted without it"),
-        Why::BecameUnready => "a container is not ready any more".into(),
-        #[allow(unreachable_patterns, reason = "a new reason is shown as it is until it has words")]
-        other => format!("{other:?}"),
+        why => crate::i18n::why(why),
     }
 }
 

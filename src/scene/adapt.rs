@@ -161,7 +161,7 @@ impl Reader<'_> {
         let note = match (state, object.meta.deletion_timestamp) {
             (PodState::Terminating, Some(end)) => {
                 let left = (end.0 * 1000 - self.scope.now).max(0) / 100 * 100;
-                format!("{} left", crate::app::format::duration(left as u64).replace("0 ms", "0 s"))
+                format!("{} left", super::format::duration(left as u64).replace("0 ms", "0 s"))
             }
             _ if body.node_name.is_empty() => "no node".into(),
             _ => body.node_name.to_string(),

@@ -6,6 +6,7 @@
 
 pub mod adapt;
 pub mod budget;
+pub mod format;
 pub mod marks;
 pub mod model;
 pub mod nodes;

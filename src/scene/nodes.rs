@@ -3,7 +3,7 @@
 use super::model::{Id, Model, Node, Pod, PodState, natural};
 use super::ownership::{pod_body, pod_label};
 use super::shape::{Body, Cells, NodeBody, Rect, Scene};
-use crate::app::format;
+use super::format;
 
 const CARD: f64 = 240.0;
 const HEAD: f64 = 192.0;
