@@ -34,7 +34,11 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             }
         }
         Body::Deployment(body) => {
-            put("replicas", format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
+            put(
+                "replicas",
+                format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
+                false,
+            );
             put("updated", body.status.updated_replicas.to_string(), true);
             put("strategy", body.spec.strategy.kind.to_string(), false);
             image(&body.spec.template.spec.containers, &mut put);
@@ -43,12 +47,24 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             }
         }
         Body::ReplicaSet(body) => {
-            put("replicas", format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
-            put("revision", object.meta.annotation("deployment.kubernetes.io/revision").map(|text| text.to_string()).unwrap_or_default(), true);
+            put(
+                "replicas",
+                format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
+                false,
+            );
+            put(
+                "revision",
+                object.meta.annotation("deployment.kubernetes.io/revision").map(|text| text.to_string()).unwrap_or_default(),
+                true,
+            );
             image(&body.spec.template.spec.containers, &mut put);
         }
         Body::StatefulSet(body) => {
-            put("replicas", format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
+            put(
+                "replicas",
+                format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
+                false,
+            );
             put("order", body.spec.pod_management_policy.to_string(), false);
             put("service", body.spec.service_name.to_string(), true);
             image(&body.spec.template.spec.containers, &mut put);
@@ -131,8 +147,12 @@ pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
         Body::Deployment(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::ReplicaSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::StatefulSet(body) => of(body.status.ready_replicas, body.spec.replicas),
-        Body::PersistentVolumeClaim(body) => Some((body.status.phase.to_string(), if body.status.phase == "Bound" { "storage" } else { "" }, "")),
-        Body::PersistentVolume(body) => Some((body.status.phase.to_string(), if body.status.phase == "Bound" { "storage" } else { "" }, "")),
+        Body::PersistentVolumeClaim(body) => {
+            Some((body.status.phase.to_string(), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
+        }
+        Body::PersistentVolume(body) => {
+            Some((body.status.phase.to_string(), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
+        }
         Body::Node(body) if !body.is_ready() => Some(("NotReady".into(), "failed", "")),
         Body::Node(_) => Some(("Ready".into(), "ready", "")),
         _ => None,
@@ -165,7 +185,9 @@ pub fn yaml(object: &Object) -> String {
 
 /// The replicas and the image that can be changed, if the object has them.
 pub fn handles(object: &Object) -> (Option<i32>, Option<(String, String)>) {
-    let first = |containers: &[crate::api::pod::Container]| containers.first().map(|container| (container.name.to_string(), container.image.to_string()));
+    let first = |containers: &[crate::api::pod::Container]| {
+        containers.first().map(|container| (container.name.to_string(), container.image.to_string()))
+    };
     match &object.body {
         Body::Deployment(body) => (Some(body.spec.replicas), first(&body.spec.template.spec.containers)),
         Body::StatefulSet(body) => (Some(body.spec.replicas), first(&body.spec.template.spec.containers)),

@@ -92,11 +92,7 @@ fn key_end(text: &str) -> Option<usize> {
     let mut quote = 0u8;
     for (i, &b) in bytes.iter().enumerate() {
         match b {
-            _ if quote != 0 => {
-                if b == quote {
-                    quote = 0;
-                }
-            }
+            _ if quote != 0 => quote = if b == quote { 0 } else { quote },
             b'"' | b'\'' if i == 0 => quote = b,
             b'{' | b'[' if i == 0 => return None,
             b'#' if i > 0 && bytes[i - 1] == b' ' => return None,
@@ -112,11 +108,7 @@ fn comment_start(text: &str) -> usize {
     let mut quote = 0u8;
     for (i, &b) in bytes.iter().enumerate() {
         match b {
-            _ if quote != 0 => {
-                if b == quote {
-                    quote = 0;
-                }
-            }
+            _ if quote != 0 => quote = if b == quote { 0 } else { quote },
             b'"' | b'\'' => quote = b,
             b'#' if i == 0 || bytes[i - 1] == b' ' => {
                 // The space before the comment belongs to it: it is one piece.
@@ -163,7 +155,10 @@ fn scalar<'a>(text: &'a str, out: &mut Vec<(Token, &'a str)>) {
 fn number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let digits = digits.strip_suffix('%').unwrap_or(digits);
-    !digits.is_empty() && digits.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| c.is_ascii_digit() || c == '.') && digits.matches('.').count() < 2
+    !digits.is_empty()
+        && digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+        && digits.matches('.').count() < 2
 }
 
 #[cfg(test)]
@@ -178,7 +173,14 @@ mod tests {
     fn keys_values_and_comments_are_told_apart() {
         assert_eq!(
             kinds("  replicas: 3   # was 2"),
-            [(Token::Punct, "  "), (Token::Key, "replicas"), (Token::Punct, ":"), (Token::Punct, " "), (Token::Number, "3"), (Token::Comment, "   # was 2")]
+            [
+                (Token::Punct, "  "),
+                (Token::Key, "replicas"),
+                (Token::Punct, ":"),
+                (Token::Punct, " "),
+                (Token::Number, "3"),
+                (Token::Comment, "   # was 2")
+            ]
         );
         assert_eq!(kinds("- name: nginx")[1], (Token::Key, "name"));
         assert_eq!(kinds("image: nginx:1.7.9")[3], (Token::Text, "nginx:1.7.9"));
@@ -198,7 +200,9 @@ mod tests {
 
     #[test]
     fn no_character_is_lost_whatever_the_text() {
-        for text in ["", "  ", "a", "a:", "- - b: 'x: # y' # z", "键: 值 # 注", "{a: [1,{b: \"c\"}]}", "\t:::#", "- ", "-", "'", "a: \"b#c\" #"] {
+        for text in
+            ["", "  ", "a", "a:", "- - b: 'x: # y' # z", "键: 值 # 注", "{a: [1,{b: \"c\"}]}", "\t:::#", "- ", "-", "'", "a: \"b#c\" #"]
+        {
             assert_eq!(kinds(text).iter().map(|piece| piece.1).collect::<String>(), text);
         }
     }

@@ -50,7 +50,8 @@ pub fn decode(fragment: &str) -> Result<Option<Link>, String> {
         "base64" if bytes.len() <= LIMIT => bytes,
         _ => return Err(format!("This link begins with \"{prefix}:\", which this version does not know.")),
     };
-    let link: Link = serde_json::from_slice(&json).map_err(|_| "This link is damaged: its content is not what it should be.".to_string())?;
+    let link: Link =
+        serde_json::from_slice(&json).map_err(|_| "This link is damaged: its content is not what it should be.".to_string())?;
     if link.v != 1 {
         return Err(format!("This link has version {}; this page knows version 1.", link.v));
     }

@@ -161,7 +161,8 @@ impl Run {
     pub fn step_reconcile(&mut self, limit: Time) -> bool {
         if self.past.is_some() {
             let written = self.sim().journal().len();
-            let next = self.live.sim.journal().get(written..).unwrap_or_default().iter().find(|entry| !is_event(entry)).map(|entry| entry.time);
+            let next =
+                self.live.sim.journal().get(written..).unwrap_or_default().iter().find(|entry| !is_event(entry)).map(|entry| entry.time);
             match next {
                 Some(time) => self.seek(time),
                 None => self.live(),

@@ -98,7 +98,9 @@ fn apply(sim: &mut Sim, text: &str) -> Answer {
         let (version, kind) = (document.value["apiVersion"].as_str().unwrap_or(""), document.value["kind"].as_str().unwrap_or(""));
         let problems = strict_errors(version, kind, &document.value);
         if !problems.is_empty() {
-            let told = problems.iter().map(|problem| at(text, document, &problem.path, problem.message.clone(), suggestion(version, kind, &problem.path)));
+            let told = problems
+                .iter()
+                .map(|problem| at(text, document, &problem.path, problem.message.clone(), suggestion(version, kind, &problem.path)));
             answer.diagnostics.extend(told);
             continue;
         }
@@ -112,7 +114,10 @@ fn apply(sim: &mut Sim, text: &str) -> Answer {
                 answer.diagnostics.push(at(text, document, path_of(&message), message.clone(), None));
             }
         }
-        let ignored: Vec<Diagnostic> = without_effect(&document.value).into_iter().map(|(path, message)| Diagnostic { error: false, ..at(text, document, &path, message, None) }).collect();
+        let ignored: Vec<Diagnostic> = without_effect(&document.value)
+            .into_iter()
+            .map(|(path, message)| Diagnostic { error: false, ..at(text, document, &path, message, None) })
+            .collect();
         answer.diagnostics.extend(ignored);
     }
     answer
@@ -135,7 +140,9 @@ fn split(words: &str) -> Vec<String> {
 fn path_of(message: &str) -> &str {
     let tail = message.split_once(" is invalid: ").map_or(message, |(_, tail)| tail);
     let path = tail.trim_start_matches('[').split(": ").next().unwrap_or("");
-    let fine = path.contains('.') && path.chars().all(|c| c.is_ascii_alphanumeric() || ".[]-_/".contains(c)) && path.contains(|c: char| c.is_ascii_lowercase());
+    let fine = path.contains('.')
+        && path.chars().all(|c| c.is_ascii_alphanumeric() || ".[]-_/".contains(c))
+        && path.contains(|c: char| c.is_ascii_lowercase());
     if fine { path } else { "" }
 }
 
@@ -214,7 +221,10 @@ mod tests {
 
     #[test]
     fn the_field_of_a_refusal_is_found() {
-        assert_eq!(path_of("The Deployment \"nginx\" is invalid: spec.template.metadata.labels: Invalid value: {}"), "spec.template.metadata.labels");
+        assert_eq!(
+            path_of("The Deployment \"nginx\" is invalid: spec.template.metadata.labels: Invalid value: {}"),
+            "spec.template.metadata.labels"
+        );
         assert_eq!(path_of("spec.replicas: Invalid value: -1: must be greater than or equal to 0"), "spec.replicas");
         assert_eq!(path_of("error: something else"), "");
     }

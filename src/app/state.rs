@@ -294,7 +294,8 @@ impl State {
             Msg::StepBack => {
                 self.playing = false;
                 let now = self.run.now();
-                let earlier = self.run.journal()[..self.run.happened()].iter().rev().find(|entry| !is_event(entry) && entry.time.0 / 1000 < now);
+                let earlier =
+                    self.run.journal()[..self.run.happened()].iter().rev().find(|entry| !is_event(entry) && entry.time.0 / 1000 < now);
                 let to = earlier.map_or(0, |entry| entry.time.0);
                 self.run.seek(Time(to));
             }
@@ -365,7 +366,7 @@ impl State {
     fn jump(&mut self, forward: bool) {
         let now = self.run.now();
         let mut acts = self.run.journal().iter().filter(|entry| entry.actor.name == "user").map(|entry| entry.time.0 / 1000);
-        let to = if forward { acts.find(|at| *at > now) } else { acts.filter(|at| *at < now).last() };
+        let to = if forward { acts.find(|at| *at > now) } else { acts.rfind(|at| *at < now) };
         match to {
             Some(to) => self.update(Msg::Seek(to)),
             None if forward => self.run.live(),
@@ -402,7 +403,9 @@ impl State {
     fn first_workload(&self) -> Option<ObjectRef> {
         let kinds = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::Pod];
         let all = kinds.iter().flat_map(|kind| self.run.sim().list(*kind));
-        all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-")).map(|object| object.key()).next()
+        all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-"))
+            .map(|object| object.key())
+            .next()
     }
 
     fn kubectl(&mut self, line: &str) {
@@ -469,10 +472,10 @@ impl State {
             stage: self.stage,
             tenths: if counts { self.run.wall() / 100 } else { 0 },
         };
-        if let Some((drawn, picture)) = &self.drawn {
-            if *drawn == key {
-                return picture.clone();
-            }
+        if let Some((drawn, picture)) = &self.drawn
+            && *drawn == key
+        {
+            return picture.clone();
         }
         let objects = self.run.objects();
         let scope = self.scope();
@@ -511,8 +514,13 @@ impl State {
             return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));
         }
         let shown = |object: &&Rc<Object>| scene.items.iter().any(|item| item.id.uid == object.meta.uid.to_string());
-        let mut all: Vec<_> = objects.iter().filter(|object| object.meta.controller().is_none()).filter(shown).filter_map(|object| words::standing(object)).collect();
-        all.sort_by_key(|(_, state)| *state == crate::scene::model::PodState::Ready);
+        let mut all: Vec<_> = objects
+            .iter()
+            .filter(|object| object.meta.controller().is_none())
+            .filter(shown)
+            .filter_map(|object| words::standing(object))
+            .collect();
+        crate::order::sort_by_key(&mut all, |(_, state)| *state == crate::scene::model::PodState::Ready);
         let (words, state) = all.first()?;
         Some((words.clone(), state.class(), state.glyph()))
     }

@@ -1,12 +1,12 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
-use crate::scene::format::clock;
 use super::run::is_event;
 use crate::api::workload::{Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef};
-use crate::engine::journal::{Entry, EntryId, Op, Record};
 use crate::engine::Why;
+use crate::engine::journal::{Entry, EntryId, Op, Record};
 use crate::scene::adapt::status;
+use crate::scene::format::clock;
 use crate::scene::model::PodState;
 
 /// One item of the chain.
@@ -116,7 +116,8 @@ pub fn is_bad(entry: &Entry) -> bool {
     match &entry.record {
         Record::Refused { .. } => true,
         Record::Write { object, .. } => {
-            matches!(entry.why, Why::NoNode { .. } | Why::ImagePull) || (entry.actor.name == "kubelet" && object.kind == Kind::Pod && status(object).0 == PodState::Failed)
+            matches!(entry.why, Why::NoNode { .. } | Why::ImagePull)
+                || (entry.actor.name == "kubelet" && object.kind == Kind::Pod && status(object).0 == PodState::Failed)
         }
         Record::Command(_) => false,
     }
@@ -135,7 +136,9 @@ fn replicas(object: &Object) -> Option<i32> {
 pub fn effect(entry: &Entry) -> Vec<Span> {
     match &entry.record {
         Record::Command(line) => vec![text("You ran "), Span::Name(line.to_string())],
-        Record::Refused { key, error } => vec![text("The API server refused "), Span::Name(format!("{key}")), text(": "), text(&error.message)],
+        Record::Refused { key, error } => {
+            vec![text("The API server refused "), Span::Name(format!("{key}")), text(": "), text(&error.message)]
+        }
         Record::Write { op, object, before } => write(entry, *op, object, before.as_deref()),
     }
 }
@@ -230,7 +233,10 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             row("Pods available", available.to_string()),
             row("must stay available", at_least.to_string()),
             row("replicas of this set", from.to_string()),
-            row(if from - to == 1 { "so one old Pod may go" } else { "so old Pods may go" }, format!("{available} − {at_least} = {}", available - at_least)),
+            row(
+                if from - to == 1 { "so one old Pod may go" } else { "so old Pods may go" },
+                format!("{available} − {at_least} = {}", available - at_least),
+            ),
         ],
         Why::RolloutUp { pods, at_most, from, to } => vec![
             row("Pods now, old and new", pods.to_string()),
@@ -239,19 +245,35 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             row("so it may grow to", to.to_string()),
         ],
         Why::CleanUnhealthy { unhealthy, from, to } => {
-            vec![row("Pods that are not available", unhealthy.to_string()), row("replicas of this set", from.to_string()), row("they go first", format!("{from} → {to}"))]
+            vec![
+                row("Pods that are not available", unhealthy.to_string()),
+                row("replicas of this set", from.to_string()),
+                row("they go first", format!("{from} → {to}")),
+            ]
         }
-        Why::Scaled { from, to } | Why::Recreate { from, to } => vec![row("replicas before", from.to_string()), row("replicas wanted", to.to_string())],
-        Why::TooFew { have, want } => vec![row("desired", want.to_string()), row("actual", have.to_string()), row("so create", format!("{want} − {have} = {}", want - have))],
+        Why::Scaled { from, to } | Why::Recreate { from, to } => {
+            vec![row("replicas before", from.to_string()), row("replicas wanted", to.to_string())]
+        }
+        Why::TooFew { have, want } => vec![
+            row("desired", want.to_string()),
+            row("actual", have.to_string()),
+            row("so create", format!("{want} − {have} = {}", want - have)),
+        ],
         Why::TooMany { have, want, rank } => vec![
             row("desired", want.to_string()),
             row("actual", have.to_string()),
             row("this Pod goes first because", format!("{rank:?}")),
             row("so delete", format!("{have} − {want} = {}", have - want)),
         ],
-        Why::BestNode { feasible, nodes, score } => vec![row("nodes", nodes.to_string()), row("nodes that fit", feasible.to_string()), row("best score", score.to_string())],
+        Why::BestNode { feasible, nodes, score } => {
+            vec![row("nodes", nodes.to_string()), row("nodes that fit", feasible.to_string()), row("best score", score.to_string())]
+        }
         Why::Endpoints { ready, all } => vec![row("Pods that match", all.to_string()), row("of them ready", ready.to_string())],
-        Why::CondemnedOrdinal { ordinal, replicas } => vec![row("replicas", replicas.to_string()), row("ordinal", ordinal.to_string()), row("so it goes", format!("{ordinal} ≥ {replicas}"))],
+        Why::CondemnedOrdinal { ordinal, replicas } => vec![
+            row("replicas", replicas.to_string()),
+            row("ordinal", ordinal.to_string()),
+            row("so it goes", format!("{ordinal} ≥ {replicas}")),
+        ],
         Why::OldRevision { have, want } => vec![row("revision of the Pod", have.to_string()), row("revision wanted", want.to_string())],
         _ => Vec::new(),
     }
@@ -289,7 +311,9 @@ pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
     // What a loop did to the objects it keeps is its newest decision, more than the numbers it wrote down.
     let kept = |entry: &Entry, object: &Object| {
         let loop_of = entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()));
-        loop_of && object.meta.namespace == key.namespace && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
+        loop_of
+            && object.meta.namespace == key.namespace
+            && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
     };
     let own = |entry: &&Entry| !is_event(entry) && entry.write().is_some_and(|(_, object)| itself(object) || kept(entry, object));
     let newest = journal.iter().rposition(|entry| own(&entry) && telling(entry)).or_else(|| journal.iter().rposition(|entry| own(&entry)));
@@ -338,7 +362,13 @@ pub fn led_to(journal: &[Entry], id: EntryId, happened: usize) -> Vec<Reason> {
 /// The last step in a sentence, for those who do not see it: what was decided, more than what was written down.
 pub fn narrate(journal: &[Entry]) -> String {
     let Some(last) = journal.iter().rev().find(|entry| !is_event(entry)) else { return String::new() };
-    let pass = || journal.iter().rev().take_while(|entry| entry.pass == last.pass || is_event(entry)).filter(|entry| entry.pass == last.pass && !is_event(entry));
+    let pass = || {
+        journal
+            .iter()
+            .rev()
+            .take_while(|entry| entry.pass == last.pass || is_event(entry))
+            .filter(|entry| entry.pass == last.pass && !is_event(entry))
+    };
     let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. });
     let entry = pass().filter(decided).last().unwrap_or(last);
     let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();

@@ -54,7 +54,11 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
         }
     }
     let of = |kind: Kind| by_kind.get(&kind).map(Vec::as_slice).unwrap_or_default();
-    let silent: Vec<&str> = of(Kind::Node).iter().filter(|node| !node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready)).map(|node| node.meta.name.as_str()).collect();
+    let silent: Vec<&str> = of(Kind::Node)
+        .iter()
+        .filter(|node| !node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready))
+        .map(|node| node.meta.name.as_str())
+        .collect();
     let reader = Reader { owned: &owned, scope, silent: &silent };
     let mut out = Model::default();
 
@@ -76,13 +80,13 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
     out.services = services(of(Kind::Service), of(Kind::EndpointSlice));
     out.claims = claims(of(Kind::PersistentVolumeClaim), of(Kind::StatefulSet));
     out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
-    out.volumes.sort_by(|a, b| natural(&a.id.name, &b.id.name));
+    crate::order::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
     out.classes = of(Kind::StorageClass)
         .iter()
         .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
         .collect();
     out.nodes = of(Kind::Node).iter().filter_map(|object| node(object)).collect();
-    out.nodes.sort_by(|a, b| natural(&a.id.name, &b.id.name));
+    crate::order::sort_by(&mut out.nodes, |a, b| natural(&a.id.name, &b.id.name));
     out.inert = objects
         .iter()
         .filter(|object| scope.holds(object) && !object.kind.info().animated && object.kind.info().namespaced && object.kind != Kind::Lease)
@@ -95,18 +99,24 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
 pub fn namespaces(objects: &[Rc<Object>]) -> Vec<String> {
     let mut names: Vec<String> = objects
         .iter()
-        .filter(|object| matches!(object.kind, Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet | Kind::PersistentVolumeClaim))
+        .filter(|object| {
+            matches!(object.kind, Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet | Kind::PersistentVolumeClaim)
+        })
         .map(|object| object.meta.namespace.to_string())
         .collect();
     names.push("default".into());
-    names.sort();
+    crate::order::sort(&mut names);
     names.dedup();
     names
 }
 
 fn sorted<'a>(objects: &[&'a Rc<Object>]) -> Vec<&'a Rc<Object>> {
     let mut objects = objects.to_vec();
-    objects.sort_by(|a, b| (a.meta.creation_timestamp, &a.meta.namespace).cmp(&(b.meta.creation_timestamp, &b.meta.namespace)).then_with(|| natural(&a.meta.name, &b.meta.name)));
+    crate::order::sort_by(&mut objects, |a, b| {
+        (a.meta.creation_timestamp, &a.meta.namespace)
+            .cmp(&(b.meta.creation_timestamp, &b.meta.namespace))
+            .then_with(|| natural(&a.meta.name, &b.meta.name))
+    });
     objects
 }
 
@@ -118,7 +128,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn children(&self, owner: &Object, kind: Kind) -> Vec<&Rc<Object>> {
-        let all: Vec<&Rc<Object>> = self.owned.get(&owner.meta.uid).into_iter().flatten().copied().filter(|child| child.kind == kind).collect();
+        let all: Vec<&Rc<Object>> =
+            self.owned.get(&owner.meta.uid).into_iter().flatten().copied().filter(|child| child.kind == kind).collect();
         sorted(&all)
     }
 
@@ -129,7 +140,7 @@ impl Reader<'_> {
             return Root { controller, groups: vec![Group { controller: None, pods: self.pods(object, family) }], folded: 0 };
         }
         let mut sets: Vec<&Rc<Object>> = self.children(object, Kind::ReplicaSet);
-        sets.sort_by_key(|set| revision(set));
+        crate::order::sort_by_key(&mut sets, |set| revision(set));
         let mut root = Root { controller, ..Root::default() };
         let newest = sets.len().saturating_sub(1);
         for (i, set) in sets.into_iter().enumerate() {
@@ -147,7 +158,7 @@ impl Reader<'_> {
     fn pods(&self, owner: &Object, family: &str) -> Vec<Pod> {
         let mut pods: Vec<Pod> = self.children(owner, Kind::Pod).into_iter().map(|pod| self.pod(pod, &owner.meta.name, family)).collect();
         if owner.kind == Kind::StatefulSet {
-            pods.sort_by_key(|pod| pod.ordinal);
+            crate::order::sort_by_key(&mut pods, |pod| pod.ordinal);
         }
         pods
     }
@@ -156,8 +167,10 @@ impl Reader<'_> {
         let Some(body) = object.pod() else { return Pod::default() };
         let (state, word) = status(object);
         let name = object.meta.name.as_str();
-        let shared = |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
-        let ordinal = object.meta.controller().filter(|owner| owner.kind == "StatefulSet").and_then(|_| name.rsplit('-').next()?.parse().ok());
+        let shared =
+            |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
+        let ordinal =
+            object.meta.controller().filter(|owner| owner.kind == "StatefulSet").and_then(|_| name.rsplit('-').next()?.parse().ok());
         let note = match (state, object.meta.deletion_timestamp) {
             (PodState::Terminating, Some(end)) => {
                 let left = (end.0 * 1000 - self.scope.now).max(0) / 100 * 100;
@@ -180,7 +193,12 @@ impl Reader<'_> {
             stale: self.silent.contains(&body.node_name.as_str()),
             cpu: body.spec.requests.cpu.max(0) as u64,
             memory: body.spec.requests.memory.max(0) as u64,
-            unscheduled: body.status.condition("PodScheduled").filter(|c| c.status == "False").map(|c| c.message.to_string()).unwrap_or_default(),
+            unscheduled: body
+                .status
+                .condition("PodScheduled")
+                .filter(|c| c.status == "False")
+                .map(|c| c.message.to_string())
+                .unwrap_or_default(),
         }
     }
 }
@@ -198,7 +216,10 @@ pub fn status(object: &Object) -> (PodState, String) {
         match (&state.terminated, &state.waiting) {
             (Some(end), _) if end.exit_code == 0 => continue,
             _ if restartable && container.started == Some(true) => continue,
-            (Some(end), _) => reason = format!("Init:{}", if end.reason.is_empty() { format!("ExitCode:{}", end.exit_code) } else { end.reason.to_string() }),
+            (Some(end), _) => {
+                reason =
+                    format!("Init:{}", if end.reason.is_empty() { format!("ExitCode:{}", end.exit_code) } else { end.reason.to_string() })
+            }
             (_, Some(wait)) if !wait.reason.is_empty() && wait.reason != "PodInitializing" => reason = format!("Init:{}", wait.reason),
             _ => reason = format!("Init:{i}/{}", status.init_container_statuses.len()),
         }
@@ -245,7 +266,8 @@ fn revision(object: &Object) -> i64 {
 
 fn controller(object: &Object) -> Controller {
     let whole = |n: i32| n.max(0) as u64;
-    let mut out = Controller { id: id(object), caption: object.kind.name().into(), leaving: object.meta.is_deleting(), ..Controller::default() };
+    let mut out =
+        Controller { id: id(object), caption: object.kind.name().into(), leaving: object.meta.is_deleting(), ..Controller::default() };
     match &object.body {
         Body::Deployment(body) => {
             let desired = body.spec.replicas;
@@ -264,8 +286,14 @@ fn controller(object: &Object) -> Controller {
         }
         Body::StatefulSet(body) => {
             out.counters = counters(whole(body.spec.replicas), whole(body.status.replicas), whole(body.status.ready_replicas));
-            out.footer = if body.spec.pod_management_policy.is_empty() { "OrderedReady".into() } else { body.spec.pod_management_policy.to_string() };
-            if let Some(partition) = body.spec.update_strategy.rolling_update.as_ref().and_then(|update| update.partition).filter(|partition| *partition > 0) {
+            out.footer = if body.spec.pod_management_policy.is_empty() {
+                "OrderedReady".into()
+            } else {
+                body.spec.pod_management_policy.to_string()
+            };
+            if let Some(partition) =
+                body.spec.update_strategy.rolling_update.as_ref().and_then(|update| update.partition).filter(|partition| *partition > 0)
+            {
                 out.chip = format!("partition {partition}");
             } else if body.status.updated_replicas < body.status.replicas && body.status.update_revision != body.status.current_revision {
                 out.chip = format!("{} of {} updated", body.status.updated_replicas, body.spec.replicas);
@@ -284,19 +312,27 @@ fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>]) -> Vec<Service> {
             return None;
         }
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let own = slices.iter().filter(|slice| slice.meta.namespace == object.meta.namespace && slice.meta.label("kubernetes.io/service-name") == Some(&object.meta.name));
+        let own = slices.iter().filter(|slice| {
+            slice.meta.namespace == object.meta.namespace && slice.meta.label("kubernetes.io/service-name") == Some(&object.meta.name)
+        });
         let mut endpoints: Vec<(String, bool)> = own
             .filter_map(|slice| slice.get::<EndpointSlice>())
             .flat_map(|slice| &slice.endpoints)
             .filter_map(|endpoint| Some((endpoint.target_ref.as_ref()?.name.to_string(), endpoint.conditions.ready.unwrap_or(true))))
             .collect();
-        endpoints.sort();
+        crate::order::sort(&mut endpoints);
         endpoints.dedup_by(|a, b| a.0 == b.0);
-        let form = if body.is_headless() { "headless".to_string() } else if body.spec.kind.is_empty() { "ClusterIP".into() } else { body.spec.kind.to_string() };
+        let form = if body.is_headless() {
+            "headless".to_string()
+        } else if body.spec.kind.is_empty() {
+            "ClusterIP".into()
+        } else {
+            body.spec.kind.to_string()
+        };
         Some(Service { id: id(object), form, selector: selector.join(","), endpoints })
     };
     let mut out: Vec<Service> = services.iter().filter_map(read).collect();
-    out.sort_by(|a, b| a.id.cmp(&b.id));
+    crate::order::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
     out
 }
 
@@ -320,7 +356,8 @@ fn claims(claims: &[&Rc<Object>], sets: &[&Rc<Object>]) -> Vec<Claim> {
     let read = |object: &&Rc<Object>| {
         let body = object.get::<PersistentVolumeClaim>()?;
         let mode = body.spec.access_modes.iter().map(|mode| short_mode(mode)).collect::<Vec<_>>().join(",");
-        let member = prefixes.iter().find_map(|(prefix, set)| Some((set.clone(), object.meta.name.strip_prefix(prefix.as_str())?.parse().ok()?)));
+        let member =
+            prefixes.iter().find_map(|(prefix, set)| Some((set.clone(), object.meta.name.strip_prefix(prefix.as_str())?.parse().ok()?)));
         let phase = if object.meta.is_deleting() { "Terminating".to_string() } else { body.status.phase.to_string() };
         let capacity = body.status.capacity.get("storage").or_else(|| body.spec.resources.requests.get("storage"));
         Some(Claim {
@@ -334,7 +371,7 @@ fn claims(claims: &[&Rc<Object>], sets: &[&Rc<Object>]) -> Vec<Claim> {
         })
     };
     let mut out: Vec<Claim> = claims.iter().filter_map(read).collect();
-    out.sort_by(|a, b| a.id.namespace.cmp(&b.id.namespace).then_with(|| natural(&a.id.name, &b.id.name)));
+    crate::order::sort_by(&mut out, |a, b| a.id.namespace.cmp(&b.id.namespace).then_with(|| natural(&a.id.name, &b.id.name)));
     out
 }
 
@@ -424,8 +461,9 @@ pub fn budget(objects: &[Rc<Object>], scope: &Scope, selected: Option<&str>) -> 
         IntOrPercent::Int(n) => n.to_string(),
         IntOrPercent::Percent(n) => format!("{n}%"),
     };
-    let mut sets: Vec<&Rc<Object>> = objects.iter().filter(|set| set.kind == Kind::ReplicaSet && set.meta.is_controlled_by(object.meta.uid)).collect();
-    sets.sort_by_key(|set| revision(set));
+    let mut sets: Vec<&Rc<Object>> =
+        objects.iter().filter(|set| set.kind == Kind::ReplicaSet && set.meta.is_controlled_by(object.meta.uid)).collect();
+    crate::order::sort_by_key(&mut sets, |set| revision(set));
     let newest = sets.last().map(|set| set.meta.uid);
     let mut out = Budget {
         name: object.meta.name.to_string(),
@@ -469,7 +507,10 @@ mod tests {
 
     fn pod(name: &str, n: u128, owners: Value, status: Value) -> Rc<Object> {
         let meta = json!({ "name": name, "namespace": "default", "uid": uid(n), "ownerReferences": owners });
-        object(Kind::Pod, json!({ "metadata": meta, "spec": { "containers": [{ "name": "c", "image": "nginx:1.27" }], "nodeName": "node-1" }, "status": status }))
+        object(
+            Kind::Pod,
+            json!({ "metadata": meta, "spec": { "containers": [{ "name": "c", "image": "nginx:1.27" }], "nodeName": "node-1" }, "status": status }),
+        )
     }
 
     fn ready() -> Value {
@@ -480,15 +521,31 @@ mod tests {
         let meta = |name: &str, n: u128| json!({ "name": name, "namespace": "default", "uid": uid(n) });
         let set = |name: &str, n: u128, revision: &str, replicas: i32| {
             let meta = json!({ "name": name, "namespace": "default", "uid": uid(n), "annotations": { "deployment.kubernetes.io/revision": revision }, "ownerReferences": owner("Deployment", "nginx", 1) });
-            object(Kind::ReplicaSet, json!({ "metadata": meta, "spec": { "replicas": replicas, "template": { "spec": { "containers": [] } } } }))
+            object(
+                Kind::ReplicaSet,
+                json!({ "metadata": meta, "spec": { "replicas": replicas, "template": { "spec": { "containers": [] } } } }),
+            )
         };
         vec![
-            object(Kind::Deployment, json!({ "metadata": meta("nginx", 1), "spec": { "replicas": 3 }, "status": { "replicas": 3, "readyReplicas": 2 } })),
+            object(
+                Kind::Deployment,
+                json!({ "metadata": meta("nginx", 1), "spec": { "replicas": 3 }, "status": { "replicas": 3, "readyReplicas": 2 } }),
+            ),
             set("nginx-a", 2, "1", 0),
             set("nginx-b", 3, "2", 3),
             pod("nginx-b-x", 10, owner("ReplicaSet", "nginx-b", 3), ready()),
-            pod("nginx-b-y", 11, owner("ReplicaSet", "nginx-b", 3), json!({ "phase": "Pending", "containerStatuses": [{ "name": "c", "state": { "waiting": { "reason": "ContainerCreating" } } }] })),
-            pod("nginx-b-z", 12, owner("ReplicaSet", "nginx-b", 3), json!({ "phase": "Pending", "containerStatuses": [{ "name": "c", "state": { "waiting": { "reason": "ImagePullBackOff" } } }] })),
+            pod(
+                "nginx-b-y",
+                11,
+                owner("ReplicaSet", "nginx-b", 3),
+                json!({ "phase": "Pending", "containerStatuses": [{ "name": "c", "state": { "waiting": { "reason": "ContainerCreating" } } }] }),
+            ),
+            pod(
+                "nginx-b-z",
+                12,
+                owner("ReplicaSet", "nginx-b", 3),
+                json!({ "phase": "Pending", "containerStatuses": [{ "name": "c", "state": { "waiting": { "reason": "ImagePullBackOff" } } }] }),
+            ),
         ]
     }
 
@@ -522,9 +579,23 @@ mod tests {
     #[test]
     fn a_member_of_a_statefulset_has_an_ordinal_and_its_claims() {
         let meta = json!({ "name": "web", "namespace": "default", "uid": uid(1) });
-        let set = object(Kind::StatefulSet, json!({ "metadata": meta, "spec": { "replicas": 1, "volumeClaimTemplates": [{ "metadata": { "name": "www" } }] } }));
-        let claim = object(Kind::PersistentVolumeClaim, json!({ "metadata": { "name": "www-web-3", "namespace": "default", "uid": uid(5) }, "spec": { "accessModes": ["ReadWriteOnce"] } }));
-        let model = model(&[set, pod("web-10", 2, owner("StatefulSet", "web", 1), ready()), pod("web-2", 3, owner("StatefulSet", "web", 1), ready()), claim], &Scope::default());
+        let set = object(
+            Kind::StatefulSet,
+            json!({ "metadata": meta, "spec": { "replicas": 1, "volumeClaimTemplates": [{ "metadata": { "name": "www" } }] } }),
+        );
+        let claim = object(
+            Kind::PersistentVolumeClaim,
+            json!({ "metadata": { "name": "www-web-3", "namespace": "default", "uid": uid(5) }, "spec": { "accessModes": ["ReadWriteOnce"] } }),
+        );
+        let model = model(
+            &[
+                set,
+                pod("web-10", 2, owner("StatefulSet", "web", 1), ready()),
+                pod("web-2", 3, owner("StatefulSet", "web", 1), ready()),
+                claim,
+            ],
+            &Scope::default(),
+        );
         assert_eq!(model.pods().map(|pod| pod.ordinal).collect::<Vec<_>>(), [Some(2), Some(10)]);
         assert_eq!(model.claims[0].member, Some(("web".into(), 3)));
         assert_eq!(model.claims[0].mode, "RWO");

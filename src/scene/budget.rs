@@ -44,18 +44,27 @@ impl Budget {
     /// that is not ready.
     pub fn settle(mut self, desired: usize, waits: Option<&str>) -> Budget {
         self.cells.retain(|cell| !matches!(cell.state, PodState::Terminating | PodState::Succeeded));
-        self.cells.sort_by_key(|cell| (cell.new, cell.state != PodState::Ready));
+        crate::order::sort_by_key(&mut self.cells, |cell| (cell.new, cell.state != PodState::Ready));
         let (pods, ready) = (self.cells.len(), self.ready());
         let old = self.cells.iter().filter(|cell| !cell.new).count();
         let fresh = self.cells.iter().filter(|cell| cell.new && cell.state == PodState::Ready).count();
         (self.head, self.text) = if old == 0 && fresh == desired && pods == desired {
             ("All Pods are of the newest revision".into(), "Nothing left to do".into())
         } else if pods >= self.at_most && ready <= self.at_least {
-            ("Both limits reached".into(), waits.map_or("Next step waits for a Pod".into(), |pod| format!("Next step waits until {pod} is Ready")))
+            (
+                "Both limits reached".into(),
+                waits.map_or("Next step waits for a Pod".into(), |pod| format!("Next step waits until {pod} is Ready")),
+            )
         } else if pods >= self.at_most {
-            ("The upper limit is reached".into(), format!("{} old may go: {ready} − {} = {}", ready - self.at_least, self.at_least, ready - self.at_least))
+            (
+                "The upper limit is reached".into(),
+                format!("{} old may go: {ready} − {} = {}", ready - self.at_least, self.at_least, ready - self.at_least),
+            )
         } else if ready <= self.at_least {
-            ("The lower limit is reached".into(), waits.map_or("Next step waits for a Pod".into(), |pod| format!("Next step waits until {pod} is Ready")))
+            (
+                "The lower limit is reached".into(),
+                waits.map_or("Next step waits for a Pod".into(), |pod| format!("Next step waits until {pod} is Ready")),
+            )
         } else {
             ("Between the limits".into(), format!("{} more Pods may be made", self.at_most - pods))
         };
@@ -64,7 +73,15 @@ impl Budget {
 
     /// The strip in a sentence.
     pub fn label(&self) -> String {
-        format!("{} of at most {} Pods, {} of at least {} ready. {}. {}.", self.cells.len(), self.at_most, self.ready(), self.at_least, self.head, self.text)
+        format!(
+            "{} of at most {} Pods, {} of at least {} ready. {}. {}.",
+            self.cells.len(),
+            self.at_most,
+            self.ready(),
+            self.at_least,
+            self.head,
+            self.text
+        )
     }
 }
 
@@ -76,7 +93,13 @@ mod tests {
     fn cells_stand_old_then_new_and_ready_then_new() {
         let cell = |state, new| Cell { state, tag: String::new(), new };
         let budget = Budget { at_least: 3, at_most: 4, ..Budget::default() };
-        let cells = vec![cell(PodState::Creating, true), cell(PodState::Ready, true), cell(PodState::Ready, false), cell(PodState::Terminating, false), cell(PodState::Ready, false)];
+        let cells = vec![
+            cell(PodState::Creating, true),
+            cell(PodState::Ready, true),
+            cell(PodState::Ready, false),
+            cell(PodState::Terminating, false),
+            cell(PodState::Ready, false),
+        ];
         let budget = Budget { cells, ..budget }.settle(3, Some("…-d9kfm"));
         let order: Vec<(bool, PodState)> = budget.cells.iter().map(|cell| (cell.new, cell.state)).collect();
         assert_eq!(order, [(false, PodState::Ready), (false, PodState::Ready), (true, PodState::Ready), (true, PodState::Creating)]);

@@ -60,7 +60,10 @@ impl Axis {
     /// Ticks at round times, about 110 px apart, and the distance between two.
     pub fn ticks(&self) -> (Vec<u64>, u64) {
         let wanted = (self.to - self.from) as f64 / (self.width / 110.0).max(1.0);
-        const STEPS: [u64; 17] = [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 21_600_000, 86_400_000];
+        const STEPS: [u64; 17] = [
+            100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 21_600_000,
+            86_400_000,
+        ];
         let step = STEPS.into_iter().find(|step| *step as f64 >= wanted).unwrap_or(604_800_000);
         let first = self.from.div_ceil(step) * step;
         ((0..).map(|i| first + i * step).take_while(|t| *t <= self.to).collect(), step)
@@ -108,7 +111,10 @@ mod tests {
     fn marks_that_touch_merge_and_people_never_do() {
         let axis = Axis { from: 0, to: 1000, width: 1000.0 };
         let mark = |at, lane, bad| Mark { at, lane, bad };
-        let merged = blocks(&[mark(10, 2, false), mark(11, 2, true), mark(12, 5, false), mark(100, 2, false), mark(0, 0, false), mark(1, 0, false)], &axis);
+        let merged = blocks(
+            &[mark(10, 2, false), mark(11, 2, true), mark(12, 5, false), mark(100, 2, false), mark(0, 0, false), mark(1, 0, false)],
+            &axis,
+        );
         let lane2: Vec<(u32, bool)> = merged.iter().filter(|block| block.lane == 2).map(|block| (block.count, block.bad)).collect();
         assert_eq!(lane2, [(2, true), (1, false)]);
         assert_eq!(merged.iter().filter(|block| block.lane == 0).count(), 2);

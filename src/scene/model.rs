@@ -169,7 +169,13 @@ pub struct Counter {
 
 /// The counters that every workload has: desired, current, ready.
 pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
-    let tone = if ready == desired { Tone::Ok } else if ready < desired { Tone::Off } else { Tone::Plain };
+    let tone = if ready == desired {
+        Tone::Ok
+    } else if ready < desired {
+        Tone::Off
+    } else {
+        Tone::Plain
+    };
     vec![
         Counter { value: desired.to_string(), word: "desired", tone: Tone::Plain },
         Counter { value: current.to_string(), word: "current", tone: Tone::Plain },

@@ -1,9 +1,9 @@
 //! Where the Pods are: a card a Node with its requests, and the tray of those that no node took.
 
+use super::format;
 use super::model::{Id, Model, Node, Pod, PodState, natural};
 use super::ownership::{pod_body, pod_label};
 use super::shape::{Body, Cells, NodeBody, Rect, Scene};
-use super::format;
 
 const CARD: f64 = 240.0;
 const HEAD: f64 = 192.0;
@@ -12,10 +12,19 @@ const TILE: (f64, f64) = (104.0, 32.0);
 /// Lays the nodes out, as many in a row as fit.
 pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     let ready = model.nodes.iter().filter(|node| node.ready).count();
-    let mut out = Scene { summary: format!("{} nodes, {ready} ready; {} Pod{}.", model.nodes.len(), model.pods().count(), if model.pods().count() == 1 { "" } else { "s" }), ..Scene::default() };
+    let mut out = Scene {
+        summary: format!(
+            "{} nodes, {ready} ready; {} Pod{}.",
+            model.nodes.len(),
+            model.pods().count(),
+            if model.pods().count() == 1 { "" } else { "s" }
+        ),
+        ..Scene::default()
+    };
     let margin = if width < 560.0 { 16.0 } else { 24.0 };
     let columns = (((width - 2.0 * margin + 16.0) / (CARD + 16.0)).floor() as usize).clamp(1, model.nodes.len().max(1));
-    let waiting: Vec<&Pod> = model.pods().filter(|pod| pod.node.is_empty() && !matches!(pod.state, PodState::Succeeded | PodState::Failed)).collect();
+    let waiting: Vec<&Pod> =
+        model.pods().filter(|pod| pod.node.is_empty() && !matches!(pod.state, PodState::Succeeded | PodState::Failed)).collect();
     let dense = model.pods().count() > 200;
     let mut y = 24.0;
     for row in model.nodes.chunks(columns) {
@@ -33,7 +42,7 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
 
 fn on<'a>(model: &'a Model, node: &Node) -> Vec<&'a Pod> {
     let mut pods: Vec<&Pod> = model.pods().filter(|pod| pod.node == node.id.name).collect();
-    pods.sort_by(|a, b| natural(&a.id.name, &b.id.name));
+    crate::order::sort_by(&mut pods, |a, b| natural(&a.id.name, &b.id.name));
     pods
 }
 
@@ -51,7 +60,7 @@ fn card(node: &Node, pods: &[&Pod], waiting: &[&Pod], rect: Rect, dense: bool, o
     let memory: u64 = live().map(|pod| pod.memory).sum();
     let count = live().count() as u64;
     let share = |used: u64, all: u64| if all == 0 { 0.0 } else { (used as f64 / all as f64 * 100.0).min(100.0) };
-    let cores = |milli: u64| if milli % 1000 == 0 { (milli / 1000).to_string() } else { format!("{:.1}", milli as f64 / 1000.0) };
+    let cores = |milli: u64| if milli.is_multiple_of(1000) { (milli / 1000).to_string() } else { format!("{:.1}", milli as f64 / 1000.0) };
     let gib = |bytes: u64| {
         let value = bytes as f64 / f64::from(1 << 30);
         if value.fract() < 0.05 { format!("{value:.0}") } else { format!("{value:.1}") }
@@ -62,7 +71,8 @@ fn card(node: &Node, pods: &[&Pod], waiting: &[&Pod], rect: Rect, dense: bool, o
     {
         let free = node.cpu.saturating_sub(cpu);
         let verdict = if free < pod.cpu { "not enough" } else { "enough" };
-        note = format!("{} cpu is free: {verdict} for {}, which asks for {}", cores(free), format::middle(&pod.id.name, 18), cores(pod.cpu));
+        note =
+            format!("{} cpu is free: {verdict} for {}, which asks for {}", cores(free), format::middle(&pod.id.name, 18), cores(pod.cpu));
     }
     let body = NodeBody {
         ready: node.ready,
@@ -74,7 +84,13 @@ fn card(node: &Node, pods: &[&Pod], waiting: &[&Pod], rect: Rect, dense: bool, o
             ("pods", format!("{count} / {}", node.pods), share(count, node.pods)),
         ],
     };
-    let state = if !node.ready { "notready" } else if node.cordoned { "cordoned" } else { "ready" };
+    let state = if !node.ready {
+        "notready"
+    } else if node.cordoned {
+        "cordoned"
+    } else {
+        "ready"
+    };
     let label = format!("Node {}, {state}, {} of {} Pods", node.id.name, count, node.pods);
     let parent = out.put(&node.id, rect, Body::Node(body), None, state, label);
     let (x, y) = (rect.x + 12.0, rect.y + HEAD);
@@ -89,7 +105,14 @@ fn card(node: &Node, pods: &[&Pod], waiting: &[&Pod], rect: Rect, dense: bool, o
                 at: (0.0, 0.0),
             };
             let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
-            out.put(&id, Rect::new(x, y, 216.0, pods.len().div_ceil(27) as f64 * 8.0), Body::Cells(cells), Some(parent), "", format!("{} Pods on {}", pods.len(), node.id.name));
+            out.put(
+                &id,
+                Rect::new(x, y, 216.0, pods.len().div_ceil(27) as f64 * 8.0),
+                Body::Cells(cells),
+                Some(parent),
+                "",
+                format!("{} Pods on {}", pods.len(), node.id.name),
+            );
         }
         return;
     }
@@ -97,7 +120,14 @@ fn card(node: &Node, pods: &[&Pod], waiting: &[&Pod], rect: Rect, dense: bool, o
         let at = Rect::new(x + (i % 2) as f64 * 110.0, y + (i / 2) as f64 * (TILE.1 + 6.0), TILE.0, TILE.1);
         let (lead, tail) = pod.parts(11);
         let tail = if lead.starts_with('…') { tail } else { format!("{lead}{tail}") };
-        out.put(&pod.id, at, Body::Tile { state: pod.state, tail, stale: pod.stale || !node.ready }, Some(parent), pod.state.class(), pod_label(pod));
+        out.put(
+            &pod.id,
+            at,
+            Body::Tile { state: pod.state, tail, stale: pod.stale || !node.ready },
+            Some(parent),
+            pod.state.class(),
+            pod_label(pod),
+        );
     }
 }
 
@@ -111,7 +141,14 @@ fn tray(model: &Model, waiting: &[&Pod], x: f64, y: f64, width: f64, out: &mut S
     let head = pod.unscheduled.split(": ").next().unwrap_or("").to_string();
     let id = Id { kind: "Unscheduled".into(), uid: "tray".into(), ..Id::default() };
     let aside = if model.nodes.is_empty() { "there is no node" } else { "tried again when a node or a Pod changes" };
-    let parent = out.put(&id, rect, Body::Tray { title, aside: aside.into(), head, rows: reasons }, None, "", format!("{} Pods without a node. {}", waiting.len(), pod.unscheduled));
+    let parent = out.put(
+        &id,
+        rect,
+        Body::Tray { title, aside: aside.into(), head, rows: reasons },
+        None,
+        "",
+        format!("{} Pods without a node. {}", waiting.len(), pod.unscheduled),
+    );
     for (i, pod) in waiting.iter().take(1).enumerate() {
         let at = Rect::new(x + 14.0, y + 46.0 + i as f64 * 60.0, 196.0, 52.0);
         out.put(&pod.id, at, pod_body(pod, 19), Some(parent), pod.state.class(), pod_label(pod));
@@ -124,7 +161,9 @@ fn reasons(message: &str) -> Vec<(String, String)> {
     let rest = rest.split(". ").next().unwrap_or(rest).trim_end_matches('.');
     rest.split(", ")
         .map(|part| match part.split_once(' ') {
-            Some((n, why)) if n.chars().all(|c| c.is_ascii_digit()) => (format!("{n} node{}", if n == "1" { "" } else { "s" }), why.to_string()),
+            Some((n, why)) if n.chars().all(|c| c.is_ascii_digit()) => {
+                (format!("{n} node{}", if n == "1" { "" } else { "s" }), why.to_string())
+            }
             _ => (String::new(), part.to_string()),
         })
         .collect()
@@ -140,12 +179,23 @@ mod tests {
         let pod = |name: &str, node: &str| Pod { id: Id::named("Pod", name), node: node.into(), cpu: 1500, ..Pod::default() };
         let node = |name: &str| Node { id: Id::named("Node", name), ready: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
         let model = Model {
-            roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods: vec![pod("a", "node-1"), pod("b", "node-1"), pod("c", "")] }], folded: 0 }],
+            roots: vec![Root {
+                controller: None,
+                groups: vec![Group { controller: None, pods: vec![pod("a", "node-1"), pod("b", "node-1"), pod("c", "")] }],
+                folded: 0,
+            }],
             nodes: vec![node("node-1"), node("node-2")],
             ..Model::default()
         };
         let scene = layout(&model, None, 800.0);
-        let under = |name: &str| scene.items.iter().find(|item| item.id.name == name).and_then(|item| item.parent).map(|parent| scene.items[parent].id.name.clone());
+        let under = |name: &str| {
+            scene
+                .items
+                .iter()
+                .find(|item| item.id.name == name)
+                .and_then(|item| item.parent)
+                .map(|parent| scene.items[parent].id.name.clone())
+        };
         assert_eq!(under("a").as_deref(), Some("node-1"));
         assert_eq!(under("c").as_deref(), Some(""));
         let Body::Node(body) = &scene.items[0].body else { panic!("a node") };
@@ -155,8 +205,12 @@ mod tests {
 
     #[test]
     fn the_schedulers_message_is_split_by_reason() {
-        let rows = reasons("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: 0/3 nodes are available.");
-        assert_eq!(rows, [("1 node".to_string(), "Insufficient cpu".to_string()), ("2 nodes".to_string(), "node(s) were unschedulable".to_string())]);
+        let rows =
+            reasons("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: 0/3 nodes are available.");
+        assert_eq!(
+            rows,
+            [("1 node".to_string(), "Insufficient cpu".to_string()), ("2 nodes".to_string(), "node(s) were unschedulable".to_string())]
+        );
         assert!(reasons("").is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Who owns whom: roots, ReplicaSets or Jobs, Pods, their claims and volumes; Services in a row above.
 
 use super::model::{Claim, Controller, Group, Id, Model, Pod, PodState, Root};
-use super::shape::{Body, Cells, Line, Port, Label, Rect, Scene, drop, elbow};
+use super::shape::{Body, Cells, Label, Line, Port, Rect, Scene, drop, elbow};
 
 const TOP: f64 = 26.0;
 const LEFT: f64 = 28.0;
@@ -55,7 +55,10 @@ pub fn claims(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut only = model.clone();
     only.services.clear();
     only.inert.clear();
-    only.roots.retain(|root| root.groups.iter().flat_map(|group| &group.pods).any(|pod| !pod.claims.is_empty()) || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet"));
+    only.roots.retain(|root| {
+        root.groups.iter().flat_map(|group| &group.pods).any(|pod| !pod.claims.is_empty())
+            || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet")
+    });
     layout(&only, selected, width)
 }
 
@@ -121,7 +124,16 @@ pub fn card_height(of: &Controller) -> f64 {
 }
 
 #[expect(clippy::too_many_arguments, reason = "the parts of one pass over a tree")]
-fn tree(model: &Model, root: &Root, columns: &Columns, top: f64, total: usize, selected: Option<&str>, out: &mut Scene, claims: &mut Vec<String>) -> f64 {
+fn tree(
+    model: &Model,
+    root: &Root,
+    columns: &Columns,
+    top: f64,
+    total: usize,
+    selected: Option<&str>,
+    out: &mut Scene,
+    claims: &mut Vec<String>,
+) -> f64 {
     let sets = root.groups.iter().any(|group| group.controller.is_some());
     let root_w = if root.controller.is_some() { columns.root } else { 0.0 };
     let set_x = LEFT + root_w + if root_w > 0.0 { columns.gap } else { 0.0 };
@@ -145,7 +157,8 @@ fn tree(model: &Model, root: &Root, columns: &Columns, top: f64, total: usize, s
         y += height + BETWEEN;
     }
     let mut bottom = if y > top { y - BETWEEN } else { y };
-    let occupied: Vec<f64> = blocks.iter().zip(&root.groups).filter(|(_, g)| g.controller.is_some() || !g.pods.is_empty()).map(|(b, _)| b.3).collect();
+    let occupied: Vec<f64> =
+        blocks.iter().zip(&root.groups).filter(|(_, g)| g.controller.is_some() || !g.pods.is_empty()).map(|(b, _)| b.3).collect();
 
     let mut root_index = None;
     let mut root_rect = Rect::default();
@@ -162,7 +175,8 @@ fn tree(model: &Model, root: &Root, columns: &Columns, top: f64, total: usize, s
 
     for (group, (kind, block_y, leaves_y, centre)) in root.groups.iter().zip(&blocks) {
         let mut parent = (root_index, root_rect, root.controller.as_ref());
-        let set_chosen = group.controller.as_ref().is_some_and(|of| chosen(selected, &of.id) || group.pods.iter().any(|pod| chosen(selected, &pod.id)));
+        let set_chosen =
+            group.controller.as_ref().is_some_and(|of| chosen(selected, &of.id) || group.pods.iter().any(|pod| chosen(selected, &pod.id)));
         if let Some(of) = &group.controller {
             let h = card_height(of);
             let rect = Rect::new(set_x, (centre - h / 2.0).max(*block_y), columns.set, h);
@@ -255,7 +269,14 @@ fn pods(
             for (i, pod) in group.pods.iter().enumerate() {
                 let (column, row) = ((i % 4) as f64, (i / 4) as f64);
                 let rect = Rect::new(x + column * (TILE.0 + 6.0), y + row * (TILE.1 + 6.0), TILE.0, TILE.1);
-                out.put(&pod.id, rect, Body::Tile { state: pod.state, tail: pod.parts(6).1, stale: pod.stale }, parent, pod.state.class(), pod_label(pod));
+                out.put(
+                    &pod.id,
+                    rect,
+                    Body::Tile { state: pod.state, tail: pod.parts(6).1, stale: pod.stale },
+                    parent,
+                    pod.state.class(),
+                    pod_label(pod),
+                );
             }
             if let Some(owner) = owner {
                 let h = group.pods.len().div_ceil(4) as f64 * (TILE.1 + 6.0) - 6.0;
@@ -290,7 +311,10 @@ fn pods(
 
 /// The claims of a Pod and their volumes, to its right.
 fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Columns, out: &mut Scene, drawn: &mut Vec<String>) {
-    let own = pod.claims.iter().filter_map(|name| model.claims.iter().find(|claim| claim.id.name == *name && claim.id.namespace == pod.id.namespace));
+    let own = pod
+        .claims
+        .iter()
+        .filter_map(|name| model.claims.iter().find(|claim| claim.id.name == *name && claim.id.namespace == pod.id.namespace));
     for (i, claim) in own.enumerate() {
         if drawn.contains(&claim.id.uid) {
             continue;
@@ -303,7 +327,11 @@ fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Colum
         if pod.state == PodState::Terminating && columns.volume == 0.0 {
             out.labels.push(Label { x: x + 2.0, y: rect.bottom() + 1.0, text: "the claim stays".into(), class: "", centred: false });
         }
-        out.link(format!("{}>{}", pod.id.uid, claim.id.uid), elbow(at.right(), at.cy(), x, rect.cy(), x - columns.gap / 2.0), if mounted { Line::Bound } else { Line::Waits });
+        out.link(
+            format!("{}>{}", pod.id.uid, claim.id.uid),
+            elbow(at.right(), at.cy(), x, rect.cy(), x - columns.gap / 2.0),
+            if mounted { Line::Bound } else { Line::Waits },
+        );
         out.ports.push(Port { x: at.right(), y: at.cy(), full: mounted, network: false });
         volume_of(model, claim, rect, index, columns, out);
     }
@@ -315,11 +343,16 @@ fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Co
     }
     if let Some(volume) = model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
         let rect = Rect::new(at.right() + 36.0, at.cy() - 26.0, columns.volume, POD_H);
-        let fact = [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
+        let fact =
+            [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
         let label = format!("PersistentVolume {}, {fact}", volume.id.name);
         out.put(&volume.id, rect, Body::Volume { fact }, Some(parent), &volume.phase.to_lowercase(), label);
         let bound = claim.phase == "Bound";
-        out.link(volume.id.uid.clone(), elbow(at.right(), at.cy(), rect.x, rect.cy(), rect.x - 18.0), if bound { Line::Bound } else { Line::Waits });
+        out.link(
+            volume.id.uid.clone(),
+            elbow(at.right(), at.cy(), rect.x, rect.cy(), rect.x - 18.0),
+            if bound { Line::Bound } else { Line::Waits },
+        );
     }
 }
 
@@ -371,7 +404,9 @@ fn rails(model: &Model, services: &[Rect], out: &mut Scene) {
         // Pods as tiles or cells have one line to their block instead of a stub each.
         if ends.is_empty() && !service.endpoints.is_empty() {
             let block = out.items.iter().filter(|item| matches!(item.body, Body::Cells(_) | Body::Tile { .. })).map(|item| item.rect);
-            let block = block.reduce(|a, b| Rect::new(a.x.min(b.x), a.y.min(b.y), a.right().max(b.right()) - a.x.min(b.x), a.bottom().max(b.bottom()) - a.y.min(b.y)));
+            let block = block.reduce(|a, b| {
+                Rect::new(a.x.min(b.x), a.y.min(b.y), a.right().max(b.right()) - a.x.min(b.x), a.bottom().max(b.bottom()) - a.y.min(b.y))
+            });
             ends.extend(block.map(|rect| (rect, ready > 0)));
         }
         let y = card.cy();
@@ -382,12 +417,16 @@ fn rails(model: &Model, services: &[Rect], out: &mut Scene) {
             out.link(service.id.uid.clone(), format!("M{} {y}H{}", card.right(), label_x), Line::Selects);
             continue;
         }
-        ends.sort_by(|a, b| a.0.y.total_cmp(&b.0.y));
+        crate::order::sort_by(&mut ends, |a, b| a.0.y.total_cmp(&b.0.y));
         let right = ends.iter().map(|(rect, _)| rect.right()).fold(0.0, f64::max);
         let (offset, lift) = if claims { (16.0 + used as f64 * 8.0, -13.0) } else { (RAIL + used as f64 * 10.0, used as f64 * 12.0) };
         let rail = right + offset;
         let last = ends.last().map_or(y, |(rect, _)| rect.cy() + lift);
-        out.link(service.id.uid.clone(), format!("M{} {y}H{}Q{rail} {y} {rail} {}V{last}", card.right(), rail - 10.0, y + 10.0), Line::Selects);
+        out.link(
+            service.id.uid.clone(),
+            format!("M{} {y}H{}Q{rail} {y} {rail} {}V{last}", card.right(), rail - 10.0, y + 10.0),
+            Line::Selects,
+        );
         for (i, (rect, full)) in ends.iter().enumerate() {
             let stub = rect.cy() + lift;
             out.link(format!("{}/{i}", service.id.uid), format!("M{rail} {stub}H{}", rect.right() + 7.0), Line::Selects);
@@ -515,7 +554,12 @@ mod tests {
 
     fn group(set: &str, pods: usize) -> Group {
         Group {
-            controller: Some(Controller { id: Id::named("ReplicaSet", set), counters: counters(2, 2, 2), footer: "nginx:1.25".into(), ..Controller::default() }),
+            controller: Some(Controller {
+                id: Id::named("ReplicaSet", set),
+                counters: counters(2, 2, 2),
+                footer: "nginx:1.25".into(),
+                ..Controller::default()
+            }),
             pods: (0..pods).map(|i| pod(&format!("{set}-{i}"), PodState::Ready)).collect(),
         }
     }
@@ -532,7 +576,8 @@ mod tests {
     fn nothing_overlaps(scene: &Scene) {
         for (i, a) in scene.items.iter().enumerate() {
             for b in &scene.items[i + 1..] {
-                let apart = a.rect.right() <= b.rect.x || b.rect.right() <= a.rect.x || a.rect.bottom() <= b.rect.y || b.rect.bottom() <= a.rect.y;
+                let apart =
+                    a.rect.right() <= b.rect.x || b.rect.right() <= a.rect.x || a.rect.bottom() <= b.rect.y || b.rect.bottom() <= a.rect.y;
                 assert!(apart, "{} covers {}: {:?} {:?}", a.id.uid, b.id.uid, a.rect, b.rect);
             }
         }
@@ -605,7 +650,12 @@ mod tests {
     fn claims_and_volumes_follow_their_pod_and_outlive_it() {
         let mut member = pod("web-0", PodState::Ready);
         member.claims = vec!["www-web-0".into()];
-        let claim = |name: &str| Claim { id: Id::named("PersistentVolumeClaim", name), phase: "Bound".into(), volume: "pv-1".into(), ..Claim::default() };
+        let claim = |name: &str| Claim {
+            id: Id::named("PersistentVolumeClaim", name),
+            phase: "Bound".into(),
+            volume: "pv-1".into(),
+            ..Claim::default()
+        };
         let set = Controller { id: Id::named("StatefulSet", "web"), counters: counters(1, 1, 1), ..Controller::default() };
         let model = Model {
             roots: vec![Root { controller: Some(set), groups: vec![Group { controller: None, pods: vec![member] }], folded: 0 }],

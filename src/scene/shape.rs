@@ -248,7 +248,7 @@ impl Scene {
     pub fn finish(mut self, margin: f64) -> Scene {
         self.width = self.items.iter().map(|item| item.rect.right()).fold(self.width, f64::max) + margin;
         self.height = self.items.iter().map(|item| item.rect.bottom()).fold(self.height, f64::max) + margin;
-        self.edges.sort_by_key(|edge| edge.line);
+        crate::order::sort_by_key(&mut self.edges, |edge| edge.line);
         self
     }
 
@@ -279,7 +279,19 @@ pub fn elbow(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
     let _ = write!(
         d,
         "M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}H{}",
-        n(x1), n(y1), n(mid - r), n(mid), n(y1), n(mid), n(y1 + s * r), n(y2 - s * r), n(mid), n(y2), n(mid + r), n(y2), n(x2)
+        n(x1),
+        n(y1),
+        n(mid - r),
+        n(mid),
+        n(y1),
+        n(mid),
+        n(y1 + s * r),
+        n(y2 - s * r),
+        n(mid),
+        n(y2),
+        n(mid + r),
+        n(y2),
+        n(x2)
     );
     d
 }
@@ -296,7 +308,19 @@ pub fn drop(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
     let _ = write!(
         d,
         "M{} {}V{}Q{} {} {} {}H{}Q{} {} {} {}V{}",
-        n(x1), n(y1), n(mid - r), n(x1), n(mid), n(x1 + s * r), n(mid), n(x2 - s * r), n(x2), n(mid), n(x2), n(mid + r), n(y2)
+        n(x1),
+        n(y1),
+        n(mid - r),
+        n(x1),
+        n(mid),
+        n(x1 + s * r),
+        n(mid),
+        n(x2 - s * r),
+        n(x2),
+        n(mid),
+        n(x2),
+        n(mid + r),
+        n(y2)
     );
     d
 }
@@ -314,7 +338,8 @@ mod tests {
 
     #[test]
     fn a_cell_is_found_by_arithmetic() {
-        let cells = Cells { states: vec![PodState::Ready; 5], ids: vec![Id::default(); 5], columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0) };
+        let cells =
+            Cells { states: vec![PodState::Ready; 5], ids: vec![Id::default(); 5], columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0) };
         assert_eq!(cells.hit(10.0, 20.0), Some(0));
         assert_eq!(cells.hit(19.0, 29.0), Some(3));
         assert_eq!(cells.hit(19.0, 37.0), None);

@@ -26,7 +26,8 @@ pub fn layout(model: &Model, selected: Option<&str>, _width: f64) -> Scene {
     }
     let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(&claim.id.uid.as_str())).collect();
     if !rest.is_empty() {
-        let columns: Vec<Column<'_>> = rest.iter().map(|claim| Column { title: String::new(), pods: pods_of(model, claim), claims: vec![claim] }).collect();
+        let columns: Vec<Column<'_>> =
+            rest.iter().map(|claim| Column { title: String::new(), pods: pods_of(model, claim), claims: vec![claim] }).collect();
         y = grid(model, &columns, None, selected, y, &mut out) + 40.0;
     }
     free_volumes(model, y, &mut out);
@@ -60,11 +61,21 @@ fn claims_of<'a>(model: &'a Model, root: &Root) -> Vec<&'a Claim> {
 
 fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, y: f64, out: &mut Scene) -> f64 {
     let pods: Vec<&Pod> = root.groups.iter().flat_map(|group| &group.pods).collect();
-    let mut ordinals: Vec<u32> = own.iter().filter_map(|claim| claim.member.as_ref().map(|member| member.1)).chain(pods.iter().filter_map(|pod| pod.ordinal)).collect();
-    ordinals.sort_unstable();
+    let mut ordinals: Vec<u32> = own
+        .iter()
+        .filter_map(|claim| claim.member.as_ref().map(|member| member.1))
+        .chain(pods.iter().filter_map(|pod| pod.ordinal))
+        .collect();
+    crate::order::sort(&mut ordinals);
     ordinals.dedup();
     let columns: Vec<Column<'_>> = if ordinals.is_empty() {
-        own.iter().map(|claim| Column { title: String::new(), pods: pods.iter().copied().filter(|pod| pod.claims.contains(&claim.id.name)).collect(), claims: vec![claim] }).collect()
+        own.iter()
+            .map(|claim| Column {
+                title: String::new(),
+                pods: pods.iter().copied().filter(|pod| pod.claims.contains(&claim.id.name)).collect(),
+                claims: vec![claim],
+            })
+            .collect()
     } else {
         let of = |n: u32| Column {
             title: format!("ordinal {n}"),
@@ -100,7 +111,11 @@ fn grid(model: &Model, columns: &[Column<'_>], root: Option<&Root>, selected: Op
         let x = LEFT + i as f64 * PITCH;
         let cx = x + COLUMN / 2.0;
         let chosen = |id: &Id| selected == Some(id.uid.as_str());
-        let on = column.pods.iter().any(|pod| chosen(&pod.id)) || column.claims.iter().any(|claim| chosen(&claim.id) || model.volumes.iter().any(|volume| volume.id.name == claim.volume && chosen(&volume.id)));
+        let on = column.pods.iter().any(|pod| chosen(&pod.id))
+            || column
+                .claims
+                .iter()
+                .any(|claim| chosen(&claim.id) || model.volumes.iter().any(|volume| volume.id.name == claim.volume && chosen(&volume.id)));
         if on {
             out.bands.push(Rect::new(x - 6.0, pod_y - 44.0, COLUMN + 12.0, bottom - pod_y + 56.0));
         }
@@ -116,7 +131,13 @@ fn grid(model: &Model, columns: &[Column<'_>], root: Option<&Root>, selected: Op
             }
             pod_index = Some(out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod)));
             if controller.is_some() {
-                let line = if on { Line::Chosen } else if pod.state == PodState::Terminating { Line::Leaving } else { Line::Owns };
+                let line = if on {
+                    Line::Chosen
+                } else if pod.state == PodState::Terminating {
+                    Line::Leaving
+                } else {
+                    Line::Owns
+                };
                 out.link(pod.id.uid.clone(), drop(card.cx(), card.bottom(), cx, pod_y, card.bottom() + 24.0), line);
             }
         }
@@ -163,16 +184,41 @@ fn volume(model: &Model, claim: &Claim, cx: f64, ticket: Rect, on: bool, parent:
     match model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
         Some(volume) => {
             let rect = Rect::new(ticket.x, top, COLUMN, 128.0);
-            let fact = [volume.capacity.as_str(), volume.node.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
+            let fact = [volume.capacity.as_str(), volume.node.as_str()]
+                .into_iter()
+                .filter(|fact| !fact.is_empty())
+                .collect::<Vec<_>>()
+                .join(" · ");
             let label = format!("PersistentVolume {}, {}, {fact}", volume.id.name, volume.phase);
-            out.put(&volume.id, rect, Body::Cylinder { fact, data: volume.data.clone() }, Some(parent), &volume.phase.to_lowercase(), label);
-            out.link(volume.id.uid.clone(), drop(cx, ticket.bottom(), cx, top + 8.0, ticket.bottom()), if bound { Line::Bound } else { Line::Waits });
+            out.put(
+                &volume.id,
+                rect,
+                Body::Cylinder { fact, data: volume.data.clone() },
+                Some(parent),
+                &volume.phase.to_lowercase(),
+                label,
+            );
+            out.link(
+                volume.id.uid.clone(),
+                drop(cx, ticket.bottom(), cx, top + 8.0, ticket.bottom()),
+                if bound { Line::Bound } else { Line::Waits },
+            );
             out.labels.push(Label { x: cx, y: ticket.bottom() + 18.0, text: claim.phase.clone(), class, centred: true });
         }
         None => {
-            out.link(format!("{}/volume", claim.id.uid), drop(cx, ticket.bottom(), cx, ticket.bottom() + 26.0, ticket.bottom()), Line::Waits);
+            out.link(
+                format!("{}/volume", claim.id.uid),
+                drop(cx, ticket.bottom(), cx, ticket.bottom() + 26.0, ticket.bottom()),
+                Line::Waits,
+            );
             let words = if claim.phase.is_empty() { "Pending".to_string() } else { claim.phase.clone() };
-            out.labels.push(Label { x: cx, y: ticket.bottom() + 30.0, text: format!("{words}: no volume yet"), class: if on { "onedge waits inband" } else { "onedge waits" }, centred: true });
+            out.labels.push(Label {
+                x: cx,
+                y: ticket.bottom() + 30.0,
+                text: format!("{words}: no volume yet"),
+                class: if on { "onedge waits inband" } else { "onedge waits" },
+                centred: true,
+            });
         }
     }
 }
@@ -182,7 +228,8 @@ fn free_volumes(model: &Model, top: f64, out: &mut Scene) {
     let free: Vec<_> = model.volumes.iter().filter(|volume| !model.claims.iter().any(|claim| claim.volume == volume.id.name)).collect();
     for (i, volume) in free.iter().enumerate() {
         let rect = Rect::new(LEFT + i as f64 * PITCH, top, COLUMN, 128.0);
-        let fact = [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
+        let fact =
+            [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
         let label = format!("PersistentVolume {}, {fact}", volume.id.name);
         out.put(&volume.id, rect, Body::Cylinder { fact, data: volume.data.clone() }, None, &volume.phase.to_lowercase(), label);
     }
@@ -193,13 +240,24 @@ fn free_volumes(model: &Model, top: f64, out: &mut Scene) {
 
 /// StorageClasses at the right, with a dotted bus under what they provisioned.
 fn classes(model: &Model, out: &mut Scene) {
-    let used: Vec<_> = model.classes.iter().filter(|class| model.volumes.iter().any(|volume| volume.class == class.id.name) || model.claims.iter().any(|claim| claim.class == class.id.name)).collect();
-    let x = out.items.iter().filter(|item| !matches!(item.body, Body::Controller { .. })).map(|item| item.rect.right()).fold(0.0, f64::max) + 28.0;
+    let used: Vec<_> = model
+        .classes
+        .iter()
+        .filter(|class| {
+            model.volumes.iter().any(|volume| volume.class == class.id.name)
+                || model.claims.iter().any(|claim| claim.class == class.id.name)
+        })
+        .collect();
+    let x = out.items.iter().filter(|item| !matches!(item.body, Body::Controller { .. })).map(|item| item.rect.right()).fold(0.0, f64::max)
+        + 28.0;
     for (i, class) in used.iter().enumerate() {
         let cylinders: Vec<Rect> = out
             .items
             .iter()
-            .filter(|item| matches!(item.body, Body::Cylinder { .. }) && model.volumes.iter().any(|volume| volume.id.uid == item.id.uid && volume.class == class.id.name))
+            .filter(|item| {
+                matches!(item.body, Body::Cylinder { .. })
+                    && model.volumes.iter().any(|volume| volume.id.uid == item.id.uid && volume.class == class.id.name)
+            })
             .map(|item| item.rect)
             .collect();
         let tickets = out.items.iter().filter(|item| matches!(item.body, Body::Claim { .. })).map(|item| item.rect.bottom() + 52.0);
@@ -212,7 +270,11 @@ fn classes(model: &Model, out: &mut Scene) {
         }
         let bus = cylinders.iter().map(|rect| rect.bottom()).fold(rect.bottom(), f64::max) + 26.0 + i as f64 * 10.0;
         let first = cylinders.iter().map(|rect| rect.cx()).fold(f64::MAX, f64::min);
-        out.link(class.id.uid.clone(), format!("M{first} {bus}H{}Q{} {bus} {} {}V{}", rect.cx() - 10.0, rect.cx(), rect.cx(), bus - 10.0, rect.bottom()), Line::Provides);
+        out.link(
+            class.id.uid.clone(),
+            format!("M{first} {bus}H{}Q{} {bus} {} {}V{}", rect.cx() - 10.0, rect.cx(), rect.cx(), bus - 10.0, rect.bottom()),
+            Line::Provides,
+        );
         for (k, cylinder) in cylinders.iter().enumerate() {
             out.link(format!("{}/{k}", class.id.uid), format!("M{} {}V{bus}", cylinder.cx(), cylinder.bottom()), Line::Provides);
         }
@@ -232,7 +294,13 @@ mod tests {
     use super::*;
 
     fn web(replicas: u32, claims: u32) -> Model {
-        let pod = |n: u32| Pod { id: Id::named("Pod", &format!("web-{n}")), ordinal: Some(n), claims: vec![format!("www-web-{n}")], state: PodState::Ready, ..Pod::default() };
+        let pod = |n: u32| Pod {
+            id: Id::named("Pod", &format!("web-{n}")),
+            ordinal: Some(n),
+            claims: vec![format!("www-web-{n}")],
+            state: PodState::Ready,
+            ..Pod::default()
+        };
         let claim = |n: u32| Claim {
             id: Id::named("PersistentVolumeClaim", &format!("www-web-{n}")),
             phase: "Bound".into(),
@@ -241,10 +309,15 @@ mod tests {
             member: Some(("web".into(), n)),
             ..Claim::default()
         };
-        let volume = |n: u32| Volume { id: Id::named("PersistentVolume", &format!("pv-{n}")), class: "standard".into(), ..Volume::default() };
+        let volume =
+            |n: u32| Volume { id: Id::named("PersistentVolume", &format!("pv-{n}")), class: "standard".into(), ..Volume::default() };
         let set = Controller { id: Id::named("StatefulSet", "web"), counters: counters(3, 3, 3), ..Controller::default() };
         Model {
-            roots: vec![Root { controller: Some(set), groups: vec![Group { controller: None, pods: (0..replicas).map(pod).collect() }], folded: 0 }],
+            roots: vec![Root {
+                controller: Some(set),
+                groups: vec![Group { controller: None, pods: (0..replicas).map(pod).collect() }],
+                folded: 0,
+            }],
             claims: (0..claims).map(claim).collect(),
             volumes: (0..claims).map(volume).collect(),
             classes: vec![Class { id: Id::named("StorageClass", "standard"), reclaim: "Delete".into() }],

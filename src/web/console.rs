@@ -41,7 +41,30 @@ pub struct Console {
 }
 
 const VERBS: [&str; 24] = [
-    "get", "describe", "delete", "scale", "rollout", "set", "apply", "create", "run", "expose", "patch", "label", "annotate", "logs", "exec", "events", "cordon", "uncordon", "drain", "explain", "api-resources", "top", "wait", "diff",
+    "get",
+    "describe",
+    "delete",
+    "scale",
+    "rollout",
+    "set",
+    "apply",
+    "create",
+    "run",
+    "expose",
+    "patch",
+    "label",
+    "annotate",
+    "logs",
+    "exec",
+    "events",
+    "cordon",
+    "uncordon",
+    "drain",
+    "explain",
+    "api-resources",
+    "top",
+    "wait",
+    "diff",
 ];
 
 impl Console {
@@ -55,7 +78,7 @@ impl Console {
             1 if head == "kubectl" => own(&mut VERBS.iter().map(|verb| (*verb).to_string())),
             _ => own(&mut ctx.props().words.iter().cloned()),
         };
-        found.sort();
+        crate::order::sort(&mut found);
         found.dedup();
         let Some(first) = found.first() else { return };
         let mut common = first.clone();

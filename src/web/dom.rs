@@ -1,8 +1,8 @@
 //! The browser, in the few words the components need. Everything that may be refused (storage in a sandboxed
 //! frame, the clipboard) is refused silently or told to the caller.
 
-use wasm_bindgen::prelude::*;
 use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
 use web_sys::{Document, Element, Window};
 use yew::prelude::*;
 

@@ -78,10 +78,13 @@ impl Editor {
             return Self::insert(area, "  ");
         }
         let block = String::from_utf16_lossy(&units[first..to]);
-        let shifted: Vec<String> = block
-            .split('\n')
-            .map(|line| if back { line.strip_prefix("  ").or(line.strip_prefix(' ')).unwrap_or(line).to_string() } else { format!("  {line}") })
-            .collect();
+        let shifted: Vec<String> =
+            block
+                .split('\n')
+                .map(|line| {
+                    if back { line.strip_prefix("  ").or(line.strip_prefix(' ')).unwrap_or(line).to_string() } else { format!("  {line}") }
+                })
+                .collect();
         let shifted = shifted.join("\n");
         let _ = area.set_selection_range(first as u32, to as u32);
         Self::insert(area, &shifted);
@@ -248,13 +251,24 @@ impl Editor {
         let rows = props.text.split('\n').enumerate().map(|(at, text)| {
             let here: Vec<&Diagnostic> = props.diagnostics.iter().filter(|diagnostic| diagnostic.line == at + 1).collect();
             let bad = here.iter().any(|diagnostic| diagnostic.error);
-            let class = classes!("ln", bad.then_some("bad"), (!bad && !here.is_empty()).then_some("warn"), (here.is_empty() && marked[at]).then_some("hot"));
+            let class = classes!(
+                "ln",
+                bad.then_some("bad"),
+                (!bad && !here.is_empty()).then_some("warn"),
+                (here.is_empty() && marked[at]).then_some("hot")
+            );
             let mut column = 0;
             let pieces = highlight::line(text, &mut block).into_iter().map(|(token, piece)| {
                 let from = column;
                 column += piece.chars().count();
-                let under = here.iter().any(|diagnostic| diagnostic.columns.0 <= from && column <= diagnostic.columns.1 && !piece.trim().is_empty());
-                if under { html! { <u class={token.class()}>{ piece }</u> } } else { html! { <span class={token.class()}>{ piece }</span> } }
+                let under = here
+                    .iter()
+                    .any(|diagnostic| diagnostic.columns.0 <= from && column <= diagnostic.columns.1 && !piece.trim().is_empty());
+                if under {
+                    html! { <u class={token.class()}>{ piece }</u> }
+                } else {
+                    html! { <span class={token.class()}>{ piece }</span> }
+                }
             });
             html! {
                 <div class={class}><i>{ at + 1 }</i><span>{ for pieces }</span>

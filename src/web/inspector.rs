@@ -105,7 +105,9 @@ pub fn Inspector(props: &Props) -> Html {
 }
 
 fn summary(props: &Props, object: &Object) -> Html {
-    let rows = facts::facts(object, props.epoch).into_iter().map(|(name, value, mono)| html! { <><dt>{ name }</dt><dd class={mono.then_some("mono")}>{ value }</dd></> });
+    let rows = facts::facts(object, props.epoch)
+        .into_iter()
+        .map(|(name, value, mono)| html! { <><dt>{ name }</dt><dd class={mono.then_some("mono")}>{ value }</dd></> });
     let owner = object.meta.controller().and_then(|owner| Some((Kind::from_name(&owner.kind)?, owner.name.clone())));
     html! {
         <>
@@ -128,7 +130,8 @@ fn yaml(object: &Object) -> Html {
     let text = facts::yaml(object);
     let mut block = None;
     let rows = text.lines().map(|text| {
-        let pieces = highlight::line(text, &mut block).into_iter().map(|(token, piece)| html! { <span class={token.class()}>{ piece }</span> });
+        let pieces =
+            highlight::line(text, &mut block).into_iter().map(|(token, piece)| html! { <span class={token.class()}>{ piece }</span> });
         html! { <div>{ for pieces }</div> }
     });
     html! { <div class="yaml">{ for rows }</div> }
@@ -167,7 +170,11 @@ fn spans(effect: &[Span]) -> Html {
 
 fn why(props: &Props) -> Html {
     if props.chain.is_empty() {
-        let words = if props.object.is_some() { "Nothing has been written to this object: it was part of the cluster from the start." } else { "It does not exist at this instant." };
+        let words = if props.object.is_some() {
+            "Nothing has been written to this object: it was part of the cluster from the start."
+        } else {
+            "It does not exist at this instant."
+        };
         return html! { <p class="dim">{ words }</p> };
     }
     let items = props.chain.iter().enumerate().map(|(at, reason)| {
@@ -221,7 +228,11 @@ struct ActionProps {
 fn Actions(props: &ActionProps) -> Html {
     let object = &props.object;
     let (kind, name) = (object.kind, object.meta.name.to_string());
-    let namespace = if object.meta.namespace == "default" || !kind.info().namespaced { String::new() } else { format!(" -n {}", object.meta.namespace) };
+    let namespace = if object.meta.namespace == "default" || !kind.info().namespaced {
+        String::new()
+    } else {
+        format!(" -n {}", object.meta.namespace)
+    };
     let word = kind.name().to_lowercase();
     let (replicas, image) = facts::handles(object);
     let entered = use_state(|| None::<String>);
@@ -251,7 +262,11 @@ fn Actions(props: &ActionProps) -> Html {
             })
         };
         let onsubmit = {
-            let (on_command, entered, line) = (props.on_command.clone(), entered.clone(), format!("kubectl set image {word}/{name} {container}={}{namespace}", value.trim()));
+            let (on_command, entered, line) = (
+                props.on_command.clone(),
+                entered.clone(),
+                format!("kubectl set image {word}/{name} {container}={}{namespace}", value.trim()),
+            );
             Callback::from(move |event: SubmitEvent| {
                 event.prevent_default();
                 on_command.emit(line.clone());

@@ -164,12 +164,14 @@ impl Page {
         if self.chain_of.as_ref() != Some(&of) {
             let history = &state.run.journal()[..happened.min(state.run.journal().len())];
             self.chain = Rc::new(state.selected.as_ref().map(|key| words::chain(history, key)).unwrap_or_default());
-            self.led = Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
+            self.led =
+                Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
             let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
             self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
             let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.key() == state.selected);
-            let mut events: Vec<Rc<Object>> = if state.selected.is_some() { state.run.sim().list(Kind::Event).filter(about).cloned().collect() } else { Vec::new() };
-            events.sort_by_key(|object| object.meta.resource_version);
+            let mut events: Vec<Rc<Object>> =
+                if state.selected.is_some() { state.run.sim().list(Kind::Event).filter(about).cloned().collect() } else { Vec::new() };
+            crate::order::sort_by_key(&mut events, |object| object.meta.resource_version);
             self.events = Rc::new(events);
             self.caption = words::narrate(history);
             self.chain_of = Some(of);
@@ -179,8 +181,9 @@ impl Page {
         }
         if self.console {
             let plurals = crate::api::kind::ALL.len();
-            if state.run.version().1 % 16 == 0 || self.words.len() == plurals {
-                let names = state.run.objects().into_iter().filter(|object| object.kind.info().animated).map(|object| object.meta.name.to_string());
+            if state.run.version().1.is_multiple_of(16) || self.words.len() == plurals {
+                let names =
+                    state.run.objects().into_iter().filter(|object| object.kind.info().animated).map(|object| object.meta.name.to_string());
                 self.words = Rc::new(self.words[..plurals].iter().cloned().chain(names).collect());
             }
         }
@@ -208,10 +211,17 @@ impl Page {
             landmarks(event.shift_key());
             return false;
         }
-        if event.ctrl_key() || event.meta_key() || event.alt_key() || matches!(tag.as_str(), "TEXTAREA" | "SELECT") || tag == "INPUT" && target.as_ref().and_then(|target| target.get_attribute("type")).as_deref() != Some("range") {
+        if event.ctrl_key()
+            || event.meta_key()
+            || event.alt_key()
+            || matches!(tag.as_str(), "TEXTAREA" | "SELECT")
+            || tag == "INPUT" && target.as_ref().and_then(|target| target.get_attribute("type")).as_deref() != Some("range")
+        {
             return false;
         }
-        let button = tag == "BUTTON" || tag == "A" || target.as_ref().is_some_and(|target| target.get_attribute("role").as_deref() == Some("button"));
+        let button = tag == "BUTTON"
+            || tag == "A"
+            || target.as_ref().is_some_and(|target| target.get_attribute("role").as_deref() == Some("button"));
         let now = self.state.borrow().speed;
         let many = if event.shift_key() { 10 } else { 1 };
         let all: Vec<Do> = match event.key().as_str() {
@@ -341,11 +351,15 @@ impl Component for Page {
             listeners.push(closure);
         };
         let to = ctx.link().clone();
-        listen(&dom::document(), "keydown", Box::new(move |event| {
-            if let Ok(event) = event.dyn_into::<KeyboardEvent>() {
-                to.send_message(Msg::Key(event));
-            }
-        }));
+        listen(
+            &dom::document(),
+            "keydown",
+            Box::new(move |event| {
+                if let Ok(event) = event.dyn_into::<KeyboardEvent>() {
+                    to.send_message(Msg::Key(event));
+                }
+            }),
+        );
         let to = ctx.link().clone();
         listen(&dom::window(), "resize", Box::new(move |_| to.send_message(Msg::Resized)));
         let to = ctx.link().clone();
@@ -478,7 +492,8 @@ impl Component for Page {
 
     fn view(&self, ctx: &Context<Self>) -> Html {
         let live = html! { <div class="vh" aria-live="polite" id="notice">{ &self.state.borrow().notice }</div> };
-        let error = self.error.as_ref().map(|words| html! { <div class="toast" role="alert">{ icon("i-warn", 16) }<span>{ words }</span></div> });
+        let error =
+            self.error.as_ref().map(|words| html! { <div class="toast" role="alert">{ icon("i-warn", 16) }<span>{ words }</span></div> });
         let page = if self.embed {
             self.embedded(ctx)
         } else if self.narrow() {
@@ -722,7 +737,9 @@ impl Page {
                 <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p class="ell">{ words::plain(&first.effect) }</p><p class="dim ell">{ if first.short.is_empty() { first.actor.clone() } else { first.short.clone() } }</p></div>
                     <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ "Why" }{ icon("i-up", 14) }</button></div>
             },
-            _ => html! { <div class="row sh"><div class="grow"><p class="ell">{ self.picture.pill.as_ref().map(|pill| pill.0.clone()).unwrap_or_default() }</p><p class="dim ell">{ &self.caption }</p></div></div> },
+            _ => {
+                html! { <div class="row sh"><div class="grow"><p class="ell">{ self.picture.pill.as_ref().map(|pill| pill.0.clone()).unwrap_or_default() }</p><p class="dim ell">{ &self.caption }</p></div></div> }
+            }
         };
         let over = match self.over {
             Over::Manifest => html! { <div class="fullscreen">{ self.editor(ctx) }</div> },
@@ -750,7 +767,10 @@ impl Page {
                 let text = self.snippet();
                 let copy = text.clone();
                 let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
-                ("Embed", html! { <><p>{ "Paste this into a course page. The simulation runs in a sandboxed frame and loads nothing from elsewhere." }</p><textarea class="snippet mono" readonly=true aria-label="Snippet" value={text} /><div class="row"><button type="button" class="btn primary" onclick={copy}>{ "Copy" }</button></div></> })
+                (
+                    "Embed",
+                    html! { <><p>{ "Paste this into a course page. The simulation runs in a sandboxed frame and loads nothing from elsewhere." }</p><textarea class="snippet mono" readonly=true aria-label="Snippet" value={text} /><div class="row"><button type="button" class="btn primary" onclick={copy}>{ "Copy" }</button></div></> },
+                )
             }
             Over::Keys => {
                 const KEYS: [(&str, &str); 14] = [
@@ -769,7 +789,10 @@ impl Page {
                     ("F6", "Next panel"),
                     ("Esc", "Close"),
                 ];
-                ("Keys", html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt><kbd class="k">{ *key }</kbd></dt><dd>{ *words }</dd></> }) }</dl> })
+                (
+                    "Keys",
+                    html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt><kbd class="k">{ *key }</kbd></dt><dd>{ *words }</dd></> }) }</dl> },
+                )
             }
             _ => return Html::default(),
         };

@@ -9,7 +9,9 @@ use yew::prelude::*;
 
 /// Everything under the cards: bands and lines.
 pub fn under(scene: &Scene) -> Html {
-    let bands = scene.bands.iter().map(|band| html! { <div class="band" style={format!("translate:{}px {}px;width:{}px;height:{}px", band.x, band.y, band.w, band.h)} /> });
+    let bands = scene.bands.iter().map(
+        |band| html! { <div class="band" style={format!("translate:{}px {}px;width:{}px;height:{}px", band.x, band.y, band.w, band.h)} /> },
+    );
     let edges = scene.edges.iter().map(|edge| {
         html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
     });
@@ -184,7 +186,16 @@ fn ticket(item: &Item, fact: &str) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
     let d = format!(
         "M10 .5H{}A9.5 9.5 0 0 1 {r} 10V{}A6 6 0 0 0 {r} {}V{}A9.5 9.5 0 0 1 {} {b}H10A9.5 9.5 0 0 1 .5 {}V{}A6 6 0 0 0 .5 {}V10A9.5 9.5 0 0 1 10 .5Z",
-        w - 10.0, h / 2.0 - 6.0, h / 2.0 + 6.0, h - 10.0, w - 10.0, h - 10.0, h / 2.0 + 6.0, h / 2.0 - 6.0, r = w - 0.5, b = h - 0.5
+        w - 10.0,
+        h / 2.0 - 6.0,
+        h / 2.0 + 6.0,
+        h - 10.0,
+        w - 10.0,
+        h - 10.0,
+        h / 2.0 + 6.0,
+        h / 2.0 - 6.0,
+        r = w - 0.5,
+        b = h - 0.5
     );
     html! {
         <>
@@ -215,7 +226,13 @@ fn node(name: &str, body: &NodeBody) -> Html {
         (true, true) => html! { <span class="pill notready">{ icon("i-cordon", 12) }{ "Cordoned" }</span> },
         (true, false) => html! { <span class="pill ready">{ icon("pod-ready", 12) }{ "Ready" }</span> },
     };
-    let note = if !body.ready { "bad" } else if body.cordoned { "warn" } else { "" };
+    let note = if !body.ready {
+        "bad"
+    } else if body.cordoned {
+        "warn"
+    } else {
+        ""
+    };
     html! {
         <>
             <div class="hd">{ tile("Node") }<div class="grow"><small>{ "Node" }</small><b class="ell">{ name }</b></div>{ pill }</div>
@@ -282,7 +299,10 @@ fn paint(canvas: &HtmlCanvasElement, cells: &Cells) {
     canvas.set_height((h * scale) as u32);
     let _ = canvas.style().set_property("width", &format!("{w}px"));
     let _ = canvas.style().set_property("height", &format!("{h}px"));
-    let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok()) else { return };
+    let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
+    else {
+        return;
+    };
     let _ = context.scale(scale, scale);
     let s = cells.side;
     for state in PodState::ALL {
@@ -299,7 +319,16 @@ fn paint(canvas: &HtmlCanvasElement, cells: &Cells) {
                     context.rect(x + s - 1.0, y, 1.0, s);
                 }
                 PodState::Pending => {
-                    for (dx, dy, w, h) in [(0.0, 0.0, 2.0, 1.0), (s - 2.0, 0.0, 2.0, 1.0), (0.0, s - 1.0, 2.0, 1.0), (s - 2.0, s - 1.0, 2.0, 1.0), (0.0, 0.0, 1.0, 2.0), (s - 1.0, 0.0, 1.0, 2.0), (0.0, s - 2.0, 1.0, 2.0), (s - 1.0, s - 2.0, 1.0, 2.0)] {
+                    for (dx, dy, w, h) in [
+                        (0.0, 0.0, 2.0, 1.0),
+                        (s - 2.0, 0.0, 2.0, 1.0),
+                        (0.0, s - 1.0, 2.0, 1.0),
+                        (s - 2.0, s - 1.0, 2.0, 1.0),
+                        (0.0, 0.0, 1.0, 2.0),
+                        (s - 1.0, 0.0, 1.0, 2.0),
+                        (0.0, s - 2.0, 1.0, 2.0),
+                        (s - 1.0, s - 2.0, 1.0, 2.0),
+                    ] {
                         context.rect(x + dx, y + dy, w, h);
                     }
                 }

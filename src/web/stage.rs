@@ -120,7 +120,15 @@ impl Stage {
         let (w, h) = self.size;
         let (x, y) = (item.rect.x * self.zoom + self.pan.0, item.rect.y * self.zoom + self.pan.1);
         let (iw, ih) = (item.rect.w * self.zoom, item.rect.h * self.zoom);
-        let shift = |at: f64, size: f64, room: f64| if at < 12.0 { 12.0 - at } else if at + size > room - 12.0 { (room - 12.0 - at - size).max(12.0 - at) } else { 0.0 };
+        let shift = |at: f64, size: f64, room: f64| {
+            if at < 12.0 {
+                12.0 - at
+            } else if at + size > room - 12.0 {
+                (room - 12.0 - at - size).max(12.0 - at)
+            } else {
+                0.0
+            }
+        };
         let (dx, dy) = (shift(x, iw, w), shift(y, ih, h));
         if dx != 0.0 || dy != 0.0 {
             self.pan = (self.pan.0 + dx, self.pan.1 + dy);

@@ -129,7 +129,10 @@ impl Lanes {
         let axis = self.axis(props);
         let Some(canvas) = self.canvas.cast::<HtmlCanvasElement>() else { return };
         let Some(style) = dom::style() else { return };
-        let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok()) else { return };
+        let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
+        else {
+            return;
+        };
         let height = if props.slim { 24.0 } else { 123.0 };
         let scale = dom::window().device_pixel_ratio().max(1.0);
         let (w, h) = ((self.width * scale) as u32, (height * scale) as u32);
@@ -187,7 +190,12 @@ impl Paint<'_> {
         let now = self.axis.x(self.props.now).min(width - 7.0).max(7.0);
         self.fill("--surface-3", std::iter::once((0.0, 10.0, width, 4.0)));
         self.fill("--accent", std::iter::once((0.0, 10.0, now, 4.0)));
-        let marks = |past: bool| merged.iter().filter(move |block| block.lane != 0 && (block.x <= now) == past).map(|block| (block.x, 4.0, block.w.min(14.0), 4.0));
+        let marks = |past: bool| {
+            merged
+                .iter()
+                .filter(move |block| block.lane != 0 && (block.x <= now) == past)
+                .map(|block| (block.x, 4.0, block.w.min(14.0), 4.0))
+        };
         self.fill("--text-3", marks(true));
         self.fill("--border-strong", marks(false));
         for block in merged.iter().filter(|block| block.lane == 0) {
@@ -219,7 +227,12 @@ impl Paint<'_> {
         if self.props.now < self.props.end {
             self.hatch(now, end);
         }
-        let chosen = |block: &Block| self.props.chain.iter().any(|(at, lane)| *lane == block.lane && (self.axis.x(*at) - block.x - block.w / 2.0).abs() < block.w / 2.0 + 1.5);
+        let chosen = |block: &Block| {
+            self.props
+                .chain
+                .iter()
+                .any(|(at, lane)| *lane == block.lane && (self.axis.x(*at) - block.x - block.w / 2.0).abs() < block.w / 2.0 + 1.5)
+        };
         for past in [true, false] {
             c.set_global_alpha(if past { 1.0 } else { 0.5 });
             let here = || merged.iter().filter(move |block| block.lane != 0 && (left + block.x <= now + 0.5) == past);
@@ -382,7 +395,9 @@ impl Component for Lanes {
         if first {
             let link = ctx.link().clone();
             let changed = wasm_bindgen::prelude::Closure::<dyn FnMut()>::new(move || link.send_message(Msg::Size));
-            if let (Ok(observer), Some(canvas)) = (web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()), self.canvas.cast::<Element>()) {
+            if let (Ok(observer), Some(canvas)) =
+                (web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()), self.canvas.cast::<Element>())
+            {
                 observer.observe(&canvas);
                 self.observer = Some((changed, observer));
             }

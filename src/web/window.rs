@@ -51,7 +51,8 @@ pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         of.borrow_mut().update(Msg::Edit(text));
         of.borrow_mut().update(Msg::Apply);
         to.emit(());
-        let words: Vec<String> = of.borrow().diagnostics.iter().map(|diagnostic| format!("line {}: {}", diagnostic.line, diagnostic.message)).collect();
+        let words: Vec<String> =
+            of.borrow().diagnostics.iter().map(|diagnostic| format!("line {}: {}", diagnostic.line, diagnostic.message)).collect();
         JsValue::from_str(&if words.is_empty() { of.borrow().notice.clone() } else { words.join("\n") })
     });
     put("apply", &apply.into_js_value());
