@@ -4,13 +4,13 @@
 //! it is left; dependents of an orphaning owner keep living without it.
 //! Models `pkg/controller/garbagecollector/garbagecollector.go`.
 
+use smol_str::format_smolstr;
 use super::{Controller, Event, Watch};
 use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete, Propagation};
 use crate::engine::why::Why;
-use smol_str::format_smolstr;
 use std::rc::Rc;
 
 const FOREGROUND: &str = "foregroundDeletion";

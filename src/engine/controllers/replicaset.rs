@@ -4,6 +4,7 @@
 //! deleted until the loop has seen what it did before; at most 500 of either in one pass.
 //! Models `pkg/controller/replicaset/replica_set.go`.
 
+use smol_str::format_smolstr;
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use crate::api::pod::Pod;
@@ -14,7 +15,6 @@ use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
 use crate::engine::why::{DeletionRank, Why};
-use smol_str::format_smolstr;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;

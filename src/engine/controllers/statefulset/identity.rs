@@ -2,6 +2,7 @@
 //!
 //! Models `pkg/controller/statefulset/stateful_set_utils.go`.
 
+use smol_str::format_smolstr;
 use super::Pass;
 use crate::api::pod::{Pod, PodSpec, PodTemplate};
 use crate::api::workload::StatefulSet;
@@ -9,7 +10,6 @@ use crate::api::{Body, Kind, Object, ObjectMeta, Str};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use serde_json::{Value, json};
-use smol_str::format_smolstr;
 use std::rc::Rc;
 
 pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
