@@ -104,14 +104,18 @@ fn main() {
         until_ready(&mut sim, 1_000, image);
         sim
     };
-    let figures = measure(5, || started.clone(), |sim| {
-        let origin = sim.command("kubectl set image");
-        let key = ObjectRef::new(Kind::Deployment, "default", "web");
-        let change = json!({ "spec": { "template": { "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.16.1" }] } } } });
-        let patched = sim.request(|server| server.patch(&origin, &key, Patch::Strategic, &change, Why::Asked));
-        assert!(patched.is_ok(), "the patch is valid");
-        until_ready(sim, 1_000, "nginx:1.16.1");
-    });
+    let figures = measure(
+        5,
+        || started.clone(),
+        |sim| {
+            let origin = sim.command("kubectl set image");
+            let key = ObjectRef::new(Kind::Deployment, "default", "web");
+            let change = json!({ "spec": { "template": { "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.16.1" }] } } } });
+            let patched = sim.request(|server| server.patch(&origin, &key, Patch::Strategic, &change, Why::Asked));
+            assert!(patched.is_ok(), "the patch is valid");
+            until_ready(sim, 1_000, "nginx:1.16.1");
+        },
+    );
     report("rolling update of 1000 Pods", 1_000, &figures, None);
     let clone = measure(15, || started.clone(), |sim| drop(std::hint::black_box(sim.clone())));
     report("checkpoint of 1000 Pods", 1_000, &clone, None);

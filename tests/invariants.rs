@@ -139,7 +139,8 @@ fn settled(sim: &mut Sim, seed: u64) {
     assert_eq!(version, sim.server().version(), "seed {seed}: a quiet system stays quiet");
     for (kind, prefix) in [(Kind::Deployment, "d-"), (Kind::StatefulSet, "s-")] {
         let Some(object) = sim.list(kind).next() else { continue };
-        let wanted = if kind == Kind::Deployment { object.body::<Deployment>().spec.replicas } else { object.body::<StatefulSet>().spec.replicas };
+        let wanted =
+            if kind == Kind::Deployment { object.body::<Deployment>().spec.replicas } else { object.body::<StatefulSet>().spec.replicas };
         let pods: Vec<_> = sim.list(Kind::Pod).filter(|p| p.meta.name.starts_with(prefix)).collect();
         assert_eq!(pods.len() as i32, wanted, "seed {seed}: as many Pods as {} asks for", kind.name());
         for pod in pods {
@@ -185,7 +186,9 @@ fn the_history_does_not_depend_on_how_it_is_sliced() {
             while !sim.advance(Time(second * 1_000_000), budget).done {}
             command(&mut sim, &mut rng);
         }
-        let line = |e: &loopscope::engine::Entry| format!("{:?} {} {:?} {:?}", e.time, e.actor.name, e.write().map(|(op, o)| (op, o.to_value())), e.cause);
+        let line = |e: &loopscope::engine::Entry| {
+            format!("{:?} {} {:?} {:?}", e.time, e.actor.name, e.write().map(|(op, o)| (op, o.to_value())), e.cause)
+        };
         sim.journal().iter().map(line).collect::<Vec<_>>().join("\n")
     };
     let whole = history(usize::MAX);

@@ -3,12 +3,12 @@
 //! Models `client-go/tools/record/events_cache.go`: an Event like an earlier one raises its count; more than
 //! ten that differ only in their message within ten minutes are combined; one object gets a burst of 25.
 
-use smol_str::format_smolstr;
 use super::store::{ApiServer, Origin};
 use super::why::Why;
 use crate::api::event::{Event, EventSource, InvolvedObject};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
+use smol_str::format_smolstr;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SIMILAR_LIMIT: usize = 10;

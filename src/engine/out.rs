@@ -42,6 +42,8 @@ pub struct Out<'a> {
     pub origin: Origin,
     /// Writes of this pass that were accepted and changed something.
     pub writes: u32,
+    /// How many of them had to wait for one another: writes of one batch go out together.
+    pub round_trips: u32,
     /// What the loop remembers about this key from pass to pass; most remember nothing.
     pub memory: &'a mut Memory,
 }
@@ -107,7 +109,17 @@ impl Out<'_> {
         self.recorder.record(self.server, &self.origin, about, field, (kind, reason), message.into());
     }
 
+    /// Makes several writes that do not wait for one another: together they cost one round trip.
+    pub fn together<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.round_trips;
+        let result = write(self);
+        self.round_trips = self.round_trips.min(before + 1);
+        result
+    }
+
     fn count(&mut self, before: u64) {
-        self.writes += u32::from(self.server.version() > before);
+        let wrote = u32::from(self.server.version() > before);
+        self.writes += wrote;
+        self.round_trips += wrote;
     }
 }

@@ -44,9 +44,9 @@ pub(super) const KUBELETS: usize = 2;
 
 /// From the arrival of an event to the pass it causes.
 const DISPATCH: u64 = MS;
-/// What a pass costs its key: at least, per write, per owned object.
+/// What a pass costs its key: at least, per round trip to the API server, per owned object.
 const PASS: u64 = MS;
-const PER_WRITE: u64 = MS;
+const ROUND_TRIP: u64 = 7 * MS;
 const PER_OWNED: u64 = 40;
 
 /// How far an `advance` came.
@@ -329,10 +329,11 @@ impl Sim {
             recorder: &mut self.recorder,
             origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass },
             writes: 0,
+            round_trips: 0,
             memory: &mut memory,
         };
         let result = controller.reconcile(key, &view, &mut out);
-        let writes = out.writes;
+        let (writes, round_trips) = (out.writes, out.round_trips);
         if !memory.is_empty() {
             self.memories[i].insert(key.clone(), memory);
         }
@@ -340,7 +341,7 @@ impl Sim {
         if writes > 0 {
             self.written[i].insert(key.clone(), self.server.journal().len());
         }
-        let cost = PASS + PER_WRITE * u64::from(writes.min(50)) + PER_OWNED * owned as u64;
+        let cost = PASS + ROUND_TRIP * u64::from(round_trips.min(50)) + PER_OWNED * owned as u64;
         self.queues[i].keep_busy(key, self.now.after(cost));
         match result {
             Ok(action) => {
@@ -381,6 +382,7 @@ impl Sim {
             recorder: &mut self.recorder,
             origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass },
             writes: 0,
+            round_trips: 0,
             memory: &mut Memory::new(),
         };
         if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out) {
@@ -395,6 +397,7 @@ impl Sim {
             recorder: &mut self.recorder,
             origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass },
             writes: 0,
+            round_trips: 0,
             memory: &mut Memory::new(),
         };
         for (at, job) in self.kubelets.run(job, &self.informers[KUBELETS].cache, self.now, &mut out) {

@@ -2,14 +2,13 @@
 //!
 //! One format serves lessons, tests and the command: see the README for its fields.
 
+mod names;
 mod parse;
-// These wait for kubectl::{Session, Progress, split_line}:
-// mod names;
-// mod runner;
-// mod story;
-// mod trace;
+mod runner;
+mod story;
+mod trace;
 
 pub use parse::{Scenario, Step, Wait, parse};
-// pub use runner::{Finished, Observer, run};
-// pub use story::Story;
-// pub use trace::Trace;
+pub use runner::{Finished, Observer, run};
+pub use story::Story;
+pub use trace::Trace;

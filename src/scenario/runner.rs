@@ -5,7 +5,7 @@ use super::parse::{Scenario, Step, Wait};
 use crate::api::Time;
 use crate::api::time::{MS, SECOND};
 use crate::engine::Sim;
-use crate::kubectl::{Progress, Session, split_line};
+use crate::kubectl::{Progress, Session, parse::split};
 
 /// What a command line takes before it reaches the API server, and until the prompt is back.
 const COMMAND: u64 = 100 * MS;
@@ -41,10 +41,12 @@ pub trait Observer {
     fn finished(&mut self, sim: &Sim, step: &Finished);
 }
 
+/// A command beside the others; it has no session until it has started up.
 struct Background {
     step: usize,
     began: Time,
-    session: Session,
+    args: Vec<String>,
+    session: Option<Session>,
     done: bool,
 }
 
@@ -64,11 +66,11 @@ pub fn run(scenario: &Scenario, seed: u64, slice: usize, observer: &mut dyn Obse
     for (i, step) in scenario.steps.iter().enumerate() {
         run.step(i, step);
     }
-    for mut entry in std::mem::take(&mut run.background) {
-        if !entry.done {
-            entry.session.stop();
+    for entry in std::mem::take(&mut run.background).into_iter().filter(|entry| !entry.done) {
+        if let Some(mut session) = entry.session {
+            session.interrupt();
             let now = run.sim.now();
-            run.report(entry.step, "kubectl", entry.began, now, &entry.session);
+            run.report(entry.step, "kubectl", entry.began, now, &session);
         }
     }
     run.sim
@@ -86,7 +88,7 @@ impl Run<'_> {
             Step::Apply(manifest) => self.command(i, began, &["apply".into(), "-f".into(), "-".into()], manifest, false, "apply"),
             Step::Kubectl { line, background } => {
                 let line = resolve(line, &self.sim);
-                self.command(i, began, &split_line(&line), "", *background, "kubectl");
+                self.command(i, began, &split(&line), "", *background, "kubectl");
             }
             Step::Fault(line) => {
                 let line = resolve(line, &self.sim);
@@ -100,25 +102,18 @@ impl Run<'_> {
     }
 
     fn command(&mut self, i: usize, began: Time, args: &[String], stdin: &str, background: bool, action: &'static str) {
-        if !background {
-            self.advance(began.after(COMMAND));
-        }
-        let mut session = Session::start(&mut self.sim, args, stdin);
         if background {
-            let done = session.poll(&mut self.sim) == Progress::Done;
-            self.background.push(Background { step: i, began, session, done: false });
-            if done {
-                self.poll_background();
-            }
-            self.observer.advanced(&self.sim);
+            self.background.push(Background { step: i, began, args: args.to_vec(), session: None, done: false });
             return;
         }
+        self.advance(began.after(COMMAND));
+        let mut session = Session::start(&mut self.sim, args, stdin);
         let limit = self.sim.now().after(PATIENCE);
         while session.poll(&mut self.sim) == Progress::Running {
             // Time goes on to the next task, or to the moment the command looks again.
             let next = self.sim.next_task().map_or(limit, |at| at.min(self.sim.now().after(100 * MS)));
             if self.sim.now() >= limit {
-                session.stop();
+                session.interrupt();
                 break;
             }
             self.advance(next.max(Time(self.sim.now().0 + 1)));
@@ -130,7 +125,7 @@ impl Run<'_> {
 
     fn report(&mut self, step: usize, action: &'static str, began: Time, ended: Time, session: &Session) {
         let (stdout, stderr) = (session.stdout.clone(), session.stderr.clone());
-        self.finish(Finished { step, action, began, ended, stdout, stderr, exit: session.exit });
+        self.finish(Finished { step, action, began, ended, stdout, stderr, exit: session.exit.unwrap_or(0) });
     }
 
     fn finish(&mut self, finished: Finished) {
@@ -158,26 +153,34 @@ impl Run<'_> {
 
     /// Lets time pass; commands in the background look at every change.
     fn advance(&mut self, to: Time) {
-        while !self.sim.advance(to, if self.background.is_empty() { self.slice } else { 1 }).done {
+        loop {
+            let waiting = self.background.iter().filter(|b| !b.done);
+            let start = waiting.clone().filter(|b| b.session.is_none()).map(|b| b.began.after(COMMAND)).min();
+            let slice = if waiting.count() == 0 { self.slice } else { 1 };
+            let until = start.map_or(to, |start| start.min(to));
+            let done = self.sim.advance(until, slice).done;
             self.poll_background();
             self.observer.advanced(&self.sim);
+            if done && until == to {
+                return;
+            }
         }
-        self.poll_background();
-        self.observer.advanced(&self.sim);
     }
 
     fn poll_background(&mut self) {
-        let mut ended = Vec::new();
-        for (n, entry) in self.background.iter_mut().enumerate() {
-            if !entry.done && entry.session.poll(&mut self.sim) == Progress::Done {
-                entry.done = true;
-                ended.push(n);
+        let now = self.sim.now();
+        for n in 0..self.background.len() {
+            let entry = &mut self.background[n];
+            if entry.done || entry.began.after(COMMAND) > now {
+                continue;
             }
-        }
-        for n in ended {
-            let now = self.sim.now();
-            let (step, began, session) = (self.background[n].step, self.background[n].began, self.background[n].session.clone());
-            self.report(step, "kubectl", began, now, &session);
+            let sim = &mut self.sim;
+            let session = entry.session.get_or_insert_with(|| Session::start(sim, &entry.args, ""));
+            if session.poll(sim) == Progress::Done {
+                entry.done = true;
+                let (step, began, session) = (entry.step, entry.began, session.clone());
+                self.report(step, "kubectl", began, now, &session);
+            }
         }
     }
 }

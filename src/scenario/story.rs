@@ -32,7 +32,11 @@ impl<W: Write> Observer for Story<W> {
         for i in self.told..sim.journal().len() {
             let entry = &sim.journal()[i];
             let clock = entry.time.clock();
-            let actor = if entry.actor.node.is_empty() { entry.actor.name.to_string() } else { format!("{} {}", entry.actor.name, entry.actor.node) };
+            let actor = if entry.actor.node.is_empty() {
+                entry.actor.name.to_string()
+            } else {
+                format!("{} {}", entry.actor.name, entry.actor.node)
+            };
             let what = match &entry.record {
                 Record::Command(text) => format!("$ {text}"),
                 Record::Refused { key, error } => format!("refused {key}: {error}"),

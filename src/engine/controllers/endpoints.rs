@@ -2,7 +2,6 @@
 //!
 //! Models `pkg/controller/endpoint/endpoints_controller.go`.
 
-use smol_str::format_smolstr;
 use super::backends::{self, annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
 use super::{Controller, Event, Watch};
 use crate::api::network::{Address, EndpointPort, Endpoints, Service, Subset};
@@ -12,6 +11,7 @@ use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
+use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 
 /// The endpoints loop.

@@ -3,7 +3,6 @@
 //! Guarantees: an address stays in its slice; a Service without addresses keeps one empty slice.
 //! Models `pkg/controller/endpointslice/endpointslice_controller.go` and `k8s.io/endpointslice/reconciler.go`.
 
-use smol_str::format_smolstr;
 use super::backends::{self, annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
 use super::{Controller, Event, Watch};
 use crate::api::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Service};
@@ -13,6 +12,7 @@ use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
+use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

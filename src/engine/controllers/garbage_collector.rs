@@ -4,17 +4,19 @@
 //! it is left; dependents of an orphaning owner keep living without it.
 //! Models `pkg/controller/garbagecollector/garbagecollector.go`.
 
-use smol_str::format_smolstr;
 use super::{Controller, Event, Watch};
 use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete, Propagation};
 use crate::engine::why::Why;
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
+/// Upstream reads the owner and its dependents anew from the API server before it goes on.
+const LOOK_AGAIN: u64 = 15 * crate::api::time::MS;
 
 /// The garbage collector's loop; its keys are objects that may have to go, or to let others go.
 pub struct GarbageCollector;
@@ -160,10 +162,13 @@ fn delete_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) ->
 /// Orphan: dependents lose their reference to the owner, then the owner goes.
 fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let owner: Str = object.key().to_string().into();
-    for dependent in view.cache.owned_by(object.meta.uid) {
-        out.patch(&dependent.key(), Why::Orphaned { owner: owner.clone() }, |o| {
-            o.meta.owner_references.retain(|r| r.uid != object.meta.uid)
-        })?;
+    let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).map(|d| d.key()).collect();
+    for key in &dependents {
+        out.patch(key, Why::Orphaned { owner: owner.clone() }, |o| o.meta.owner_references.retain(|r| r.uid != object.meta.uid))?;
+    }
+    if !dependents.is_empty() {
+        // The finalizer goes only when the cache shows that nobody is left.
+        return Ok(Action::RequeueAfter(LOOK_AGAIN));
     }
     out.patch(&object.key(), Why::Orphaned { owner }, |o| o.meta.finalizers.retain(|f| f != ORPHAN))?;
     Ok(Action::AwaitChange)

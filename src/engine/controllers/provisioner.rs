@@ -2,7 +2,6 @@
 //!
 //! Stands in for an external provisioner such as those built with `sig-storage-lib-external-provisioner`.
 
-use smol_str::format_smolstr;
 use super::volume_binder::{PROVISIONED_BY, PROVISIONER, SELECTED_NODE, claim_reference};
 use super::{Controller, Watch};
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
@@ -12,6 +11,7 @@ use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use serde_json::json;
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The name under which classes ask for it.

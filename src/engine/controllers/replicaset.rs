@@ -4,7 +4,6 @@
 //! deleted until the loop has seen what it did before; at most 500 of either in one pass.
 //! Models `pkg/controller/replicaset/replica_set.go`.
 
-use smol_str::format_smolstr;
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use crate::api::pod::Pod;
@@ -15,6 +14,7 @@ use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
 use crate::engine::why::{DeletionRank, Why};
+use smol_str::format_smolstr;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -82,17 +82,19 @@ fn manage(object: &Rc<Object>, set: &ReplicaSet, active: &[Rc<Object>], view: &V
         return Ok(());
     }
     let ranked = deletion_order(object, active, view);
-    let mut failed = None;
-    for i in 0..surplus {
-        let pod = &ranked[i].pod;
-        let rank = ranked.get(surplus).map_or(DeletionRank::Equal, |stays| ranked[i].compare(stays).1);
-        let why = Why::TooMany { have: have as i32, want: want as i32, rank };
-        match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why) {
-            Ok(_) => out.event(object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted pod: {}", pod.meta.name)),
-            Err(error) => failed = Some(error),
+    out.together(|out| {
+        let mut failed = None;
+        for i in 0..surplus {
+            let pod = &ranked[i].pod;
+            let rank = ranked.get(surplus).map_or(DeletionRank::Equal, |stays| ranked[i].compare(stays).1);
+            let why = Why::TooMany { have: have as i32, want: want as i32, rank };
+            match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why) {
+                Ok(_) => out.event(object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted pod: {}", pod.meta.name)),
+                Err(error) => failed = Some(error),
+            }
         }
-    }
-    failed.map_or(Ok(()), Err)
+        failed.map_or(Ok(()), Err)
+    })
 }
 
 /// Slow start: a batch of 1, then 2, 4, 8… as long as all of one succeed.
@@ -100,24 +102,33 @@ fn create_pods(object: &Rc<Object>, set: &ReplicaSet, have: usize, want: usize, 
     let missing = (want - have).min(BURST);
     let (mut made, mut batch) = (0, 1);
     while made < missing {
-        let mut failed = None;
-        for _ in 0..batch.min(missing - made) {
-            let why = Why::TooFew { have: have as i32, want: want as i32 };
-            match out.create(pod_from_template(object, set), why) {
-                Ok(pod) => out.event(object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name)),
-                Err(error) => {
-                    out.event(object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
-                    failed = Some(error);
-                }
-            }
-        }
-        if let Some(error) = failed {
-            return Err(error);
-        }
+        out.together(|out| create_batch(object, set, (have, want), batch.min(missing - made), out))?;
         made += batch.min(missing - made);
         batch *= 2;
     }
     Ok(())
+}
+
+/// One batch; a refusal does not stop the others of it.
+fn create_batch(
+    object: &Rc<Object>,
+    set: &ReplicaSet,
+    (have, want): (usize, usize),
+    size: usize,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
+    let mut failed = None;
+    for _ in 0..size {
+        let why = Why::TooFew { have: have as i32, want: want as i32 };
+        match out.create(pod_from_template(object, set), why) {
+            Ok(pod) => out.event(object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name)),
+            Err(error) => {
+                out.event(object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
+                failed = Some(error);
+            }
+        }
+    }
+    failed.map_or(Ok(()), Err)
 }
 
 fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {

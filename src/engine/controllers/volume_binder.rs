@@ -4,7 +4,6 @@
 //! wake a waiting claim, the next look at everything does, every 15 s.
 //! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
 
-use smol_str::format_smolstr;
 use super::{Controller, Event, Watch};
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
@@ -13,6 +12,7 @@ use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use serde_json::json;
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 pub(super) const PROVISIONER: &str = "volume.kubernetes.io/storage-provisioner";
@@ -119,7 +119,9 @@ fn tell_waiting(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) {
         body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)
     });
     match consumer {
-        Some(pod) => out.event(object, "Normal", "WaitForPodScheduled", format_smolstr!("waiting for pod {} to be scheduled", pod.meta.name)),
+        Some(pod) => {
+            out.event(object, "Normal", "WaitForPodScheduled", format_smolstr!("waiting for pod {} to be scheduled", pod.meta.name))
+        }
         None => out.event(object, "Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding"),
     }
 }

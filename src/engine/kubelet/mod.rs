@@ -6,7 +6,6 @@
 mod behaviour;
 mod status;
 
-use smol_str::format_smolstr;
 use super::cluster::Timing;
 use super::controllers::Event;
 use super::informer::Cache;
@@ -19,6 +18,7 @@ use crate::api::pod::{ContainerState, ContainerStatus, Pod, Waiting};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
+use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -437,7 +437,13 @@ impl Pass<'_, '_> {
         let running: Vec<Str> =
             self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
         for name in &running {
-            self.out.event_at(&object, &format_smolstr!("spec.containers{{{name}}}"), "Normal", "Killing", format_smolstr!("Stopping container {name}"));
+            self.out.event_at(
+                &object,
+                &format_smolstr!("spec.containers{{{name}}}"),
+                "Normal",
+                "Killing",
+                format_smolstr!("Stopping container {name}"),
+            );
         }
         let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop);
         let grace = object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64 * SECOND;

@@ -2,9 +2,9 @@
 //!
 //! Models `pkg/kubelet/status/generate.go`.
 
-use smol_str::format_smolstr;
 use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, Running, Terminated, Waiting};
 use crate::api::{Str, Timestamp};
+use smol_str::format_smolstr;
 
 const NOT_READY: &str = "ContainersNotReady";
 

@@ -9,7 +9,6 @@ mod node_info;
 mod scores;
 mod volumes;
 
-use smol_str::format_smolstr;
 use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
@@ -21,6 +20,7 @@ use crate::api::time::MS;
 use crate::api::{Body, Kind, Object, Str, Time, Uid};
 use filters::selects as filters_selects;
 use node_info::NodeInfo;
+use smol_str::format_smolstr;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

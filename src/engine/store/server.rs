@@ -5,13 +5,13 @@
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
-use smol_str::format_smolstr;
 use super::error::ApiError;
 use super::requests::{Delete, Propagation};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
 use crate::engine::journal::{Actor, Entry, EntryId, Op, Record};
 use crate::engine::rng::Rng;
 use crate::engine::why::Why;
+use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -2,7 +2,6 @@
 //!
 //! Models `pkg/controller/deployment/progress.go`.
 
-use smol_str::format_smolstr;
 use super::revision::set_condition;
 use super::{Pass, Sets, set_of};
 use crate::api::time::SECOND;
@@ -11,6 +10,7 @@ use crate::api::{Body, Str};
 use crate::engine::out::Action;
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
+use smol_str::format_smolstr;
 
 const AVAILABLE: &str = "NewReplicaSetAvailable";
 const TIMED_OUT: &str = "ProgressDeadlineExceeded";

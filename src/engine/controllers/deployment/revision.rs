@@ -3,13 +3,13 @@
 //! Models `getAllReplicaSetsAndSyncRevision` and `getNewReplicaSet` in `pkg/controller/deployment/sync.go`,
 //! and the annotation helpers of `util/deployment_util.go`.
 
-use smol_str::format_smolstr;
 use super::{Pass, Sets, replicas, set_of, total};
 use crate::api::pod::PodTemplate;
 use crate::api::workload::{Condition, ReplicaSet, WorkloadSpec};
 use crate::api::{Body, Kind, Object, ObjectMeta, Str};
 use crate::engine::store::{ApiError, Reason};
 use crate::engine::why::Why;
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";

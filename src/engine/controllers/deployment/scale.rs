@@ -2,13 +2,13 @@
 //!
 //! Models `scale` and `isScalingEvent` in `pkg/controller/deployment/sync.go`.
 
-use smol_str::format_smolstr;
 use super::revision::{DESIRED, MAX, annotate_size, by_creation};
 use super::{Pass, Sets, replicas, set_of, total};
 use crate::api::{Body, Object};
 use crate::engine::out::Action;
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 fn annotated(set: &Object, key: &str) -> Option<i32> {
@@ -148,7 +148,12 @@ impl Pass<'_, '_, '_> {
         if from != to {
             let direction = if to > from { "up" } else { "down" };
             let object = self.object.clone();
-            self.out.event(&object, "Normal", "ScalingReplicaSet", format_smolstr!("Scaled {direction} replica set {name} from {from} to {to}"));
+            self.out.event(
+                &object,
+                "Normal",
+                "ScalingReplicaSet",
+                format_smolstr!("Scaled {direction} replica set {name} from {from} to {to}"),
+            );
         }
         Ok(())
     }

@@ -2,7 +2,6 @@
 //!
 //! Models `pkg/controller/statefulset/stateful_set_utils.go`.
 
-use smol_str::format_smolstr;
 use super::Pass;
 use crate::api::pod::{Pod, PodSpec, PodTemplate};
 use crate::api::workload::StatefulSet;
@@ -10,6 +9,7 @@ use crate::api::{Body, Kind, Object, ObjectMeta, Str};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use serde_json::{Value, json};
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 pub(super) const REVISION_LABEL: &str = "controller-revision-hash";

@@ -10,7 +10,6 @@ mod identity;
 mod revisions;
 mod status;
 
-use smol_str::format_smolstr;
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use crate::api::pod::{Pod, PodTemplate};
@@ -21,6 +20,7 @@ use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
 use crate::engine::why::Why;
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The statefulset loop.
@@ -201,9 +201,12 @@ impl Pass<'_, '_, '_> {
         let (template, revision) = self.template_for(ordinal);
         let pod = identity::new_pod(self.object, self.set, ordinal, &template, &revision);
         match self.out.create(pod, Why::MissingOrdinal { ordinal }) {
-            Ok(_) => {
-                self.out.event(&set, "Normal", "SuccessfulCreate", format_smolstr!("Create Pod {name} in StatefulSet {} successful", set.meta.name))
-            }
+            Ok(_) => self.out.event(
+                &set,
+                "Normal",
+                "SuccessfulCreate",
+                format_smolstr!("Create Pod {name} in StatefulSet {} successful", set.meta.name),
+            ),
             Err(error) => {
                 self.out.event(
                     &set,
@@ -272,7 +275,12 @@ impl Pass<'_, '_, '_> {
     fn delete_pod(&mut self, pod: &Rc<Object>, why: Why) -> Result<(), ApiError> {
         let (set, name) = (self.object.clone(), pod.meta.name.clone());
         self.out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why)?;
-        self.out.event(&set, "Normal", "SuccessfulDelete", format_smolstr!("Delete Pod {name} in StatefulSet {} successful", set.meta.name));
+        self.out.event(
+            &set,
+            "Normal",
+            "SuccessfulDelete",
+            format_smolstr!("Delete Pod {name} in StatefulSet {} successful", set.meta.name),
+        );
         Ok(())
     }
 

@@ -48,7 +48,8 @@ pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -
     let refuses = |other: &Object| {
         let terms = &other.body::<Pod>().spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution;
         terms.iter().any(|term| {
-            term_selects(term, &other.meta.namespace, object) && any_in_domain(cycle, node, &term.topology_key, |o| o.meta.uid == other.meta.uid)
+            term_selects(term, &other.meta.namespace, object)
+                && any_in_domain(cycle, node, &term.topology_key, |o| o.meta.uid == other.meta.uid)
         })
     };
     let unsociable = cycle.nodes.values().filter(|info| info.unsociable > 0).flat_map(|info| info.pods.values());

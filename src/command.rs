@@ -1,0 +1,182 @@
+//! The `loopscope` command: scenarios and kubectl lines without a page. Native only.
+
+use loopscope::api::time::{MS, SECOND};
+use loopscope::engine::Sim;
+use loopscope::engine::cluster::ClusterConfig;
+use loopscope::kubectl::{Progress, Session};
+use loopscope::scenario::{self, Story, Trace};
+use std::io::{self, BufWriter, Read, Write};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+loopscope plays Kubernetes' control loops on a virtual clock.
+
+Usage:
+  loopscope run SCENARIO.yaml [--trace] [--seed N]
+      Runs a scenario file. Prints a readable story: time, loop, write, reason.
+      --trace  prints one JSON line for every watch event and for every step instead
+      --seed   draws names and uids from another sequence (default 1)
+
+  loopscope kubectl [--setup FILE] [--seed N] ARGS…
+      Starts a fresh cluster, applies FILE and lets it settle, then runs one kubectl
+      command line. Prints and exits as kubectl does; `-f -` reads standard input.
+";
+
+/// A kubectl command that waits for something that never comes is given up after this much virtual time.
+const PATIENCE: u64 = 3_600 * SECOND;
+
+/// Runs the command line; gives the exit code.
+pub fn main(args: Vec<String>) -> ExitCode {
+    let result = match args.first().map(String::as_str) {
+        Some("run") => run(&args[1..]),
+        Some("kubectl") => kubectl(&args[1..]),
+        Some("help" | "--help" | "-h") => {
+            print!("{HELP}");
+            Ok(0)
+        }
+        Some("version" | "--version" | "-V") => {
+            println!("loopscope {}", env!("CARGO_PKG_VERSION"));
+            Ok(0)
+        }
+        Some(other) => Err(format!("unknown command {other:?}; see loopscope --help")),
+        None => Err(HELP.trim_end().to_string()),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: &[String]) -> Result<u8, String> {
+    let (mut file, mut trace, mut seed) = (None, false, 1);
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        match arg.as_str() {
+            "--trace" => trace = true,
+            "--seed" => seed = number(rest.next())?,
+            flag if flag.starts_with("--") => return Err(format!("unknown flag {flag}; see loopscope --help")),
+            path if file.is_none() => file = Some(path.to_string()),
+            extra => return Err(format!("one scenario at a time: {extra:?} is too much")),
+        }
+    }
+    let file = file.ok_or("a scenario file is required; see loopscope --help")?;
+    let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+    let scenario = scenario::parse(&text).map_err(|e| format!("{file}: {e}"))?;
+    let out = BufWriter::new(io::stdout().lock());
+    let error = if trace {
+        let mut observer = Trace::new(out);
+        scenario::run(&scenario, seed, usize::MAX, &mut observer);
+        observer.error
+    } else {
+        let mut observer = Story::new(out);
+        scenario::run(&scenario, seed, usize::MAX, &mut observer);
+        observer.error
+    };
+    // A reader that has seen enough, such as `head`, is no failure.
+    match error {
+        Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
+        _ => Ok(0),
+    }
+}
+
+fn number(word: Option<&String>) -> Result<u64, String> {
+    word.and_then(|w| w.parse().ok()).ok_or_else(|| "--seed needs a number".to_string())
+}
+
+fn kubectl(args: &[String]) -> Result<u8, String> {
+    let (mut setup, mut seed, mut at) = (None, 1, 0);
+    while let Some(flag) = args.get(at).filter(|a| *a == "--setup" || *a == "--seed") {
+        let value = args.get(at + 1);
+        if flag == "--setup" {
+            setup = Some(value.ok_or("--setup needs a file")?.clone());
+        } else {
+            seed = number(value)?;
+        }
+        at += 2;
+    }
+    let mut sim = Sim::new(ClusterConfig::default(), seed);
+    sim.advance(sim.now().after(SECOND), usize::MAX);
+    if let Some(file) = setup {
+        let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+        if !text.trim().is_empty() {
+            let session = finish(&mut sim, &["apply".into(), "-f".into(), "-".into()], &text);
+            if session.exit != Some(0) {
+                return Err(format!("{file}: {}", session.stderr.trim_end()));
+            }
+        }
+        settle(&mut sim);
+    }
+    let mut code = 0;
+    for line in args[at..].split(|word| word == ";") {
+        let (line, stdin) = read_files(line)?;
+        let session = finish(&mut sim, &line, &stdin);
+        // What cannot be printed, to a pipe that is closed, is not wanted.
+        let _ = io::stdout().write_all(session.stdout.as_bytes());
+        let _ = io::stderr().write_all(session.stderr.as_bytes());
+        code = session.exit.unwrap_or(0).clamp(0, 255) as u8;
+    }
+    Ok(code)
+}
+
+/// Puts the content of `-f FILE` on standard input, where the command reads it.
+fn read_files(line: &[String]) -> Result<(Vec<String>, String), String> {
+    let mut line = line.to_vec();
+    let mut stdin = String::new();
+    let mut i = 0;
+    while i < line.len() {
+        let inline = ["--filename=", "-f="].iter().find_map(|flag| line[i].strip_prefix(flag)).map(String::from);
+        let path = match inline {
+            Some(path) => Some((i, path)),
+            None if line[i] == "-f" || line[i] == "--filename" => line.get(i + 1).map(|p| (i + 1, p.clone())),
+            None => None,
+        };
+        if let Some((at, path)) = path {
+            let mut text = String::new();
+            if path == "-" {
+                let mut bytes = Vec::new();
+                io::stdin().read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+                text = String::from_utf8(bytes).map_err(|_| "error: error parsing STDIN: the text is not UTF-8".to_string())?;
+            } else if path.starts_with("http://") || path.starts_with("https://") {
+                return Err(format!("error: {path}: nothing is fetched from the network; save the file and give its name"));
+            } else {
+                text += &std::fs::read_to_string(&path).map_err(|_| format!("error: the path {path:?} does not exist"))?;
+            }
+            stdin += &format!("{}{text}", if stdin.is_empty() { "" } else { "\n---\n" });
+            line[at] = if at == i { "--filename=-".into() } else { "-".into() };
+            i = at;
+        }
+        i += 1;
+    }
+    Ok((line, stdin))
+}
+
+/// Runs a command to its end, letting time pass while it waits.
+fn finish(sim: &mut Sim, args: &[String], stdin: &str) -> Session {
+    let mut session = Session::start(sim, args, stdin);
+    let limit = sim.now().after(PATIENCE);
+    while session.poll(sim) == Progress::Running {
+        if sim.now() >= limit {
+            session.interrupt();
+        }
+        let next = sim.next_task().map_or(limit, |at| at.min(sim.now().after(100 * MS)));
+        sim.advance(next.max(sim.now().after(MS)), usize::MAX);
+    }
+    session
+}
+
+/// Until nothing but Events has changed for 3 s; at most 90 s.
+fn settle(sim: &mut Sim) {
+    let began = sim.now();
+    let limit = began.after(90 * SECOND);
+    loop {
+        let quiet = sim.last_change().max(began).after(3 * SECOND).min(limit);
+        if sim.now() >= quiet {
+            return;
+        }
+        let next = sim.next_task().map_or(quiet, |at| at.min(quiet));
+        sim.advance(next, usize::MAX);
+    }
+}

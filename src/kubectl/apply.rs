@@ -1,0 +1,181 @@
+//! `kubectl apply`: creates what is not there, and patches what is with the difference to last time.
+
+use super::client::{Client, source_error};
+use super::parse::Args;
+use super::targets::label;
+use super::{Failure, Task};
+use crate::api::schema;
+use crate::api::{Kind, ObjectRef};
+use crate::engine::store::{Patch, patch};
+use crate::manifest;
+use serde_json::{Map, Value, json};
+
+/// Where apply remembers what it applied.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Flags of the verbs that read objects.
+pub const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= server-side force-conflicts \
+    overwrite force prune all selector/l= save-config wait cascade?background grace-period= timeout=";
+
+pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+    let args = Args::parse("apply", FLAGS, words)?;
+    client.use_namespace(&args);
+    if args.get("filename").is_none() {
+        return Err(Failure::error("must specify one of -f and -k"));
+    }
+    if let Some(word) = args.words.first() {
+        return Err(Failure::error(format!("Unexpected args: [{word}]\nSee 'kubectl apply -h' for help and examples")));
+    }
+    let documents = read(client, stdin);
+    if documents.is_empty() && !client.failed {
+        return Err(Failure::error("no objects passed to apply"));
+    }
+    for value in documents {
+        if let Err(failure) = one(client, &args, value) {
+            client.fail(&failure);
+        }
+    }
+    Ok(Task::Done)
+}
+
+/// The objects of a text that are fit to be sent; the faults of the others are printed.
+pub fn read(client: &mut Client<'_>, text: &str) -> Vec<Value> {
+    let parsed = manifest::parse(text.as_bytes());
+    for diagnostic in parsed.diagnostics.iter().filter(|d| d.severity == manifest::Severity::Error) {
+        client.fail(&Failure::error(&diagnostic.message));
+    }
+    parsed.documents.into_iter().map(|document| document.value).collect()
+}
+
+/// Checks of a client before it sends an object: header, metadata, kind, namespace.
+pub fn prepare(client: &Client<'_>, args: &Args, mut value: Value) -> Result<(Kind, Value), Failure> {
+    if let Some(message) = manifest::header_error(&value) {
+        return Err(Failure::error(message));
+    }
+    if let Some(problem) = schema::metadata_error(&value) {
+        return Err(Failure::error(format!("unable to decode \"STDIN\": {}", problem.message)));
+    }
+    let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
+    let (api_version, kind_name) = (text("/apiVersion"), text("/kind"));
+    let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
+    let Some(kind) = Kind::from_api(&api_version, &kind_name) else {
+        return Err(Failure::error(format!(
+            "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"STDIN\": no matches for kind \
+             \"{kind_name}\" in version \"{api_version}\"\nensure CRDs are installed first"
+        )));
+    };
+    if kind.info().namespaced {
+        if namespace.is_empty() {
+            set(&mut value, "namespace", &client.namespace);
+        } else if args.get("namespace").is_some_and(|asked| asked != namespace) {
+            return Err(Failure::error(format!(
+                "the namespace from the provided object \"{namespace}\" does not match the namespace \"{}\". You must pass \
+                 '--namespace={namespace}' to perform this operation.",
+                client.namespace
+            )));
+        }
+    } else if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("namespace");
+    }
+    Ok((kind, value))
+}
+
+fn set(value: &mut Value, name: &str, text: &str) {
+    let Some(map) = value.as_object_mut() else { return };
+    if let Some(metadata) = map.entry("metadata").or_insert_with(|| Value::Object(Map::new())).as_object_mut() {
+        metadata.insert(name.to_owned(), Value::from(text));
+    }
+}
+
+/// The object with the annotation that holds the object without it.
+pub fn with_last_applied(value: &Value) -> Value {
+    let mut value = value.clone();
+    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return value };
+    let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+    if annotations.is_null() {
+        *annotations = json!({});
+    }
+    if let Some(annotations) = annotations.as_object_mut() {
+        annotations.remove(LAST_APPLIED);
+    }
+    let text = format!("{value}\n").replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    if let Some(annotations) = value["metadata"]["annotations"].as_object_mut() {
+        annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));
+    }
+    value
+}
+
+fn one(client: &mut Client<'_>, args: &Args, value: Value) -> Result<(), Failure> {
+    let (kind, value) = prepare(client, args, value)?;
+    let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
+    if name.is_empty() {
+        return Err(nameless(client, kind, &value));
+    }
+    let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+    let modified = with_last_applied(&value);
+    let dry =
+        args.get("dry-run").filter(|how| *how != "none").map_or("", |how| if how == "server" { " (server dry run)" } else { " (dry run)" });
+    let Some(current) = client.find(&key) else {
+        if dry.is_empty() {
+            client.create(modified).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
+        }
+        client.say(format!("{} created{dry}", label(kind, &name)));
+        return Ok(());
+    };
+    if current["metadata"]["annotations"].get(LAST_APPLIED).is_none() {
+        client.warn(missing_annotation(kind, &name));
+    }
+    let (how, change) = difference(kind, &modified, &current);
+    if change == json!({}) {
+        client.say(format!("{} unchanged{dry}", label(kind, &name)));
+        return Ok(());
+    }
+    if dry.is_empty() {
+        client.patch(&key, how, &change).map_err(|error| patch_failure(&error, kind, &key, &change))?;
+    }
+    client.say(format!("{} configured{dry}", label(kind, &name)));
+    Ok(())
+}
+
+/// What apply has to send.
+fn difference(kind: Kind, modified: &Value, current: &Value) -> (Patch, Value) {
+    let last = current["metadata"]["annotations"][LAST_APPLIED].as_str();
+    let last: Value = last.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| json!({}));
+    match patch::three_way_strategic(kind.name(), &last, modified, current) {
+        Some(change) => (Patch::Strategic, change),
+        None => (Patch::Merge, patch::three_way_merge(&last, modified, current)),
+    }
+}
+
+fn nameless(client: &Client<'_>, kind: Kind, value: &Value) -> Failure {
+    if let Some(generate) = value["metadata"]["generateName"].as_str().filter(|name| !name.is_empty()) {
+        return Failure::error(format!("from {generate}: cannot use generate name with apply"));
+    }
+    Failure::error(format!(
+        "error when retrieving current configuration of:\n{}\nfrom server for: \"STDIN\": resource name may not be empty",
+        identity(kind, "", &client.namespace)
+    ))
+}
+
+fn identity(kind: Kind, name: &str, namespace: &str) -> String {
+    let api = kind.api_version();
+    format!(
+        "Resource: \"{api}, Resource={}\", GroupVersionKind: \"{api}, Kind={}\"\nName: \"{name}\", Namespace: \"{namespace}\"",
+        kind.info().plural,
+        kind.name()
+    )
+}
+
+fn patch_failure(error: &crate::engine::store::ApiError, kind: Kind, key: &ObjectRef, change: &Value) -> Failure {
+    let place = identity(kind, &key.name, &key.namespace);
+    source_error(error, &format!("error when applying patch:\n{change}\nto:\n{place}\nfor: \"STDIN\": error when patching \"STDIN\""))
+}
+
+fn missing_annotation(kind: Kind, name: &str) -> String {
+    format!(
+        "Warning: resource {}/{name} is missing the {LAST_APPLIED} annotation which is required by kubectl apply. kubectl apply should \
+         only be used on resources created declaratively by either kubectl create --save-config or kubectl apply. The missing annotation \
+         will be patched automatically.",
+        kind.info().plural
+    )
+}

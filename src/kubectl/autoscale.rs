@@ -1,0 +1,57 @@
+//! `kubectl autoscale`: a HorizontalPodAutoscaler for a workload.
+
+use super::client::{Client, server_error};
+use super::parse::Args;
+use super::targets::{Targets, label, name_of};
+use super::{Failure, Task};
+use crate::api::Kind;
+use serde_json::{Value, json};
+
+const FLAGS: &str = "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged output/o= filename/f= save-config";
+
+pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let args = Args::parse("autoscale", FLAGS, words)?;
+    client.use_namespace(&args);
+    args.require(&["max"])?;
+    if args.get("cpu-percent").is_some() {
+        client.warn(
+            "Flag --cpu-percent has been deprecated, Use --cpu with percentage or resource quantity format (e.g., '70%' for utilization or \
+             '500m' for milliCPU).",
+        );
+    }
+    for (kind, object) in Targets::parse(client, &args, &args.words)?.fetch(client) {
+        if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController) {
+            client.fail(&Failure::error(format!("cannot autoscale a {}", kind.name())));
+            continue;
+        }
+        let name = args.get("name").unwrap_or(name_of(&object)).to_owned();
+        let scaler = json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": name, "namespace": object["metadata"]["namespace"]},
+            "spec": {"scaleTargetRef": {"apiVersion": kind.api_version(), "kind": kind.name(), "name": name_of(&object)},
+                "minReplicas": args.number("min")?.filter(|n| *n > 0), "maxReplicas": args.number("max")?, "metrics": metrics(&args)?}});
+        match client.create(scaler) {
+            Ok(_) => client.say(format!("{} autoscaled", label(Kind::HorizontalPodAutoscaler, &name))),
+            Err(error) => client.fail(&server_error(&error)),
+        }
+    }
+    Ok(Task::Done)
+}
+
+fn metrics(args: &Args) -> Result<Value, Failure> {
+    let mut metrics = Vec::new();
+    if let Some(percent) = args.number("cpu-percent")?.filter(|n| *n >= 0) {
+        metrics.push(metric("cpu", &format!("{percent}%")));
+    }
+    for name in ["cpu", "memory"] {
+        metrics.extend(args.get(name).map(|target| metric(name, target)));
+    }
+    Ok(if metrics.is_empty() { Value::Null } else { Value::Array(metrics) })
+}
+
+fn metric(name: &str, target: &str) -> Value {
+    let target = match target.strip_suffix('%').and_then(|n| n.parse::<i64>().ok()) {
+        Some(percent) => json!({"type": "Utilization", "averageUtilization": percent}),
+        None => json!({"type": "AverageValue", "averageValue": target}),
+    };
+    json!({"type": "Resource", "resource": {"name": name, "target": target}})
+}

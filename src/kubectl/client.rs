@@ -1,0 +1,178 @@
+//! What every verb works with: the cluster, the namespace, the terminal.
+
+use super::Failure;
+use crate::api::{Kind, Object, ObjectRef, schema};
+use crate::engine::store::{ApiError, Delete, Origin, Patch, Reason};
+use crate::engine::{Sim, Why};
+use serde_json::Value;
+use std::rc::Rc;
+
+/// A client of the API server, with its terminal.
+pub struct Client<'a> {
+    /// The cluster.
+    pub sim: &'a mut Sim,
+    origin: Origin,
+    /// The namespace of objects that do not say theirs.
+    pub namespace: String,
+    /// Printed since the last poll.
+    pub out: String,
+    /// Complained about since the last poll.
+    pub err: String,
+    /// An error was printed although the command went on.
+    pub failed: bool,
+}
+
+impl<'a> Client<'a> {
+    /// A client that writes on behalf of a command.
+    pub fn new(sim: &'a mut Sim, origin: Origin, namespace: String) -> Client<'a> {
+        Client { sim, origin, namespace, out: String::new(), err: String::new(), failed: false }
+    }
+
+    /// Prints a line.
+    pub fn say(&mut self, line: impl std::fmt::Display) {
+        self.out.push_str(&format!("{line}\n"));
+    }
+
+    /// Prints a line on stderr.
+    pub fn warn(&mut self, line: impl std::fmt::Display) {
+        self.err.push_str(&format!("{line}\n"));
+    }
+
+    /// Prints a failure and goes on; the exit code will tell.
+    pub fn fail(&mut self, failure: &Failure) {
+        self.err.push_str(&failure.message);
+        self.failed = true;
+    }
+
+    /// Takes the namespace from the flags.
+    pub fn use_namespace(&mut self, args: &super::parse::Args) {
+        if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
+            self.namespace = namespace.to_owned();
+        }
+    }
+
+    /// The wall clock of the cluster, in seconds since 1970.
+    pub fn wall(&self) -> i64 {
+        self.sim.server().wall_at(self.sim.now()).0
+    }
+
+    /// The key of an object in the client's namespace.
+    pub fn key(&self, kind: Kind, name: &str) -> ObjectRef {
+        ObjectRef::new(kind, &self.namespace, name)
+    }
+
+    /// An object as JSON, or `Error from server (NotFound)`.
+    pub fn get(&self, kind: Kind, name: &str) -> Result<Value, Failure> {
+        self.find(&self.key(kind, name)).ok_or_else(|| not_found(kind, name))
+    }
+
+    /// An object as JSON, if it is there.
+    pub fn find(&self, key: &ObjectRef) -> Option<Value> {
+        self.sim.get(key).map(|object| object.to_value())
+    }
+
+    /// All objects of a kind in a namespace (empty: in all), as JSON.
+    pub fn list(&self, kind: Kind, namespace: &str) -> Vec<Value> {
+        let everywhere = namespace.is_empty() || !kind.info().namespaced;
+        self.sim.list(kind).filter(|o| everywhere || o.meta.namespace == namespace).map(|o| o.to_value()).collect()
+    }
+
+    /// Creates an object.
+    pub fn create(&mut self, value: Value) -> Result<Value, ApiError> {
+        decodes(&value)?;
+        let origin = self.origin.clone();
+        self.sim.request(|server| server.create_value(&origin, value, Why::Asked)).map(shown)
+    }
+
+    /// Replaces an object.
+    pub fn update(&mut self, value: Value) -> Result<Value, ApiError> {
+        decodes(&value)?;
+        let origin = self.origin.clone();
+        self.sim.request(|server| server.update_value(&origin, value, Why::Asked)).map(shown)
+    }
+
+    /// Patches an object.
+    pub fn patch(&mut self, key: &ObjectRef, how: Patch, patch: &Value) -> Result<Value, ApiError> {
+        let origin = self.origin.clone();
+        self.sim.request(|server| server.patch(&origin, key, how, patch, Why::Asked)).map(shown)
+    }
+
+    /// Replaces the status of an object.
+    pub fn update_status(&mut self, object: Object) -> Result<Value, ApiError> {
+        let origin = self.origin.clone();
+        self.sim.request(|server| server.update_status(&origin, object, Why::Asked)).map(shown)
+    }
+
+    /// Deletes an object.
+    pub fn delete(&mut self, key: &ObjectRef, how: Delete) -> Result<Rc<Object>, ApiError> {
+        let origin = self.origin.clone();
+        self.sim.request(|server| server.delete(&origin, key, how, Why::Asked))
+    }
+
+    /// On whose behalf this client writes.
+    pub fn origin(&self) -> Origin {
+        self.origin.clone()
+    }
+}
+
+/// Strict decoding: unknown fields and wrong types are refused before anything else is looked at.
+fn decodes(value: &Value) -> Result<(), ApiError> {
+    let text = |name: &str| value[name].as_str().unwrap_or("");
+    schema::decode_error(text("apiVersion"), text("kind"), value).map_or(Ok(()), |message| Err(ApiError::bad_request(message)))
+}
+
+fn shown(object: Rc<Object>) -> Value {
+    object.to_value()
+}
+
+/// `Error from server (NotFound): pods "x" not found`
+pub fn not_found(kind: Kind, name: &str) -> Failure {
+    server_error(&ApiError::not_found(kind, name))
+}
+
+/// An API error as kubectl prints it.
+pub fn server_error(error: &ApiError) -> Failure {
+    match error.reason {
+        Reason::Invalid => Failure::plain(invalid(&error.message)),
+        reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
+    }
+}
+
+/// The same for an object of a file; only errors that are not about fields name the file.
+pub fn source_error(error: &ApiError, doing: &str) -> Failure {
+    match error.reason {
+        Reason::Invalid => Failure::plain(invalid(&error.message)),
+        reason => Failure::plain(format!("Error from server ({reason:?}): {doing}: {}", error.message)),
+    }
+}
+
+/// `Deployment.apps "x" is invalid: […]` as `The Deployment "x" is invalid: …`, one line for each of several faults.
+fn invalid(message: &str) -> String {
+    let Some((head, faults)) = message.split_once(" is invalid: ") else { return format!("The request is invalid: {message}") };
+    let (kind, name) = head.split_once(' ').unwrap_or((head, ""));
+    let kind = kind.split('.').next().unwrap_or(kind);
+    let Some(list) = faults.strip_prefix('[').and_then(|f| f.strip_suffix(']')) else {
+        return format!("The {kind} {name} is invalid: {faults}");
+    };
+    let lines: Vec<String> = split_faults(list).iter().map(|fault| format!("* {fault}")).collect();
+    format!("The {kind} {name} is invalid: \n{}", lines.join("\n"))
+}
+
+const FAULTS: [&str; 7] = ["Required value", "Invalid value", "Unsupported value", "Forbidden", "Duplicate value", "Not found", "Too long"];
+
+/// Splits `a: Required value: x, b: Forbidden: y` at the commas that a new field follows.
+fn split_faults(list: &str) -> Vec<&str> {
+    let starts_fault = |text: &str| {
+        text.split_once(": ").is_some_and(|(field, rest)| !field.contains(' ') && FAULTS.iter().any(|fault| rest.starts_with(fault)))
+    };
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in list.match_indices(", ") {
+        if starts_fault(&list[at + 2..]) {
+            parts.push(&list[start..at]);
+            start = at + 2;
+        }
+    }
+    parts.push(&list[start..]);
+    parts
+}

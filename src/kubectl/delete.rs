@@ -1,0 +1,146 @@
+//! `kubectl delete`: deletes, and waits until what was deleted is gone.
+
+use super::apply;
+use super::client::{Client, server_error};
+use super::parse::Args;
+use super::targets::{Targets, name_of};
+use super::{Failure, Task};
+use crate::api::{Kind, ObjectRef, Time, Uid};
+use crate::engine::store::{ApiError, Delete, Propagation};
+use serde_json::Value;
+
+const FLAGS: &str = "filename/f= recursive/R kustomize/k= selector/l= field-selector= all-namespaces/A all cascade?background \
+    grace-period= force now wait timeout= ignore-not-found output/o= dry-run?unchanged interactive/i raw=";
+
+pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+    let args = Args::parse("delete", FLAGS, words)?;
+    client.use_namespace(&args);
+    let how = how(&args)?;
+    if args.on("force") {
+        client.warn(
+            "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. The resource \
+             may continue to run on the cluster indefinitely.",
+        );
+    }
+    let objects = if args.get("filename").is_some() { from_text(client, &args, stdin)? } else { named(client, &args)? };
+    let mut pending = Pending { left: Vec::new(), deadline: None };
+    let found = !objects.is_empty();
+    for (kind, object) in objects {
+        delete_one(client, &args, kind, &object, how, &mut pending);
+    }
+    if !found && !client.failed && !args.on("ignore-not-found") {
+        client.say("No resources found");
+    }
+    if args.get("wait").is_some_and(|wait| wait == "false") || args.get("dry-run").is_some_and(|dry| dry != "none") {
+        return Ok(Task::Done);
+    }
+    if let Some(span) = args.duration("timeout")?.filter(|span| *span > 0) {
+        pending.deadline = Some(client.sim.now().after(span));
+    }
+    Ok(Task::Delete(pending))
+}
+
+fn how(args: &Args) -> Result<Delete, Failure> {
+    let propagation = match args.get("cascade").unwrap_or("background") {
+        "background" | "true" => Propagation::Background,
+        "foreground" => Propagation::Foreground,
+        "orphan" | "false" => Propagation::Orphan,
+        other => {
+            return Err(Failure::error(format!("invalid cascade value ({other}). Must be \"background\", \"foreground\", or \"orphan\"")));
+        }
+    };
+    let grace = args.number("grace-period")?.filter(|n| *n >= 0);
+    let grace_seconds = match (grace, args.on("force"), args.on("now")) {
+        (Some(grace), false, true) if grace != 1 => return Err(Failure::error("--now and --grace-period cannot be specified together")),
+        (None, _, true) => Some(1),
+        // Without --force a Pod is given a moment, so that nothing is lost by accident.
+        (Some(0), false, _) => Some(1),
+        (None, true, _) => Some(0),
+        (grace, ..) => grace,
+    };
+    Ok(Delete { grace_seconds, propagation, uid: None })
+}
+
+fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Failure> {
+    if args.words.is_empty() {
+        return Err(Failure::error(
+            "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
+        ));
+    }
+    let mut targets = Targets::parse(client, args, &args.words)?;
+    let unnamed = targets.list.iter().any(|(_, name)| name.is_none());
+    if unnamed && targets.selection.is_empty() && !args.on("all") {
+        return Err(Failure::error("resource(s) were provided, but no name was specified"));
+    }
+    if args.on("ignore-not-found") {
+        targets.list.retain(|(kind, name)| name.as_ref().is_none_or(|name| client.find(&client.key(*kind, name)).is_some()));
+    }
+    Ok(targets.fetch(client))
+}
+
+fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(Kind, Value)>, Failure> {
+    let mut found = Vec::new();
+    for value in apply::read(client, stdin) {
+        let (kind, value) = apply::prepare(client, args, value)?;
+        let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), name_of(&value));
+        match client.find(&key) {
+            Some(object) => found.push((kind, object)),
+            None if args.on("ignore-not-found") => {}
+            None => {
+                let error = ApiError::not_found(kind, &key.name);
+                client.fail(&super::client::source_error(&error, "error when deleting \"STDIN\""));
+            }
+        }
+    }
+    Ok(found)
+}
+
+const KEPT: [&str; 3] = ["default", "kube-system", "kube-public"];
+
+fn delete_one(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value, how: Delete, pending: &mut Pending) {
+    let name = name_of(object);
+    let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
+    let key = ObjectRef::new(kind, namespace, name);
+    if kind == Kind::Namespace && KEPT.contains(&name) {
+        let error = ApiError::forbidden(format!("namespaces \"{name}\" is forbidden: this namespace may not be deleted"));
+        return client.fail(&server_error(&error));
+    }
+    let dry = args.get("dry-run").is_some_and(|dry| dry != "none");
+    let uid = client.sim.get(&key).map(|object| object.meta.uid);
+    if !dry && let Err(error) = client.delete(&key, how) {
+        return client.fail(&server_error(&error));
+    }
+    let forced = if args.on("force") { "force " } else { "" };
+    let place = if kind.info().namespaced { format!(" from {namespace} namespace") } else { String::new() };
+    let dry = if dry { " (dry run)" } else { "" };
+    if args.get("output") == Some("name") {
+        client.say(super::targets::label(kind, name));
+    } else {
+        client.say(format!("{} \"{name}\" {forced}deleted{place}{dry}", kind.qualified_singular()));
+    }
+    pending.left.extend(uid.map(|uid| (key, uid)));
+}
+
+/// Objects whose end is waited for.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    left: Vec<(ObjectRef, Uid)>,
+    /// When the wait is given up.
+    pub deadline: Option<Time>,
+}
+
+impl Pending {
+    /// `true` when all are gone; one that came back under the same name has another uid.
+    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        self.left.retain(|(key, uid)| client.sim.get(key).is_some_and(|object| object.meta.uid == *uid));
+        let now = client.sim.now();
+        match (self.left.first(), self.deadline) {
+            (None, _) => Ok(true),
+            (Some((key, _)), Some(deadline)) if now >= deadline => {
+                let place = format!("{}/{}", key.kind.info().plural, key.name);
+                Err(Failure::error(format!("timed out waiting for the condition on {place}")))
+            }
+            _ => Ok(false),
+        }
+    }
+}

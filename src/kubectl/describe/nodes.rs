@@ -1,0 +1,152 @@
+//! Nodes, namespaces, quotas, and every kind without a page of its own.
+
+use super::{Page, long, name, show};
+use crate::api::Kind;
+use crate::api::quantity::Quantity;
+use crate::kubectl::printers::{or_none, tabs, yaml};
+use serde_json::Value;
+
+pub fn node(page: &mut Page<'_>) {
+    let row = page.row;
+    page.name();
+    let roles: Vec<&str> = row
+        .at("/metadata/labels")
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(k, _)| k.strip_prefix("node-role.kubernetes.io/"))
+        .collect();
+    page.field("Roles", or_none(&roles.join(",")));
+    page.labels();
+    page.annotations();
+    page.field("CreationTimestamp", long(row, "/metadata/creationTimestamp"));
+    let taint = |taint: &Value| {
+        let value = taint["value"].as_str().map_or(String::new(), |value| format!("={value}"));
+        format!("{}{value}:{}", show(&taint["key"]), show(&taint["effect"]))
+    };
+    let taints: Vec<String> = row.list("/spec/taints").iter().map(taint).collect();
+    page.field("Taints", if taints.is_empty() { "<none>".to_owned() } else { taints.join("\n\t") });
+    page.field("Unschedulable", row.at("/spec/unschedulable") == true);
+    page.line("Conditions:\n  Type\tStatus\tLastHeartbeatTime\tLastTransitionTime\tReason\tMessage");
+    page.line("  ----\t------\t-----------------\t------------------\t------\t-------");
+    for c in row.list("/status/conditions") {
+        let time = |name: &str| crate::kubectl::printers::age::long(c[name].as_str().unwrap_or(""));
+        let (beat, change) = (time("lastHeartbeatTime"), time("lastTransitionTime"));
+        page.line(format!(
+            "  {} \t{} \t{beat} \t{change} \t{} \t{}",
+            show(&c["type"]),
+            show(&c["status"]),
+            show(&c["reason"]),
+            show(&c["message"])
+        ));
+    }
+    page.line("Addresses:");
+    for address in row.list("/status/addresses") {
+        page.line(format!("  {}:\t{}", show(&address["type"]), show(&address["address"])));
+    }
+    for (title, path) in [("Capacity", "/status/capacity"), ("Allocatable", "/status/allocatable")] {
+        page.line(format!("{title}:"));
+        for (name, amount) in row.at(path).as_object().into_iter().flatten() {
+            page.line(format!("  {name}:\t{}", show(amount)));
+        }
+    }
+    info(page);
+    pods(page);
+}
+
+fn info(page: &mut Page<'_>) {
+    let row = page.row;
+    page.line("System Info:");
+    for (title, field) in [
+        ("Machine ID", "machineID"),
+        ("System UUID", "systemUUID"),
+        ("Boot ID", "bootID"),
+        ("Kernel Version", "kernelVersion"),
+        ("OS Image", "osImage"),
+        ("Operating System", "operatingSystem"),
+        ("Architecture", "architecture"),
+        ("Container Runtime Version", "containerRuntimeVersion"),
+        ("Kubelet Version", "kubeletVersion"),
+    ] {
+        page.line(format!("  {title}:\t{}", row.text(&format!("/status/nodeInfo/{field}"))));
+    }
+    if !row.text("/spec/podCIDR").is_empty() {
+        page.field("PodCIDR", row.text("/spec/podCIDR"));
+        let all: Vec<String> = row.list("/spec/podCIDRs").iter().map(show).collect();
+        page.field("PodCIDRs", all.join(","));
+    }
+}
+
+const AMOUNTS: [(&str, &str); 4] = [("requests", "cpu"), ("limits", "cpu"), ("requests", "memory"), ("limits", "memory")];
+
+/// What the containers of a Pod ask for together.
+fn total(pod: &Value, kind: &str, name: &str) -> Quantity {
+    let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
+    let amounts = containers.filter_map(|c| Quantity::parse(c["resources"][kind][name].as_str()?).ok());
+    amounts.fold(Quantity::ZERO, Quantity::plus)
+}
+
+fn share(amount: Quantity, page: &Page<'_>, name: &str) -> String {
+    let all = Quantity::parse(page.row.at("/status/allocatable")[name].as_str().unwrap_or("0")).unwrap_or(Quantity::ZERO);
+    let percent = if all.is_zero() { 0 } else { (i128::from(amount.as_millis()) * 100 / i128::from(all.as_millis().max(1))) as i64 };
+    format!("{amount} ({percent}%)")
+}
+
+fn pods(page: &mut Page<'_>) {
+    let row = page.row;
+    let here = |pod: &Value| {
+        pod["spec"]["nodeName"] == row.text("/metadata/name") && !matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
+    };
+    let all: Vec<Value> = page.client.list(Kind::Pod, "").into_iter().filter(|pod| here(pod)).collect();
+    page.field("Non-terminated Pods", format!("({} in total)", all.len()));
+    page.line("  Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge");
+    page.line("  ---------\t----\t\t------------\t----------\t---------------\t-------------\t---");
+    for pod in &all {
+        let cells: Vec<String> = AMOUNTS.iter().map(|(kind, resource)| share(total(pod, kind, resource), page, resource)).collect();
+        let age = crate::kubectl::printers::age::since(pod["metadata"]["creationTimestamp"].as_str().unwrap_or(""), row.now);
+        page.line(format!("  {}\t{}\t\t{}\t{age}", show(&pod["metadata"]["namespace"]), name(pod), cells.join("\t")));
+    }
+    page.line("Allocated resources:\n  (Total limits may be over 100 percent, i.e., overcommitted.)\n  Resource\tRequests\tLimits\n  --------\t--------\t------");
+    for resource in ["cpu", "memory", "ephemeral-storage"] {
+        let sum = |kind: &str| all.iter().map(|pod| total(pod, kind, resource)).fold(Quantity::ZERO, Quantity::plus);
+        let line = format!("  {resource}\t{}\t{}", share(sum("requests"), page, resource), share(sum("limits"), page, resource));
+        page.line(line);
+    }
+}
+
+pub fn quota(page: &Page<'_>) -> String {
+    let row = page.row;
+    let mut text = format!("Name:\t{}\nNamespace:\t{}\n", row.text("/metadata/name"), row.text("/metadata/namespace"));
+    text.push_str("Resource\tUsed\tHard\n--------\t----\t----\n");
+    for (name, hard) in row.at("/status/hard").as_object().or(row.at("/spec/hard").as_object()).into_iter().flatten() {
+        let used = row.at("/status/used")[name.as_str()].as_str().unwrap_or("0");
+        text.push_str(&format!("{name}\t{used}\t{}\n", show(hard)));
+    }
+    tabs::align(&text)
+}
+
+pub fn namespace(page: &mut Page<'_>) {
+    let row = page.row;
+    page.field("Name", row.text("/metadata/name"));
+    page.labels();
+    page.annotations();
+    page.field("Status", row.text("/status/phase"));
+    page.line("\nNo resource quota.\n\nNo LimitRange resource.");
+}
+
+/// Every field as text, for a kind that kubectl does not know by name either.
+pub fn other(page: &mut Page<'_>) {
+    let row = page.row;
+    page.name();
+    page.labels();
+    page.annotations();
+    page.field("API Version", row.text("/apiVersion"));
+    page.field("Kind", row.text("/kind"));
+    for (field, value) in row.object.as_object().into_iter().flatten() {
+        if !matches!(field.as_str(), "apiVersion" | "kind" | "metadata") {
+            let title = format!("{}{}", field[..1].to_ascii_uppercase(), &field[1..]);
+            let body: String = yaml::print(value).lines().map(|line| format!("  {line}\n")).collect();
+            page.text.push_str(&format!("{title}:\n{body}"));
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! `kubectl drain`: cordons a node and evicts its Pods, respecting disruption budgets.
+//!
+//! Models `kubectl/pkg/drain`.
+
+use super::client::Client;
+use super::nodes::set_cordon;
+use super::parse::Args;
+use super::targets::name_of;
+use super::{Failure, Task};
+use crate::api::time::SECOND;
+use crate::api::{Kind, Object, ObjectRef, Time, Uid};
+use crate::engine::store::Delete;
+use serde_json::{Value, json};
+
+const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data force grace-period= timeout= pod-selector= selector/l= \
+    disable-eviction dry-run?unchanged skip-wait-for-delete-timeout= chunk-size=";
+/// A refused eviction is tried again after this.
+const RETRY: u64 = 5 * SECOND;
+
+/// A node that is being drained.
+#[derive(Clone, Debug)]
+pub struct Drain {
+    nodes: Vec<String>,
+    /// Pods still to be evicted, with the time of the next try.
+    evict: Vec<(ObjectRef, Uid, Time)>,
+    /// Pods that were evicted and are on their way out.
+    leaving: Vec<(ObjectRef, Uid)>,
+    args: Args,
+    timeout: Option<(Time, String)>,
+    started: bool,
+}
+
+pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let args = Args::parse("drain", FLAGS, words)?;
+    if args.words.is_empty() {
+        return Err(Failure::error("USAGE: drain NODE [flags]\nSee 'kubectl drain -h' for help and examples"));
+    }
+    let nodes: Vec<String> = args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect();
+    for name in &nodes {
+        client.get(Kind::Node, name)?;
+    }
+    for name in &nodes {
+        set_cordon(client, name, true)?;
+    }
+    let span = args.duration("timeout")?.filter(|span| *span > 0);
+    let timeout = span.map(|span| (client.sim.now().after(span), args.get("timeout").unwrap_or("").to_owned()));
+    Ok(Task::Drain(Box::new(Drain { nodes, evict: Vec::new(), leaving: Vec::new(), args, timeout, started: false })))
+}
+
+impl Drain {
+    /// The next try of an eviction, or the end of patience.
+    pub fn deadline(&self) -> Option<Time> {
+        self.evict.iter().map(|(_, _, at)| *at).chain(self.timeout.iter().map(|(at, _)| *at)).min()
+    }
+
+    /// `true` when every node is drained.
+    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        loop {
+            let Some(node) = self.nodes.first().cloned() else { return Ok(true) };
+            if !self.started {
+                self.started = true;
+                self.begin(client, &node)?;
+            }
+            self.evict_due(client);
+            self.await_gone(client);
+            if let Some(failure) = self.timed_out(client, &node) {
+                return Err(failure);
+            }
+            if !self.evict.is_empty() || !self.leaving.is_empty() {
+                return Ok(false);
+            }
+            client.say(format!("node/{node} drained"));
+            self.nodes.remove(0);
+            self.started = false;
+        }
+    }
+
+    fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
+        let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
+        let (chosen, errors, warnings) = self.choose(&pods);
+        if !errors.is_empty() {
+            let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };
+            client.err.push_str(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
+            client.err.push_str(&format!(
+                "There are pending nodes to be drained:\n{}",
+                self.nodes.iter().map(|n| format!(" {n}\n")).collect::<String>()
+            ));
+            let message: String = errors.iter().map(|error| format!("{error}\n")).collect();
+            return Err(Failure { message, exit: 1 });
+        }
+        if !warnings.is_empty() {
+            client.warn(format!("Warning: {}", warnings.join("; ")));
+        }
+        for pod in chosen {
+            let key = ObjectRef::new(Kind::Pod, pod["metadata"]["namespace"].as_str().unwrap_or(""), name_of(pod));
+            client.out.push_str(&format!("evicting pod {}/{}\n", key.namespace, key.name));
+            if let Some(uid) = client.sim.get(&key).map(|object| object.meta.uid) {
+                self.evict.push((key, uid, client.sim.now()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The Pods to evict, what forbids it, and what is worth a warning.
+    fn choose<'p>(&self, pods: &'p [Value]) -> (Vec<&'p Value>, Vec<String>, Vec<String>) {
+        let (mut chosen, mut daemons, mut bare, mut local) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for pod in pods {
+            let label = format!("{}/{}", pod["metadata"]["namespace"].as_str().unwrap_or(""), name_of(pod));
+            let owner = pod["metadata"]["ownerReferences"].as_array().and_then(|o| o.iter().find(|o| o["controller"] == true));
+            let ended = matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
+            if owner.is_some_and(|owner| owner["kind"] == "DaemonSet") && !ended {
+                daemons.push(label);
+                continue;
+            }
+            if owner.is_none() && !ended {
+                bare.push(label.clone());
+            }
+            let empty = pod["spec"]["volumes"].as_array().is_some_and(|v| v.iter().any(|v| v["emptyDir"].is_object()));
+            if empty && !ended {
+                local.push(label);
+            }
+            chosen.push(pod);
+        }
+        let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+        let mut rule = |list: Vec<String>, allowed: bool, error: &str, warning: &str| {
+            if !list.is_empty() {
+                let (target, text) = if allowed { (&mut warnings, warning) } else { (&mut errors, error) };
+                target.push(format!("{text}: {}", list.join(", ")));
+            }
+        };
+        let keep_local = self.args.on("delete-emptydir-data") || self.args.on("delete-local-data");
+        rule(
+            daemons,
+            self.args.on("ignore-daemonsets"),
+            "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)",
+            "ignoring DaemonSet-managed Pods",
+        );
+        rule(
+            local,
+            keep_local,
+            "cannot delete Pods with local storage (use --delete-emptydir-data to override)",
+            "deleting Pods with local storage",
+        );
+        rule(
+            bare,
+            self.args.on("force"),
+            "cannot delete Pods that declare no controller (use --force to override)",
+            "deleting Pods that declare no controller",
+        );
+        warnings.retain(|warning| !warning.starts_with("deleting Pods with local storage"));
+        (chosen, errors, warnings)
+    }
+
+    fn evict_due(&mut self, client: &mut Client<'_>) {
+        let now = client.sim.now();
+        for (key, uid, at) in std::mem::take(&mut self.evict) {
+            if at > now {
+                self.evict.push((key, uid, at));
+                continue;
+            }
+            if !client.sim.get(&key).is_some_and(|object| object.meta.uid == uid) {
+                client.say(format!("pod/{} evicted", key.name));
+                continue;
+            }
+            match evict(client, &key) {
+                Ok(()) => self.leaving.push((key, uid)),
+                Err(reason) => {
+                    let text =
+                        format!("error when evicting pods/\"{}\" -n \"{}\" (will retry after 5s): {reason}\n", key.name, key.namespace);
+                    client.err.push_str(&text);
+                    client.out.push_str(&format!("evicting pod {}/{}\n", key.namespace, key.name));
+                    self.evict.push((key, uid, now.after(RETRY)));
+                }
+            }
+        }
+    }
+
+    fn await_gone(&mut self, client: &mut Client<'_>) {
+        for (key, uid) in std::mem::take(&mut self.leaving) {
+            if client.sim.get(&key).is_some_and(|object| object.meta.uid == uid) {
+                self.leaving.push((key, uid));
+            } else {
+                client.say(format!("pod/{} evicted", key.name));
+            }
+        }
+    }
+
+    fn timed_out(&self, client: &mut Client<'_>, node: &str) -> Option<Failure> {
+        let (at, text) = self.timeout.as_ref()?;
+        let left = self.evict.iter().map(|(key, ..)| key).chain(self.leaving.iter().map(|(key, _)| key));
+        let errors: Vec<String> = left
+            .map(|key| format!("error when evicting pods/\"{}\" -n \"{}\": global timeout reached: {text}", key.name, key.namespace))
+            .collect();
+        if client.sim.now() < *at || errors.is_empty() {
+            return None;
+        }
+        for error in &errors {
+            client.warn(format!("There are pending pods in node \"{node}\" when an error occurred: {error}"));
+        }
+        let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };
+        client.err.push_str(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
+        client.err.push_str(&format!(
+            "There are pending nodes to be drained:\n{}",
+            self.nodes.iter().map(|n| format!(" {n}\n")).collect::<String>()
+        ));
+        Some(Failure { message: errors.iter().map(|error| format!("{error}\n")).collect(), exit: 1 })
+    }
+}
+
+/// Deletes a Pod through the eviction API: only if its disruption budget allows it.
+pub fn evict(client: &mut Client<'_>, key: &ObjectRef) -> Result<(), String> {
+    let Some(pod) = client.find(key) else { return Ok(()) };
+    let covers = |budget: &Value| budget_matches(budget, &pod["metadata"]["labels"]);
+    let budgets: Vec<Value> = client.list(Kind::PodDisruptionBudget, &key.namespace).into_iter().filter(covers).collect();
+    let ended = matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed" | "Pending"));
+    if !ended {
+        for budget in &budgets {
+            if budget["status"]["disruptionsAllowed"].as_i64().unwrap_or(0) < 1 {
+                return Err("Cannot evict pod as it would violate the pod's disruption budget.".to_owned());
+            }
+            spend(client, budget, &key.name);
+        }
+    }
+    mark(client, &pod);
+    client.delete(key, Delete::default()).map(drop).map_err(|error| error.message)
+}
+
+fn budget_matches(budget: &Value, labels: &Value) -> bool {
+    let selector = &budget["spec"]["selector"];
+    let pairs = selector["matchLabels"].as_object().into_iter().flatten();
+    selector.is_object() && pairs.into_iter().all(|(key, value)| labels.get(key) == Some(value))
+}
+
+fn spend(client: &mut Client<'_>, budget: &Value, pod: &str) {
+    let mut budget = budget.clone();
+    let allowed = budget["status"]["disruptionsAllowed"].as_i64().unwrap_or(0);
+    budget["status"]["disruptionsAllowed"] = json!(allowed - 1);
+    let now = crate::api::Timestamp(client.wall()).rfc3339();
+    budget["status"]["disruptedPods"][pod] = Value::from(now);
+    if let Ok(object) = Object::from_value(Kind::PodDisruptionBudget, budget) {
+        // A budget that changed meanwhile is counted again by its controller.
+        let _ = client.update_status(object);
+    }
+}
+
+/// Says on the Pod that it was evicted.
+fn mark(client: &mut Client<'_>, pod: &Value) {
+    let mut pod = pod.clone();
+    let now = crate::api::Timestamp(client.wall()).rfc3339();
+    let generation = pod["metadata"]["generation"].clone();
+    let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
+        "lastProbeTime": null, "lastTransitionTime": now, "observedGeneration": generation});
+    if let Some(conditions) = pod["status"]["conditions"].as_array_mut() {
+        conditions.push(condition);
+    }
+    if let Ok(object) = Object::from_value(Kind::Pod, pod) {
+        let _ = client.update_status(object);
+    }
+}

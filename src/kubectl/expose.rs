@@ -1,0 +1,70 @@
+//! `kubectl expose`: a Service for the Pods of a workload.
+
+use super::client::{Client, server_error};
+use super::parse::Args;
+use super::targets::{Targets, label, name_of};
+use super::{Failure, Task};
+use crate::api::Kind;
+use serde_json::{Value, json};
+
+const FLAGS: &str = "port= target-port= name= type= protocol= selector= labels/l= cluster-ip= external-ip= session-affinity= \
+    load-balancer-ip= dry-run?unchanged output/o= filename/f= save-config overrides=";
+
+pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let args = Args::parse("expose", FLAGS, words)?;
+    client.use_namespace(&args);
+    if args.words.is_empty() {
+        return Err(Failure::error("You must provide one or more resources by argument or filename."));
+    }
+    for (kind, object) in Targets::parse(client, &args, &args.words)?.fetch(client) {
+        let name = args.get("name").unwrap_or(name_of(&object)).to_owned();
+        let service = service(&args, kind, &object, &name)?;
+        match client.create(service) {
+            Ok(_) => client.say(format!("{} exposed", label(Kind::Service, &name))),
+            Err(error) => client.fail(&server_error(&error)),
+        }
+    }
+    Ok(Task::Done)
+}
+
+fn service(args: &Args, kind: Kind, object: &Value, name: &str) -> Result<Value, Failure> {
+    let selector = match (args.get("selector"), kind) {
+        (Some(text), _) => text.split(',').filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), Value::from(v))).collect(),
+        (None, Kind::Deployment | Kind::ReplicaSet) => object["spec"]["selector"]["matchLabels"].clone(),
+        (None, Kind::ReplicationController | Kind::Service) => object["spec"]["selector"].clone(),
+        (None, Kind::Pod) => object["metadata"]["labels"].clone(),
+        _ => return Err(Failure::error(format!("cannot expose a {}", kind.name()))),
+    };
+    if selector.as_object().is_none_or(serde_json::Map::is_empty) {
+        return Err(Failure::error("couldn't retrieve selectors via --selector flag or introspection: the object has no labels"));
+    }
+    let containers = if kind == Kind::Pod { &object["spec"]["containers"] } else { &object["spec"]["template"]["spec"]["containers"] };
+    let known: Vec<Value> =
+        containers.as_array().into_iter().flatten().flat_map(|c| c["ports"].as_array().cloned().unwrap_or_default()).collect();
+    let numbers: Vec<i64> = match args.get("port") {
+        Some(text) => text.split(',').filter_map(|n| n.parse().ok()).collect(),
+        None => known.iter().filter_map(|port| port["containerPort"].as_i64()).collect(),
+    };
+    if numbers.is_empty() {
+        return Err(Failure::error("couldn't find port via --port flag or introspection"));
+    }
+    let target = args.get("target-port").map(|text| text.parse::<i64>().map_or(Value::from(text), Value::from));
+    let protocol = args.get("protocol").unwrap_or("TCP").to_ascii_uppercase();
+    let many = numbers.len() > 1;
+    let port = |(index, number): (usize, &i64)| {
+        let mut port = json!({"port": number, "protocol": protocol, "targetPort": target.clone().unwrap_or(Value::from(*number))});
+        if many {
+            port["name"] = Value::from(format!("port-{}", index + 1));
+        }
+        port
+    };
+    let ports: Vec<Value> = numbers.iter().enumerate().map(port).collect();
+    let mut spec = json!({"selector": selector, "ports": ports});
+    for (flag, field) in [("type", "type"), ("cluster-ip", "clusterIP"), ("session-affinity", "sessionAffinity")] {
+        if let Some(value) = args.get(flag) {
+            spec[field] = Value::from(value);
+        }
+    }
+    Ok(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": object["metadata"]["namespace"],
+        "labels": object["metadata"]["labels"]}, "spec": spec}))
+}

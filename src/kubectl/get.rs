@@ -1,0 +1,341 @@
+//! `kubectl get` and `kubectl events`: tables, other formats, and the stream of `-w`.
+
+use super::client::Client;
+use super::parse::Args;
+use super::printers::table::Widths;
+use super::printers::{self, Row, jsonpath, yaml};
+use super::targets::{self, Targets, label, name_of};
+use super::{Failure, Task};
+use crate::api::Kind;
+use crate::engine::Op;
+use serde_json::{Value, json};
+
+const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= all-namespaces/A all show-labels label-columns/L= sort-by= \
+    no-headers show-kind ignore-not-found chunk-size= filename/f= recursive/R raw= subresource= server-print output-watch-events";
+
+pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let args = Args::parse("get", FLAGS, words)?;
+    client.use_namespace(&args);
+    let format = Format::parse(&args)?;
+    if args.words.is_empty() {
+        return Err(Failure::error(
+            "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported resources.\n\n\
+             See 'kubectl get -h' for help and examples",
+        ));
+    }
+    let targets = Targets::parse(client, &args, &args.words)?;
+    let mut watch = Watch::new(client, targets, format, &args);
+    if args.on("watch") || args.on("watch-only") {
+        if !args.on("watch-only") {
+            watch.first(client)?;
+        }
+        return Ok(Task::Watch(Box::new(watch)));
+    }
+    list(client, &mut watch, &args)
+}
+
+pub fn events(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let args = Args::parse("events", "for= types= all-namespaces/A watch/w output/o= no-headers", words)?;
+    client.use_namespace(&args);
+    let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
+    let mut events = client.list(Kind::Event, &namespace);
+    if let Some((kind, name)) = args.get("for").and_then(|target| target.split_once('/')) {
+        let kind = targets::kind(kind)?;
+        events.retain(|e| e["involvedObject"]["kind"] == kind.name() && e["involvedObject"]["name"] == name);
+    }
+    if events.is_empty() {
+        client.warn(format!("No events found in {namespace} namespace."));
+        return Ok(Task::Done);
+    }
+    events.sort_by_key(printers::last_seen);
+    let now = client.wall();
+    let mut rows = vec![["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"].map(str::to_owned).to_vec()];
+    for event in &events {
+        let text = |path: &str| event.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
+        let object = format!("{}/{}", text("/involvedObject/kind"), text("/involvedObject/name"));
+        rows.push(vec![printers::event_age(event, now), text("/type"), text("/reason"), object, text("/message")]);
+    }
+    client.out.push_str(&Widths::default().print(&rows));
+    Ok(Task::Done)
+}
+
+/// How objects are shown.
+#[derive(Clone, Debug, PartialEq)]
+enum Format {
+    Table { wide: bool },
+    Yaml,
+    Json,
+    Name,
+    JsonPath(String),
+    Columns(Vec<(String, String)>),
+}
+
+impl Format {
+    fn parse(args: &Args) -> Result<Format, Failure> {
+        let Some(text) = args.get("output").filter(|text| !text.is_empty()) else { return Ok(Format::Table { wide: false }) };
+        let (name, detail) = text.split_once('=').unwrap_or((text, ""));
+        Ok(match name {
+            "wide" => Format::Table { wide: true },
+            "yaml" => Format::Yaml,
+            "json" => Format::Json,
+            "name" => Format::Name,
+            "jsonpath" | "jsonpath-as-json" if detail.is_empty() => {
+                return Err(Failure::error("template format specified but no template given"));
+            }
+            "jsonpath" => Format::JsonPath(detail.to_owned()),
+            "custom-columns" if detail.is_empty() => {
+                return Err(Failure::error("custom-columns format specified but no custom columns given"));
+            }
+            "custom-columns" => {
+                let split = |part: &str| part.split_once(':').map(|(head, path)| (head.to_owned(), path.to_owned()));
+                let columns: Option<Vec<_>> = detail.split(',').map(split).collect();
+                let wrong = || Failure::error(format!("unexpected custom-columns spec: {detail}, expected <header>:<json-path-expr>"));
+                Format::Columns(columns.ok_or_else(wrong)?)
+            }
+            _ => {
+                return Err(Failure::error(format!(
+                    "unable to match a printer suitable for the output format \"{text}\", allowed formats are: custom-columns,\
+                     custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,\
+                     template,templatefile,wide,yaml"
+                )));
+            }
+        })
+    }
+}
+
+/// What is shown and how; with `-w` it goes on.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    targets: Targets,
+    format: Format,
+    widths: Widths,
+    header: bool,
+    shown_header: bool,
+    show_labels: bool,
+    label_columns: Vec<String>,
+    everywhere: bool,
+    show_kind: bool,
+    /// Entries of the journal that have been looked at.
+    seen: usize,
+}
+
+impl Watch {
+    fn new(client: &Client<'_>, targets: Targets, format: Format, args: &Args) -> Watch {
+        let mut kinds: Vec<Kind> = targets.list.iter().map(|(kind, _)| *kind).collect();
+        kinds.dedup();
+        Watch {
+            show_kind: args.on("show-kind") || kinds.len() > 1,
+            everywhere: args.on("all-namespaces"),
+            header: !args.on("no-headers"),
+            shown_header: false,
+            show_labels: args.on("show-labels"),
+            label_columns: args.all("label-columns").flat_map(|l| l.split(',')).map(str::to_owned).collect(),
+            widths: Widths::default(),
+            seen: client.sim.journal().len(),
+            targets,
+            format,
+        }
+    }
+
+    fn first(&mut self, client: &mut Client<'_>) -> Result<(), Failure> {
+        let objects = self.targets.fetch(client);
+        if objects.is_empty() && client.failed {
+            return Err(Failure { message: String::new(), exit: 1 });
+        }
+        objects.iter().try_for_each(|(kind, object)| self.print(client, *kind, object))
+    }
+
+    /// Prints what has changed since; a watch never ends by itself.
+    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        let mut changed = Vec::new();
+        for entry in &client.sim.journal()[self.seen..] {
+            let Some((op, object)) = entry.write() else { continue };
+            let wanted =
+                self.targets.list.iter().any(|(kind, name)| *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n));
+            let here =
+                self.targets.namespace.is_empty() || !object.kind.info().namespaced || object.meta.namespace == self.targets.namespace;
+            if wanted && here {
+                changed.push((op, object.kind, object.to_value()));
+            }
+        }
+        self.seen = client.sim.journal().len();
+        for (op, kind, object) in changed {
+            if self.targets.selection.matches(&object) || op == Op::Deleted {
+                self.print(client, kind, &object)?;
+            }
+        }
+        Ok(false)
+    }
+
+    fn print(&mut self, client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Failure> {
+        if let Format::Table { .. } = self.format {
+            let mut rows = Vec::new();
+            if self.header && !self.shown_header {
+                rows.push(self.head(kind));
+                self.shown_header = true;
+            }
+            rows.push(self.row(kind, object, client.wall()));
+            let text = self.widths.print(&rows);
+            client.out.push_str(&text);
+            return Ok(());
+        }
+        let text = self.other(kind, std::slice::from_ref(object), true)?;
+        client.out.push_str(&text);
+        Ok(())
+    }
+
+    fn head(&self, kind: Kind) -> Vec<String> {
+        let wide = self.format == Format::Table { wide: true };
+        let columns = printers::columns(kind.name()).0.iter().filter(|(_, only_wide)| wide || !only_wide);
+        let mut head: Vec<String> = columns.map(|(name, _)| (*name).to_owned()).collect();
+        if self.everywhere && kind.info().namespaced {
+            head.insert(0, "NAMESPACE".to_owned());
+        }
+        let last = |label: &String| label.rsplit('/').next().unwrap_or(label).to_ascii_uppercase();
+        head.extend(self.label_columns.iter().map(last));
+        if self.show_labels {
+            head.push("LABELS".to_owned());
+        }
+        head
+    }
+
+    fn row(&self, kind: Kind, object: &Value, now: i64) -> Vec<String> {
+        let wide = self.format == Format::Table { wide: true };
+        let (columns, cells) = printers::columns(kind.name());
+        let cells = cells(Row { object, now });
+        let mut row: Vec<String> =
+            columns.iter().zip(cells).filter(|((_, only_wide), _)| wide || !only_wide).map(|(_, cell)| cell).collect();
+        // Events have no column for their name.
+        if self.show_kind
+            && columns.first().is_some_and(|(name, _)| *name == "NAME")
+            && let Some(name) = row.first_mut()
+        {
+            *name = label(kind, name);
+        }
+        let metadata = &object["metadata"];
+        if self.everywhere && kind.info().namespaced {
+            row.insert(0, metadata["namespace"].as_str().unwrap_or("").to_owned());
+        }
+        row.extend(self.label_columns.iter().map(|l| metadata["labels"][l.as_str()].as_str().unwrap_or("").to_owned()));
+        if self.show_labels {
+            row.push(printers::pairs(&metadata["labels"]));
+        }
+        row
+    }
+
+    /// Formats that are no table.
+    fn other(&self, kind: Kind, objects: &[Value], single: bool) -> Result<String, Failure> {
+        let whole = match objects {
+            [one] if single => one.clone(),
+            all => json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": all}),
+        };
+        Ok(match &self.format {
+            Format::Table { .. } => String::new(),
+            Format::Yaml => yaml::print(&whole),
+            Format::Json => pretty(&whole),
+            Format::Name => objects.iter().map(|object| format!("{}\n", label(kind_of(object, kind), name_of(object)))).collect(),
+            Format::JsonPath(template) => {
+                jsonpath::print(template, &whole).map_err(|error| Failure::error(format!("error parsing jsonpath {template}, {error}")))?
+            }
+            Format::Columns(columns) => {
+                let mut rows = Vec::new();
+                if self.header {
+                    rows.push(columns.iter().map(|(head, _)| head.clone()).collect());
+                }
+                for object in objects {
+                    rows.push(columns.iter().map(|(_, path)| cell(path, object)).collect());
+                }
+                Widths::default().print(&rows)
+            }
+        })
+    }
+}
+
+fn kind_of(object: &Value, fallback: Kind) -> Kind {
+    Kind::from_api(object["apiVersion"].as_str().unwrap_or(""), object["kind"].as_str().unwrap_or("")).unwrap_or(fallback)
+}
+
+fn cell(path: &str, object: &Value) -> String {
+    let found = jsonpath::values(path, object).unwrap_or_default();
+    if found.is_empty() { "<none>".to_owned() } else { found.into_iter().map(jsonpath::show).collect::<Vec<_>>().join(",") }
+}
+
+/// JSON with four blanks, as kubectl prints it.
+fn pretty(value: &Value) -> String {
+    let mut out = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+    // Writing a Value to a vector cannot fail.
+    let _ = serde::Serialize::serialize(value, &mut serializer);
+    format!("{}\n", String::from_utf8_lossy(&out))
+}
+
+fn list(client: &mut Client<'_>, watch: &mut Watch, args: &Args) -> Result<Task, Failure> {
+    if args.on("ignore-not-found") {
+        let there = |name: &Option<String>, kind: Kind| name.as_ref().is_none_or(|name| client.find(&client.key(kind, name)).is_some());
+        watch.targets.list.retain(|(kind, name)| there(name, *kind));
+    }
+    let mut objects = watch.targets.fetch(client);
+    if let Some(path) = args.get("sort-by") {
+        sort(&mut objects, path)?;
+    }
+    let named = watch.targets.list.iter().any(|(_, name)| name.is_some());
+    if !matches!(watch.format, Format::Table { .. }) {
+        let single = named && watch.targets.list.len() == 1;
+        if objects.is_empty() && named {
+            return Ok(Task::Done);
+        }
+        let kind = watch.targets.list.first().map_or(Kind::Pod, |(kind, _)| *kind);
+        let values: Vec<Value> = objects.into_iter().map(|(_, object)| object).collect();
+        let text = watch.other(kind, &values, single)?;
+        client.out.push_str(&text);
+        return Ok(Task::Done);
+    }
+    if objects.is_empty() {
+        if !client.failed && !args.on("ignore-not-found") {
+            let namespaced = watch.targets.list.iter().any(|(kind, _)| kind.info().namespaced) && !watch.everywhere;
+            let place = if namespaced { format!(" in {} namespace.", client.namespace) } else { String::new() };
+            client.warn(format!("No resources found{place}"));
+        }
+        return Ok(Task::Done);
+    }
+    tables(client, watch, &objects);
+    if watch.targets.list.iter().any(|(kind, _)| *kind == Kind::Endpoints) {
+        client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+    }
+    Ok(Task::Done)
+}
+
+/// A table for each kind, an empty line between two.
+fn tables(client: &mut Client<'_>, watch: &Watch, objects: &[(Kind, Value)]) {
+    let now = client.wall();
+    let mut rest = objects;
+    while let Some((kind, _)) = rest.first() {
+        let length = rest.iter().take_while(|(other, _)| other == kind).count();
+        let mut rows = Vec::new();
+        if watch.header {
+            rows.push(watch.head(*kind));
+        }
+        rows.extend(rest[..length].iter().map(|(kind, object)| watch.row(*kind, object, now)));
+        if rest.len() < objects.len() {
+            client.out.push('\n');
+        }
+        client.out.push_str(&Widths::default().print(&rows));
+        rest = &rest[length..];
+    }
+}
+
+fn sort(objects: &mut [(Kind, Value)], path: &str) -> Result<(), Failure> {
+    let key = |object: &Value| jsonpath::values(path, object).map(|found| found.first().map(|v| (*v).clone()));
+    for (_, object) in objects.iter() {
+        key(object).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
+    }
+    objects.sort_by(|(_, left), (_, right)| {
+        let (left, right) = (key(left).ok().flatten(), key(right).ok().flatten());
+        match (&left, &right) {
+            (Some(Value::Number(a)), Some(Value::Number(b))) => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(std::cmp::Ordering::Equal),
+            _ => left.as_ref().map(jsonpath::show).cmp(&right.as_ref().map(jsonpath::show)),
+        }
+    });
+    Ok(())
+}

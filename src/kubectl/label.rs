@@ -1,0 +1,107 @@
+//! `kubectl label` and `kubectl annotate`.
+
+use super::client::{Client, server_error};
+use super::parse::Args;
+use super::targets::{Targets, label, name_of};
+use super::{Failure, Task};
+use crate::api::ObjectRef;
+use crate::engine::store::{Patch, validation};
+use serde_json::{Map, Value, json};
+
+const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list local resource-version= dry-run?unchanged output/o= \
+    filename/f= record";
+
+/// What the two verbs differ in.
+pub struct Words {
+    verb: &'static str,
+    field: &'static str,
+    done: &'static str,
+}
+
+/// Labels.
+pub const LABELS: Words = Words { verb: "label", field: "labels", done: "labeled" };
+/// Annotations.
+pub const ANNOTATIONS: Words = Words { verb: "annotate", field: "annotations", done: "annotated" };
+
+pub fn run(client: &mut Client<'_>, words: &[String], how: &Words) -> Result<Task, Failure> {
+    let args = Args::parse(how.verb, FLAGS, words)?;
+    client.use_namespace(&args);
+    let is_change =
+        |word: &String| word.contains('=') || word.ends_with('-') && !word.contains('/') || word.ends_with('-') && word.contains('.');
+    // The first words name objects, even when a name ends in a dash.
+    let split = args.words.iter().enumerate().position(|(index, word)| index > 0 && is_change(word)).unwrap_or(args.words.len());
+    let (names, changes) = args.words.split_at(split);
+    if changes.is_empty() && !args.on("list") {
+        let noun = how.field.trim_end_matches('s');
+        return Err(Failure::error(format!("at least one {noun} update is required")));
+    }
+    let change = changes_of(changes, how)?;
+    for (kind, object) in Targets::parse(client, &args, names)?.fetch(client) {
+        let name = name_of(&object).to_owned();
+        let present = object["metadata"][how.field].as_object().cloned().unwrap_or_default();
+        if let Some(failure) = taken(&present, &change, &args, how) {
+            client.fail(&failure);
+            continue;
+        }
+        let said = said(client, &present, &change, how);
+        let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+        match client.patch(&key, Patch::Merge, &json!({"metadata": {how.field: change}})) {
+            Ok(_) => client.say(format!("{} {said}", label(kind, &name))),
+            Err(error) => client.fail(&server_error(&error)),
+        }
+    }
+    Ok(Task::Done)
+}
+
+fn changes_of(words: &[String], how: &Words) -> Result<Map<String, Value>, Failure> {
+    let mut change = Map::new();
+    for word in words {
+        let Some((key, value)) = word.split_once('=') else {
+            change.insert(word.trim_end_matches('-').to_owned(), Value::Null);
+            continue;
+        };
+        if how.field == "labels" {
+            if let Some(fault) = validation::is_label_value(value) {
+                return Err(Failure::error(format!("invalid label value: {word:?}: {fault}")));
+            }
+            if let Some(fault) = validation::is_qualified_name(key).first() {
+                return Err(Failure::error(format!("invalid label key: {word:?}: {fault}")));
+            }
+        }
+        change.insert(key.to_owned(), Value::from(value));
+    }
+    Ok(change)
+}
+
+fn taken(present: &Map<String, Value>, change: &Map<String, Value>, args: &Args, how: &Words) -> Option<Failure> {
+    if args.on("overwrite") {
+        return None;
+    }
+    let clash = change.iter().find(|(key, value)| !value.is_null() && present.get(*key).is_some_and(|old| old != *value))?;
+    let old = present[clash.0].as_str().unwrap_or("");
+    let detail = format!("'{}' already has a value ({old})", clash.0);
+    Some(Failure::error(if how.field == "labels" {
+        format!("{detail}, and --overwrite is false")
+    } else {
+        format!("--overwrite is false but found the following declared annotation(s): {detail}")
+    }))
+}
+
+fn said(client: &mut Client<'_>, present: &Map<String, Value>, change: &Map<String, Value>, how: &Words) -> &'static str {
+    if how.field != "labels" {
+        return how.done;
+    }
+    let (mut set, mut removed) = (false, false);
+    for (key, value) in change {
+        match (value, present.get(key)) {
+            (Value::Null, None) => client.say(format!("label \"{key}\" not found.")),
+            (Value::Null, Some(_)) => removed = true,
+            (value, old) => set |= old != Some(value),
+        }
+    }
+    match (set, removed) {
+        (true, _) => how.done,
+        (false, true) => "unlabeled",
+        (false, false) => "not labeled",
+    }
+}

@@ -1,0 +1,130 @@
+//! `kubectl cordon`, `uncordon` and `taint`.
+
+use super::client::{Client, server_error};
+use super::parse::Args;
+use super::{Failure, Task};
+use crate::api::{Kind, ObjectRef};
+use crate::engine::store::Patch;
+use serde_json::{Value, json};
+
+pub fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Task, Failure> {
+    let verb = if on { "cordon" } else { "uncordon" };
+    let args = Args::parse(verb, "selector/l= dry-run?unchanged", words)?;
+    if args.words.is_empty() && args.get("selector").is_none() {
+        return Err(Failure::error(format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples")));
+    }
+    let names: Vec<String> = args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect();
+    for name in names {
+        set_cordon(client, &name, on)?;
+    }
+    Ok(Task::Done)
+}
+
+/// Marks a node, and says whether that was news.
+pub fn set_cordon(client: &mut Client<'_>, name: &str, on: bool) -> Result<(), Failure> {
+    let node = client.get(Kind::Node, name)?;
+    let word = if on { "cordoned" } else { "uncordoned" };
+    if (node["spec"]["unschedulable"] == true) == on {
+        client.say(format!("node/{name} already {word}"));
+        return Ok(());
+    }
+    let value = if on { json!(true) } else { Value::Null };
+    let key = ObjectRef::new(Kind::Node, "", name);
+    client.patch(&key, Patch::Strategic, &json!({"spec": {"unschedulable": value}})).map_err(|error| server_error(&error))?;
+    client.say(format!("node/{name} {word}"));
+    Ok(())
+}
+
+struct Change {
+    key: String,
+    value: String,
+    effect: String,
+    remove: bool,
+}
+
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+pub fn taint(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let args = Args::parse("taint", "overwrite selector/l= all dry-run?unchanged output/o=", words)?;
+    let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };
+    if super::targets::kind(kind.split('/').next().unwrap_or(kind))? != Kind::Node {
+        return Err(Failure::error(format!("invalid resource type {kind}, only node(s) is supported")));
+    }
+    let mut nodes: Vec<String> = kind.split_once('/').map(|(_, name)| name.to_owned()).into_iter().collect();
+    let mut changes = Vec::new();
+    for word in rest {
+        match change(word)? {
+            Some(change) => changes.push(change),
+            None => nodes.push(word.clone()),
+        }
+    }
+    if args.on("all") {
+        nodes = client.list(Kind::Node, "").iter().map(|node| super::targets::name_of(node).to_owned()).collect();
+    }
+    if changes.is_empty() {
+        return Err(Failure::error("at least one taint update is required"));
+    }
+    for name in nodes {
+        if let Err(failure) = taint_one(client, &name, &changes, args.on("overwrite")) {
+            client.fail(&failure);
+        }
+    }
+    Ok(Task::Done)
+}
+
+/// `key=value:effect`, `key:effect-`, `key-`; none for a node's name.
+fn change(word: &str) -> Result<Option<Change>, Failure> {
+    let remove = word.ends_with('-');
+    let body = word.trim_end_matches('-');
+    let (pair, effect) = body.split_once(':').unwrap_or((body, ""));
+    if effect.is_empty() && !remove {
+        return if pair.contains('=') { Err(Failure::error(format!("unknown taint spec: {word}"))) } else { Ok(None) };
+    }
+    if !effect.is_empty() && !EFFECTS.contains(&effect) {
+        return Err(Failure::error(format!("invalid taint effect: {effect}, unsupported taint effect")));
+    }
+    let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+    Ok(Some(Change { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned(), remove }))
+}
+
+fn taint_one(client: &mut Client<'_>, name: &str, changes: &[Change], overwrite: bool) -> Result<(), Failure> {
+    let mut node = client.get(Kind::Node, name)?;
+    let mut taints = node["spec"]["taints"].as_array().cloned().unwrap_or_default();
+    let (mut added, mut removed, mut replaced) = (false, false, false);
+    for change in changes {
+        let same =
+            |taint: &Value| taint["key"] == change.key.as_str() && (change.effect.is_empty() || taint["effect"] == change.effect.as_str());
+        let exists = taints.iter().any(same);
+        if change.remove {
+            if !exists {
+                return Err(Failure::error(format!("taint \"{}\" not found", change.key)));
+            }
+            taints.retain(|taint| !same(taint));
+            removed = true;
+            continue;
+        }
+        if exists && !overwrite {
+            return Err(Failure::error(format!(
+                "node {name} already has {} taint(s) with same effect(s) and --overwrite is false",
+                change.key
+            )));
+        }
+        taints.retain(|taint| !same(taint));
+        let mut taint = json!({"key": change.key, "effect": change.effect});
+        if !change.value.is_empty() {
+            taint["value"] = Value::from(change.value.as_str());
+        }
+        taints.insert(0, taint);
+        (added, replaced) = (added || !exists, replaced || exists);
+    }
+    node["spec"]["taints"] = if taints.is_empty() { Value::Null } else { Value::Array(taints) };
+    client.update(node).map_err(|error| server_error(&error))?;
+    let word = match (added || replaced, removed) {
+        (true, true) => "modified",
+        (true, false) if replaced => "modified",
+        (true, false) => "tainted",
+        _ => "untainted",
+    };
+    client.say(format!("node/{name} {word}"));
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! The command line: words and flags, split and refused as kubectl does.
+
+use super::Failure;
+
+/// Flags that every verb knows. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`.
+const GLOBAL: &str = "help/h namespace/n= kubeconfig= context= cluster= user= server/s= v= request-timeout= field-manager= \
+    show-managed-fields template= warnings-as-errors";
+
+/// A parsed command line.
+#[derive(Clone, Debug, Default)]
+pub struct Args {
+    /// Everything that is no flag.
+    pub words: Vec<String>,
+    flags: Vec<(&'static str, String)>,
+}
+
+#[derive(Clone, Copy)]
+struct Flag {
+    name: &'static str,
+    short: Option<char>,
+    /// A value must follow.
+    value: bool,
+    /// What the flag means without a value.
+    default: &'static str,
+}
+
+fn flags(table: &'static str) -> impl Iterator<Item = Flag> {
+    table.split_whitespace().map(|entry| {
+        let (entry, value, default) = match (entry.split_once('='), entry.split_once('?')) {
+            (Some((entry, _)), _) => (entry, true, ""),
+            (None, Some((entry, default))) => (entry, false, default),
+            (None, None) => (entry, false, "true"),
+        };
+        let (name, short) = entry.split_once('/').map_or((entry, None), |(name, short)| (name, short.chars().next()));
+        Flag { name, short, value, default }
+    })
+}
+
+impl Args {
+    /// Splits words and flags by the table of a verb; `path` is the command for error messages.
+    pub fn parse(path: &str, table: &'static str, words: &[String]) -> Result<Args, Failure> {
+        let known: Vec<Flag> = flags(table).chain(flags(GLOBAL)).collect();
+        let usage = |message: String| Failure::error(format!("{message}\nSee 'kubectl {path} --help' for usage."));
+        let mut args = Args::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            if word == "--" {
+                args.words.extend(words.by_ref().cloned());
+            } else if let Some(long) = word.strip_prefix("--") {
+                let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+                let flag = known.iter().find(|f| f.name == name).ok_or_else(|| usage(format!("unknown flag: --{name}")))?;
+                let value = match value {
+                    Some(value) => value.to_owned(),
+                    None if flag.value => words.next().cloned().ok_or_else(|| usage(format!("flag needs an argument: --{name}")))?,
+                    None => flag.default.to_owned(),
+                };
+                args.flags.push((flag.name, value));
+            } else if word.len() > 1 && word.starts_with('-') {
+                args.shorthand(&known, &word[1..], &mut words, usage)?;
+            } else {
+                args.words.push(word.clone());
+            }
+        }
+        Ok(args)
+    }
+
+    fn shorthand<'w>(
+        &mut self,
+        known: &[Flag],
+        letters: &str,
+        words: &mut impl Iterator<Item = &'w String>,
+        usage: impl Fn(String) -> Failure,
+    ) -> Result<(), Failure> {
+        for (index, letter) in letters.char_indices() {
+            let flag = known.iter().find(|f| f.short == Some(letter));
+            let flag = flag.ok_or_else(|| usage(format!("unknown shorthand flag: '{letter}' in -{letters}")))?;
+            let rest = &letters[index + letter.len_utf8()..];
+            if flag.value {
+                let value = match rest {
+                    "" => words.next().cloned().ok_or_else(|| usage(format!("flag needs an argument: '{letter}' in -{letters}")))?,
+                    rest => rest.strip_prefix('=').unwrap_or(rest).to_owned(),
+                };
+                self.flags.push((flag.name, value));
+                return Ok(());
+            }
+            if let Some(value) = rest.strip_prefix('=') {
+                self.flags.push((flag.name, value.to_owned()));
+                return Ok(());
+            }
+            self.flags.push((flag.name, flag.default.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The last value of a flag.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.flags.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Every value of a flag that may be repeated.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.flags.iter().filter(move |(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a switch is on.
+    pub fn on(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| value != "false")
+    }
+
+    /// A flag's number.
+    pub fn number(&self, name: &str) -> Result<Option<i64>, Failure> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| {
+            Failure::error(format!(
+                "invalid argument \"{text}\" for \"--{name}\" flag: strconv.ParseInt: parsing \"{text}\": invalid syntax"
+            ))
+        })
+    }
+
+    /// A flag's span of time in microseconds: `2s`, `1m30s`, `0`.
+    pub fn duration(&self, name: &str) -> Result<Option<u64>, Failure> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        duration(text)
+            .map(Some)
+            .ok_or_else(|| Failure::error(format!("invalid argument \"{text}\" for \"--{name}\" flag: time: invalid duration \"{text}\"")))
+    }
+
+    /// Fails unless every one of these flags is given.
+    pub fn require(&self, names: &[&str]) -> Result<(), Failure> {
+        let missing: Vec<String> = names.iter().filter(|name| self.get(name).is_none()).map(|name| format!("\"{name}\"")).collect();
+        if missing.is_empty() { Ok(()) } else { Err(Failure::error(format!("required flag(s) {} not set", missing.join(", ")))) }
+    }
+}
+
+/// `1m30s` in microseconds.
+pub fn duration(text: &str) -> Option<u64> {
+    if text == "0" {
+        return Some(0);
+    }
+    let mut rest = text;
+    let mut total = 0.0;
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+        let number: f64 = rest[..digits].parse().ok()?;
+        rest = &rest[digits..];
+        let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let unit = match &rest[..letters] {
+            "ms" => 1e3,
+            "s" => 1e6,
+            "m" => 60e6,
+            "h" => 3600e6,
+            _ => return None,
+        };
+        total += number * unit;
+        rest = &rest[letters..];
+    }
+    (!text.is_empty()).then_some(total as u64)
+}
+
+/// Splits a command line as a shell does: blanks, quotes, backslashes.
+pub fn split(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, ' ' | '\t' | '\n') => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), c) if c == open => quote = None,
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        split(line)
+    }
+
+    #[test]
+    fn a_line_is_split_as_a_shell_does() {
+        assert_eq!(words("patch x -p '{\"a\": 1}' \"b c\" d\\ e ''"), ["patch", "x", "-p", "{\"a\": 1}", "b c", "d e", ""]);
+    }
+
+    #[test]
+    fn flags_are_told_from_words() {
+        let args = Args::parse(
+            "get",
+            "output/o= watch/w cascade?background selector/l=",
+            &words("pods a -owide -w --cascade=orphan -l=x=y -n ns"),
+        )
+        .unwrap();
+        assert_eq!(args.words, ["pods", "a"]);
+        assert_eq!((args.get("output"), args.on("watch"), args.get("cascade")), (Some("wide"), true, Some("orphan")));
+        assert_eq!((args.get("selector"), args.get("namespace")), (Some("x=y"), Some("ns")));
+    }
+
+    #[test]
+    fn wrong_flags_are_refused_in_kubectls_words() {
+        for (line, message) in [
+            ("pods --foo", "error: unknown flag: --foo\nSee 'kubectl get --help' for usage.\n"),
+            ("pods -z", "error: unknown shorthand flag: 'z' in -z\nSee 'kubectl get --help' for usage.\n"),
+            ("pods --output", "error: flag needs an argument: --output\nSee 'kubectl get --help' for usage.\n"),
+        ] {
+            assert_eq!(Args::parse("get", "output/o=", &words(line)).unwrap_err().message, message);
+        }
+    }
+
+    #[test]
+    fn durations_are_read() {
+        assert_eq!(duration("2s"), Some(2_000_000));
+        assert_eq!(duration("1m30s"), Some(90_000_000));
+        assert_eq!(duration("soon"), None);
+        assert_eq!(duration(""), None);
+    }
+}

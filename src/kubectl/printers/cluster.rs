@@ -1,0 +1,168 @@
+//! Rows of nodes, namespaces, events, budgets, quotas and the rest.
+
+use super::{Columns, Row, age, or_none};
+use crate::api::Timestamp;
+use serde_json::Value;
+
+type Cells = fn(Row<'_>) -> Vec<String>;
+
+pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
+    const NODE: Columns = &[
+        ("NAME", false),
+        ("STATUS", false),
+        ("ROLES", false),
+        ("AGE", false),
+        ("VERSION", false),
+        ("INTERNAL-IP", true),
+        ("EXTERNAL-IP", true),
+        ("OS-IMAGE", true),
+        ("KERNEL-VERSION", true),
+        ("CONTAINER-RUNTIME", true),
+    ];
+    const EVENT: Columns = &[
+        ("LAST SEEN", false),
+        ("TYPE", false),
+        ("REASON", false),
+        ("OBJECT", false),
+        ("SUBOBJECT", true),
+        ("SOURCE", true),
+        ("MESSAGE", false),
+        ("FIRST SEEN", true),
+        ("COUNT", true),
+        ("NAME", true),
+    ];
+    const BUDGET: Columns =
+        &[("NAME", false), ("MIN AVAILABLE", false), ("MAX UNAVAILABLE", false), ("ALLOWED DISRUPTIONS", false), ("AGE", false)];
+    const QUOTA: Columns = &[("NAME", false), ("REQUEST", false), ("LIMIT", false), ("AGE", false)];
+    const PRIORITY: Columns = &[("NAME", false), ("VALUE", false), ("GLOBAL-DEFAULT", false), ("AGE", false), ("PREEMPTIONPOLICY", false)];
+    Some(match kind {
+        "Node" => (NODE, node as Cells),
+        "Namespace" => (&[("NAME", false), ("STATUS", false), ("AGE", false)], |row| {
+            vec![row.name(), row.text("/status/phase").to_owned(), row.created()]
+        }),
+        "Event" => (EVENT, event),
+        "ConfigMap" => (&[("NAME", false), ("DATA", false), ("AGE", false)], |row| {
+            vec![row.name(), (entries(row.at("/data")) + entries(row.at("/binaryData"))).to_string(), row.created()]
+        }),
+        "Secret" => (&[("NAME", false), ("TYPE", false), ("DATA", false), ("AGE", false)], |row| {
+            vec![row.name(), row.text("/type").to_owned(), entries(row.at("/data")).to_string(), row.created()]
+        }),
+        "ServiceAccount" => (&[("NAME", false), ("AGE", false)], |row| vec![row.name(), row.created()]),
+        "PodDisruptionBudget" => (BUDGET, budget),
+        "ResourceQuota" => (QUOTA, quota),
+        "LimitRange" => {
+            (&[("NAME", false), ("CREATED AT", false)], |row| vec![row.name(), row.text("/metadata/creationTimestamp").to_owned()])
+        }
+        "PriorityClass" => (PRIORITY, priority),
+        "Lease" => (&[("NAME", false), ("HOLDER", false), ("AGE", false)], |row| {
+            vec![row.name(), row.text("/spec/holderIdentity").to_owned(), row.created()]
+        }),
+        "CustomResourceDefinition" => {
+            (&[("NAME", false), ("CREATED AT", false)], |row| vec![row.name(), row.text("/metadata/creationTimestamp").to_owned()])
+        }
+        _ => return None,
+    })
+}
+
+fn entries(map: &Value) -> usize {
+    map.as_object().map_or(0, serde_json::Map::len)
+}
+
+fn node(row: Row<'_>) -> Vec<String> {
+    let ready = row.list("/status/conditions").iter().find(|c| c["type"] == "Ready").map_or("Unknown", |c| match c["status"].as_str() {
+        Some("True") => "Ready",
+        Some("False") => "NotReady",
+        _ => "NotReady",
+    });
+    let cordoned = if row.at("/spec/unschedulable") == true { ",SchedulingDisabled" } else { "" };
+    let roles = row.at("/metadata/labels").as_object().into_iter().flatten();
+    let roles: Vec<&str> = roles.filter_map(|(key, _)| key.strip_prefix("node-role.kubernetes.io/")).collect();
+    let address = |kind: &str| {
+        row.list("/status/addresses").iter().find(|a| a["type"] == kind).and_then(|a| a["address"].as_str()).unwrap_or("").to_owned()
+    };
+    let info = |name: &str| row.text(&format!("/status/nodeInfo/{name}"));
+    vec![
+        row.name(),
+        format!("{ready}{cordoned}"),
+        or_none(&roles.join(",")),
+        row.created(),
+        info("kubeletVersion").to_owned(),
+        or_none(&address("InternalIP")),
+        or_none(&address("ExternalIP")),
+        info("osImage").to_owned(),
+        format!("{} ({})", info("kernelVersion"), info("architecture")),
+        info("containerRuntimeVersion").to_owned(),
+    ]
+}
+
+/// When an event was seen last, in seconds since 1970.
+pub fn last_seen(event: &Value) -> i64 {
+    let at = |value: &Value| value.as_str().and_then(Timestamp::parse).map(|t| t.0);
+    [&event["series"]["lastObservedTime"], &event["lastTimestamp"], &event["eventTime"], &event["metadata"]["creationTimestamp"]]
+        .into_iter()
+        .find_map(at)
+        .unwrap_or(0)
+}
+
+/// When an event was seen first.
+pub fn first_seen(event: &Value) -> i64 {
+    let at = |value: &Value| value.as_str().and_then(Timestamp::parse).map(|t| t.0);
+    [&event["firstTimestamp"], &event["eventTime"], &event["metadata"]["creationTimestamp"]].into_iter().find_map(at).unwrap_or(0)
+}
+
+/// How often an event came.
+pub fn count(event: &Value) -> i64 {
+    event["series"]["count"].as_i64().or(event["count"].as_i64()).unwrap_or(1).max(1)
+}
+
+/// Which component says it.
+pub fn source(event: &Value) -> &str {
+    let of = |value: &'_ Value| -> Option<String> { value.as_str().filter(|s| !s.is_empty()).map(str::to_owned) };
+    if of(&event["source"]["component"]).is_some() {
+        event["source"]["component"].as_str().unwrap_or("")
+    } else {
+        event["reportingComponent"].as_str().unwrap_or("")
+    }
+}
+
+fn event(row: Row<'_>) -> Vec<String> {
+    let involved = row.at("/involvedObject");
+    let kind = involved["kind"].as_str().unwrap_or("").to_ascii_lowercase();
+    vec![
+        age::human(row.now - last_seen(row.object)),
+        row.text("/type").to_owned(),
+        row.text("/reason").to_owned(),
+        format!("{kind}/{}", involved["name"].as_str().unwrap_or("")),
+        involved["fieldPath"].as_str().unwrap_or("").to_owned(),
+        source(row.object).to_owned(),
+        row.text("/message").trim().to_owned(),
+        age::human(row.now - first_seen(row.object)),
+        count(row.object).to_string(),
+        row.name(),
+    ]
+}
+
+fn budget(row: Row<'_>) -> Vec<String> {
+    let amount = |path: &str| match row.at(path) {
+        Value::Null => "N/A".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let allowed = row.number("/status/disruptionsAllowed").to_string();
+    vec![row.name(), amount("/spec/minAvailable"), amount("/spec/maxUnavailable"), allowed, row.created()]
+}
+
+fn quota(row: Row<'_>) -> Vec<String> {
+    let (mut requests, mut limits) = (Vec::new(), Vec::new());
+    for (name, hard) in row.at("/status/hard").as_object().into_iter().flatten() {
+        let used = row.at("/status/used")[name.as_str()].as_str().unwrap_or("0");
+        let shown = format!("{name}: {used}/{}", hard.as_str().unwrap_or(""));
+        if name.starts_with("limits.") { limits.push(shown) } else { requests.push(shown) }
+    }
+    vec![row.name(), requests.join(", "), limits.join(", "), row.created()]
+}
+
+fn priority(row: Row<'_>) -> Vec<String> {
+    let default = row.at("/globalDefault") == true;
+    vec![row.name(), row.number("/value").to_string(), default.to_string(), row.created(), row.text("/preemptionPolicy").to_owned()]
+}

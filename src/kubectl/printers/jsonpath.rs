@@ -1,0 +1,250 @@
+//! JSONPath as `kubectl -o jsonpath` has it: fields, indices, slices, filters, `range`, text.
+
+use serde_json::Value;
+
+/// Evaluates a template such as `{.items[*].metadata.name}` or `{range .items[*]}{.a}{"\n"}{end}`.
+pub fn print(template: &str, value: &Value) -> Result<String, String> {
+    let pieces = pieces(template)?;
+    let mut out = String::new();
+    run(&pieces, value, value, &mut out, 0)?;
+    Ok(out)
+}
+
+/// The values at one path such as `.spec.replicas` or `{.spec.replicas}`.
+pub fn values<'a>(path: &str, value: &'a Value) -> Result<Vec<&'a Value>, String> {
+    let path = path.trim().trim_start_matches('{').trim_end_matches('}');
+    let path = if path.starts_with(['.', '[', '$', '@']) { path.to_owned() } else { format!(".{path}") };
+    find(&path, value, value)
+}
+
+enum Piece {
+    Text(String),
+    Expression(String),
+}
+
+fn pieces(template: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        if open > 0 {
+            pieces.push(Piece::Text(rest[..open].to_owned()));
+        }
+        let close = closing(&rest[open + 1..]).ok_or("unclosed action")?;
+        pieces.push(Piece::Expression(rest[open + 1..open + 1 + close].trim().to_owned()));
+        rest = &rest[open + close + 2..];
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.to_owned()));
+    }
+    Ok(pieces)
+}
+
+/// Where the brace closes, not counting those in quotes.
+fn closing(text: &str) -> Option<usize> {
+    let mut quote = None;
+    for (index, c) in text.char_indices() {
+        match (quote, c) {
+            (None, '}') => return Some(index),
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+const DEPTH: usize = 20;
+
+fn run(pieces: &[Piece], root: &Value, value: &Value, out: &mut String, depth: usize) -> Result<(), String> {
+    if depth > DEPTH {
+        return Err("ranges are nested too deeply".to_owned());
+    }
+    let mut index = 0;
+    while index < pieces.len() {
+        match &pieces[index] {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Expression(text) if text == "end" => return Err("not in range, nothing to end".to_owned()),
+            Piece::Expression(text) => match text.strip_prefix("range ") {
+                Some(path) => {
+                    let end = end_of(&pieces[index + 1..]).ok_or("unexpected end of range")?;
+                    let body = &pieces[index + 1..index + 1 + end];
+                    for item in find(path.trim(), root, value)? {
+                        run(body, root, item, out, depth + 1)?;
+                    }
+                    index += end + 1;
+                }
+                None => out.push_str(&expression(text, root, value)?),
+            },
+        }
+        index += 1;
+    }
+    Ok(())
+}
+
+fn end_of(pieces: &[Piece]) -> Option<usize> {
+    let mut open = 0;
+    for (index, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Expression(text) if text.starts_with("range ") => open += 1,
+            Piece::Expression(text) if text == "end" && open == 0 => return Some(index),
+            Piece::Expression(text) if text == "end" => open -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn expression(text: &str, root: &Value, value: &Value) -> Result<String, String> {
+    if let Some(quoted) = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
+        return Ok(quoted.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\""));
+    }
+    if let Some(quoted) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
+        return Ok(quoted.to_owned());
+    }
+    let found = find(text, root, value)?;
+    Ok(found.into_iter().map(show).collect::<Vec<_>>().join(" "))
+}
+
+/// A value as text: strings bare, everything else as JSON.
+pub fn show(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn find<'a>(path: &str, root: &'a Value, value: &'a Value) -> Result<Vec<&'a Value>, String> {
+    let mut current = vec![if path.starts_with('$') { root } else { value }];
+    let mut rest = path.strip_prefix(['$', '@']).unwrap_or(path);
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("..") {
+            let (name, tail) = name(after);
+            let mut found = Vec::new();
+            current.iter().for_each(|v| descend(v, &name, &mut found, 0));
+            (current, rest) = (found, tail);
+        } else if let Some(after) = rest.strip_prefix('.') {
+            let (name, tail) = name(after);
+            current = match name.as_str() {
+                "" => current,
+                "*" => current.into_iter().flat_map(children).collect(),
+                name => current.into_iter().filter_map(|v| v.get(name)).collect(),
+            };
+            rest = tail;
+        } else if let Some(after) = rest.strip_prefix('[') {
+            let close = bracket(after).ok_or("unterminated array")?;
+            current = select(&after[..close], root, current)?;
+            rest = &after[close + 1..];
+        } else {
+            return Err(format!("unrecognized character in action: {:?}", rest.chars().next().unwrap_or(' ')));
+        }
+    }
+    Ok(current)
+}
+
+fn name(text: &str) -> (String, &str) {
+    let mut name = String::new();
+    let mut escaped = false;
+    for (index, c) in text.char_indices() {
+        match c {
+            '\\' if !escaped => escaped = true,
+            '.' | '[' if !escaped => return (name, &text[index..]),
+            _ => {
+                name.push(c);
+                escaped = false;
+            }
+        }
+    }
+    (name, "")
+}
+
+fn bracket(text: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut open = 0;
+    for (index, c) in text.char_indices() {
+        match (quote, c) {
+            (None, ']') if open == 0 => return Some(index),
+            (None, ']') => open -= 1,
+            (None, '[') => open += 1,
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(start), c) if c == start => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn children(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(map) => map.values().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn descend<'a>(value: &'a Value, name: &str, found: &mut Vec<&'a Value>, depth: usize) {
+    if depth > 100 {
+        return;
+    }
+    found.extend(value.get(name));
+    children(value).into_iter().for_each(|child| descend(child, name, found, depth + 1));
+}
+
+fn select<'a>(inside: &str, root: &'a Value, current: Vec<&'a Value>) -> Result<Vec<&'a Value>, String> {
+    if inside == "*" {
+        return Ok(current.into_iter().flat_map(children).collect());
+    }
+    if let Some(filter) = inside.strip_prefix("?(").and_then(|f| f.strip_suffix(')')) {
+        let all = current.into_iter().flat_map(children);
+        return all.filter_map(|item| matches(filter, root, item).map(|good| good.then_some(item)).transpose()).collect();
+    }
+    if let Some(quoted) = inside.strip_prefix(['\'', '"']) {
+        let name = quoted.trim_end_matches(['\'', '"']).replace('\\', "");
+        return Ok(current.into_iter().filter_map(|v| v.get(&name)).collect());
+    }
+    let bounds: Vec<Option<i64>> = inside.split(':').map(|n| n.trim().parse().ok()).collect();
+    Ok(current.into_iter().filter_map(Value::as_array).flat_map(|items| slice(items, &bounds)).collect())
+}
+
+fn slice<'a>(items: &'a [Value], bounds: &[Option<i64>]) -> Vec<&'a Value> {
+    let length = items.len() as i64;
+    let place = |n: i64| if n < 0 { n + length } else { n };
+    match *bounds {
+        [Some(index)] => usize::try_from(place(index)).ok().and_then(|i| items.get(i)).into_iter().collect(),
+        [from, to] => {
+            let (from, to) = (place(from.unwrap_or(0)).clamp(0, length), place(to.unwrap_or(length)).clamp(0, length));
+            items.iter().skip(from as usize).take((to - from).max(0) as usize).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+const OPERATORS: [&str; 6] = ["==", "!=", ">=", "<=", ">", "<"];
+
+fn matches(filter: &str, root: &Value, item: &Value) -> Result<bool, String> {
+    let Some((at, operator)) = OPERATORS.iter().find_map(|op| filter.find(op).map(|at| (at, *op))) else {
+        return Ok(!find(filter.trim(), root, item)?.is_empty());
+    };
+    let (left, right) = (filter[..at].trim(), filter[at + operator.len()..].trim());
+    let text = |side: &str| -> Result<Option<String>, String> {
+        if let Some(quoted) = side.strip_prefix(['\'', '"']) {
+            return Ok(Some(quoted.trim_end_matches(['\'', '"']).to_owned()));
+        }
+        if side.starts_with(['@', '$']) {
+            return Ok(find(side, root, item)?.first().map(|v| show(v)));
+        }
+        Ok(Some(side.to_owned()))
+    };
+    let (Some(left), Some(right)) = (text(left)?, text(right)?) else { return Ok(operator == "!=") };
+    let order = match (left.parse::<f64>(), right.parse::<f64>()) {
+        (Ok(a), Ok(b)) => a.partial_cmp(&b),
+        _ => Some(left.cmp(&right)),
+    };
+    Ok(order.is_some_and(|order| match operator {
+        "==" => order.is_eq(),
+        "!=" => order.is_ne(),
+        ">=" => order.is_ge(),
+        "<=" => order.is_le(),
+        ">" => order.is_gt(),
+        _ => order.is_lt(),
+    }))
+}

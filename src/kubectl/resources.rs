@@ -1,0 +1,69 @@
+//! `kubectl api-resources`, `api-versions`, `version`, and what cannot be simulated.
+
+use super::client::Client;
+use super::parse::Args;
+use super::printers::table::Widths;
+use super::{Failure, Task};
+use crate::api::Kind;
+use crate::api::kind::ALL;
+use std::collections::BTreeSet;
+
+pub fn api_resources(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let args = Args::parse("api-resources", "namespaced= output/o= no-headers api-group= verbs= cached sort-by= categories=", words)?;
+    let mut rows = Vec::new();
+    if !args.on("no-headers") {
+        rows.push(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).to_vec());
+    }
+    let mut kinds: Vec<Kind> = ALL.to_vec();
+    kinds.sort_by_key(|kind| (kind.info().group, kind.info().plural));
+    for kind in kinds {
+        let info = kind.info();
+        let wanted = args.get("namespaced").is_none_or(|only| (only == "true") == info.namespaced)
+            && args.get("api-group").is_none_or(|group| group == info.group);
+        if wanted && args.get("output") == Some("name") {
+            client.say(kind.group_resource());
+        } else if wanted {
+            rows.push(vec![
+                info.plural.to_owned(),
+                info.short.to_owned(),
+                kind.api_version(),
+                info.namespaced.to_string(),
+                info.name.to_owned(),
+            ]);
+        }
+    }
+    if args.get("output") != Some("name") {
+        client.out.push_str(&Widths::default().print(&rows));
+    }
+    Ok(Task::Done)
+}
+
+pub fn api_versions(client: &mut Client<'_>) -> Result<Task, Failure> {
+    let all: BTreeSet<String> = ALL.iter().map(|kind| kind.api_version()).collect();
+    all.into_iter().for_each(|version| client.say(version));
+    Ok(Task::Done)
+}
+
+pub fn version(client: &mut Client<'_>) -> Result<Task, Failure> {
+    client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2");
+    Ok(Task::Done)
+}
+
+/// No container ever prints anything here, but a Pod that is not there is still not there.
+pub fn logs(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let args = Args::parse("logs", "container/c= follow/f previous/p tail= since= all-containers selector/l= timestamps", words)?;
+    client.use_namespace(&args);
+    let Some(name) = args.words.first() else {
+        return Err(Failure::error(
+            "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command\nSee 'kubectl logs -h' for help and examples",
+        ));
+    };
+    let pod = name.rsplit('/').next().unwrap_or(name);
+    if client.find(&client.key(Kind::Pod, pod)).is_none() {
+        return Err(Failure::error(format!(
+            "error from server (NotFound): pods \"{pod}\" not found in namespace \"{}\"",
+            client.namespace
+        )));
+    }
+    Ok(Task::Done)
+}

@@ -1,0 +1,83 @@
+//! `kubectl rollout`: status, history, undo, pause, resume, restart.
+
+mod history;
+mod status;
+mod undo;
+
+use super::client::{Client, server_error};
+use super::parse::Args;
+use super::targets::{Targets, label, name_of};
+use super::{Failure, Task};
+use crate::api::{Kind, Timestamp};
+use serde_json::{Value, json};
+
+pub use status::Follow;
+
+const FLAGS: &str =
+    "revision= to-revision= watch/w timeout= selector/l= field-selector= filename/f= dry-run?unchanged output/o= recursive/R";
+
+pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let Some((topic, rest)) = words.split_first() else {
+        return Err(Failure::error("must specify one of: history, pause, restart, resume, status, undo"));
+    };
+    let args = Args::parse(&format!("rollout {topic}"), FLAGS, rest)?;
+    client.use_namespace(&args);
+    if !matches!(topic.as_str(), "status" | "history" | "undo" | "pause" | "resume" | "restart") {
+        return Err(Failure::error(format!("unknown command \"{topic}\" for \"kubectl rollout\"")));
+    }
+    if args.words.is_empty() && args.get("filename").is_none() {
+        return Err(Failure::error("required resource not specified"));
+    }
+    let targets = Targets::parse(client, &args, &args.words)?.fetch(client);
+    if topic == "status" {
+        return status::start(client, &args, targets);
+    }
+    for (kind, object) in targets {
+        let result = match topic.as_str() {
+            "history" => history::print(client, &args, kind, &object),
+            "undo" => undo::undo(client, &args, kind, &object),
+            "restart" => restart(client, kind, &object),
+            verb => pause(client, kind, &object, verb == "pause"),
+        };
+        if let Err(failure) = result {
+            client.fail(&failure);
+        }
+    }
+    Ok(Task::Done)
+}
+
+/// `deployments.apps "nginx"`: how rollout's own errors name an object.
+fn quoted(kind: Kind, object: &Value) -> String {
+    format!("{} \"{}\"", kind.group_resource(), name_of(object))
+}
+
+fn pause(client: &mut Client<'_>, kind: Kind, object: &Value, on: bool) -> Result<(), Failure> {
+    if kind != Kind::Deployment {
+        let word = if on { "pausing" } else { "resuming" };
+        return Err(Failure::error(format!("{} {word} is not supported", quoted(kind, object))));
+    }
+    if (object["spec"]["paused"] == true) == on {
+        let word = if on { "already paused" } else { "not paused" };
+        return Err(Failure::error(format!("{} is {word}", quoted(kind, object))));
+    }
+    let mut edited = object.clone();
+    edited["spec"]["paused"] = if on { json!(true) } else { Value::Null };
+    client.update(edited).map_err(|error| server_error(&error))?;
+    client.say(format!("{} {}", label(kind, name_of(object)), if on { "paused" } else { "resumed" }));
+    Ok(())
+}
+
+fn restart(client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Failure> {
+    if !matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
+        return Err(Failure::error(format!("{} restarting is not supported", quoted(kind, object))));
+    }
+    if object["spec"]["paused"] == true {
+        return Err(Failure::error(format!("{} can't restart paused deployment (run rollout resume first)", quoted(kind, object))));
+    }
+    let mut edited = object.clone();
+    let now = Timestamp(client.wall()).rfc3339();
+    edited["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = Value::from(now);
+    client.update(edited).map_err(|error| server_error(&error))?;
+    client.say(format!("{} restarted", label(kind, name_of(object))));
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! `kubectl scale`.
+
+use super::client::{Client, server_error};
+use super::parse::Args;
+use super::targets::{self, Targets, name_of};
+use super::{Failure, Task};
+use crate::api::{Kind, ObjectRef};
+use crate::engine::Why;
+
+const FLAGS: &str =
+    "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all filename/f= output/o= dry-run?unchanged";
+
+pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let args = Args::parse("scale", FLAGS, words)?;
+    client.use_namespace(&args);
+    args.require(&["replicas"])?;
+    let replicas = args.number("replicas")?.unwrap_or(-1);
+    if replicas < 0 {
+        return Err(Failure::error("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"));
+    }
+    let current = args.number("current-replicas")?.filter(|n| *n >= 0);
+    let targets = Targets::parse(client, &args, &args.words)?;
+    for (kind, object) in targets.fetch(client) {
+        let name = name_of(&object).to_owned();
+        if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController) {
+            client.fail(&Failure::plain("Error from server (NotFound): the server could not find the requested resource"));
+            continue;
+        }
+        let now = object["spec"]["replicas"].as_i64().unwrap_or(0);
+        if let Some(expected) = current.filter(|expected| *expected != now) {
+            client.fail(&Failure::error(format!("Expected replicas to be {expected}, was {now}")));
+            continue;
+        }
+        let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+        let origin = client.origin();
+        match client.sim.request(|server| server.scale(&origin, &key, replicas, Why::Asked)) {
+            Ok(_) => client.say(format!("{} scaled", targets::label(kind, &name))),
+            Err(error) => client.fail(&server_error(&error)),
+        }
+    }
+    Ok(Task::Done)
+}

@@ -1,0 +1,185 @@
+//! `kubectl set image|env|resources|serviceaccount|selector`: one part of a Pod template or Service.
+
+use super::client::{Client, server_error};
+use super::parse::Args;
+use super::targets::{Targets, label, name_of};
+use super::{Failure, Task};
+use crate::api::Kind;
+use serde_json::{Map, Value, json};
+
+const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= local dry-run?unchanged \
+    output/o= filename/f= list overwrite from= keys= prefix= resource-version= record";
+
+pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    let Some((topic, rest)) = words.split_first() else {
+        return Err(Failure::error("must specify one of: env, image, resources, selector, serviceaccount, subject"));
+    };
+    let args = Args::parse(&format!("set {topic}"), FLAGS, rest)?;
+    client.use_namespace(&args);
+    match topic.as_str() {
+        "image" => change(client, &args, |word| word.contains('=') && !word.starts_with('/'), "image updated", image),
+        "env" => change(client, &args, |word| word.contains('=') || word.ends_with('-'), "env updated", env),
+        "resources" => {
+            if args.get("requests").is_none() && args.get("limits").is_none() {
+                return Err(Failure::error("you must specify an update to requests or limits (in the form of --requests/--limits)"));
+            }
+            change(client, &args, |_| false, "resource requirements updated", resources)
+        }
+        "serviceaccount" | "sa" => account(client, &args),
+        "selector" => selector(client, &args),
+        other => Err(Failure::error(format!("unknown command \"{other}\" for \"kubectl set\""))),
+    }
+}
+
+type Edit = fn(&Args, &[String], &mut Map<String, Value>) -> Result<(), Failure>;
+
+/// Edits the Pod spec of every target and says so where that changed something.
+fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, done: &str, edit: Edit) -> Result<Task, Failure> {
+    let (changes, words): (Vec<String>, Vec<String>) = args.words.iter().cloned().partition(|word| is_change(word));
+    if words.is_empty() && args.get("filename").is_none() {
+        return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
+    }
+    if changes.is_empty() && done != "resource requirements updated" {
+        let what = if done.starts_with("image") {
+            "at least one image update is required"
+        } else {
+            "at least one environment variable must be provided"
+        };
+        return Err(Failure::error(what));
+    }
+    for (kind, object) in Targets::parse(client, args, &words)?.fetch(client) {
+        let mut edited = object.clone();
+        let Some(spec) = pod_spec(kind, &mut edited) else {
+            client.fail(&Failure::error(format!(
+                "{} cannot be updated: the object is not a pod or does not have a pod template",
+                label(kind, name_of(&object))
+            )));
+            continue;
+        };
+        if let Err(failure) = edit(args, &changes, spec) {
+            client.fail(&failure);
+            continue;
+        }
+        write(client, kind, &object, edited, done);
+    }
+    Ok(Task::Done)
+}
+
+fn write(client: &mut Client<'_>, kind: Kind, before: &Value, after: Value, done: &str) {
+    if *before == after {
+        return;
+    }
+    match client.update(after) {
+        Ok(_) => client.say(format!("{} {done}", label(kind, name_of(before)))),
+        Err(error) => client.fail(&server_error(&error)),
+    }
+}
+
+/// The Pod spec inside an object.
+fn pod_spec(kind: Kind, object: &mut Value) -> Option<&mut Map<String, Value>> {
+    let path = match kind {
+        Kind::Pod => "/spec",
+        Kind::CronJob => "/spec/jobTemplate/spec/template/spec",
+        _ => "/spec/template/spec",
+    };
+    object.pointer_mut(path).and_then(Value::as_object_mut)
+}
+
+fn containers<'a>(spec: &'a mut Map<String, Value>, kind: &str) -> impl Iterator<Item = &'a mut Map<String, Value>> {
+    spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+fn image(_: &Args, changes: &[String], spec: &mut Map<String, Value>) -> Result<(), Failure> {
+    for change in changes {
+        let (name, image) = change.split_once('=').unwrap_or((change, ""));
+        let mut found = false;
+        for kind in ["initContainers", "containers"] {
+            for container in containers(spec, kind).filter(|c| name == "*" || c.get("name").is_some_and(|n| n == name)) {
+                container.insert("image".to_owned(), Value::from(image));
+                found = true;
+            }
+        }
+        if !found {
+            return Err(Failure::error(format!("unable to find container named \"{name}\"")));
+        }
+    }
+    Ok(())
+}
+
+fn chosen<'a>(args: &Args, spec: &'a mut Map<String, Value>) -> Result<Vec<&'a mut Map<String, Value>>, Failure> {
+    let wanted = args.get("container").or(args.get("containers")).unwrap_or("*").to_owned();
+    let all: Vec<_> =
+        containers(spec, "containers").filter(|c| wanted == "*" || c.get("name").is_some_and(|n| *n == wanted.as_str())).collect();
+    if all.is_empty() { Err(Failure::error(format!("unable to find container named {wanted}"))) } else { Ok(all) }
+}
+
+fn env(args: &Args, changes: &[String], spec: &mut Map<String, Value>) -> Result<(), Failure> {
+    for container in chosen(args, spec)? {
+        let mut list = container.get("env").and_then(Value::as_array).cloned().unwrap_or_default();
+        for change in changes {
+            let Some((name, value)) = change.split_once('=') else {
+                list.retain(|entry| entry["name"] != change[..change.len() - 1]);
+                continue;
+            };
+            match list.iter_mut().find(|entry| entry["name"] == name) {
+                Some(entry) => *entry = json!({"name": name, "value": value}),
+                None => list.push(json!({"name": name, "value": value})),
+            }
+        }
+        if list.is_empty() {
+            container.remove("env");
+        } else {
+            container.insert("env".to_owned(), Value::Array(list));
+        }
+    }
+    Ok(())
+}
+
+fn resources(args: &Args, _: &[String], spec: &mut Map<String, Value>) -> Result<(), Failure> {
+    for container in chosen(args, spec)? {
+        let entry = container.entry("resources").or_insert_with(|| json!({}));
+        for kind in ["requests", "limits"] {
+            for pair in args.get(kind).unwrap_or("").split(',').filter(|pair| !pair.is_empty()) {
+                let (name, amount) = pair
+                    .split_once('=')
+                    .ok_or_else(|| Failure::error(format!("invalid argument syntax {pair}, expected <resource>=<value>")))?;
+                let amount = crate::api::quantity::Quantity::parse(amount).map_err(|error| Failure::error(error))?.to_string();
+                entry[kind][name] = Value::from(amount);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn account(client: &mut Client<'_>, args: &Args) -> Result<Task, Failure> {
+    let Some((account, words)) = args.words.split_last().filter(|(_, words)| !words.is_empty()) else {
+        return Err(Failure::error("serviceaccount is required"));
+    };
+    for (kind, object) in Targets::parse(client, args, words)?.fetch(client) {
+        let mut edited = object.clone();
+        if let Some(spec) = pod_spec(kind, &mut edited) {
+            spec.insert("serviceAccountName".to_owned(), Value::from(account.as_str()));
+            spec.remove("serviceAccount");
+        }
+        write(client, kind, &object, edited, "serviceaccount updated");
+    }
+    Ok(Task::Done)
+}
+
+fn selector(client: &mut Client<'_>, args: &Args) -> Result<Task, Failure> {
+    let Some((selector, words)) = args.words.split_last().filter(|(_, words)| !words.is_empty()) else {
+        return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
+    };
+    let pairs: Map<String, Value> =
+        selector.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))).collect();
+    for (kind, object) in Targets::parse(client, args, words)?.fetch(client) {
+        if kind != Kind::Service {
+            client.fail(&Failure::error(format!("setting a selector is only supported for Services, not for {}", kind.name())));
+            continue;
+        }
+        let mut edited = object.clone();
+        edited["spec"]["selector"] = Value::Object(pairs.clone());
+        write(client, kind, &object, edited, "selector updated");
+    }
+    Ok(Task::Done)
+}

@@ -1,0 +1,111 @@
+//! Which objects the words of a command line name: `deploy/x`, `pods a b`, `deploy,rs`, `all`.
+
+use super::parse::Args;
+use super::select::Selection;
+use super::{Failure, client::Client};
+use crate::api::Kind;
+use serde_json::Value;
+
+/// The kinds and names that were asked for.
+#[derive(Clone, Debug)]
+pub struct Targets {
+    /// A kind, and a name unless all are meant.
+    pub list: Vec<(Kind, Option<String>)>,
+    /// Labels and fields.
+    pub selection: Selection,
+    /// Empty for all namespaces.
+    pub namespace: String,
+}
+
+const ALL: [Kind; 10] = [
+    Kind::Pod,
+    Kind::ReplicationController,
+    Kind::Service,
+    Kind::DaemonSet,
+    Kind::Deployment,
+    Kind::ReplicaSet,
+    Kind::StatefulSet,
+    Kind::HorizontalPodAutoscaler,
+    Kind::CronJob,
+    Kind::Job,
+];
+
+/// The kind that a word means, or kubectl's refusal.
+pub fn kind(word: &str) -> Result<Kind, Failure> {
+    Kind::from_word(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type \"{word}\"")))
+}
+
+impl Targets {
+    /// Reads the words of a command.
+    pub fn parse(client: &Client<'_>, args: &Args, words: &[String]) -> Result<Targets, Failure> {
+        let mut list = Vec::new();
+        let slashed = words.first().is_some_and(|word| word.contains('/'));
+        if slashed {
+            for word in words {
+                let Some((resource, name)) = word.split_once('/') else {
+                    return Err(Failure::error(
+                        "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'",
+                    ));
+                };
+                if name.is_empty() {
+                    return Err(Failure::error("arguments in resource/name form must have a single resource and name"));
+                }
+                list.push((kind(resource)?, Some(name.to_owned())));
+            }
+        } else if let Some((resources, names)) = words.split_first() {
+            for kind in kinds(resources)? {
+                if names.is_empty() {
+                    list.push((kind, None));
+                }
+                list.extend(names.iter().map(|name| (kind, Some(name.clone()))));
+            }
+        }
+        let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
+        let selection = Selection::parse(args.get("selector"), args.get("field-selector"))?;
+        if !selection.is_empty() && list.iter().any(|(_, name)| name.is_some()) {
+            return Err(Failure::error("name cannot be provided when a selector is specified"));
+        }
+        Ok(Targets { list, selection, namespace })
+    }
+
+    /// The objects themselves; what is not there is complained about.
+    pub fn fetch(&self, client: &mut Client<'_>) -> Vec<(Kind, Value)> {
+        let mut found = Vec::new();
+        for (kind, name) in &self.list {
+            match name {
+                Some(name) => match client.get(*kind, name) {
+                    Ok(object) => found.push((*kind, object)),
+                    Err(failure) => client.fail(&failure),
+                },
+                None => {
+                    let all = client.list(*kind, &self.namespace).into_iter();
+                    found.extend(all.filter(|object| self.selection.matches(object)).map(|object| (*kind, object)));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// `deploy,rs` or `all`.
+pub fn kinds(words: &str) -> Result<Vec<Kind>, Failure> {
+    let mut list = Vec::new();
+    for word in words.split(',').filter(|word| !word.is_empty()) {
+        if word == "all" {
+            list.extend(ALL);
+        } else {
+            list.push(kind(word)?);
+        }
+    }
+    Ok(list)
+}
+
+/// The name of an object.
+pub fn name_of(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or("")
+}
+
+/// `deployment.apps/nginx`
+pub fn label(kind: Kind, name: &str) -> String {
+    format!("{}/{name}", kind.qualified_singular())
+}

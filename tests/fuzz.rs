@@ -1,0 +1,186 @@
+//! Arbitrary and mutated text: every one ends with objects or diagnostics, never with a panic or a hang.
+//!
+//! `cargo test --release --test fuzz` runs a fixed number of rounds; `LOOPSCOPE_FUZZ_SECONDS=600` goes on for ten minutes.
+
+use loopscope::api::Time;
+use loopscope::engine::Sim;
+use loopscope::engine::cluster::ClusterConfig;
+use loopscope::engine::rng::Rng;
+use loopscope::kubectl::{Progress, Session};
+use loopscope::manifest;
+use std::fs;
+use std::path::Path;
+
+const ROUNDS: u64 = 1_500;
+/// More than this from one text is a bomb that went off.
+const MOST_DIAGNOSTICS: usize = 10_000;
+
+/// Pieces that have made parsers stumble.
+const PIECES: [&str; 40] = [
+    "\u{feff}",
+    "\r\n",
+    "\0",
+    "\t",
+    "---\n",
+    "...\n",
+    "- ",
+    ": ",
+    "? ",
+    "&a ",
+    "*a",
+    "!!binary ",
+    "!!float ",
+    "<<: *a\n",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    "|\n",
+    ">-\n",
+    "#",
+    "%YAML 1.1\n",
+    "null",
+    "~",
+    "true",
+    "1e999",
+    "-0x7fffffffffffffff",
+    ".inf",
+    "9999999999999999999999",
+    "kind: List\nitems:\n",
+    "replicas: 1000000000\n",
+    "replicas: -1\n",
+    "maxSurge: 1000%\n",
+    "generateName: x-\n",
+    "storage: 1Ei\n",
+    "cpu: 1e-30\n",
+    "\u{202e}",
+    "𝕏",
+];
+
+fn seeds() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/scenarios");
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    for path in paths {
+        let scenario = loopscope::scenario::parse(&fs::read_to_string(path).unwrap()).unwrap();
+        for step in scenario.steps {
+            if let loopscope::scenario::Step::Apply(text) = step {
+                texts.push(text.into_bytes());
+            }
+        }
+    }
+    texts
+}
+
+/// One text: a seed with some bytes changed, or noise.
+fn mutated(rng: &mut Rng, seeds: &[Vec<u8>]) -> Vec<u8> {
+    let mut text = if rng.below(10) == 0 {
+        (0..rng.below(400)).map(|_| rng.next() as u8).collect()
+    } else {
+        seeds[rng.below(seeds.len() as u64) as usize].clone()
+    };
+    for _ in 0..=rng.below(6) {
+        let at = rng.below(text.len() as u64 + 1) as usize;
+        match rng.below(7) {
+            0 if at < text.len() => text[at] = rng.next() as u8,
+            1 if at < text.len() => {
+                text.remove(at);
+            }
+            2 => {
+                let end = (at + rng.below(80) as usize).min(text.len());
+                text.drain(at..end);
+            }
+            3 => {
+                let other = &seeds[rng.below(seeds.len() as u64) as usize];
+                let from = rng.below(other.len() as u64) as usize;
+                let piece = other[from..(from + rng.below(200) as usize).min(other.len())].to_vec();
+                text.splice(at..at, piece);
+            }
+            4 => {
+                let end = (at + rng.below(60) as usize).min(text.len());
+                let piece = text[at..end].to_vec();
+                text.splice(at..at, piece);
+            }
+            _ => {
+                let piece = PIECES[rng.below(PIECES.len() as u64) as usize];
+                text.splice(at..at, piece.bytes());
+            }
+        }
+    }
+    text
+}
+
+/// Reads a text and applies it to a fresh cluster, as a person's paste would be.
+fn paste(text: &[u8]) {
+    let parsed = manifest::parse(text);
+    assert!(parsed.diagnostics.len() <= MOST_DIAGNOSTICS, "too many diagnostics");
+    let Ok(text) = std::str::from_utf8(text) else {
+        assert!(!parsed.diagnostics.is_empty(), "text that is not UTF-8 is told");
+        return;
+    };
+    for document in &parsed.documents {
+        let _ = manifest::locate(text.as_bytes(), document.index, "spec.template.spec.containers[0].image");
+    }
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let mut session = Session::start(&mut sim, &["apply".into(), "-f".into(), "-".into()], text);
+    let ended = session.poll(&mut sim) == Progress::Done;
+    assert!(ended, "apply does not wait for anything");
+    assert!(session.exit != 0 || !session.stdout.is_empty(), "apply says what it did, or why not");
+    sim.advance(Time(3_000_000), 3_000);
+}
+
+#[test]
+fn any_text_ends_with_objects_or_diagnostics() {
+    let seeds = seeds();
+    let seconds: Option<u64> = std::env::var("LOOPSCOPE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
+    #[allow(clippy::disallowed_methods)] // how long to go on, not what happens
+    let start = std::time::Instant::now();
+    let mut round = 0;
+    loop {
+        let mut rng = Rng::new(round);
+        let text = mutated(&mut rng, &seeds);
+        let result = std::panic::catch_unwind(|| paste(&text));
+        assert!(result.is_ok(), "round {round}: {:?}", String::from_utf8_lossy(&text));
+        round += 1;
+        match seconds {
+            Some(seconds) if start.elapsed().as_secs() >= seconds => break,
+            None if round >= ROUNDS => break,
+            _ => {}
+        }
+    }
+    println!("{round} texts");
+}
+
+#[test]
+fn bombs_are_defused() {
+    let mut aliases = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x]\n");
+    for i in 1..30 {
+        aliases += &format!("a{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 9].join(","));
+    }
+    let cases: [(&str, Vec<u8>); 8] = [
+        ("aliases", aliases.into_bytes()),
+        ("depth in flow", [vec![b'['; 10_000], vec![b']'; 10_000]].concat()),
+        ("depth in blocks", (0..10_000).map(|i| format!("{}a:\n", " ".repeat(i % 200 + i / 200))).collect::<String>().into_bytes()),
+        ("depth in JSON", format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000)).into_bytes()),
+        ("10 MB of one line", vec![b'a'; 10 << 20]),
+        ("10 MB of documents", b"---\na: 1\n".repeat((10 << 20) / 9)),
+        ("NUL", b"kind: Pod\0\n".to_vec()),
+        ("not UTF-8", b"kind: \xff\xfe\n".to_vec()),
+    ];
+    for (name, text) in cases {
+        let parsed = manifest::parse(&text);
+        assert!(!parsed.diagnostics.is_empty() || !parsed.documents.is_empty(), "{name}: something is said");
+        assert!(parsed.diagnostics.len() <= MOST_DIAGNOSTICS, "{name}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_are_read() {
+    let text = "\u{feff}apiVersion: v1\r\nkind: ConfigMap\r\nmetadata:\r\n  name: a\r\n";
+    let parsed = manifest::parse(text.as_bytes());
+    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+    assert_eq!(parsed.documents.len(), 1);
+}
