@@ -5,8 +5,13 @@
 //! A module imports only what stands above it in this list.
 
 pub mod api;
+pub mod order;
 pub mod manifest;
 pub mod engine;
 pub mod i18n;
 pub mod kubectl;
 pub mod scenario;
+pub mod scene;
+pub mod app;
+#[cfg(target_arch = "wasm32")]
+pub mod web;

@@ -1,0 +1,24 @@
+import { defineConfig } from '@playwright/test';
+import { chromium } from './tests/browser/chromium.mjs';
+
+const port = 4173;
+
+export default defineConfig({
+  testDir: 'tests/browser',
+  testMatch: '*.spec.mjs',
+  timeout: 60_000,
+  expect: { timeout: 20_000 },
+  workers: 1,
+  reporter: [['list']],
+  use: {
+    baseURL: `http://127.0.0.1:${port}/loopscope/`,
+    viewport: { width: 1440, height: 900 },
+    launchOptions: chromium,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  },
+  webServer: {
+    command: `node tests/browser/server.mjs ${port}`,
+    url: `http://127.0.0.1:${port}/loopscope/`,
+    reuseExistingServer: false,
+  },
+});

@@ -1,0 +1,27 @@
+// What a first visit downloads: wasm, js and css of the release page, compressed as a web server does.
+// Fails above the budget.
+import { readFileSync, readdirSync } from 'node:fs';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const budget = 300_000;
+const dist = new URL('../dist/', import.meta.url);
+// Not part of a first visit: the script for course pages, and the copy of the module for pages that may not fetch.
+const apart = new Set(['embed.js', 'loopscope_bg.wasm.js']);
+
+const brotli = (bytes) =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }).length;
+
+let total = 0;
+console.log(`${'file'.padEnd(24)}${'raw'.padStart(10)}${'gzip'.padStart(10)}${'brotli'.padStart(10)}`);
+for (const name of readdirSync(dist).sort()) {
+  if (!/\.(wasm|js|css|html)$/.test(name) || apart.has(name) || name === 'course-page.html') continue;
+  const bytes = readFileSync(new URL(name, dist));
+  const size = brotli(bytes);
+  if (!name.endsWith('.html')) total += size;
+  console.log(`${name.padEnd(24)}${String(bytes.length).padStart(10)}${String(gzipSync(bytes).length).padStart(10)}${String(size).padStart(10)}`);
+}
+console.log(`wasm + js + css, brotli: ${(total / 1000).toFixed(1)} kB of ${budget / 1000} kB`);
+if (total > budget) {
+  console.error('The page is over its budget.');
+  process.exit(1);
+}

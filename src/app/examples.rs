@@ -1,0 +1,22 @@
+//! Manifests to begin with: those of the notes this simulator was made for.
+
+/// A manifest with a name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Example {
+    /// In the picker.
+    pub title: &'static str,
+    /// The name of its file.
+    pub file: &'static str,
+    /// The text.
+    pub text: &'static str,
+    /// The diagram to look at.
+    pub view: &'static str,
+}
+
+/// All of them; the page opens with the first.
+pub const ALL: [Example; 4] = [
+    Example { title: "Deployment", file: "nginx.yaml", text: include_str!("examples/deployment.yaml"), view: "ownership" },
+    Example { title: "Rolling update", file: "rollout.yaml", text: include_str!("examples/rollout.yaml"), view: "ownership" },
+    Example { title: "StatefulSet storage", file: "web.yaml", text: include_str!("examples/statefulset.yaml"), view: "storage" },
+    Example { title: "A Pod that does not fit", file: "report.yaml", text: include_str!("examples/unschedulable.yaml"), view: "nodes" },
+];

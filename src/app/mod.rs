@@ -1,0 +1,15 @@
+//! What the page is, without a page: state, messages, what they do; permalinks; numbers and words.
+//! No web crate is named here, so all of it is tested natively.
+
+pub mod examples;
+pub mod facts;
+pub mod highlight;
+pub mod permalink;
+pub mod run;
+pub mod shell;
+pub mod speed;
+pub mod state;
+pub mod words;
+
+pub use crate::scene::format;
+pub use state::{Msg, State};

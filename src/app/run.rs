@@ -1,0 +1,262 @@
+//! A run: the simulation at its newest instant, what the person did, and checkpoints to go back from.
+//!
+//! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
+//! replaying the commands from the checkpoint before it.
+
+use super::shell;
+use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::engine::cluster::ClusterConfig;
+use crate::engine::{Entry, Sim};
+use crate::kubectl::Session;
+use std::rc::Rc;
+
+/// Tasks between two checkpoints, at first.
+const EVERY: u64 = 2_000;
+/// With more checkpoints than this, every second one is dropped.
+const MOST: usize = 24;
+
+/// What a person did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Applied a manifest.
+    Apply(Rc<str>),
+    /// Entered a kubectl line.
+    Kubectl(Rc<str>),
+    /// The kubectl command that still waits looked again, and wrote something (`drain`).
+    Poll,
+}
+
+/// A simulation and how it got there.
+#[derive(Clone, Debug)]
+struct Point {
+    sim: Sim,
+    /// Tasks run since time 0.
+    steps: u64,
+    /// Commands carried out since time 0.
+    done: usize,
+    /// A kubectl command that still waits.
+    talk: Option<Session>,
+}
+
+impl Point {
+    /// Repeats the history up to a time, with a budget of tasks. True when it was reached.
+    fn replay(&mut self, commands: &[(u64, Time, Command)], to: Time, most: u64, mut budget: usize) -> bool {
+        loop {
+            if budget == 0 {
+                return false;
+            }
+            let due = commands.get(self.done).filter(|(_, time, _)| *time <= to);
+            if let Some((at, time, command)) = due {
+                if self.steps >= *at {
+                    self.sim.advance(*time, 0);
+                    shell::run(&mut self.sim, &mut self.talk, command);
+                    self.done += 1;
+                    continue;
+                }
+            } else if self.steps >= most || self.sim.next_task().is_none_or(|next| next > to) {
+                self.sim.advance(to, 0);
+                return true;
+            }
+            self.sim.step();
+            self.steps += 1;
+            budget -= 1;
+        }
+    }
+}
+
+/// The simulation, and how it came to be.
+#[derive(Clone, Debug)]
+pub struct Run {
+    live: Point,
+    past: Option<Point>,
+    checkpoints: Vec<Point>,
+    every: u64,
+    /// After how many tasks, when, what.
+    commands: Vec<(u64, Time, Command)>,
+    seed: u64,
+    /// Grows whenever what is shown may have changed otherwise than by time: seek, branch, reset.
+    pub turns: u64,
+}
+
+impl Run {
+    /// An empty cluster at time 0.
+    pub fn new(seed: u64) -> Run {
+        let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None };
+        Run { checkpoints: vec![live.clone()], live, past: None, every: EVERY, commands: Vec::new(), seed, turns: 0 }
+    }
+
+    /// The seed of the run.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The instant that is shown.
+    pub fn sim(&self) -> &Sim {
+        &self.past.as_ref().unwrap_or(&self.live).sim
+    }
+
+    /// Whether an instant before the newest is shown.
+    pub fn in_past(&self) -> bool {
+        self.past.is_some()
+    }
+
+    /// The time shown, in milliseconds.
+    pub fn now(&self) -> u64 {
+        self.sim().now().0 / 1000
+    }
+
+    /// The newest time, in milliseconds.
+    pub fn end(&self) -> u64 {
+        self.live.sim.now().0 / 1000
+    }
+
+    /// The whole history, also what lies after the instant shown.
+    pub fn journal(&self) -> &[Entry] {
+        self.live.sim.journal()
+    }
+
+    /// How much of the history has happened at the instant shown.
+    pub fn happened(&self) -> usize {
+        self.sim().journal().len()
+    }
+
+    /// The wall clock of the cluster at the instant shown, in milliseconds since 1970.
+    pub fn wall(&self) -> i64 {
+        self.sim().config.epoch.0 * 1000 + self.now() as i64
+    }
+
+    /// Changes with every write and turn: the key of what is derived from objects.
+    pub fn version(&self) -> (u64, u64) {
+        (self.turns, self.sim().server().version())
+    }
+
+    /// All objects but Events.
+    pub fn objects(&self) -> Vec<Rc<Object>> {
+        crate::api::kind::ALL.iter().filter(|kind| **kind != Kind::Event).flat_map(|kind| self.sim().list(*kind)).cloned().collect()
+    }
+
+    /// The object with this key.
+    pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
+        self.sim().get(key)
+    }
+
+    /// Runs towards a time with a budget of tasks. True when it was reached. In the past the recorded history is
+    /// repeated; at its end the run is live again.
+    pub fn advance(&mut self, to: Time, budget: usize) -> bool {
+        if let Some(past) = &mut self.past {
+            let end = self.live.sim.now();
+            let done = past.replay(&self.commands, to.min(end), self.live.steps, budget);
+            if done && to >= end {
+                self.live();
+            }
+            return done;
+        }
+        let went = self.live.sim.advance(to, budget);
+        self.live.steps += went.ran as u64;
+        self.checkpoint();
+        went.done
+    }
+
+    /// Runs until one pass of a loop has written something. False if nothing would happen any more.
+    pub fn step_reconcile(&mut self, limit: Time) -> bool {
+        if self.past.is_some() {
+            let written = self.sim().journal().len();
+            let next =
+                self.live.sim.journal().get(written..).unwrap_or_default().iter().find(|entry| !is_event(entry)).map(|entry| entry.time);
+            match next {
+                Some(time) => self.seek(time),
+                None => self.live(),
+            }
+            return true;
+        }
+        let limit = Time(self.live.sim.now().0.saturating_add(limit.0));
+        while self.live.sim.next_task().is_some_and(|at| at <= limit) {
+            let before = self.live.sim.journal().len();
+            self.live.sim.step();
+            self.live.steps += 1;
+            if self.live.sim.journal()[before..].iter().any(|entry| !is_event(entry)) {
+                self.checkpoint();
+                return true;
+            }
+        }
+        false
+    }
+
+    fn checkpoint(&mut self) {
+        if self.live.steps < self.checkpoints.last().map_or(0, |last| last.steps) + self.every {
+            return;
+        }
+        self.checkpoints.push(self.live.clone());
+        if self.checkpoints.len() > MOST {
+            let mut keep = false;
+            self.checkpoints.retain(|_| {
+                keep = !keep;
+                keep
+            });
+            self.every *= 2;
+        }
+    }
+
+    /// Carries out a command at the newest instant.
+    pub fn command(&mut self, command: Command) -> shell::Answer {
+        let (steps, now) = (self.live.steps, self.live.sim.now());
+        let answer = shell::run(&mut self.live.sim, &mut self.live.talk, &command);
+        if answer.changed {
+            self.commands.push((steps, now, command));
+            self.live.done = self.commands.len();
+        }
+        answer
+    }
+
+    /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
+    pub fn poll(&mut self) -> Vec<shell::Line> {
+        if self.past.is_some() || self.live.talk.is_none() {
+            return Vec::new();
+        }
+        self.command(Command::Poll).lines
+    }
+
+    /// Whether a command still waits.
+    pub fn waits(&self) -> bool {
+        self.live.talk.is_some()
+    }
+
+    /// Ends a command that still waits.
+    pub fn interrupt(&mut self) {
+        self.live.talk = None;
+    }
+
+    /// Shows the instant at a time. At or after the newest instant: the newest.
+    pub fn seek(&mut self, to: Time) {
+        self.turns += 1;
+        if to >= self.live.sim.now() {
+            self.past = None;
+            return;
+        }
+        let from = self.checkpoints.iter().rposition(|point| point.sim.now() <= to).unwrap_or(0);
+        let mut point = self.checkpoints[from].clone();
+        point.replay(&self.commands, to, self.live.steps, usize::MAX);
+        self.past = Some(point);
+    }
+
+    /// Shows the newest instant.
+    pub fn live(&mut self) {
+        self.past = None;
+        self.turns += 1;
+    }
+
+    /// Makes the instant shown the newest: what came after it is let go.
+    pub fn branch(&mut self) {
+        if let Some(point) = self.past.take() {
+            self.commands.truncate(point.done);
+            self.checkpoints.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
+            self.live = point;
+            self.turns += 1;
+        }
+    }
+}
+
+/// Whether an entry is only the record of a Kubernetes Event, or of the cluster's beginning.
+pub fn is_event(entry: &Entry) -> bool {
+    entry.why == crate::engine::Why::Bootstrap || entry.write().is_some_and(|(_, object)| object.kind == Kind::Event)
+}

@@ -1,0 +1,64 @@
+//! Playback speed: a log scale from 0.1x to 1000x with a stop at each power of ten.
+
+/// The slowest speed.
+pub const SLOWEST: f64 = 0.1;
+/// The fastest speed.
+pub const FASTEST: f64 = 1000.0;
+
+/// Where a speed stands on the slider, from 0 to 1.
+pub fn position(speed: f64) -> f64 {
+    ((speed.clamp(SLOWEST, FASTEST).log10() + 1.0) / 4.0).clamp(0.0, 1.0)
+}
+
+/// The speed at a position of the slider. Near a stop it is the stop; elsewhere it is rounded to one digit.
+pub fn at(position: f64) -> f64 {
+    let log = position.clamp(0.0, 1.0) * 4.0 - 1.0;
+    if (log - log.round()).abs() < 0.08 {
+        return 10f64.powi(log.round() as i32);
+    }
+    let base = 10f64.powi(log.floor() as i32);
+    ((10f64.powf(log) / base).round() * base).clamp(SLOWEST, FASTEST)
+}
+
+/// The next stop above (`up`) or below a speed: powers of ten with 2 and 5 between them.
+pub fn next(speed: f64, up: bool) -> f64 {
+    const STOPS: [f64; 13] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
+    if up {
+        STOPS.into_iter().find(|stop| *stop > speed * 1.001).unwrap_or(FASTEST)
+    } else {
+        STOPS.into_iter().rev().find(|stop| *stop < speed * 0.999).unwrap_or(SLOWEST)
+    }
+}
+
+/// `0.5×`, `10×`.
+pub fn label(speed: f64) -> String {
+    if speed < 1.0 { format!("{speed:.1}×") } else { format!("{speed:.0}×") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slider_snaps_to_powers_of_ten_and_covers_the_range() {
+        assert_eq!(at(0.0), 0.1);
+        assert_eq!(at(0.25), 1.0);
+        assert_eq!(at(0.26), 1.0);
+        assert_eq!(at(1.0), 1000.0);
+        assert_eq!(at(0.37), 3.0);
+        for speed in [0.1, 1.0, 10.0, 100.0, 1000.0] {
+            assert!((at(position(speed)) - speed).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn keys_walk_the_stops_and_stay_in_range() {
+        assert_eq!(next(1.0, true), 2.0);
+        assert_eq!(next(1.0, false), 0.5);
+        assert_eq!(next(1000.0, true), 1000.0);
+        assert_eq!(next(0.1, false), 0.1);
+        assert_eq!(next(3.0, false), 2.0);
+        assert_eq!(label(0.5), "0.5×");
+        assert_eq!(label(10.0), "10×");
+    }
+}

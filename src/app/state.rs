@@ -1,0 +1,640 @@
+//! The state of the page and what each message does to it. No web crate, no wall clock.
+
+use super::examples;
+use super::permalink::Link;
+use super::run::{Command, Run, is_event};
+use super::shell::{Diagnostic, Line};
+use super::speed;
+use super::words;
+use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::scene::adapt::{self, Scope};
+use crate::scene::budget::Budget;
+use crate::scene::marks::Mark;
+use crate::scene::shape::Scene;
+use crate::scene::{nodes, ownership, storage};
+use std::rc::Rc;
+
+/// Which diagram.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// Who owns whom.
+    #[default]
+    Ownership,
+    /// Where the Pods are.
+    Nodes,
+    /// What holds the data.
+    Storage,
+}
+
+impl View {
+    /// All, in the order of the tabs.
+    pub const ALL: [View; 3] = [View::Ownership, View::Nodes, View::Storage];
+
+    /// On the tab.
+    pub fn title(self) -> &'static str {
+        match self {
+            View::Ownership => "Ownership",
+            View::Nodes => "Nodes",
+            View::Storage => "Storage",
+        }
+    }
+
+    /// In a link.
+    pub fn word(self) -> &'static str {
+        match self {
+            View::Ownership => "ownership",
+            View::Nodes => "nodes",
+            View::Storage => "storage",
+        }
+    }
+
+    /// Its icon.
+    pub fn icon(self) -> &'static str {
+        match self {
+            View::Ownership => "i-deployment",
+            View::Nodes => "i-node",
+            View::Storage => "i-pv",
+        }
+    }
+
+    /// From a link.
+    pub fn from_word(word: &str) -> Option<View> {
+        View::ALL.into_iter().find(|view| view.word() == word)
+    }
+}
+
+/// Which page of the inspector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// Facts.
+    Summary,
+    /// The object.
+    Yaml,
+    /// Kubernetes Events.
+    Events,
+    /// The chain of causes.
+    #[default]
+    Why,
+}
+
+impl Tab {
+    /// All, in order.
+    pub const ALL: [Tab; 4] = [Tab::Summary, Tab::Yaml, Tab::Events, Tab::Why];
+
+    /// On the tab.
+    pub fn title(self) -> &'static str {
+        match self {
+            Tab::Summary => "Summary",
+            Tab::Yaml => "YAML",
+            Tab::Events => "Events",
+            Tab::Why => "Why",
+        }
+    }
+}
+
+/// What the pill beside the manifest says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing.
+    #[default]
+    Clean,
+    /// The text differs from what was applied.
+    Edited,
+    /// Just applied.
+    Applied,
+    /// Refused.
+    Rejected,
+}
+
+/// Something that happens to the page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Msg {
+    /// Starts or stops the clock.
+    Toggle,
+    /// Starts it.
+    Play,
+    /// Stops it.
+    Pause,
+    /// One reconcile on.
+    Step,
+    /// One reconcile back.
+    StepBack,
+    /// Virtual seconds on or back.
+    Seconds(i64),
+    /// How fast.
+    Speed(f64),
+    /// To an instant, in milliseconds.
+    Seek(u64),
+    /// To the next or previous thing a person did.
+    Jump(bool),
+    /// To the newest instant.
+    Live,
+    /// Makes the instant shown the newest.
+    Branch,
+    /// Begins again: an empty cluster, the manifest applied.
+    Restart,
+    /// The text of the editor.
+    Edit(String),
+    /// Applies it.
+    Apply,
+    /// Back to the text last applied.
+    Revert,
+    /// Replaces the text and begins again with it.
+    Load(String, View),
+    /// A kubectl line.
+    Kubectl(String),
+    /// Ends the kubectl command that still waits.
+    Interrupt,
+    /// Which diagram.
+    View(View),
+    /// Which object.
+    Select(Option<ObjectRef>),
+    /// Which page of the inspector.
+    Tab(Tab),
+    /// One namespace, or all.
+    Namespace(Option<String>),
+    /// Size of the stage in CSS pixels.
+    Stage(f64, f64),
+}
+
+/// Everything the page shows.
+pub struct State {
+    /// The simulation.
+    pub run: Run,
+    /// Whether the clock runs.
+    pub playing: bool,
+    /// Virtual seconds a second.
+    pub speed: f64,
+    /// The diagram.
+    pub view: View,
+    /// The object that the inspector shows.
+    pub selected: Option<ObjectRef>,
+    /// The page of the inspector.
+    pub tab: Tab,
+    /// The editor's text.
+    pub text: Rc<str>,
+    /// The text last applied.
+    pub applied: Rc<str>,
+    /// The pill.
+    pub standing: Standing,
+    /// What is wrong with the text last applied.
+    pub diagnostics: Rc<Vec<Diagnostic>>,
+    /// The console's output.
+    pub console: Rc<Vec<Line>>,
+    /// The console's lines.
+    pub history: Rc<Vec<String>>,
+    /// One namespace, or all but the system's.
+    pub namespace: Option<String>,
+    /// Said once, politely.
+    pub notice: String,
+    /// The stage's size.
+    pub stage: (f64, f64),
+    marks: Rc<Vec<Mark>>,
+    scanned: usize,
+    drawn: Option<(Key, Rc<Picture>)>,
+}
+
+/// What is on the stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Picture {
+    /// The diagram.
+    pub scene: Rc<Scene>,
+    /// The strip over it.
+    pub budget: Option<Rc<Budget>>,
+    /// The pill in its head: words and the class of the pill.
+    pub pill: Option<(String, &'static str, &'static str)>,
+    /// Namespaces to choose from.
+    pub namespaces: Rc<Vec<String>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Key {
+    version: (u64, u64),
+    view: View,
+    selected: Option<ObjectRef>,
+    namespace: Option<String>,
+    stage: (f64, f64),
+    /// Tenths of a second while something counts down.
+    tenths: i64,
+}
+
+impl State {
+    /// A page with a manifest, applied and playing.
+    pub fn new(text: &str, seed: u64) -> State {
+        let mut state = State {
+            run: Run::new(seed),
+            playing: true,
+            speed: 1.0,
+            view: View::default(),
+            selected: None,
+            tab: Tab::default(),
+            text: text.into(),
+            applied: "".into(),
+            standing: Standing::Clean,
+            diagnostics: Rc::default(),
+            console: Rc::default(),
+            history: Rc::default(),
+            namespace: None,
+            notice: String::new(),
+            stage: (800.0, 560.0),
+            marks: Rc::default(),
+            scanned: 0,
+            drawn: None,
+        };
+        state.update(Msg::Apply);
+        if state.standing == Standing::Applied {
+            state.standing = Standing::Clean;
+        }
+        state
+    }
+
+    /// The page that a link describes, or the one everybody begins with.
+    pub fn from_link(link: Option<&Link>) -> State {
+        let first = &examples::ALL[0];
+        let text = link.and_then(|link| link.manifest.as_deref()).unwrap_or(first.text);
+        let mut state = State::new(text, link.and_then(|link| link.seed).unwrap_or(1));
+        if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(View::from_word) {
+            state.view = view;
+        }
+        state
+    }
+
+    /// What a link to this page holds.
+    pub fn link(&self) -> Link {
+        Link { v: 1, manifest: Some(self.text.to_string()), seed: Some(self.run.seed()), view: Some(self.view.word().into()) }
+    }
+
+    /// The object that is selected, if it exists at the instant shown.
+    pub fn object(&self) -> Option<&Rc<Object>> {
+        self.run.get(self.selected.as_ref()?)
+    }
+
+    /// What to read of the cluster.
+    pub fn scope(&self) -> Scope {
+        Scope { namespace: self.namespace.clone(), now: self.run.wall() }
+    }
+
+    /// Does what a message says.
+    pub fn update(&mut self, msg: Msg) {
+        match msg {
+            Msg::Toggle => self.playing = !self.playing,
+            Msg::Play => self.playing = true,
+            Msg::Pause => self.playing = false,
+            Msg::Step => {
+                self.playing = false;
+                // An hour without a write is "settled".
+                let stepped = self.run.step_reconcile(Time(3_600_000_000));
+                self.poll();
+                if stepped {
+                    self.notice = words::narrate(&self.run.journal()[..self.run.happened()]);
+                } else {
+                    self.notice = "Settled: nothing is left to reconcile.".into();
+                }
+            }
+            Msg::StepBack => {
+                self.playing = false;
+                let now = self.run.now();
+                let earlier =
+                    self.run.journal()[..self.run.happened()].iter().rev().find(|entry| !is_event(entry) && entry.time.0 / 1000 < now);
+                let to = earlier.map_or(0, |entry| entry.time.0);
+                self.run.seek(Time(to));
+            }
+            Msg::Seconds(seconds) => {
+                self.playing = false;
+                let to = (self.run.now() as i64 + seconds * 1000).max(0) as u64;
+                if seconds > 0 {
+                    while !self.run.advance(Time(to * 1000), 10_000) {}
+                } else {
+                    self.run.seek(Time(to * 1000));
+                }
+            }
+            Msg::Speed(speed) => self.speed = speed.clamp(speed::SLOWEST, speed::FASTEST),
+            Msg::Seek(ms) => self.run.seek(Time(ms.saturating_mul(1000).saturating_add(999))),
+            Msg::Jump(forward) => self.jump(forward),
+            Msg::Live => self.run.live(),
+            Msg::Branch => {
+                self.run.branch();
+                self.rescan();
+            }
+            Msg::Restart => self.restart(),
+            Msg::Edit(text) => {
+                self.standing = if *text == *self.applied { Standing::Clean } else { Standing::Edited };
+                self.text = text.into();
+            }
+            Msg::Apply => self.apply(),
+            Msg::Revert => {
+                self.text = self.applied.clone();
+                self.standing = Standing::Clean;
+                self.diagnostics = Rc::default();
+            }
+            Msg::Load(text, view) => {
+                self.text = text.into();
+                self.view = view;
+                self.selected = None;
+                self.restart();
+            }
+            Msg::Kubectl(line) => self.kubectl(&line),
+            Msg::Interrupt => {
+                if self.run.waits() {
+                    self.run.interrupt();
+                    Rc::make_mut(&mut self.console).push(Line { text: "^C".into(), error: false });
+                }
+            }
+            Msg::View(view) => self.view = view,
+            Msg::Select(key) => self.selected = key,
+            Msg::Tab(tab) => self.tab = tab,
+            Msg::Namespace(namespace) => self.namespace = namespace,
+            Msg::Stage(width, height) => self.stage = (width, height),
+        }
+    }
+
+    fn restart(&mut self) {
+        let turns = self.run.turns + 1;
+        self.run = Run::new(self.run.seed());
+        self.run.turns = turns;
+        self.rescan();
+        self.apply();
+        self.playing = true;
+    }
+
+    fn rescan(&mut self) {
+        self.marks = Rc::default();
+        self.scanned = 0;
+        self.drawn = None;
+    }
+
+    fn jump(&mut self, forward: bool) {
+        let now = self.run.now();
+        let mut acts = self.run.journal().iter().filter(|entry| entry.actor.name == "user").map(|entry| entry.time.0 / 1000);
+        let to = if forward { acts.find(|at| *at > now) } else { acts.rfind(|at| *at < now) };
+        match to {
+            Some(to) => self.update(Msg::Seek(to)),
+            None if forward => self.run.live(),
+            None => self.update(Msg::Seek(0)),
+        }
+    }
+
+    /// True if the run is live; else says what to do first.
+    fn at_the_end(&mut self) -> bool {
+        if self.run.in_past() {
+            self.notice = "You are viewing the past. Branch from here to change it, or go back to live.".into();
+        }
+        !self.run.in_past()
+    }
+
+    fn apply(&mut self) {
+        if !self.at_the_end() {
+            return;
+        }
+        let answer = self.run.command(Command::Apply(self.text.clone()));
+        let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        self.standing = if refused > 0 { Standing::Rejected } else { Standing::Applied };
+        if refused == 0 {
+            self.applied = self.text.clone();
+        }
+        if self.selected.is_none() {
+            self.selected = self.first_workload();
+        }
+        self.notice = answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
+        self.diagnostics = Rc::new(answer.diagnostics);
+    }
+
+    /// What a reader will want to look at first.
+    fn first_workload(&self) -> Option<ObjectRef> {
+        let kinds = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::Pod];
+        let all = kinds.iter().flat_map(|kind| self.run.sim().list(*kind));
+        all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-"))
+            .map(|object| object.key())
+            .next()
+    }
+
+    fn kubectl(&mut self, line: &str) {
+        let line = line.trim();
+        if line.is_empty() {
+            return;
+        }
+        let console = Rc::make_mut(&mut self.console);
+        console.push(Line { text: format!("$ {line}"), error: false });
+        let history = Rc::make_mut(&mut self.history);
+        if history.last().is_none_or(|last| last != line) {
+            history.push(line.to_string());
+        }
+        if line == "clear" {
+            self.console = Rc::default();
+            return;
+        }
+        if !self.at_the_end() {
+            let notice = self.notice.clone();
+            Rc::make_mut(&mut self.console).push(Line { text: notice, error: true });
+            return;
+        }
+        let answer = self.run.command(Command::Kubectl(line.into()));
+        self.notice = answer.lines.first().map(|line| line.text.clone()).unwrap_or_default();
+        Rc::make_mut(&mut self.console).extend(answer.lines);
+    }
+
+    /// Lets a waiting command look at what has happened.
+    pub fn poll(&mut self) {
+        let lines = self.run.poll();
+        if !lines.is_empty() {
+            let console = Rc::make_mut(&mut self.console);
+            console.extend(lines);
+            // A watch of a large cluster must not grow without end.
+            if console.len() > 2_000 {
+                console.drain(..500);
+            }
+        }
+    }
+
+    /// Marks of the timeline: everything that has happened, also after the instant shown.
+    pub fn marks(&mut self) -> Rc<Vec<Mark>> {
+        let journal = self.run.journal();
+        if self.scanned < journal.len() {
+            let marks = Rc::make_mut(&mut self.marks);
+            for entry in &journal[self.scanned..] {
+                if let Some(lane) = words::lane(entry) {
+                    marks.push(Mark { at: entry.time.0 / 1000, lane, bad: words::is_bad(entry) });
+                }
+            }
+            self.scanned = journal.len();
+        }
+        self.marks.clone()
+    }
+
+    /// What is on the stage. The same pointer as before if nothing that it shows has changed.
+    pub fn picture(&mut self) -> Rc<Picture> {
+        let counts = self.drawn.as_ref().is_some_and(|(_, picture)| picture.scene.items.iter().any(|item| item.state == "terminating"));
+        let mut key = Key {
+            version: self.run.version(),
+            view: self.view,
+            selected: self.selected.clone(),
+            namespace: self.namespace.clone(),
+            stage: self.stage,
+            tenths: if counts { self.run.wall() / 100 } else { 0 },
+        };
+        if let Some((drawn, picture)) = &self.drawn
+            && *drawn == key
+        {
+            return picture.clone();
+        }
+        let objects = self.run.objects();
+        let scope = self.scope();
+        let model = adapt::model(&objects, &scope);
+        let uid = self.object().map(|object| object.meta.uid.to_string());
+        let layout = match self.view {
+            View::Ownership => ownership::layout,
+            View::Nodes => nodes::layout,
+            // A low frame has no room for three rows; claims stand beside their Pods there.
+            View::Storage if self.stage.1 < 420.0 && self.stage.0 >= 560.0 && !model.claims.is_empty() => ownership::claims,
+            View::Storage => storage::layout,
+        };
+        let scene = layout(&model, uid.as_deref(), self.stage.0);
+        let budget = if self.view == View::Ownership { adapt::budget(&objects, &scope, uid.as_deref()).map(Rc::new) } else { None };
+        let pill = self.pill(&objects, &scene);
+        let old = self.drawn.take().map(|(_, picture)| picture);
+        // Equal parts keep their pointer, so that their components need not look.
+        let scene = match &old {
+            Some(old) if *old.scene == scene => old.scene.clone(),
+            _ => Rc::new(scene),
+        };
+        let picture = Rc::new(Picture { scene, budget, pill, namespaces: Rc::new(adapt::namespaces(&objects)) });
+        let picture = match old {
+            Some(old) if *old == *picture => old,
+            _ => picture,
+        };
+        if !counts && picture.scene.items.iter().any(|item| item.state == "terminating") {
+            key.tenths = self.run.wall() / 100;
+        }
+        self.drawn = Some((key, picture.clone()));
+        picture
+    }
+
+    fn pill(&self, objects: &[Rc<Object>], scene: &Scene) -> Option<(String, &'static str, &'static str)> {
+        if self.view == View::Nodes {
+            return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));
+        }
+        let shown = |object: &&Rc<Object>| scene.items.iter().any(|item| item.id.uid == object.meta.uid.to_string());
+        let mut all: Vec<_> = objects
+            .iter()
+            .filter(|object| object.meta.controller().is_none())
+            .filter(shown)
+            .filter_map(|object| words::standing(object))
+            .collect();
+        crate::order::sort_by_key(&mut all, |(_, state)| *state == crate::scene::model::PodState::Ready);
+        let (words, state) = all.first()?;
+        Some((words.clone(), state.class(), state.glyph()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(text: &str) -> State {
+        let mut state = State::new(text, 1);
+        state.update(Msg::Seconds(30));
+        state
+    }
+
+    fn ready(state: &State) -> usize {
+        state.run.sim().list(Kind::Pod).filter(|pod| pod.pod().is_some_and(|pod| pod.is_ready())).count()
+    }
+
+    #[test]
+    fn the_page_begins_with_the_notes_deployment_and_it_becomes_ready() {
+        let mut state = settled(examples::ALL[0].text);
+        assert_eq!(ready(&state), 2);
+        let picture = state.picture();
+        let kinds: Vec<&str> = picture.scene.items.iter().map(|item| item.id.kind.as_str()).collect();
+        assert_eq!(kinds, ["Deployment", "ReplicaSet", "Pod", "Pod"]);
+        assert!(Rc::ptr_eq(&picture, &state.picture()));
+        assert!(state.marks().iter().any(|mark| mark.lane == 0));
+    }
+
+    #[test]
+    fn a_step_advances_by_one_pass_of_a_loop() {
+        let mut state = State::new(examples::ALL[0].text, 1);
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            let before = state.run.journal().len();
+            state.update(Msg::Step);
+            seen.push(state.run.journal()[before..].iter().filter(|entry| !is_event(entry)).map(|entry| entry.actor.name).next());
+        }
+        assert_eq!(seen[0], Some("deployment-controller"));
+        assert!(!state.playing);
+    }
+
+    #[test]
+    fn the_past_is_the_same_when_it_is_visited_again() {
+        let mut state = settled(examples::ALL[2].text);
+        state.update(Msg::Kubectl("kubectl delete pod web-0".into()));
+        state.update(Msg::Seconds(20));
+        let end: Vec<_> = state.run.objects();
+        let entries = state.run.journal().len();
+        state.update(Msg::Seek(5_000));
+        assert!(state.run.in_past());
+        let then = state.run.objects();
+        state.update(Msg::Seek(12_000));
+        state.update(Msg::Seek(5_000));
+        assert_eq!(then, state.run.objects());
+        // Playing on from there ends where the history ended.
+        state.update(Msg::Seconds(100));
+        assert!(!state.run.in_past());
+        state.update(Msg::Live);
+        assert_eq!(end, state.run.objects());
+        assert_eq!(entries, state.run.journal().len());
+    }
+
+    #[test]
+    fn a_branch_lets_the_future_go() {
+        let mut state = settled(examples::ALL[0].text);
+        state.update(Msg::Seek(500));
+        state.update(Msg::Edit(examples::ALL[2].text.into()));
+        state.update(Msg::Apply);
+        assert!(state.notice.contains("past"));
+        state.update(Msg::Branch);
+        assert!(!state.run.in_past());
+        assert_eq!(state.run.end(), 500);
+        state.update(Msg::Apply);
+        state.update(Msg::Seconds(30));
+        assert_eq!(ready(&state), 4);
+    }
+
+    #[test]
+    fn a_refused_manifest_changes_nothing_and_is_told_at_its_line() {
+        let mut state = settled(examples::ALL[0].text);
+        let version = state.run.version();
+        state.update(Msg::Edit(examples::ALL[0].text.replace("  replicas: 2", "  replica: 2")));
+        assert_eq!(state.standing, Standing::Edited);
+        state.update(Msg::Apply);
+        assert_eq!(state.standing, Standing::Rejected);
+        assert_eq!(state.run.version(), version);
+        let diagnostic = &state.diagnostics[0];
+        assert_eq!(diagnostic.line, 9);
+        assert!(diagnostic.message.contains("unknown field \"spec.replica\""), "{}", diagnostic.message);
+        assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
+        state.update(Msg::Revert);
+        assert_eq!(*state.text, *examples::ALL[0].text);
+    }
+
+    #[test]
+    fn the_chain_of_a_pod_ends_at_the_person() {
+        let state = settled(examples::ALL[0].text);
+        let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
+        let chain = words::chain(state.run.journal(), &pod);
+        let actors: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
+        assert_eq!(actors.last(), Some(&"you"), "{chain:#?}");
+        assert!(actors.contains(&"replicaset-controller"), "{actors:?}");
+        assert!(actors.contains(&"deployment-controller"), "{actors:?}");
+    }
+
+    #[test]
+    fn a_link_brings_the_same_page_back() {
+        let mut state = settled(examples::ALL[2].text);
+        state.update(Msg::View(View::Storage));
+        let link = crate::app::permalink::decode(&crate::app::permalink::encode(&state.link())).expect("a link");
+        let again = State::from_link(link.as_ref());
+        assert_eq!(again.text, state.text);
+        assert_eq!(again.view, View::Storage);
+    }
+}

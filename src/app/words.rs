@@ -1,0 +1,394 @@
+//! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
+
+use super::run::is_event;
+use crate::api::workload::{Deployment, ReplicaSet, StatefulSet};
+use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::engine::Why;
+use crate::engine::journal::{Entry, EntryId, Op, Record};
+use crate::scene::adapt::status;
+use crate::scene::format::clock;
+use crate::scene::model::PodState;
+
+/// One item of the chain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// Its place in the journal.
+    pub entry: EntryId,
+    /// Milliseconds.
+    pub at: u64,
+    /// `deployment-controller`, `kubelet node-2`, `you`
+    pub actor: String,
+    /// The icon of the actor.
+    pub icon: &'static str,
+    /// Whether a person did it.
+    pub user: bool,
+    /// What it did, a sentence.
+    pub effect: Vec<Span>,
+    /// Why, in a few words.
+    pub short: String,
+    /// What the loop saw, name and value; the last is the conclusion.
+    pub saw: Vec<(String, String)>,
+    /// The object it wrote.
+    pub object: Option<ObjectRef>,
+}
+
+/// A piece of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// Plain words.
+    Text(String),
+    /// A name or a command.
+    Name(String),
+    /// Values that changed.
+    Strong(String),
+}
+
+impl Span {
+    /// The words alone.
+    pub fn text(&self) -> &str {
+        match self {
+            Span::Text(text) | Span::Name(text) | Span::Strong(text) => text,
+        }
+    }
+}
+
+/// A sentence without its marks.
+pub fn plain(spans: &[Span]) -> String {
+    spans.iter().map(Span::text).collect()
+}
+
+fn text(words: &str) -> Span {
+    Span::Text(words.into())
+}
+
+fn name(object: &Object) -> Span {
+    Span::Name(short_name(&object.meta.name))
+}
+
+/// A long name keeps its end.
+fn short_name(name: &str) -> String {
+    let skip = name.chars().count().saturating_sub(26);
+    if skip == 0 { name.to_string() } else { format!("…{}", name.chars().skip(skip + 1).collect::<String>()) }
+}
+
+/// Who acted, and their icon.
+pub fn actor(entry: &Entry) -> (String, &'static str) {
+    let icon = match entry.actor.name {
+        "user" => "i-user",
+        "deployment-controller" => "i-deployment",
+        "replicaset-controller" => "i-replicaset",
+        "statefulset-controller" => "i-statefulset",
+        "default-scheduler" => "i-scheduler",
+        "kubelet" => "i-kubelet",
+        actor if actor.contains("endpoint") => "i-endpointslice",
+        actor if actor.contains("volume") || actor.contains("provision") => "i-pv",
+        actor if actor.contains("garbage") => "i-gc",
+        _ => "i-apiserver",
+    };
+    let who = match entry.actor.name {
+        "user" => "you".to_string(),
+        actor if entry.actor.node.is_empty() => actor.to_string(),
+        actor => format!("{actor} {}", entry.actor.node),
+    };
+    (who, icon)
+}
+
+/// The lane of the timeline an entry belongs to.
+pub fn lane(entry: &Entry) -> Option<u8> {
+    if is_event(entry) {
+        return None;
+    }
+    Some(match entry.actor.name {
+        "user" => 0,
+        "deployment-controller" => 1,
+        "replicaset-controller" => 2,
+        "statefulset-controller" => 3,
+        "default-scheduler" => 4,
+        "kubelet" => 5,
+        actor if actor.contains("volume") || actor.contains("provision") || actor.contains("pv") => 6,
+        actor if actor.contains("endpoint") => 7,
+        _ => return None,
+    })
+}
+
+/// Whether an entry tells of a failure.
+pub fn is_bad(entry: &Entry) -> bool {
+    match &entry.record {
+        Record::Refused { .. } => true,
+        Record::Write { object, .. } => {
+            matches!(entry.why, Why::NoNode { .. } | Why::ImagePull)
+                || (entry.actor.name == "kubelet" && object.kind == Kind::Pod && status(object).0 == PodState::Failed)
+        }
+        Record::Command(_) => false,
+    }
+}
+
+fn replicas(object: &Object) -> Option<i32> {
+    match &object.body {
+        Body::ReplicaSet(body) => Some(body.spec.replicas),
+        Body::Deployment(body) => Some(body.spec.replicas),
+        Body::StatefulSet(body) => Some(body.spec.replicas),
+        _ => None,
+    }
+}
+
+/// What an entry did, as a sentence.
+pub fn effect(entry: &Entry) -> Vec<Span> {
+    match &entry.record {
+        Record::Command(line) => vec![text("You ran "), Span::Name(line.to_string())],
+        Record::Refused { key, error } => {
+            vec![text("The API server refused "), Span::Name(format!("{key}")), text(": "), text(&error.message)]
+        }
+        Record::Write { op, object, before } => write(entry, *op, object, before.as_deref()),
+    }
+}
+
+fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec<Span> {
+    let kind = object.kind.name();
+    let subject = || vec![text(kind), text(" "), name(object)];
+    let with = |words: &str| {
+        let mut spans = subject();
+        spans.push(text(words));
+        spans
+    };
+    match op {
+        Op::Added => return with(" created"),
+        Op::Deleted => return with(" removed"),
+        Op::Modified => {}
+    }
+    let Some(before) = before else { return with(" changed") };
+    if let Why::Revision { revision } = &entry.why {
+        return vec![name(object), text(" became "), Span::Strong(format!("revision {revision}"))];
+    }
+    if !before.meta.is_deleting() && object.meta.is_deleting() {
+        return with(" marked for deletion");
+    }
+    if let (Some(from), Some(to)) = (replicas(before), replicas(object))
+        && from != to
+    {
+        return vec![name(object), text(" scaled "), Span::Strong(format!("{from} → {to}"))];
+    }
+    if let (Some(was), Some(is)) = (before.pod(), object.pod()) {
+        if was.node_name.is_empty() && !is.node_name.is_empty() {
+            let mut spans = with(" bound to ");
+            spans.push(Span::Name(is.node_name.to_string()));
+            return spans;
+        }
+        let (from, to) = (status(before), status(object));
+        if from.1 != to.1 {
+            return with(&match to.0 {
+                PodState::Ready => " became Ready".to_string(),
+                PodState::NotReady => " runs, not ready".to_string(),
+                PodState::Succeeded => " succeeded".to_string(),
+                _ => format!(": {} → {}", from.1, to.1),
+            });
+        }
+        if let (None, Why::NoNode { .. }) = (was.status.condition("PodScheduled"), &entry.why) {
+            return with(" found no node");
+        }
+        return with(": status written");
+    }
+    if let Some(words) = phases(before, object) {
+        return with(&words);
+    }
+    let images = |object: &Object| match &object.body {
+        Body::Deployment(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
+        Body::StatefulSet(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
+        _ => None,
+    };
+    if let (Some(from), Some(to)) = (images(before), images(object))
+        && from != to
+    {
+        return vec![name(object), text(" image "), Span::Strong(format!("{from} → {to}"))];
+    }
+    if object.meta.generation == before.meta.generation {
+        let ready = |object: &Object| match &object.body {
+            Body::ReplicaSet(body) => Some((body.status.ready_replicas, body.status.replicas)),
+            Body::Deployment(body) => Some((body.status.ready_replicas, body.status.replicas)),
+            Body::StatefulSet(body) => Some((body.status.ready_replicas, body.status.replicas)),
+            _ => None,
+        };
+        if let Some((ready, all)) = ready(object) {
+            return vec![name(object), text(": status, "), Span::Strong(format!("{ready} of {all} ready"))];
+        }
+    }
+    with(" changed")
+}
+
+fn phases(before: &Object, object: &Object) -> Option<String> {
+    let phase = |object: &Object| match &object.body {
+        Body::PersistentVolumeClaim(body) => Some(body.status.phase.to_string()),
+        Body::PersistentVolume(body) => Some(body.status.phase.to_string()),
+        _ => None,
+    };
+    let (from, to) = (phase(before)?, phase(object)?);
+    (from != to).then(|| format!(" became {to}"))
+}
+
+/// What the loop saw: names and values. The last one is the conclusion.
+pub fn saw(why: &Why) -> Vec<(String, String)> {
+    let row = |name: &str, value: String| (name.to_string(), value);
+    match why {
+        Why::RolloutDown { available, at_least, from, to } => vec![
+            row("Pods available", available.to_string()),
+            row("must stay available", at_least.to_string()),
+            row("replicas of this set", from.to_string()),
+            row(
+                if from - to == 1 { "so one old Pod may go" } else { "so old Pods may go" },
+                format!("{available} − {at_least} = {}", available - at_least),
+            ),
+        ],
+        Why::RolloutUp { pods, at_most, from, to } => vec![
+            row("Pods now, old and new", pods.to_string()),
+            row("Pods allowed", at_most.to_string()),
+            row("replicas of this set", from.to_string()),
+            row("so it may grow to", to.to_string()),
+        ],
+        Why::CleanUnhealthy { unhealthy, from, to } => {
+            vec![
+                row("Pods that are not available", unhealthy.to_string()),
+                row("replicas of this set", from.to_string()),
+                row("they go first", format!("{from} → {to}")),
+            ]
+        }
+        Why::Scaled { from, to } | Why::Recreate { from, to } => {
+            vec![row("replicas before", from.to_string()), row("replicas wanted", to.to_string())]
+        }
+        Why::TooFew { have, want } => vec![
+            row("desired", want.to_string()),
+            row("actual", have.to_string()),
+            row("so create", format!("{want} − {have} = {}", want - have)),
+        ],
+        Why::TooMany { have, want, rank } => vec![
+            row("desired", want.to_string()),
+            row("actual", have.to_string()),
+            row("this Pod goes first because", format!("{rank:?}")),
+            row("so delete", format!("{have} − {want} = {}", have - want)),
+        ],
+        Why::BestNode { feasible, nodes, score } => {
+            vec![row("nodes", nodes.to_string()), row("nodes that fit", feasible.to_string()), row("best score", score.to_string())]
+        }
+        Why::Endpoints { ready, all } => vec![row("Pods that match", all.to_string()), row("of them ready", ready.to_string())],
+        Why::CondemnedOrdinal { ordinal, replicas } => vec![
+            row("replicas", replicas.to_string()),
+            row("ordinal", ordinal.to_string()),
+            row("so it goes", format!("{ordinal} ≥ {replicas}")),
+        ],
+        Why::OldRevision { have, want } => vec![row("revision of the Pod", have.to_string()), row("revision wanted", want.to_string())],
+        _ => Vec::new(),
+    }
+}
+
+/// The reason in a few words.
+pub fn because(entry: &Entry) -> String {
+    match &entry.why {
+        Why::Bootstrap => "part of the cluster from the start".into(),
+        why => crate::i18n::why(why),
+    }
+}
+
+fn reason(journal: &[Entry], id: EntryId) -> Option<Reason> {
+    let entry = journal.get(id as usize)?;
+    let (actor, icon) = actor(entry);
+    Some(Reason {
+        entry: id,
+        at: entry.time.0 / 1000,
+        actor,
+        icon,
+        user: entry.actor.name == "user",
+        effect: effect(entry),
+        short: because(entry),
+        saw: saw(&entry.why),
+        object: entry.key(),
+    })
+}
+
+/// How the newest change of an object came about: newest first, the person's action last. Several writes of
+/// one person's command are one item.
+pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
+    let telling = |entry: &Entry| !matches!(entry.why, Why::Observed) || !matches!(entry.record, Record::Write { op: Op::Modified, .. });
+    let itself = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
+    // What a loop did to the objects it keeps is its newest decision, more than the numbers it wrote down.
+    let kept = |entry: &Entry, object: &Object| {
+        let loop_of = entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()));
+        loop_of
+            && object.meta.namespace == key.namespace
+            && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
+    };
+    let own = |entry: &&Entry| !is_event(entry) && entry.write().is_some_and(|(_, object)| itself(object) || kept(entry, object));
+    let newest = journal.iter().rposition(|entry| own(&entry) && telling(entry)).or_else(|| journal.iter().rposition(|entry| own(&entry)));
+    let mut out: Vec<Reason> = Vec::new();
+    let mut at = newest.map(|at| at as EntryId);
+    while let Some(id) = at {
+        let Some(entry) = journal.get(id as usize) else { break };
+        at = entry.cause.filter(|cause| *cause < id);
+        // Pure status writes between two decisions add nothing to the reader.
+        let dull = matches!(entry.why, Why::Observed | Why::Binding) && !out.is_empty() && at.is_some();
+        if !dull {
+            out.extend(reason(journal, id));
+        }
+        if out.len() >= 24 {
+            break;
+        }
+    }
+    // The command says it better than the write that it made.
+    if let [.., before, last] = out.as_slice()
+        && before.user
+        && last.user
+        && last.object.is_none()
+    {
+        let (effect, written) = (before.effect.clone(), before.entry);
+        let last = out.len() - 1;
+        out[last].short = plain(&effect);
+        out[last].entry = written;
+        out.remove(last - 1);
+    }
+    out
+}
+
+/// What an entry led to: the next decisions that were woken by it.
+pub fn led_to(journal: &[Entry], id: EntryId, happened: usize) -> Vec<Reason> {
+    journal
+        .iter()
+        .enumerate()
+        .take(happened)
+        .skip(id as usize + 1)
+        .filter(|(_, entry)| entry.cause == Some(id) && !is_event(entry) && !matches!(entry.why, Why::Observed))
+        .take(6)
+        .filter_map(|(at, _)| reason(journal, at as EntryId))
+        .collect()
+}
+
+/// The last step in a sentence, for those who do not see it: what was decided, more than what was written down.
+pub fn narrate(journal: &[Entry]) -> String {
+    let Some(last) = journal.iter().rev().find(|entry| !is_event(entry)) else { return String::new() };
+    let pass = || {
+        journal
+            .iter()
+            .rev()
+            .take_while(|entry| entry.pass == last.pass || is_event(entry))
+            .filter(|entry| entry.pass == last.pass && !is_event(entry))
+    };
+    let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. });
+    let entry = pass().filter(decided).last().unwrap_or(last);
+    let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();
+    let more = if alike > 1 { format!(" and {} more", alike - 1) } else { String::new() };
+    format!("{}: {}{more} at {}", actor(entry).0, plain(&effect(entry)), clock(entry.time.0 / 1000))
+}
+
+/// Where a workload stands, for the pill over the diagram.
+pub fn standing(object: &Object) -> Option<(String, PodState)> {
+    let (desired, current, ready, updated) = match &object.body {
+        Body::Deployment(Deployment { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.updated_replicas),
+        Body::StatefulSet(StatefulSet { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.replicas),
+        Body::ReplicaSet(ReplicaSet { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.replicas),
+        _ => return None,
+    };
+    Some(if ready == desired && current == desired && updated >= desired {
+        ("All Pods are Ready".into(), PodState::Ready)
+    } else if object.kind == Kind::Deployment && updated < current && updated > 0 {
+        ("Rolling update in progress".into(), PodState::Creating)
+    } else {
+        (format!("{ready} of {desired} Pods are Ready"), if ready < desired { PodState::Creating } else { PodState::Terminating })
+    })
+}

@@ -1,0 +1,603 @@
+//! The engine's objects, read into a [`Model`]. The only file of `scene` that knows the API's types.
+
+use super::budget::{Budget, Cell};
+use super::model::{Claim, Class, Controller, Group, Id, Model, Node, Pod, PodState, Root, Service, Volume, counters, natural};
+use crate::api::network::EndpointSlice;
+use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
+use crate::api::{Body, Kind, Object, Uid};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What to read, and when it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scope {
+    /// One namespace, or all but the system's.
+    pub namespace: Option<String>,
+    /// Now, in milliseconds since 1970, as timestamps of objects count.
+    pub now: i64,
+}
+
+/// Where namespaces of the system begin.
+const SYSTEM: &str = "kube-";
+
+impl Scope {
+    fn holds(&self, object: &Object) -> bool {
+        match &self.namespace {
+            _ if !object.kind.info().namespaced => true,
+            Some(one) => object.meta.namespace == *one,
+            None => !object.meta.namespace.starts_with(SYSTEM),
+        }
+    }
+}
+
+/// Which object a shape will stand for.
+pub fn id(object: &Object) -> Id {
+    Id {
+        kind: object.kind.name().into(),
+        namespace: object.meta.namespace.to_string(),
+        name: object.meta.name.to_string(),
+        uid: object.meta.uid.to_string(),
+    }
+}
+
+/// Reads the objects. Nodes show the Pods of all namespaces; the other diagrams those of the scope.
+pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
+    let mut owned: BTreeMap<Uid, Vec<&Rc<Object>>> = BTreeMap::new();
+    let mut uids = std::collections::BTreeSet::new();
+    let mut by_kind: BTreeMap<Kind, Vec<&Rc<Object>>> = BTreeMap::new();
+    for object in objects.iter().filter(|object| scope.holds(object)) {
+        uids.insert(object.meta.uid);
+        by_kind.entry(object.kind).or_default().push(object);
+        if let Some(owner) = object.meta.controller() {
+            owned.entry(owner.uid).or_default().push(object);
+        }
+    }
+    let of = |kind: Kind| by_kind.get(&kind).map(Vec::as_slice).unwrap_or_default();
+    let silent: Vec<&str> = of(Kind::Node)
+        .iter()
+        .filter(|node| !node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready))
+        .map(|node| node.meta.name.as_str())
+        .collect();
+    let reader = Reader { owned: &owned, scope, silent: &silent };
+    let mut out = Model::default();
+
+    for kind in [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet] {
+        for object in sorted(of(kind)) {
+            if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
+                out.roots.push(reader.root(object));
+            }
+        }
+    }
+    let bare: Vec<Pod> = sorted(of(Kind::Pod))
+        .into_iter()
+        .filter(|pod| pod.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)))
+        .map(|pod| reader.pod(pod, "", ""))
+        .collect();
+    if !bare.is_empty() {
+        out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
+    }
+    out.services = services(of(Kind::Service), of(Kind::EndpointSlice));
+    out.claims = claims(of(Kind::PersistentVolumeClaim), of(Kind::StatefulSet));
+    out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
+    crate::order::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
+    out.classes = of(Kind::StorageClass)
+        .iter()
+        .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
+        .collect();
+    out.nodes = of(Kind::Node).iter().filter_map(|object| node(object)).collect();
+    crate::order::sort_by(&mut out.nodes, |a, b| natural(&a.id.name, &b.id.name));
+    out.inert = objects
+        .iter()
+        .filter(|object| scope.holds(object) && !object.kind.info().animated && object.kind.info().namespaced && object.kind != Kind::Lease)
+        .map(|object| id(object))
+        .collect();
+    out
+}
+
+/// Namespaces that hold something a person has made.
+pub fn namespaces(objects: &[Rc<Object>]) -> Vec<String> {
+    let mut names: Vec<String> = objects
+        .iter()
+        .filter(|object| {
+            matches!(object.kind, Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet | Kind::PersistentVolumeClaim)
+        })
+        .map(|object| object.meta.namespace.to_string())
+        .collect();
+    names.push("default".into());
+    crate::order::sort(&mut names);
+    names.dedup();
+    names
+}
+
+fn sorted<'a>(objects: &[&'a Rc<Object>]) -> Vec<&'a Rc<Object>> {
+    let mut objects = objects.to_vec();
+    crate::order::sort_by(&mut objects, |a, b| {
+        (a.meta.creation_timestamp, &a.meta.namespace)
+            .cmp(&(b.meta.creation_timestamp, &b.meta.namespace))
+            .then_with(|| natural(&a.meta.name, &b.meta.name))
+    });
+    objects
+}
+
+struct Reader<'a> {
+    owned: &'a BTreeMap<Uid, Vec<&'a Rc<Object>>>,
+    scope: &'a Scope,
+    silent: &'a [&'a str],
+}
+
+impl Reader<'_> {
+    fn children(&self, owner: &Object, kind: Kind) -> Vec<&Rc<Object>> {
+        let all: Vec<&Rc<Object>> =
+            self.owned.get(&owner.meta.uid).into_iter().flatten().copied().filter(|child| child.kind == kind).collect();
+        sorted(&all)
+    }
+
+    fn root(&self, object: &Object) -> Root {
+        let family = object.meta.name.as_str();
+        let controller = Some(controller(object));
+        if object.kind != Kind::Deployment {
+            return Root { controller, groups: vec![Group { controller: None, pods: self.pods(object, family) }], folded: 0 };
+        }
+        let mut sets: Vec<&Rc<Object>> = self.children(object, Kind::ReplicaSet);
+        crate::order::sort_by_key(&mut sets, |set| revision(set));
+        let mut root = Root { controller, ..Root::default() };
+        let newest = sets.len().saturating_sub(1);
+        for (i, set) in sets.into_iter().enumerate() {
+            let pods = self.pods(set, family);
+            let empty = pods.is_empty() && set.get::<ReplicaSet>().is_some_and(|body| body.spec.replicas == 0);
+            if empty && i != newest {
+                root.folded += 1;
+            } else {
+                root.groups.push(Group { controller: Some(self::controller(set)), pods });
+            }
+        }
+        root
+    }
+
+    fn pods(&self, owner: &Object, family: &str) -> Vec<Pod> {
+        let mut pods: Vec<Pod> = self.children(owner, Kind::Pod).into_iter().map(|pod| self.pod(pod, &owner.meta.name, family)).collect();
+        if owner.kind == Kind::StatefulSet {
+            crate::order::sort_by_key(&mut pods, |pod| pod.ordinal);
+        }
+        pods
+    }
+
+    fn pod(&self, object: &Object, owner: &str, family: &str) -> Pod {
+        let Some(body) = object.pod() else { return Pod::default() };
+        let (state, word) = status(object);
+        let name = object.meta.name.as_str();
+        let shared =
+            |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
+        let ordinal =
+            object.meta.controller().filter(|owner| owner.kind == "StatefulSet").and_then(|_| name.rsplit('-').next()?.parse().ok());
+        let note = match (state, object.meta.deletion_timestamp) {
+            (PodState::Terminating, Some(end)) => {
+                let left = (end.0 * 1000 - self.scope.now).max(0) / 100 * 100;
+                format!("{} left", super::format::duration(left as u64).replace("0 ms", "0 s"))
+            }
+            _ if body.node_name.is_empty() => "no node".into(),
+            _ => body.node_name.to_string(),
+        };
+        Pod {
+            id: id(object),
+            state,
+            word,
+            note,
+            prefix: shared(owner),
+            family: shared(family),
+            ordinal,
+            created: object.meta.creation_timestamp.map_or(0, |at| at.0.max(0) as u64),
+            node: body.node_name.to_string(),
+            claims: body.spec.claims().map(|name| name.to_string()).collect(),
+            stale: self.silent.contains(&body.node_name.as_str()),
+            cpu: body.spec.requests.cpu.max(0) as u64,
+            memory: body.spec.requests.memory.max(0) as u64,
+            unscheduled: body
+                .status
+                .condition("PodScheduled")
+                .filter(|c| c.status == "False")
+                .map(|c| c.message.to_string())
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// The class of a Pod, and the word that `kubectl get pods` prints (Ready or Not ready for Running).
+pub fn status(object: &Object) -> (PodState, String) {
+    let Some(pod) = object.pod() else { return (PodState::Pending, String::new()) };
+    let status = &pod.status;
+    let mut reason = if status.reason.is_empty() { status.phase.to_string() } else { status.reason.to_string() };
+    let mut waiting = false;
+    let mut initializing = false;
+    for (i, container) in status.init_container_statuses.iter().enumerate() {
+        let state = &container.state;
+        let restartable = pod.spec.init_containers.get(i).is_some_and(|spec| spec.restart_policy == "Always");
+        match (&state.terminated, &state.waiting) {
+            (Some(end), _) if end.exit_code == 0 => continue,
+            _ if restartable && container.started == Some(true) => continue,
+            (Some(end), _) => {
+                reason =
+                    format!("Init:{}", if end.reason.is_empty() { format!("ExitCode:{}", end.exit_code) } else { end.reason.to_string() })
+            }
+            (_, Some(wait)) if !wait.reason.is_empty() && wait.reason != "PodInitializing" => reason = format!("Init:{}", wait.reason),
+            _ => reason = format!("Init:{i}/{}", status.init_container_statuses.len()),
+        }
+        initializing = true;
+        break;
+    }
+    if !initializing || status.is_true("Initialized") {
+        let mut running = false;
+        for container in status.container_statuses.iter().rev() {
+            let state = &container.state;
+            if let Some(wait) = state.waiting.as_ref().filter(|wait| !wait.reason.is_empty()) {
+                (reason, waiting) = (wait.reason.to_string(), true);
+            } else if let Some(end) = &state.terminated {
+                reason = if end.reason.is_empty() { format!("ExitCode:{}", end.exit_code) } else { end.reason.to_string() };
+            } else if container.ready && state.running.is_some() {
+                running = true;
+            }
+        }
+        if reason == "Completed" && running {
+            reason = "Running".into();
+        }
+    }
+    let class = match () {
+        () if object.meta.is_deleting() => return (PodState::Terminating, "Terminating".into()),
+        () if status.phase == "Succeeded" || reason == "Completed" => PodState::Succeeded,
+        () if status.phase == "Failed" => PodState::Failed,
+        () if waiting && matches!(reason.as_str(), "ContainerCreating" | "PodInitializing") => PodState::Creating,
+        () if waiting || reason.ends_with("Error") || reason.ends_with("BackOff") || reason == "OOMKilled" => PodState::Failed,
+        () if status.phase == "Running" && pod.is_ready() => return (PodState::Ready, "Ready".into()),
+        () if status.phase == "Running" && reason == "Running" => return (PodState::NotReady, "Not ready".into()),
+        () if status.phase == "Running" => PodState::NotReady,
+        () if initializing && !pod.node_name.is_empty() => PodState::Creating,
+        () => PodState::Pending,
+    };
+    if reason.is_empty() {
+        reason = "Pending".into();
+    }
+    (class, reason)
+}
+
+fn revision(object: &Object) -> i64 {
+    object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+fn controller(object: &Object) -> Controller {
+    let whole = |n: i32| n.max(0) as u64;
+    let mut out =
+        Controller { id: id(object), caption: object.kind.name().into(), leaving: object.meta.is_deleting(), ..Controller::default() };
+    match &object.body {
+        Body::Deployment(body) => {
+            let desired = body.spec.replicas;
+            out.counters = counters(whole(desired), whole(body.status.replicas), whole(body.status.ready_replicas));
+            out.footer = if body.spec.paused { "paused".into() } else { body.spec.strategy.kind.to_string() };
+            if body.status.updated_replicas != desired {
+                out.chip = format!("{} of {desired} updated", body.status.updated_replicas);
+            }
+        }
+        Body::ReplicaSet(body) => {
+            if revision(object) > 0 {
+                out.caption = format!("ReplicaSet · revision {}", revision(object));
+            }
+            out.counters = counters(whole(body.spec.replicas), whole(body.status.replicas), whole(body.status.ready_replicas));
+            out.footer = body.spec.template.spec.containers.first().map(|container| container.image.to_string()).unwrap_or_default();
+        }
+        Body::StatefulSet(body) => {
+            out.counters = counters(whole(body.spec.replicas), whole(body.status.replicas), whole(body.status.ready_replicas));
+            out.footer = if body.spec.pod_management_policy.is_empty() {
+                "OrderedReady".into()
+            } else {
+                body.spec.pod_management_policy.to_string()
+            };
+            if let Some(partition) =
+                body.spec.update_strategy.rolling_update.as_ref().and_then(|update| update.partition).filter(|partition| *partition > 0)
+            {
+                out.chip = format!("partition {partition}");
+            } else if body.status.updated_replicas < body.status.replicas && body.status.update_revision != body.status.current_revision {
+                out.chip = format!("{} of {} updated", body.status.updated_replicas, body.spec.replicas);
+            }
+        }
+        _ => {}
+    }
+    out
+}
+
+fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>]) -> Vec<Service> {
+    let read = |object: &&Rc<Object>| {
+        let body = object.get::<crate::api::network::Service>()?;
+        // The API server's own Service selects nothing and serves no Pod.
+        if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
+            return None;
+        }
+        let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let own = slices.iter().filter(|slice| {
+            slice.meta.namespace == object.meta.namespace && slice.meta.label("kubernetes.io/service-name") == Some(&object.meta.name)
+        });
+        let mut endpoints: Vec<(String, bool)> = own
+            .filter_map(|slice| slice.get::<EndpointSlice>())
+            .flat_map(|slice| &slice.endpoints)
+            .filter_map(|endpoint| Some((endpoint.target_ref.as_ref()?.name.to_string(), endpoint.conditions.ready.unwrap_or(true))))
+            .collect();
+        crate::order::sort(&mut endpoints);
+        endpoints.dedup_by(|a, b| a.0 == b.0);
+        let form = if body.is_headless() {
+            "headless".to_string()
+        } else if body.spec.kind.is_empty() {
+            "ClusterIP".into()
+        } else {
+            body.spec.kind.to_string()
+        };
+        Some(Service { id: id(object), form, selector: selector.join(","), endpoints })
+    };
+    let mut out: Vec<Service> = services.iter().filter_map(read).collect();
+    crate::order::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
+    out
+}
+
+fn text(value: Option<&serde_json::Value>) -> String {
+    match value {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}
+
+fn claims(claims: &[&Rc<Object>], sets: &[&Rc<Object>]) -> Vec<Claim> {
+    let mut prefixes: Vec<(String, String)> = Vec::new();
+    for set in sets {
+        for template in set.get::<StatefulSet>().into_iter().flat_map(|body| &body.spec.volume_claim_templates) {
+            if let Some(name) = template.pointer("/metadata/name").and_then(|name| name.as_str()) {
+                prefixes.push((format!("{name}-{}-", set.meta.name), set.meta.name.to_string()));
+            }
+        }
+    }
+    let read = |object: &&Rc<Object>| {
+        let body = object.get::<PersistentVolumeClaim>()?;
+        let mode = body.spec.access_modes.iter().map(|mode| short_mode(mode)).collect::<Vec<_>>().join(",");
+        let member =
+            prefixes.iter().find_map(|(prefix, set)| Some((set.clone(), object.meta.name.strip_prefix(prefix.as_str())?.parse().ok()?)));
+        let phase = if object.meta.is_deleting() { "Terminating".to_string() } else { body.status.phase.to_string() };
+        let capacity = body.status.capacity.get("storage").or_else(|| body.spec.resources.requests.get("storage"));
+        Some(Claim {
+            id: id(object),
+            phase: if phase.is_empty() { "Pending".into() } else { phase },
+            capacity: text(capacity),
+            mode,
+            volume: body.spec.volume_name.to_string(),
+            class: body.class().to_string(),
+            member,
+        })
+    };
+    let mut out: Vec<Claim> = claims.iter().filter_map(read).collect();
+    crate::order::sort_by(&mut out, |a, b| a.id.namespace.cmp(&b.id.namespace).then_with(|| natural(&a.id.name, &b.id.name)));
+    out
+}
+
+fn short_mode(mode: &str) -> &str {
+    match mode {
+        "ReadWriteOnce" => "RWO",
+        "ReadOnlyMany" => "ROX",
+        "ReadWriteMany" => "RWX",
+        "ReadWriteOncePod" => "RWOP",
+        other => other,
+    }
+}
+
+fn volume(object: &Object) -> Option<Volume> {
+    let body = object.get::<PersistentVolume>()?;
+    let node = body
+        .spec
+        .node_affinity
+        .as_ref()
+        .and_then(|affinity| affinity.required.as_ref()?.node_selector_terms.first()?.match_expressions.first()?.values.first())
+        .map(|node| node.to_string())
+        .unwrap_or_default();
+    Some(Volume {
+        id: id(object),
+        phase: body.status.phase.to_string(),
+        capacity: text(body.spec.capacity.get("storage")),
+        node,
+        class: body.spec.storage_class_name.to_string(),
+        data: String::new(),
+    })
+}
+
+fn node(object: &Object) -> Option<Node> {
+    let body = object.get::<crate::api::node::Node>()?;
+    let free = body.allocatable();
+    let ready = body.is_ready();
+    let condition = body.status.conditions.iter().find(|condition| condition.kind == "Ready");
+    let taint = body.spec.taints.iter().find(|taint| !taint.key.starts_with("node.kubernetes.io/"));
+    let note = match (condition, taint) {
+        (Some(condition), _) if !ready => condition.message.to_string(),
+        (None, _) => "The kubelet has not reported yet.".into(),
+        _ if body.spec.unschedulable => "Running Pods stay, new Pods go elsewhere".into(),
+        (_, Some(taint)) => format!("taint {}: {}", taint.key, taint.effect),
+        _ => String::new(),
+    };
+    Some(Node {
+        id: id(object),
+        ready,
+        cordoned: body.spec.unschedulable,
+        note,
+        cpu: free.cpu.max(0) as u64,
+        memory: free.memory.max(0) as u64,
+        pods: body.max_pods().max(0) as u64,
+    })
+}
+
+/// The rollout budget of a Deployment: the selected one or the owner of what is selected, else the first.
+pub fn budget(objects: &[Rc<Object>], scope: &Scope, selected: Option<&str>) -> Option<Budget> {
+    let rolling: Vec<&Rc<Object>> = objects
+        .iter()
+        .filter(|object| scope.holds(object))
+        .filter(|object| object.get::<Deployment>().is_some_and(|body| body.spec.strategy.kind != "Recreate"))
+        .collect();
+    let chosen = selected.and_then(|uid| {
+        let mut at = objects.iter().find(|object| object.meta.uid.to_string() == uid)?;
+        for _ in 0..3 {
+            if at.kind == Kind::Deployment {
+                return rolling.iter().copied().find(|object| object.meta.uid == at.meta.uid);
+            }
+            let owner = at.meta.controller()?.uid;
+            at = objects.iter().find(|object| object.meta.uid == owner)?;
+        }
+        None
+    });
+    let object = chosen.or_else(|| sorted(&rolling).first().copied())?;
+    let body = object.get::<Deployment>()?;
+    let desired = i64::from(body.spec.replicas.max(0));
+    let quarter = IntOrPercent::Percent(25);
+    let update = body.spec.strategy.rolling_update.as_ref();
+    let surge = update.and_then(|update| update.max_surge.as_ref()).unwrap_or(&quarter);
+    let unavailable = update.and_then(|update| update.max_unavailable.as_ref()).unwrap_or(&quarter);
+    let (more, mut fewer) = (surge.resolve(desired, true), unavailable.resolve(desired, false));
+    if more == 0 && fewer == 0 {
+        fewer = 1;
+    }
+    let words = |limit: &IntOrPercent| match limit {
+        IntOrPercent::Int(n) => n.to_string(),
+        IntOrPercent::Percent(n) => format!("{n}%"),
+    };
+    let mut sets: Vec<&Rc<Object>> =
+        objects.iter().filter(|set| set.kind == Kind::ReplicaSet && set.meta.is_controlled_by(object.meta.uid)).collect();
+    crate::order::sort_by_key(&mut sets, |set| revision(set));
+    let newest = sets.last().map(|set| set.meta.uid);
+    let mut out = Budget {
+        name: object.meta.name.to_string(),
+        surge: words(surge),
+        unavailable: words(unavailable),
+        at_least: (desired - fewer).max(0) as usize,
+        at_most: (desired + more).max(0) as usize,
+        ..Budget::default()
+    };
+    let mut waits = None;
+    for pod in objects.iter().filter(|pod| pod.kind == Kind::Pod) {
+        let Some(owner) = pod.meta.controller().filter(|owner| sets.iter().any(|set| set.meta.uid == owner.uid)) else { continue };
+        let (state, _) = status(pod);
+        let new = Some(owner.uid) == newest;
+        let image = pod.pod().and_then(|body| body.spec.containers.first()).map(|container| container.image.as_str()).unwrap_or_default();
+        if new && waits.is_none() && !matches!(state, PodState::Ready | PodState::Terminating) {
+            let name = pod.meta.name.as_str();
+            waits = Some(format!("…{}", &name[name.len().saturating_sub(9)..]));
+        }
+        out.cells.push(Cell { state, tag: image.rsplit_once(':').map_or(image, |(_, tag)| tag).to_string(), new });
+    }
+    Some(out.settle(desired as usize, waits.as_deref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn object(kind: Kind, value: Value) -> Rc<Object> {
+        Rc::new(Object::from_value(kind, value).expect("an object"))
+    }
+
+    fn uid(n: u128) -> String {
+        Uid(n).to_string()
+    }
+
+    fn owner(kind: &str, name: &str, n: u128) -> Value {
+        json!([{ "apiVersion": "apps/v1", "kind": kind, "name": name, "uid": uid(n), "controller": true }])
+    }
+
+    fn pod(name: &str, n: u128, owners: Value, status: Value) -> Rc<Object> {
+        let meta = json!({ "name": name, "namespace": "default", "uid": uid(n), "ownerReferences": owners });
+        object(
+            Kind::Pod,
+            json!({ "metadata": meta, "spec": { "containers": [{ "name": "c", "image": "nginx:1.27" }], "nodeName": "node-1" }, "status": status }),
+        )
+    }
+
+    fn ready() -> Value {
+        json!({ "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] })
+    }
+
+    fn rollout() -> Vec<Rc<Object>> {
+        let meta = |name: &str, n: u128| json!({ "name": name, "namespace": "default", "uid": uid(n) });
+        let set = |name: &str, n: u128, revision: &str, replicas: i32| {
+            let meta = json!({ "name": name, "namespace": "default", "uid": uid(n), "annotations": { "deployment.kubernetes.io/revision": revision }, "ownerReferences": owner("Deployment", "nginx", 1) });
+            object(
+                Kind::ReplicaSet,
+                json!({ "metadata": meta, "spec": { "replicas": replicas, "template": { "spec": { "containers": [] } } } }),
+            )
+        };
+        vec![
+            object(
+                Kind::Deployment,
+                json!({ "metadata": meta("nginx", 1), "spec": { "replicas": 3 }, "status": { "replicas": 3, "readyReplicas": 2 } }),
+            ),
+            set("nginx-a", 2, "1", 0),
+            set("nginx-b", 3, "2", 3),
+            pod("nginx-b-x", 10, owner("ReplicaSet", "nginx-b", 3), ready()),
+            pod(
+                "nginx-b-y",
+                11,
+                owner("ReplicaSet", "nginx-b", 3),
+                json!({ "phase": "Pending", "containerStatuses": [{ "name": "c", "state": { "waiting": { "reason": "ContainerCreating" } } }] }),
+            ),
+            pod(
+                "nginx-b-z",
+                12,
+                owner("ReplicaSet", "nginx-b", 3),
+                json!({ "phase": "Pending", "containerStatuses": [{ "name": "c", "state": { "waiting": { "reason": "ImagePullBackOff" } } }] }),
+            ),
+        ]
+    }
+
+    #[test]
+    fn a_deployment_becomes_a_tree_with_old_empty_revisions_folded() {
+        let model = model(&rollout(), &Scope::default());
+        assert_eq!(model.roots.len(), 1);
+        let root = &model.roots[0];
+        assert_eq!((root.folded, root.groups.len(), root.groups[0].pods.len()), (1, 1, 3));
+        let states: Vec<(PodState, &str)> = root.groups[0].pods.iter().map(|pod| (pod.state, pod.word.as_str())).collect();
+        assert_eq!(states, [(PodState::Ready, "Ready"), (PodState::Creating, "ContainerCreating"), (PodState::Failed, "ImagePullBackOff")]);
+        assert_eq!((root.groups[0].pods[0].prefix, root.groups[0].pods[0].family), (8, 6));
+    }
+
+    #[test]
+    fn the_budget_resolves_percentages_and_names_the_pod_it_waits_for() {
+        let budget = budget(&rollout(), &Scope::default(), None).expect("a Deployment");
+        assert_eq!((budget.at_least, budget.at_most, budget.cells.len(), budget.ready()), (3, 4, 3, 1));
+        assert!(budget.text.contains("nginx-b-y"));
+    }
+
+    #[test]
+    fn deletion_wins_over_every_other_state() {
+        let mut leaving = (*pod("web-0", 1, json!([]), ready())).clone();
+        leaving.meta.deletion_timestamp = Some(crate::api::Timestamp(100));
+        assert_eq!(status(&leaving).0, PodState::Terminating);
+        let scope = Scope { now: 72_400, ..Scope::default() };
+        assert_eq!(model(&[Rc::new(leaving)], &scope).pods().next().map(|pod| pod.note.clone()).as_deref(), Some("27.6 s left"));
+    }
+
+    #[test]
+    fn a_member_of_a_statefulset_has_an_ordinal_and_its_claims() {
+        let meta = json!({ "name": "web", "namespace": "default", "uid": uid(1) });
+        let set = object(
+            Kind::StatefulSet,
+            json!({ "metadata": meta, "spec": { "replicas": 1, "volumeClaimTemplates": [{ "metadata": { "name": "www" } }] } }),
+        );
+        let claim = object(
+            Kind::PersistentVolumeClaim,
+            json!({ "metadata": { "name": "www-web-3", "namespace": "default", "uid": uid(5) }, "spec": { "accessModes": ["ReadWriteOnce"] } }),
+        );
+        let model = model(
+            &[
+                set,
+                pod("web-10", 2, owner("StatefulSet", "web", 1), ready()),
+                pod("web-2", 3, owner("StatefulSet", "web", 1), ready()),
+                claim,
+            ],
+            &Scope::default(),
+        );
+        assert_eq!(model.pods().map(|pod| pod.ordinal).collect::<Vec<_>>(), [Some(2), Some(10)]);
+        assert_eq!(model.claims[0].member, Some(("web".into(), 3)));
+        assert_eq!(model.claims[0].mode, "RWO");
+    }
+}

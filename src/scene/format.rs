@@ -1,0 +1,97 @@
+//! Virtual time and durations in words, as `MM:SS.mmm`, `27.6 s`, `4 min 18 s`.
+
+/// A point of virtual time, in milliseconds since the first event: `00:07.552`, from one hour
+/// `1:02:03.004`, from one day `2d 03:04:05`.
+pub fn clock(ms: u64) -> String {
+    let (s, milli) = (ms / 1000, ms % 1000);
+    let (m, h, d) = (s / 60, s / 3600, s / 86_400);
+    if d > 0 {
+        format!("{d}d {:02}:{:02}:{:02}", h % 24, m % 60, s % 60)
+    } else if h > 0 {
+        format!("{h}:{:02}:{:02}.{milli:03}", m % 60, s % 60)
+    } else {
+        format!("{m:02}:{:02}.{milli:03}", s % 60)
+    }
+}
+
+/// A label of the time axis: milliseconds only where ticks are closer than a second.
+pub fn tick(ms: u64, step: u64) -> String {
+    let full = clock(ms);
+    if step < 1000 || ms >= 86_400_000 { full } else { full[..full.len() - 4].to_string() }
+}
+
+/// A duration: `840 ms`, `27.6 s`, `4 min 18 s`.
+pub fn duration(ms: u64) -> String {
+    match ms {
+        0..1000 => format!("{ms} ms"),
+        1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
+        _ => format!("{} h {} min", ms / 3_600_000, ms % 3_600_000 / 60_000),
+    }
+}
+
+/// A count with thousands separators: `5,000`.
+pub fn count(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// The first letter in upper case, as at the start of a sentence.
+pub fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+/// A long name, cut in the middle: `pvc-7d26…51f3`.
+pub fn middle(name: &str, most: usize) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    if chars.len() <= most {
+        return name.to_string();
+    }
+    let tail = (most - 1) / 2;
+    let head = most - 1 - tail;
+    chars[..head].iter().chain(['…'].iter()).chain(&chars[chars.len() - tail..]).collect()
+}
+
+/// A long name, cut at the front: `…-5d59d67564`.
+pub fn front(name: &str, most: usize) -> String {
+    let length = name.chars().count();
+    if length <= most { name.to_string() } else { format!("…{}", name.chars().skip(length + 1 - most).collect::<String>()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_written_in_the_form_its_length_asks_for() {
+        assert_eq!(clock(7_552), "00:07.552");
+        assert_eq!(clock(3_723_004), "1:02:03.004");
+        assert_eq!(clock(183_845_000), "2d 03:04:05");
+        assert_eq!(tick(7_000, 1000), "00:07");
+        assert_eq!(tick(7_200, 200), "00:07.200");
+        assert_eq!(duration(840), "840 ms");
+        assert_eq!(duration(27_650), "27.6 s");
+        assert_eq!(duration(258_000), "4 min 18 s");
+    }
+
+    #[test]
+    fn counts_and_long_names_stay_readable() {
+        assert_eq!(count(5000), "5,000");
+        assert_eq!(count(150_000), "150,000");
+        assert_eq!(count(7), "7");
+        assert_eq!(middle("pvc-7d26aaaa-bbbb-51f3", 13), "pvc-7d…b-51f3");
+        assert_eq!(middle("web-0", 13), "web-0");
+        assert_eq!(front("nginx-5d59d67564", 12), "…-5d59d67564");
+    }
+}

@@ -1,0 +1,122 @@
+//! The timeline: lanes, marks, the axis. Pure arithmetic from times to pixels.
+
+/// The lanes, top down.
+pub const LANES: [&str; 8] = ["user", "deployment", "replicaset", "statefulset", "scheduler", "kubelet", "volume", "endpoints"];
+
+/// Something to mark.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// Milliseconds.
+    pub at: u64,
+    /// Index into [`LANES`].
+    pub lane: u8,
+    /// A failure or refusal.
+    pub bad: bool,
+}
+
+/// Marks that stand closer than 3 px: one block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Block {
+    /// Left, from the start of the lane.
+    pub x: f64,
+    /// Width; 2.5 for one mark.
+    pub w: f64,
+    /// The lane.
+    pub lane: u8,
+    /// Marks in it.
+    pub count: u32,
+    /// Whether one of them is a failure.
+    pub bad: bool,
+}
+
+/// Times to pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis {
+    /// The time at the left, in milliseconds.
+    pub from: u64,
+    /// The time at the right.
+    pub to: u64,
+    /// Pixels between them.
+    pub width: f64,
+}
+
+impl Axis {
+    /// An axis from 0 to a little after `end`, at least eight seconds long.
+    pub fn covering(end: u64, width: f64) -> Axis {
+        let to = (end + end / 12).max(8_000);
+        Axis { from: 0, to, width: width.max(1.0) }
+    }
+
+    /// The place of a time.
+    pub fn x(&self, at: u64) -> f64 {
+        (at.saturating_sub(self.from)) as f64 / (self.to - self.from).max(1) as f64 * self.width
+    }
+
+    /// The time at a place.
+    pub fn time(&self, x: f64) -> u64 {
+        self.from + ((x / self.width).clamp(0.0, 1.0) * (self.to - self.from) as f64) as u64
+    }
+
+    /// Ticks at round times, about 110 px apart, and the distance between two.
+    pub fn ticks(&self) -> (Vec<u64>, u64) {
+        let wanted = (self.to - self.from) as f64 / (self.width / 110.0).max(1.0);
+        const STEPS: [u64; 17] = [
+            100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 21_600_000,
+            86_400_000,
+        ];
+        let step = STEPS.into_iter().find(|step| *step as f64 >= wanted).unwrap_or(604_800_000);
+        let first = self.from.div_ceil(step) * step;
+        ((0..).map(|i| first + i * step).take_while(|t| *t <= self.to).collect(), step)
+    }
+}
+
+/// Merges marks that would touch. `marks` must be in order of time.
+pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
+    let mut open: [Option<Block>; LANES.len()] = [None; LANES.len()];
+    let mut out = Vec::new();
+    for mark in marks {
+        let Some(slot) = open.get_mut(usize::from(mark.lane)) else { continue };
+        let x = axis.x(mark.at);
+        match slot {
+            Some(block) if mark.lane != 0 && x - (block.x + block.w) < 0.5 => {
+                block.w = (x + 2.5 - block.x).max(block.w);
+                block.count += 1;
+                block.bad |= mark.bad;
+            }
+            _ => {
+                out.extend(slot.take());
+                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: 1, bad: mark.bad });
+            }
+        }
+    }
+    out.extend(open.into_iter().flatten());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_go_to_pixels_and_back() {
+        let axis = Axis::covering(60_000, 1000.0);
+        assert_eq!(axis.time(axis.x(30_000)), 30_000);
+        let (ticks, step) = axis.ticks();
+        assert_eq!(step, 10_000);
+        assert_eq!(ticks[..3], [0, 10_000, 20_000]);
+        assert_eq!(Axis::covering(0, 880.0).ticks().1, 1000);
+    }
+
+    #[test]
+    fn marks_that_touch_merge_and_people_never_do() {
+        let axis = Axis { from: 0, to: 1000, width: 1000.0 };
+        let mark = |at, lane, bad| Mark { at, lane, bad };
+        let merged = blocks(
+            &[mark(10, 2, false), mark(11, 2, true), mark(12, 5, false), mark(100, 2, false), mark(0, 0, false), mark(1, 0, false)],
+            &axis,
+        );
+        let lane2: Vec<(u32, bool)> = merged.iter().filter(|block| block.lane == 2).map(|block| (block.count, block.bad)).collect();
+        assert_eq!(lane2, [(2, true), (1, false)]);
+        assert_eq!(merged.iter().filter(|block| block.lane == 0).count(), 2);
+    }
+}

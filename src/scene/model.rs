@@ -1,0 +1,387 @@
+//! What the diagrams need to know, free of the engine's types.
+
+/// Which object a shape stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Id {
+    /// `Pod`, `ReplicaSet`, …
+    pub kind: String,
+    /// Empty for objects of the cluster.
+    pub namespace: String,
+    /// `metadata.name`
+    pub name: String,
+    /// `metadata.uid`: the key of everything drawn.
+    pub uid: String,
+}
+
+impl Id {
+    /// An identity whose uid is its kind and name: for tests and for shapes that are not objects.
+    pub fn named(kind: &str, name: &str) -> Self {
+        Id { kind: kind.into(), namespace: "default".into(), name: name.into(), uid: format!("{kind}/{name}") }
+    }
+}
+
+/// The seven classes of Pod states that a shape stands for. The word beside it is more specific.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PodState {
+    /// No node yet.
+    #[default]
+    Pending,
+    /// Bound, a container waits.
+    Creating,
+    /// Running, not ready.
+    NotReady,
+    /// Ready.
+    Ready,
+    /// Has a deletionTimestamp.
+    Terminating,
+    /// Failed, or waiting for an error.
+    Failed,
+    /// Ended with success.
+    Succeeded,
+}
+
+impl PodState {
+    /// All of them, in the order of the legend.
+    pub const ALL: [PodState; 7] = [
+        PodState::Pending,
+        PodState::Creating,
+        PodState::NotReady,
+        PodState::Ready,
+        PodState::Terminating,
+        PodState::Failed,
+        PodState::Succeeded,
+    ];
+
+    /// The class in the style sheet, also `data-state`.
+    pub fn class(self) -> &'static str {
+        match self {
+            PodState::Pending => "pending",
+            PodState::Creating => "creating",
+            PodState::NotReady => "notready",
+            PodState::Ready => "ready",
+            PodState::Terminating => "terminating",
+            PodState::Failed => "failed",
+            PodState::Succeeded => "succeeded",
+        }
+    }
+
+    /// The glyph in the sprite.
+    pub fn glyph(self) -> &'static str {
+        match self {
+            PodState::Pending => "pod-pending",
+            PodState::Creating => "pod-creating",
+            PodState::NotReady => "pod-notready",
+            PodState::Ready => "pod-ready",
+            PodState::Terminating => "pod-terminating",
+            PodState::Failed => "pod-failed",
+            PodState::Succeeded => "pod-succeeded",
+        }
+    }
+
+    /// The word of the legend and of counts.
+    pub fn word(self) -> &'static str {
+        match self {
+            PodState::Pending => "Pending",
+            PodState::Creating => "ContainerCreating",
+            PodState::NotReady => "Not ready",
+            PodState::Ready => "Ready",
+            PodState::Terminating => "Terminating",
+            PodState::Failed => "Failed",
+            PodState::Succeeded => "Succeeded",
+        }
+    }
+}
+
+/// A Pod.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pod {
+    /// Which.
+    pub id: Id,
+    /// Its class.
+    pub state: PodState,
+    /// What `kubectl get pods` prints under STATUS, or Ready and Not ready for Running.
+    pub word: String,
+    /// After the word: the node, the time left.
+    pub note: String,
+    /// How many leading characters of the name its siblings share: `web-`, `nginx-5d59d67564-`.
+    pub prefix: usize,
+    /// How many of them the whole tree shares: `nginx-`.
+    pub family: usize,
+    /// The ordinal of a StatefulSet's Pod.
+    pub ordinal: Option<u32>,
+    /// Virtual milliseconds of its creation.
+    pub created: u64,
+    /// The node it is bound to.
+    pub node: String,
+    /// Names of the claims it mounts.
+    pub claims: Vec<String>,
+    /// Whether its node does not answer.
+    pub stale: bool,
+    /// CPU request in thousandths.
+    pub cpu: u64,
+    /// Memory request in bytes.
+    pub memory: u64,
+    /// The message of its PodScheduled condition while it is False.
+    pub unscheduled: String,
+}
+
+impl Pod {
+    /// The name in two parts, the shared one to be dimmed. What the whole tree shares is left out of a long name,
+    /// and the rest is cut at the front.
+    pub fn parts(&self, most: usize) -> (String, String) {
+        let name = self.id.name.as_str();
+        let (lead, tail) = name.split_at_checked(self.prefix).unwrap_or(("", name));
+        let lead = if name.len() > most { lead.get(self.family.min(lead.len())..).unwrap_or("") } else { lead };
+        if lead.len() + tail.len() <= most {
+            return (lead.into(), tail.into());
+        }
+        if tail.len() <= most {
+            let drop = lead.len() - most.saturating_sub(tail.len() + 1).min(lead.len());
+            let rest = lead.get(drop..).unwrap_or("");
+            return (format!("…{rest}"), tail.into());
+        }
+        (String::new(), format!("…{}", tail.get(tail.len() + 1 - most..).unwrap_or(tail)))
+    }
+}
+
+/// The colour of a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// As text.
+    #[default]
+    Plain,
+    /// As wanted.
+    Ok,
+    /// Short of what is wanted.
+    Off,
+}
+
+/// A number over its word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// The number.
+    pub value: String,
+    /// `desired`, `current`, `ready`, …
+    pub word: &'static str,
+    /// Its colour.
+    pub tone: Tone,
+}
+
+/// The counters that every workload has: desired, current, ready.
+pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
+    let tone = if ready == desired {
+        Tone::Ok
+    } else if ready < desired {
+        Tone::Off
+    } else {
+        Tone::Plain
+    };
+    vec![
+        Counter { value: desired.to_string(), word: "desired", tone: Tone::Plain },
+        Counter { value: current.to_string(), word: "current", tone: Tone::Plain },
+        Counter { value: ready.to_string(), word: "ready", tone },
+    ]
+}
+
+/// A card of a controller: Deployment, ReplicaSet, StatefulSet, Job, …
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Controller {
+    /// Which.
+    pub id: Id,
+    /// The line over the name: `ReplicaSet · revision 1`.
+    pub caption: String,
+    /// desired, current, ready.
+    pub counters: Vec<Counter>,
+    /// One fact at the foot.
+    pub footer: String,
+    /// A pill at the foot's right.
+    pub chip: String,
+    /// Has a deletionTimestamp.
+    pub leaving: bool,
+}
+
+/// Pods that one controller owns, with that controller's card if it stands between the root and the Pods.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    /// A ReplicaSet of a Deployment, a Job of a CronJob.
+    pub controller: Option<Controller>,
+    /// Sorted by ordinal, else creation, then name.
+    pub pods: Vec<Pod>,
+}
+
+/// A tree of ownership.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Root {
+    /// None for bare Pods.
+    pub controller: Option<Controller>,
+    /// By revision, old first.
+    pub groups: Vec<Group>,
+    /// Old ReplicaSets without Pods, folded into one line.
+    pub folded: usize,
+}
+
+/// A Service.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Service {
+    /// Which.
+    pub id: Id,
+    /// `ClusterIP`, `headless`, …
+    pub form: String,
+    /// `app=nginx`
+    pub selector: String,
+    /// Pods in its EndpointSlices by name, and whether they are ready there.
+    pub endpoints: Vec<(String, bool)>,
+}
+
+/// A PersistentVolumeClaim.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Claim {
+    /// Which.
+    pub id: Id,
+    /// `Bound`, `Pending`, `Lost`, `Terminating`
+    pub phase: String,
+    /// `1Gi`
+    pub capacity: String,
+    /// `RWO`
+    pub mode: String,
+    /// The PersistentVolume's name.
+    pub volume: String,
+    /// The StorageClass's name.
+    pub class: String,
+    /// The ordinal at the end of its name, and the StatefulSet it was made for.
+    pub member: Option<(String, u32)>,
+}
+
+/// A PersistentVolume.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Volume {
+    /// Which.
+    pub id: Id,
+    /// `Bound`, `Available`, `Released`
+    pub phase: String,
+    /// `1Gi`
+    pub capacity: String,
+    /// The node its affinity names, if any.
+    pub node: String,
+    /// The StorageClass's name.
+    pub class: String,
+    /// What the data badge says; empty without one.
+    pub data: String,
+}
+
+/// A StorageClass.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Class {
+    /// Which.
+    pub id: Id,
+    /// `Delete` or `Retain`
+    pub reclaim: String,
+}
+
+/// A Node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node {
+    /// Which.
+    pub id: Id,
+    /// Its Ready condition is True.
+    pub ready: bool,
+    /// `spec.unschedulable`
+    pub cordoned: bool,
+    /// Why it is not ready, or a taint.
+    pub note: String,
+    /// Allocatable CPU in thousandths.
+    pub cpu: u64,
+    /// Allocatable memory in bytes.
+    pub memory: u64,
+    /// Allocatable Pods.
+    pub pods: u64,
+}
+
+/// Everything the diagrams draw.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// Trees, sorted.
+    pub roots: Vec<Root>,
+    /// By name.
+    pub services: Vec<Service>,
+    /// By name, ordinals as numbers.
+    pub claims: Vec<Claim>,
+    /// By name.
+    pub volumes: Vec<Volume>,
+    /// By name.
+    pub classes: Vec<Class>,
+    /// By name, numbers as numbers.
+    pub nodes: Vec<Node>,
+    /// Stored objects that no diagram animates: kind and name.
+    pub inert: Vec<Id>,
+}
+
+impl Model {
+    /// All Pods, in the order of the trees.
+    pub fn pods(&self) -> impl Iterator<Item = &Pod> {
+        self.roots.iter().flat_map(|root| &root.groups).flat_map(|group| &group.pods)
+    }
+
+    /// Whether the ownership diagram has anything to show.
+    pub fn is_empty(&self) -> bool {
+        self.roots.is_empty() && self.services.is_empty() && self.claims.is_empty() && self.inert.is_empty()
+    }
+}
+
+/// Compares names with their numbers as numbers: `node-2` before `node-10`.
+pub fn natural(a: &str, b: &str) -> std::cmp::Ordering {
+    let (mut a, mut b) = (a.chars().peekable(), b.chars().peekable());
+    loop {
+        match (a.peek().copied(), b.peek().copied()) {
+            (Some(x), Some(y)) if x.is_ascii_digit() && y.is_ascii_digit() => {
+                let number = |it: &mut std::iter::Peekable<std::str::Chars<'_>>| {
+                    let mut n = 0u128;
+                    while let Some(d) = it.peek().and_then(|c| c.to_digit(10)) {
+                        n = n.saturating_mul(10).saturating_add(u128::from(d));
+                        it.next();
+                    }
+                    n
+                };
+                let order = number(&mut a).cmp(&number(&mut b));
+                if order.is_ne() {
+                    return order;
+                }
+            }
+            (x, y) if x != y => return x.cmp(&y),
+            (None, _) => return std::cmp::Ordering::Equal,
+            _ => {
+                a.next();
+                b.next();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_sort_with_their_numbers_as_numbers() {
+        let mut names = ["node-10", "node-2", "node-1", "a", "node-2b"];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(names, ["a", "node-1", "node-2", "node-2b", "node-10"]);
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        let pod = |name: &str, prefix, family| Pod { id: Id::named("Pod", name), prefix, family, ..Pod::default() }.parts(20);
+        let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+        assert_eq!(pod("web-0", 4, 4), pair("web-", "0"));
+        assert_eq!(pod("nginx-deployment-5d59d67564-abcde", 28, 17), pair("5d59d67564-", "abcde"));
+        assert_eq!(pod("a-very-long-statefulset-name-0", 29, 0), pair("…-statefulset-name-", "0"));
+        assert_eq!(pod("a-pod-without-any-owner-at-all", 0, 0).1.chars().count(), 20);
+    }
+
+    #[test]
+    fn ready_is_green_when_it_is_what_is_desired() {
+        assert_eq!(counters(3, 4, 3)[2].tone, Tone::Ok);
+        assert_eq!(counters(3, 3, 2)[2].tone, Tone::Off);
+        assert_eq!(counters(0, 0, 0)[2].tone, Tone::Ok);
+    }
+}

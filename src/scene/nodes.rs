@@ -1,0 +1,216 @@
+//! Where the Pods are: a card a Node with its requests, and the tray of those that no node took.
+
+use super::format;
+use super::model::{Id, Model, Node, Pod, PodState, natural};
+use super::ownership::{pod_body, pod_label};
+use super::shape::{Body, Cells, NodeBody, Rect, Scene};
+
+const CARD: f64 = 240.0;
+const HEAD: f64 = 192.0;
+const TILE: (f64, f64) = (104.0, 32.0);
+
+/// Lays the nodes out, as many in a row as fit.
+pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
+    let ready = model.nodes.iter().filter(|node| node.ready).count();
+    let mut out = Scene {
+        summary: format!(
+            "{} nodes, {ready} ready; {} Pod{}.",
+            model.nodes.len(),
+            model.pods().count(),
+            if model.pods().count() == 1 { "" } else { "s" }
+        ),
+        ..Scene::default()
+    };
+    let margin = if width < 560.0 { 16.0 } else { 24.0 };
+    let columns = (((width - 2.0 * margin + 16.0) / (CARD + 16.0)).floor() as usize).clamp(1, model.nodes.len().max(1));
+    let waiting: Vec<&Pod> =
+        model.pods().filter(|pod| pod.node.is_empty() && !matches!(pod.state, PodState::Succeeded | PodState::Failed)).collect();
+    let dense = model.pods().count() > 200;
+    let mut y = 24.0;
+    for row in model.nodes.chunks(columns) {
+        let pods: Vec<Vec<&Pod>> = row.iter().map(|node| on(model, node)).collect();
+        let tallest = pods.iter().map(|pods| body_height(pods.len(), dense)).fold(0.0, f64::max);
+        for (column, (node, pods)) in row.iter().zip(&pods).enumerate() {
+            let rect = Rect::new(margin + column as f64 * (CARD + 16.0), y, CARD, HEAD + tallest + 12.0);
+            card(node, pods, &waiting, rect, dense, &mut out);
+        }
+        y += HEAD + tallest + 12.0 + 16.0;
+    }
+    tray(model, &waiting, margin, y + 8.0, columns as f64 * (CARD + 16.0) - 16.0, &mut out);
+    out.finish(margin)
+}
+
+fn on<'a>(model: &'a Model, node: &Node) -> Vec<&'a Pod> {
+    let mut pods: Vec<&Pod> = model.pods().filter(|pod| pod.node == node.id.name).collect();
+    crate::order::sort_by(&mut pods, |a, b| natural(&a.id.name, &b.id.name));
+    pods
+}
+
+fn body_height(pods: usize, dense: bool) -> f64 {
+    match pods {
+        0 => 0.0,
+        n if dense || n > 24 => n.div_ceil(27) as f64 * 8.0 + 8.0,
+        n => n.div_ceil(2) as f64 * (TILE.1 + 6.0) - 6.0,
+    }
+}
+
+fn card(node: &Node, pods: &[&Pod], waiting: &[&Pod], rect: Rect, dense: bool, out: &mut Scene) {
+    let live = || pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed));
+    let cpu: u64 = live().map(|pod| pod.cpu).sum();
+    let memory: u64 = live().map(|pod| pod.memory).sum();
+    let count = live().count() as u64;
+    let share = |used: u64, all: u64| if all == 0 { 0.0 } else { (used as f64 / all as f64 * 100.0).min(100.0) };
+    let cores = |milli: u64| if milli.is_multiple_of(1000) { (milli / 1000).to_string() } else { format!("{:.1}", milli as f64 / 1000.0) };
+    let gib = |bytes: u64| {
+        let value = bytes as f64 / f64::from(1 << 30);
+        if value.fract() < 0.05 { format!("{value:.0}") } else { format!("{value:.1}") }
+    };
+    let mut note = node.note.clone();
+    if let (true, Some(pod)) = (note.is_empty() && node.ready && !node.cordoned, waiting.first())
+        && pod.cpu > 0
+    {
+        let free = node.cpu.saturating_sub(cpu);
+        let verdict = if free < pod.cpu { "not enough" } else { "enough" };
+        note =
+            format!("{} cpu is free: {verdict} for {}, which asks for {}", cores(free), format::middle(&pod.id.name, 18), cores(pod.cpu));
+    }
+    let body = NodeBody {
+        ready: node.ready,
+        cordoned: node.cordoned,
+        note,
+        meters: vec![
+            ("cpu", format!("{} / {}", cores(cpu), cores(node.cpu)), share(cpu, node.cpu)),
+            ("memory", format!("{} / {} Gi", gib(memory), gib(node.memory)), share(memory, node.memory)),
+            ("pods", format!("{count} / {}", node.pods), share(count, node.pods)),
+        ],
+    };
+    let state = if !node.ready {
+        "notready"
+    } else if node.cordoned {
+        "cordoned"
+    } else {
+        "ready"
+    };
+    let label = format!("Node {}, {state}, {} of {} Pods", node.id.name, count, node.pods);
+    let parent = out.put(&node.id, rect, Body::Node(body), None, state, label);
+    let (x, y) = (rect.x + 12.0, rect.y + HEAD);
+    if dense || pods.len() > 24 {
+        if !pods.is_empty() {
+            let cells = Cells {
+                states: pods.iter().map(|pod| pod.state).collect(),
+                ids: pods.iter().map(|pod| pod.id.clone()).collect(),
+                columns: 27,
+                side: 7.0,
+                pitch: 8.0,
+                at: (0.0, 0.0),
+            };
+            let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
+            out.put(
+                &id,
+                Rect::new(x, y, 216.0, pods.len().div_ceil(27) as f64 * 8.0),
+                Body::Cells(cells),
+                Some(parent),
+                "",
+                format!("{} Pods on {}", pods.len(), node.id.name),
+            );
+        }
+        return;
+    }
+    for (i, pod) in pods.iter().enumerate() {
+        let at = Rect::new(x + (i % 2) as f64 * 110.0, y + (i / 2) as f64 * (TILE.1 + 6.0), TILE.0, TILE.1);
+        let (lead, tail) = pod.parts(11);
+        let tail = if lead.starts_with('…') { tail } else { format!("{lead}{tail}") };
+        out.put(
+            &pod.id,
+            at,
+            Body::Tile { state: pod.state, tail, stale: pod.stale || !node.ready },
+            Some(parent),
+            pod.state.class(),
+            pod_label(pod),
+        );
+    }
+}
+
+/// The Pods without a node, and per node why not, out of the scheduler's message.
+fn tray(model: &Model, waiting: &[&Pod], x: f64, y: f64, width: f64, out: &mut Scene) {
+    let Some(pod) = waiting.first() else { return };
+    let reasons = reasons(&pod.unscheduled);
+    let rows = reasons.len().max(2) as f64;
+    let rect = Rect::new(x, y, width.max(460.0).min(if width < 460.0 { width } else { f64::MAX }), 56.0 + rows * 24.0 + 44.0);
+    let title = format!("{} Pod{}", waiting.len(), if waiting.len() == 1 { "" } else { "s" });
+    let head = pod.unscheduled.split(": ").next().unwrap_or("").to_string();
+    let id = Id { kind: "Unscheduled".into(), uid: "tray".into(), ..Id::default() };
+    let aside = if model.nodes.is_empty() { "there is no node" } else { "tried again when a node or a Pod changes" };
+    let parent = out.put(
+        &id,
+        rect,
+        Body::Tray { title, aside: aside.into(), head, rows: reasons },
+        None,
+        "",
+        format!("{} Pods without a node. {}", waiting.len(), pod.unscheduled),
+    );
+    for (i, pod) in waiting.iter().take(1).enumerate() {
+        let at = Rect::new(x + 14.0, y + 46.0 + i as f64 * 60.0, 196.0, 52.0);
+        out.put(&pod.id, at, pod_body(pod, 19), Some(parent), pod.state.class(), pod_label(pod));
+    }
+}
+
+/// Splits `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: …`.
+fn reasons(message: &str) -> Vec<(String, String)> {
+    let Some((_, rest)) = message.split_once("available: ") else { return Vec::new() };
+    let rest = rest.split(". ").next().unwrap_or(rest).trim_end_matches('.');
+    rest.split(", ")
+        .map(|part| match part.split_once(' ') {
+            Some((n, why)) if n.chars().all(|c| c.is_ascii_digit()) => {
+                (format!("{n} node{}", if n == "1" { "" } else { "s" }), why.to_string())
+            }
+            _ => (String::new(), part.to_string()),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::{Group, Root};
+    use super::*;
+
+    #[test]
+    fn pods_stand_on_their_node_and_the_rest_in_the_tray() {
+        let pod = |name: &str, node: &str| Pod { id: Id::named("Pod", name), node: node.into(), cpu: 1500, ..Pod::default() };
+        let node = |name: &str| Node { id: Id::named("Node", name), ready: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
+        let model = Model {
+            roots: vec![Root {
+                controller: None,
+                groups: vec![Group { controller: None, pods: vec![pod("a", "node-1"), pod("b", "node-1"), pod("c", "")] }],
+                folded: 0,
+            }],
+            nodes: vec![node("node-1"), node("node-2")],
+            ..Model::default()
+        };
+        let scene = layout(&model, None, 800.0);
+        let under = |name: &str| {
+            scene
+                .items
+                .iter()
+                .find(|item| item.id.name == name)
+                .and_then(|item| item.parent)
+                .map(|parent| scene.items[parent].id.name.clone())
+        };
+        assert_eq!(under("a").as_deref(), Some("node-1"));
+        assert_eq!(under("c").as_deref(), Some(""));
+        let Body::Node(body) = &scene.items[0].body else { panic!("a node") };
+        assert_eq!(body.meters[0].1, "3 / 4");
+        assert!(body.note.contains("1 cpu is free: not enough"));
+    }
+
+    #[test]
+    fn the_schedulers_message_is_split_by_reason() {
+        let rows =
+            reasons("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: 0/3 nodes are available.");
+        assert_eq!(
+            rows,
+            [("1 node".to_string(), "Insufficient cpu".to_string()), ("2 nodes".to_string(), "node(s) were unschedulable".to_string())]
+        );
+        assert!(reasons("").is_empty());
+    }
+}

@@ -1,0 +1,350 @@
+//! What a diagram is made of. Units are CSS pixels at 100 %.
+
+use super::model::{Controller, Id, PodState};
+use std::fmt::Write as _;
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rect {
+    /// Left.
+    pub x: f64,
+    /// Top.
+    pub y: f64,
+    /// Width.
+    pub w: f64,
+    /// Height.
+    pub h: f64,
+}
+
+impl Rect {
+    /// A rectangle.
+    pub fn new(x: f64, y: f64, w: f64, h: f64) -> Self {
+        Rect { x, y, w, h }
+    }
+    /// The right edge.
+    pub fn right(&self) -> f64 {
+        self.x + self.w
+    }
+    /// The bottom edge.
+    pub fn bottom(&self) -> f64 {
+        self.y + self.h
+    }
+    /// The middle from left to right.
+    pub fn cx(&self) -> f64 {
+        self.x + self.w / 2.0
+    }
+    /// The middle from top to bottom.
+    pub fn cy(&self) -> f64 {
+        self.y + self.h / 2.0
+    }
+}
+
+/// How Pods as cells are arranged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cells {
+    /// One a Pod, in order.
+    pub states: Vec<PodState>,
+    /// The Pods, in the same order.
+    pub ids: Vec<Id>,
+    /// Cells in a row.
+    pub columns: usize,
+    /// Side of a cell.
+    pub side: f64,
+    /// From cell to cell.
+    pub pitch: f64,
+    /// Left and top of the first cell, within the shape.
+    pub at: (f64, f64),
+}
+
+impl Cells {
+    /// The Pod under a point of the shape.
+    pub fn hit(&self, x: f64, y: f64) -> Option<usize> {
+        let (column, row) = ((x - self.at.0) / self.pitch, (y - self.at.1) / self.pitch);
+        if column < 0.0 || row < 0.0 || column as usize >= self.columns {
+            return None;
+        }
+        let index = row as usize * self.columns + column as usize;
+        (index < self.states.len()).then_some(index)
+    }
+
+    /// How many Pods there are in each state that occurs.
+    pub fn counts(&self) -> Vec<(PodState, usize)> {
+        PodState::ALL
+            .into_iter()
+            .map(|state| (state, self.states.iter().filter(|s| **s == state).count()))
+            .filter(|(_, n)| *n > 0)
+            .collect()
+    }
+}
+
+/// What is drawn in a rectangle.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// A controller with counters and a footer; `wide` lays the counters beside the name.
+    Controller { of: Controller, wide: bool },
+    /// A Service with a pill.
+    Service { form: String },
+    /// A Pod as a card.
+    Pod { state: PodState, lead: String, tail: String, word: String, note: String, stale: bool },
+    /// A Pod as a tile: glyph and the end of its name.
+    Tile { state: PodState, tail: String, stale: bool },
+    /// Pods as cells.
+    Cells(Cells),
+    /// A claim: the ticket.
+    Claim { fact: String, bound: bool },
+    /// A volume as a cylinder.
+    Cylinder { fact: String, data: String },
+    /// A volume as a small card.
+    Volume { fact: String },
+    /// A StorageClass.
+    Class { reclaim: String },
+    /// A Node with its bars.
+    Node(NodeBody),
+    /// The Pods that no node took.
+    Tray { title: String, aside: String, head: String, rows: Vec<(String, String)> },
+    /// An object that is stored and not animated.
+    Inert,
+    /// A line of words, as "+2 old revisions".
+    Note(String),
+}
+
+/// A Node's card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeBody {
+    /// The Ready condition.
+    pub ready: bool,
+    /// Whether it takes no new Pods.
+    pub cordoned: bool,
+    /// Two lines at most.
+    pub note: String,
+    /// Name, `3.4 / 4`, share in percent.
+    pub meters: Vec<(&'static str, String, f64)>,
+}
+
+/// A thing in the diagram.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// Which object; its uid is the key.
+    pub id: Id,
+    /// Where.
+    pub rect: Rect,
+    /// What.
+    pub body: Body,
+    /// Index of the item it hangs from: the text alternative and the keyboard follow it.
+    pub parent: Option<usize>,
+    /// `data-state`
+    pub state: String,
+    /// Read aloud instead of the drawing.
+    pub label: String,
+}
+
+/// A line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edge {
+    /// Stable over re-layouts.
+    pub key: String,
+    /// An SVG path.
+    pub d: String,
+    /// Its style.
+    pub line: Line,
+}
+
+/// What a line means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Line {
+    /// Provisions.
+    Provides,
+    /// Owns, and the child is leaving.
+    Leaving,
+    /// Owns.
+    Owns,
+    /// A Service's selector.
+    Selects,
+    /// Mounted, bound.
+    Bound,
+    /// To be mounted or bound.
+    Waits,
+    /// Owns, on the chosen path.
+    Chosen,
+}
+
+impl Line {
+    /// Classes of the style sheet.
+    pub fn class(self) -> &'static str {
+        match self {
+            Line::Provides => "edge provides",
+            Line::Leaving => "edge fade",
+            Line::Owns => "edge",
+            Line::Selects => "edge sel",
+            Line::Bound => "edge bound",
+            Line::Waits => "edge wait",
+            Line::Chosen => "edge on",
+        }
+    }
+}
+
+/// The end of a line at a card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Port {
+    /// Centre.
+    pub x: f64,
+    /// Centre.
+    pub y: f64,
+    /// True: filled.
+    pub full: bool,
+    /// Of a Service (teal), else of a claim (violet).
+    pub network: bool,
+}
+
+/// Words beside a line or over a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// Left, or the middle if `centred`.
+    pub x: f64,
+    /// Top.
+    pub y: f64,
+    /// The words.
+    pub text: String,
+    /// Classes besides `lbl`.
+    pub class: &'static str,
+    /// Whether `x` is the middle.
+    pub centred: bool,
+}
+
+/// A laid-out diagram.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scene {
+    /// With margins.
+    pub width: f64,
+    /// With margins.
+    pub height: f64,
+    /// Depth first.
+    pub items: Vec<Item>,
+    /// In paint order.
+    pub edges: Vec<Edge>,
+    /// On top.
+    pub ports: Vec<Port>,
+    /// Over the edges.
+    pub labels: Vec<Label>,
+    /// Under everything: highlighted columns.
+    pub bands: Vec<Rect>,
+    /// The picture in a sentence.
+    pub summary: String,
+}
+
+impl Scene {
+    /// Adds an item and returns its index.
+    pub fn put(&mut self, id: &Id, rect: Rect, body: Body, parent: Option<usize>, state: &str, label: String) -> usize {
+        self.items.push(Item { id: id.clone(), rect, body, parent, state: state.into(), label });
+        self.items.len() - 1
+    }
+
+    /// Adds an edge.
+    pub fn link(&mut self, key: String, d: String, line: Line) {
+        self.edges.push(Edge { key, d, line });
+    }
+
+    /// Sets the size to hold everything with a margin, and puts edges into paint order (the chosen path last).
+    pub fn finish(mut self, margin: f64) -> Scene {
+        self.width = self.items.iter().map(|item| item.rect.right()).fold(self.width, f64::max) + margin;
+        self.height = self.items.iter().map(|item| item.rect.bottom()).fold(self.height, f64::max) + margin;
+        crate::order::sort_by_key(&mut self.edges, |edge| edge.line);
+        self
+    }
+
+    /// The distance of an item from its root.
+    pub fn depth(&self, mut index: usize) -> usize {
+        let mut depth = 0;
+        while let Some(parent) = self.items[index].parent {
+            depth += 1;
+            index = parent;
+        }
+        depth
+    }
+}
+
+fn n(x: f64) -> f64 {
+    (x * 10.0).round() / 10.0
+}
+
+/// From left to right: horizontal, vertical at `mid`, corners of radius 10 at most.
+pub fn elbow(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
+    let (dy, mut d) = (y2 - y1, String::new());
+    if dy.abs() < 1.0 {
+        let _ = write!(d, "M{} {}H{}", n(x1), n(y1), n(x2));
+        return d;
+    }
+    let r = (dy.abs() / 2.0).min(10.0).min(mid - x1).min(x2 - mid).max(0.0);
+    let s = dy.signum();
+    let _ = write!(
+        d,
+        "M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}H{}",
+        n(x1),
+        n(y1),
+        n(mid - r),
+        n(mid),
+        n(y1),
+        n(mid),
+        n(y1 + s * r),
+        n(y2 - s * r),
+        n(mid),
+        n(y2),
+        n(mid + r),
+        n(y2),
+        n(x2)
+    );
+    d
+}
+
+/// From top to bottom: vertical, horizontal at `mid`, corners of radius 10 at most.
+pub fn drop(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
+    let (dx, mut d) = (x2 - x1, String::new());
+    if dx.abs() < 1.0 {
+        let _ = write!(d, "M{} {}V{}", n(x1), n(y1), n(y2));
+        return d;
+    }
+    let r = (dx.abs() / 2.0).min(10.0).min(mid - y1).min(y2 - mid).max(0.0);
+    let s = dx.signum();
+    let _ = write!(
+        d,
+        "M{} {}V{}Q{} {} {} {}H{}Q{} {} {} {}V{}",
+        n(x1),
+        n(y1),
+        n(mid - r),
+        n(x1),
+        n(mid),
+        n(x1 + s * r),
+        n(mid),
+        n(x2 - s * r),
+        n(x2),
+        n(mid),
+        n(x2),
+        n(mid + r),
+        n(y2)
+    );
+    d
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_elbow_is_straight_on_one_height_and_has_round_corners_elsewhere() {
+        assert_eq!(elbow(0.0, 5.0, 50.0, 5.0, 25.0), "M0 5H50");
+        assert_eq!(elbow(228.0, 307.0, 280.0, 404.0, 254.0), "M228 307H244Q254 307 254 317V394Q254 404 264 404H280");
+        assert_eq!(drop(0.0, 0.0, 0.0, 9.0, 4.0), "M0 0V9");
+    }
+
+    #[test]
+    fn a_cell_is_found_by_arithmetic() {
+        let cells =
+            Cells { states: vec![PodState::Ready; 5], ids: vec![Id::default(); 5], columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0) };
+        assert_eq!(cells.hit(10.0, 20.0), Some(0));
+        assert_eq!(cells.hit(19.0, 29.0), Some(3));
+        assert_eq!(cells.hit(19.0, 37.0), None);
+        assert_eq!(cells.hit(27.0, 21.0), None);
+        assert_eq!(cells.hit(5.0, 21.0), None);
+        assert_eq!(cells.counts(), [(PodState::Ready, 5)]);
+    }
+}

@@ -1,0 +1,174 @@
+//! The kubectl console: one line at the foot, its output above when it is open.
+
+use super::dom::icon;
+use crate::app::shell::Line;
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlInputElement, KeyboardEvent};
+use yew::prelude::*;
+
+/// What the console shows.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// Output, with the lines entered.
+    pub lines: Rc<Vec<Line>>,
+    /// Lines entered.
+    pub history: Rc<Vec<String>>,
+    /// Names to complete: kinds' plurals and objects.
+    pub words: Rc<Vec<String>>,
+    /// Whether the output is shown.
+    pub open: bool,
+    /// A line was entered.
+    pub on_line: Callback<String>,
+    /// Ctrl+C in an empty line.
+    pub on_stop: Callback<()>,
+    /// Open or close.
+    pub on_open: Callback<bool>,
+}
+
+/// What happens to the console.
+pub enum Msg {
+    /// A key in the line.
+    Key(KeyboardEvent),
+}
+
+/// The console.
+pub struct Console {
+    input: NodeRef,
+    output: NodeRef,
+    /// Place in the history, from the end.
+    back: usize,
+}
+
+const VERBS: [&str; 24] = [
+    "get",
+    "describe",
+    "delete",
+    "scale",
+    "rollout",
+    "set",
+    "apply",
+    "create",
+    "run",
+    "expose",
+    "patch",
+    "label",
+    "annotate",
+    "logs",
+    "exec",
+    "events",
+    "cordon",
+    "uncordon",
+    "drain",
+    "explain",
+    "api-resources",
+    "top",
+    "wait",
+    "diff",
+];
+
+impl Console {
+    fn complete(&self, ctx: &Context<Self>, input: &HtmlInputElement) {
+        let text = input.value();
+        let (head, last) = text.rsplit_once(' ').map_or(("", text.as_str()), |(head, last)| (head, last));
+        let words = head.split_whitespace().count();
+        let own = |list: &mut dyn Iterator<Item = String>| list.filter(|word| word.starts_with(last) && *word != last).collect::<Vec<_>>();
+        let mut found = match words {
+            0 => own(&mut ["kubectl".to_string(), "clear".to_string()].into_iter()),
+            1 if head == "kubectl" => own(&mut VERBS.iter().map(|verb| (*verb).to_string())),
+            _ => own(&mut ctx.props().words.iter().cloned()),
+        };
+        crate::order::sort(&mut found);
+        found.dedup();
+        let Some(first) = found.first() else { return };
+        let mut common = first.clone();
+        for word in &found[1..] {
+            let n = common.chars().zip(word.chars()).take_while(|(a, b)| a == b).count();
+            common = common.chars().take(n).collect();
+        }
+        let space = if found.len() == 1 { " " } else { "" };
+        let head = if head.is_empty() { String::new() } else { format!("{head} ") };
+        if common.len() >= last.len() {
+            input.set_value(&format!("{head}{common}{space}"));
+        }
+    }
+}
+
+impl Component for Console {
+    type Message = Msg;
+    type Properties = Props;
+
+    fn create(_: &Context<Self>) -> Self {
+        Console { input: NodeRef::default(), output: NodeRef::default(), back: 0 }
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, Msg::Key(event): Msg) -> bool {
+        let Some(input) = self.input.cast::<HtmlInputElement>() else { return false };
+        let history = &ctx.props().history;
+        event.stop_propagation();
+        match event.key().as_str() {
+            "Enter" if !event.is_composing() => {
+                let line = input.value();
+                if !line.trim().is_empty() {
+                    input.set_value("");
+                    self.back = 0;
+                    ctx.props().on_line.emit(line);
+                }
+            }
+            "c" if event.ctrl_key() && input.value().is_empty() => ctx.props().on_stop.emit(()),
+            "ArrowUp" | "ArrowDown" => {
+                event.prevent_default();
+                self.back = if event.key() == "ArrowUp" { (self.back + 1).min(history.len()) } else { self.back.saturating_sub(1) };
+                let line = if self.back == 0 { "" } else { &history[history.len() - self.back] };
+                input.set_value(line);
+            }
+            // An empty line lets Tab through: the console is no trap.
+            "Tab" if !event.shift_key() && !input.value().is_empty() => {
+                event.prevent_default();
+                self.complete(ctx, &input);
+            }
+            "Escape" => {
+                if input.value().is_empty() {
+                    ctx.props().on_open.emit(false);
+                    let _ = input.blur();
+                }
+                input.set_value("");
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        let open = props.open;
+        let toggle = props.on_open.reform(move |_: MouseEvent| !open);
+        html! {
+            <section class="console" aria-label="kubectl console" id="console">
+                <div class="bar"><span class="ps" aria-hidden="true">{ "$" }</span>
+                    <input ref={self.input.clone()} type="text" aria-label="kubectl command" placeholder="kubectl get pods" spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
+                    <span class="hint">{ "kubectl console" }<kbd class="k">{ "`" }</kbd></span>
+                    <button type="button" class="btn ghost icon" aria-label={if open { "Close the console" } else { "Open the console" }} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
+                </div>
+                if open {
+                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label="Output">{ for props.lines.iter().map(|line| html! { <span class={classes!(line.error.then_some("err"), line.text.starts_with("$ ").then_some("cmdline"))}>{ format!("{}\n", line.text) }</span> }) }</pre>
+                }
+            </section>
+        }
+    }
+
+    fn rendered(&mut self, _: &Context<Self>, _: bool) {
+        if let Some(output) = self.output.cast::<Element>() {
+            output.set_scroll_top(output.scroll_height());
+        }
+    }
+}
+
+/// Moves the focus into the line.
+pub fn focus() {
+    if let Ok(Some(input)) = super::dom::document().query_selector("#console input")
+        && let Ok(input) = input.dyn_into::<HtmlInputElement>()
+    {
+        let _ = input.focus();
+    }
+}

@@ -1,0 +1,151 @@
+//! The browser, in the few words the components need. Everything that may be refused (storage in a sandboxed
+//! frame, the clipboard) is refused silently or told to the caller.
+
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use web_sys::{Document, Element, Window};
+use yew::prelude::*;
+
+/// The window. There is one: this code runs nowhere else.
+#[expect(clippy::expect_used, reason = "a page has a window")]
+pub fn window() -> Window {
+    web_sys::window().expect("a window")
+}
+
+/// The document.
+#[expect(clippy::expect_used, reason = "a window has a document")]
+pub fn document() -> Document {
+    window().document().expect("a document")
+}
+
+/// The element with this id.
+pub fn element(id: &str) -> Option<Element> {
+    document().get_element_by_id(id)
+}
+
+/// Milliseconds of the wall clock since the page began.
+pub fn now() -> f64 {
+    window().performance().map_or(0.0, |performance| performance.now())
+}
+
+/// Keeps a preference where that is allowed.
+pub fn keep(key: &str, value: &str) {
+    if let Ok(Some(storage)) = window().local_storage() {
+        let _ = storage.set_item(key, value);
+    }
+}
+
+/// A parameter of the address.
+pub fn query(name: &str) -> Option<String> {
+    let search = window().location().search().ok()?;
+    web_sys::UrlSearchParams::new_with_str(&search).ok()?.get(name)
+}
+
+/// The fragment of the address, with its `#`.
+pub fn fragment() -> String {
+    window().location().hash().unwrap_or_default()
+}
+
+/// Replaces the fragment without a new entry in the history.
+pub fn set_fragment(fragment: &str) {
+    if let Ok(history) = window().history() {
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(fragment));
+    }
+}
+
+/// The address of the page without query and fragment.
+pub fn address() -> String {
+    let location = window().location();
+    format!("{}{}", location.origin().unwrap_or_default(), location.pathname().unwrap_or_default())
+}
+
+/// Copies text. Old ways are used where the clipboard is refused.
+pub fn copy(text: &str) {
+    let clipboard = window().navigator().clipboard();
+    if !clipboard.is_undefined() {
+        let _ = clipboard.write_text(text);
+    }
+}
+
+/// The size of the window.
+pub fn size() -> (f64, f64) {
+    let number = |value: Result<JsValue, JsValue>| value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
+    (number(window().inner_width()), number(window().inner_height()))
+}
+
+/// Sets the theme of the whole page.
+pub fn set_theme(dark: bool) {
+    if let Some(root) = document().document_element() {
+        let _ = root.set_attribute("data-theme", if dark { "dark" } else { "light" });
+    }
+}
+
+/// A colour or another token of the style sheet.
+pub fn token(style: &web_sys::CssStyleDeclaration, name: &str) -> String {
+    style.get_property_value(name).unwrap_or_default().trim().to_string()
+}
+
+/// The computed style of the root, where the tokens are.
+pub fn style() -> Option<web_sys::CssStyleDeclaration> {
+    window().get_computed_style(&document().document_element()?).ok().flatten()
+}
+
+/// Tells the reader that the simulator has stopped; the box is drawn by `start.js`, without this module.
+pub fn tell_stopped(at: &str, report: &str) {
+    web_sys::console::error_1(&report.into());
+    if let Ok(tell) = js_sys::Reflect::get(&window(), &"loopscopeStopped".into())
+        && let Some(tell) = tell.dyn_ref::<js_sys::Function>()
+    {
+        let _ = tell.call2(&JsValue::NULL, &at.into(), &report.into());
+    }
+}
+
+/// Moves the focus to an element.
+pub fn focus(element: &Element) {
+    if let Some(element) = element.dyn_ref::<web_sys::HtmlElement>() {
+        let _ = element.focus();
+    }
+}
+
+/// Asks for one animation frame.
+pub fn frame(closure: &Closure<dyn FnMut()>) {
+    let _ = window().request_animation_frame(closure.as_ref().unchecked_ref());
+}
+
+/// An icon of the sprite.
+pub fn icon(name: &str, size: u32) -> Html {
+    let size = size.to_string();
+    html! { <svg width={size.clone()} height={size} aria-hidden="true"><use href={format!("#{name}")} /></svg> }
+}
+
+/// The icon of a kind, and the family its tile takes the colour of.
+pub fn kind_icon(kind: &str) -> (&'static str, &'static str) {
+    match kind {
+        "Pod" => ("i-pod", ""),
+        "ReplicaSet" | "ReplicationController" => ("i-replicaset", ""),
+        "Deployment" => ("i-deployment", ""),
+        "StatefulSet" => ("i-statefulset", ""),
+        "DaemonSet" => ("i-daemonset", ""),
+        "Job" => ("i-job", ""),
+        "CronJob" => ("i-cronjob", ""),
+        "HorizontalPodAutoscaler" => ("i-hpa", ""),
+        "PodDisruptionBudget" => ("i-pdb", ""),
+        "Service" => ("i-service", "network"),
+        "EndpointSlice" | "Endpoints" => ("i-endpointslice", "network"),
+        "Ingress" | "NetworkPolicy" => ("i-ingress", "network"),
+        "PersistentVolumeClaim" => ("i-pvc", "storage"),
+        "PersistentVolume" => ("i-pv", "storage"),
+        "StorageClass" => ("i-storageclass", "storage"),
+        "Node" => ("i-node", "cluster"),
+        "ConfigMap" => ("i-configmap", ""),
+        "Secret" => ("i-secret", ""),
+        "Namespace" => ("i-namespace", "cluster"),
+        _ => ("i-configmap", "cluster"),
+    }
+}
+
+/// The tile of a kind.
+pub fn tile(kind: &str) -> Html {
+    let (name, family) = kind_icon(kind);
+    html! { <span class={classes!("kicon", family)}>{ icon(name, 16) }</span> }
+}

@@ -1,0 +1,304 @@
+//! The manifest: a text area over its own coloured copy, with line numbers and messages at their lines.
+
+use super::dom::{self, icon};
+use crate::app::highlight;
+use crate::app::shell::Diagnostic;
+use crate::app::state::Standing;
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
+use yew::prelude::*;
+
+/// What the editor shows.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// The text.
+    pub text: Rc<str>,
+    /// The text last applied: lines that differ are marked.
+    pub applied: Rc<str>,
+    /// The pill.
+    pub standing: Standing,
+    /// Messages.
+    pub diagnostics: Rc<Vec<Diagnostic>>,
+    /// The name of its file.
+    pub file: String,
+    /// The text was edited.
+    pub on_edit: Callback<String>,
+    /// To be applied.
+    pub on_apply: Callback<()>,
+    /// Back to what was applied.
+    pub on_revert: Callback<()>,
+    /// To be folded away.
+    pub on_close: Callback<()>,
+}
+
+/// What happens to the editor.
+pub enum Msg {
+    /// Typed.
+    Input,
+    /// A key.
+    Key(KeyboardEvent),
+    /// Scrolled.
+    Scroll,
+    /// Replace a word of a line (from 1) by another.
+    Fix(usize, (usize, usize), String),
+    /// A file was dropped.
+    Dropped(DragEvent),
+}
+
+/// The editor.
+pub struct Editor {
+    area: NodeRef,
+    lines: NodeRef,
+    /// Esc was pressed: the next Tab leaves the editor.
+    leaving: bool,
+}
+
+impl Editor {
+    fn area(&self) -> Option<HtmlTextAreaElement> {
+        self.area.cast()
+    }
+
+    /// Inserts text as if typed, so that undo knows it.
+    fn insert(area: &HtmlTextAreaElement, text: &str) {
+        let document = dom::document().dyn_into::<web_sys::HtmlDocument>();
+        let done = document.is_ok_and(|document| document.exec_command_with_show_ui_and_value("insertText", false, text).unwrap_or(false));
+        if !done {
+            let _ = area.set_range_text(text);
+        }
+    }
+
+    fn tab(area: &HtmlTextAreaElement, back: bool) {
+        let (from, to) = selection(area);
+        let text = area.value();
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let (from, to) = (from.min(units.len()), to.min(units.len()));
+        let first = units[..from].iter().rposition(|unit| *unit == 10).map_or(0, |at| at + 1);
+        if from == to && !back {
+            return Self::insert(area, "  ");
+        }
+        let block = String::from_utf16_lossy(&units[first..to]);
+        let shifted: Vec<String> =
+            block
+                .split('\n')
+                .map(|line| {
+                    if back { line.strip_prefix("  ").or(line.strip_prefix(' ')).unwrap_or(line).to_string() } else { format!("  {line}") }
+                })
+                .collect();
+        let shifted = shifted.join("\n");
+        let _ = area.set_selection_range(first as u32, to as u32);
+        Self::insert(area, &shifted);
+        let _ = area.set_selection_range(first as u32, (first + shifted.encode_utf16().count()) as u32);
+    }
+
+    fn enter(area: &HtmlTextAreaElement) {
+        let (from, _) = selection(area);
+        let units: Vec<u16> = area.value().encode_utf16().take(from).collect();
+        let before = String::from_utf16_lossy(&units);
+        let line = before.rsplit('\n').next().unwrap_or("");
+        let mut indent: String = line.chars().take_while(|c| *c == ' ').collect();
+        if line.trim_end().ends_with(':') {
+            indent.push_str("  ");
+        }
+        Self::insert(area, &format!("\n{indent}"));
+    }
+}
+
+fn selection(area: &HtmlTextAreaElement) -> (usize, usize) {
+    let number = |value: Result<Option<u32>, _>| value.ok().flatten().unwrap_or(0) as usize;
+    (number(area.selection_start()), number(area.selection_end()))
+}
+
+impl Component for Editor {
+    type Message = Msg;
+    type Properties = Props;
+
+    fn create(_: &Context<Self>) -> Self {
+        Editor { area: NodeRef::default(), lines: NodeRef::default(), leaving: false }
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        let Some(area) = self.area() else { return false };
+        match msg {
+            Msg::Input => ctx.props().on_edit.emit(area.value()),
+            Msg::Scroll => {
+                if let Some(lines) = self.lines.cast::<HtmlElement>() {
+                    lines.set_scroll_top(area.scroll_top());
+                    lines.set_scroll_left(area.scroll_left());
+                }
+            }
+            Msg::Key(event) => {
+                let leaving = std::mem::take(&mut self.leaving);
+                match event.key().as_str() {
+                    "Enter" if event.ctrl_key() || event.meta_key() => {
+                        event.prevent_default();
+                        ctx.props().on_apply.emit(());
+                    }
+                    "Enter" if !event.shift_key() && !event.is_composing() => {
+                        event.prevent_default();
+                        Self::enter(&area);
+                    }
+                    "Escape" => self.leaving = true,
+                    "Tab" if !leaving && !event.alt_key() && !event.ctrl_key() => {
+                        event.prevent_default();
+                        Self::tab(&area, event.shift_key());
+                    }
+                    _ => {}
+                }
+                event.stop_propagation();
+            }
+            Msg::Fix(line, (from, to), word) => {
+                let text = area.value();
+                let fixed: Vec<String> = text
+                    .split('\n')
+                    .enumerate()
+                    .map(|(at, text)| {
+                        if at + 1 != line {
+                            return text.to_string();
+                        }
+                        let head: String = text.chars().take(from).collect();
+                        let tail: String = text.chars().skip(to).collect();
+                        format!("{head}{word}{tail}")
+                    })
+                    .collect();
+                ctx.props().on_edit.emit(fixed.join("\n"));
+                ctx.props().on_apply.emit(());
+            }
+            Msg::Dropped(event) => {
+                let file = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0));
+                if let Some(file) = file {
+                    event.prevent_default();
+                    let on_edit = ctx.props().on_edit.clone();
+                    let promise = file.text();
+                    wasm_bindgen_futures::spawn_local(async move {
+                        if let Ok(text) = wasm_bindgen_futures::JsFuture::from(promise).await
+                            && let Some(text) = text.as_string()
+                        {
+                            on_edit.emit(text);
+                        }
+                    });
+                }
+            }
+        }
+        false
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        let link = ctx.link();
+        let (pill, words) = match props.standing {
+            Standing::Clean => ("", ""),
+            Standing::Edited => ("line", "Edited"),
+            Standing::Applied => ("ready", "Applied"),
+            Standing::Rejected => ("failed", "Rejected"),
+        };
+        let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        let mac = dom::window().navigator().platform().is_ok_and(|platform| platform.starts_with("Mac"));
+        let apply = props.on_apply.reform(|_: MouseEvent| ());
+        let revert = props.on_revert.reform(|_: MouseEvent| ());
+        let close = props.on_close.reform(|_: MouseEvent| ());
+        html! {
+            <section class="panel left" aria-label="Manifest" id="manifest">
+                <div class="p-head"><h2>{ "Manifest" }</h2><span class="mono dim file ell">{ &props.file }</span>
+                    if !words.is_empty() { <span class={classes!("pill", pill)}>{ words }</span> }
+                    <span class="grow" />
+                    <button type="button" class="btn ghost icon" aria-label="Hide the manifest" onclick={close}>{ icon("i-panel-l", 16) }</button>
+                </div>
+                <div class="code" ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
+                    <div class="lines" ref={self.lines.clone()} aria-hidden="true">{ self.lines(ctx) }</div>
+                    <textarea
+                        ref={self.area.clone()}
+                        aria-label="Manifest, YAML. Tab indents; press Escape, then Tab, to leave."
+                        spellcheck="false"
+                        autocomplete="off"
+                        autocapitalize="off"
+                        wrap="off"
+                        oninput={link.callback(|_: InputEvent| Msg::Input)}
+                        onkeydown={link.callback(Msg::Key)}
+                        onscroll={link.callback(|_: Event| Msg::Scroll)}
+                    />
+                </div>
+                if !props.diagnostics.is_empty() {
+                    <ul class="problems" role="alert">
+                        { for props.diagnostics.iter().map(|diagnostic| html! { <li class="vh">{ format!("Line {}: {}", diagnostic.line, diagnostic.message) }</li> }) }
+                    </ul>
+                }
+                <div class="p-foot">
+                    <button type="button" class="btn primary" id="apply" onclick={apply}>{ "Apply " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd></button>
+                    <button type="button" class="btn" onclick={revert}>{ "Reset" }</button>
+                    <span class="grow" />
+                    if errors > 0 { <span class="row count">{ icon("i-error", 14) }{ if errors == 1 { "1 problem".to_string() } else { format!("{errors} problems") } }</span> }
+                </div>
+            </section>
+        }
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
+        if let Some(area) = self.area()
+            && area.value() != *ctx.props().text
+        {
+            area.set_value(&ctx.props().text);
+        }
+    }
+}
+
+impl Editor {
+    fn lines(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        let mut block = None;
+        let old: Vec<&str> = props.applied.split('\n').collect();
+        let marked = changed(&props.text.split('\n').collect::<Vec<_>>(), &old);
+        let rows = props.text.split('\n').enumerate().map(|(at, text)| {
+            let here: Vec<&Diagnostic> = props.diagnostics.iter().filter(|diagnostic| diagnostic.line == at + 1).collect();
+            let bad = here.iter().any(|diagnostic| diagnostic.error);
+            let class = classes!(
+                "ln",
+                bad.then_some("bad"),
+                (!bad && !here.is_empty()).then_some("warn"),
+                (here.is_empty() && marked[at]).then_some("hot")
+            );
+            let mut column = 0;
+            let pieces = highlight::line(text, &mut block).into_iter().map(|(token, piece)| {
+                let from = column;
+                column += piece.chars().count();
+                let under = here
+                    .iter()
+                    .any(|diagnostic| diagnostic.columns.0 <= from && column <= diagnostic.columns.1 && !piece.trim().is_empty());
+                if under {
+                    html! { <u class={token.class()}>{ piece }</u> }
+                } else {
+                    html! { <span class={token.class()}>{ piece }</span> }
+                }
+            });
+            html! {
+                <div class={class}><i>{ at + 1 }</i><span>{ for pieces }</span>
+                    if !here.is_empty() { <div class="says">{ for here.iter().map(|diagnostic| message(ctx, diagnostic)) }</div> }
+                </div>
+            }
+        });
+        html! { <>{ for rows }</> }
+    }
+}
+
+fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
+    let fix = diagnostic.fix.clone().map(|word| {
+        let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
+        let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Fix(line, columns, put.clone()));
+        html! { <div>{ "Did you mean " }<button type="button" tabindex="-1" class="fix" onclick={onclick}>{ word }</button>{ "?" }</div> }
+    });
+    html! {
+        <div class={classes!("diag", (!diagnostic.error).then_some("warn"))}>{ icon(if diagnostic.error { "i-error" } else { "i-info" }, 16) }
+            <div><span class="mono">{ &diagnostic.message }</span>{ fix }</div>
+        </div>
+    }
+}
+
+/// Lines that are not in the old text at their place: a common head and tail, and what is between.
+fn changed(new: &[&str], old: &[&str]) -> Vec<bool> {
+    if old == [""] {
+        return vec![false; new.len()];
+    }
+    let head = new.iter().zip(old).take_while(|(a, b)| a == b).count();
+    let tail = new[head..].iter().rev().zip(old[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    (0..new.len()).map(|at| at >= head && at < new.len() - tail && !old[head..old.len() - tail].contains(&new[at])).collect()
+}

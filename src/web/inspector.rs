@@ -1,0 +1,295 @@
+//! The inspector: facts, YAML, Events and the chain of causes of what is selected, and what can be done with it.
+
+use super::dom::{self, icon, tile};
+use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use crate::app::format::clock;
+use crate::app::state::Tab;
+use crate::app::words::{Reason, Span};
+use crate::app::{facts, highlight};
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
+use yew::prelude::*;
+
+/// What the inspector shows.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// The key of what is selected.
+    pub key_of: Option<ObjectRef>,
+    /// The object, while it exists.
+    pub object: Option<Rc<Object>>,
+    /// The wall clock at time 0.
+    pub epoch: Timestamp,
+    /// The page.
+    pub tab: Tab,
+    /// Newest first; empty on other pages.
+    pub chain: Rc<Vec<Reason>>,
+    /// What the newest led to.
+    pub led: Rc<Vec<Reason>>,
+    /// Events about it.
+    pub events: Rc<Vec<Rc<Object>>>,
+    /// A page was chosen.
+    pub on_tab: Callback<Tab>,
+    /// A kubectl line.
+    pub on_command: Callback<String>,
+    /// Another object.
+    pub on_select: Callback<Option<ObjectRef>>,
+    /// To an instant.
+    pub on_seek: Callback<u64>,
+    /// Fold away.
+    pub on_close: Callback<()>,
+}
+
+/// The inspector.
+#[component]
+pub fn Inspector(props: &Props) -> Html {
+    let close = props.on_close.reform(|_: MouseEvent| ());
+    let fold = html! { <button type="button" class="btn ghost icon" aria-label="Hide the inspector" onclick={close}>{ icon("i-panel-r", 16) }</button> };
+    let Some(key) = &props.key_of else {
+        return html! {
+            <aside class="panel right" aria-label="Inspector" id="inspector">
+                <div class="p-head"><h2>{ "Inspector" }</h2><span class="grow" />{ fold }</div>
+                <div class="i-body idle"><p>{ "Choose an object to see what it is, and why." }</p></div>
+            </aside>
+        };
+    };
+    let pill = props.object.as_ref().and_then(|object| facts::pill(object));
+    let head = html! {
+        <div class="i-head">{ tile(key.kind.name()) }<div class="grow"><small>{ key.kind.name() }</small><b class="ell" title={key.name.to_string()}>{ key.name.as_str() }</b></div>
+            if let Some((words, class, glyph)) = pill {
+                <span class={classes!("pill", class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
+            } else if props.object.is_none() {
+                <span class="pill">{ "Gone" }</span>
+            }
+            { fold }
+        </div>
+    };
+    let on_tab = props.on_tab.clone();
+    let current = props.tab;
+    let keys = Callback::from(move |event: KeyboardEvent| {
+        let step = match event.key().as_str() {
+            "ArrowRight" => 1,
+            "ArrowLeft" => Tab::ALL.len() - 1,
+            _ => return,
+        };
+        event.prevent_default();
+        event.stop_propagation();
+        let at = Tab::ALL.iter().position(|tab| *tab == current).unwrap_or(0);
+        let next = (at + step) % Tab::ALL.len();
+        on_tab.emit(Tab::ALL[next]);
+        if let Some(button) = dom::element(&format!("itab-{}", Tab::ALL[next].title())) {
+            dom::focus(&button);
+        }
+    });
+    let tabs = Tab::ALL.into_iter().map(|tab| {
+        let on_tab = props.on_tab.clone();
+        let onclick = Callback::from(move |_: MouseEvent| on_tab.emit(tab));
+        let on = tab == props.tab;
+        html! { <button type="button" role="tab" id={format!("itab-{}", tab.title())} aria-selected={on.to_string()} aria-controls="i-body" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>{ tab.title() }</button> }
+    });
+    let body = match (props.tab, &props.object) {
+        (Tab::Why, _) => why(props),
+        (_, None) => html! { <p class="dim">{ format!("{} does not exist at this instant.", key.name) }</p> },
+        (Tab::Summary, Some(object)) => summary(props, object),
+        (Tab::Yaml, Some(object)) => yaml(object),
+        (Tab::Events, Some(_)) => events(props),
+    };
+    html! {
+        <aside class="panel right" aria-label="Inspector" id="inspector">
+            { head }
+            <div class="itabs" role="tablist" aria-label="Pages of the inspector" onkeydown={keys}>{ for tabs }</div>
+            <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.title())} tabindex="0">{ body }</div>
+            if let Some(object) = &props.object { <Actions key={format!("{key}")} object={object.clone()} on_command={props.on_command.clone()} /> }
+        </aside>
+    }
+}
+
+fn summary(props: &Props, object: &Object) -> Html {
+    let rows = facts::facts(object, props.epoch)
+        .into_iter()
+        .map(|(name, value, mono)| html! { <><dt>{ name }</dt><dd class={mono.then_some("mono")}>{ value }</dd></> });
+    let owner = object.meta.controller().and_then(|owner| Some((Kind::from_name(&owner.kind)?, owner.name.clone())));
+    html! {
+        <>
+            <dl class="kv">{ for rows }</dl>
+            if let Some((kind, name)) = owner {
+                { related(props, ObjectRef::new(kind, &object.meta.namespace, &name), "Controlled by") }
+            }
+        </>
+    }
+}
+
+fn related(props: &Props, key: ObjectRef, words: &str) -> Html {
+    let on_select = props.on_select.clone();
+    let (kind, name) = (key.kind.name(), key.name.clone());
+    let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(key.clone())));
+    html! { <><div class="rule" /><p class="h-cap">{ words }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
+}
+
+fn yaml(object: &Object) -> Html {
+    let text = facts::yaml(object);
+    let mut block = None;
+    let rows = text.lines().map(|text| {
+        let pieces =
+            highlight::line(text, &mut block).into_iter().map(|(token, piece)| html! { <span class={token.class()}>{ piece }</span> });
+        html! { <div>{ for pieces }</div> }
+    });
+    html! { <div class="yaml">{ for rows }</div> }
+}
+
+fn events(props: &Props) -> Html {
+    if props.events.is_empty() {
+        return html! { <p class="dim">{ "No Events about this object." }</p> };
+    }
+    let rows = props.events.iter().rev().filter_map(|object| {
+        let Body::Event(event) = &object.body else { return None };
+        let at = |time: Option<Timestamp>| time.map(|time| clock(((time.0 - props.epoch.0).max(0) * 1000) as u64));
+        let last = at(event.last_timestamp.or(event.event_time).or(object.meta.creation_timestamp)).unwrap_or_default();
+        let times = event.count.unwrap_or(1);
+        let who = if event.source.component.is_empty() { event.reporting_component.to_string() } else { event.source.component.to_string() };
+        let warning = event.kind == "Warning";
+        Some(html! {
+            <li><div class="row"><span class={classes!("pill", warning.then_some("failed"))}>if warning { { icon("i-warn", 12) } }{ event.reason.as_str() }</span><span class="grow" /><span class="mono dim">{ last }</span></div>
+                <p>{ event.message.as_str() }</p>
+                <p class="meta">{ who }if times > 1 { { format!(" · {times} times since {}", at(event.first_timestamp).unwrap_or_default()) } }</p>
+            </li>
+        })
+    });
+    html! { <ol class="events">{ for rows }</ol> }
+}
+
+fn spans(effect: &[Span]) -> Html {
+    html! {
+        <>{ for effect.iter().map(|span| match span {
+            Span::Text(text) => html! { { text } },
+            Span::Name(text) => html! { <span class="mono">{ text }</span> },
+            Span::Strong(text) => html! { <b class="semi">{ text }</b> },
+        }) }</>
+    }
+}
+
+fn why(props: &Props) -> Html {
+    if props.chain.is_empty() {
+        let words = if props.object.is_some() {
+            "Nothing has been written to this object: it was part of the cluster from the start."
+        } else {
+            "It does not exist at this instant."
+        };
+        return html! { <p class="dim">{ words }</p> };
+    }
+    let items = props.chain.iter().enumerate().map(|(at, reason)| {
+        let on_seek = props.on_seek.clone();
+        let time = reason.at;
+        let onclick = Callback::from(move |_: MouseEvent| on_seek.emit(time));
+        let first = at == 0;
+        html! {
+            <li key={reason.entry}>
+                <span class={classes!("dotk", reason.user.then_some("user"))}>{ icon(reason.icon, 12) }</span>
+                <p>if first { { spans(&reason.effect) } } else { <button type="button" class="wl" title="Go to this instant" onclick={onclick}>{ spans(&reason.effect) }</button> }</p>
+                <p class="meta">{ &reason.actor }{ " · " }<span class="mono">{ clock(reason.at) }</span></p>
+                if !reason.short.is_empty() && (!first || reason.saw.is_empty()) { <p class="meta">{ &reason.short }</p> }
+                if first && !reason.saw.is_empty() { { saw(&reason.saw) } }
+            </li>
+        }
+    });
+    html! {
+        <>
+            <ol class="why">{ for items }</ol>
+            if !props.led.is_empty() {
+                <div class="rule led-rule" />
+                <p class="h-cap">{ "This led to" }</p>
+                <div class="led">{ for props.led.iter().map(|reason| {
+                    let (on_seek, on_select, time, object) = (props.on_seek.clone(), props.on_select.clone(), reason.at, reason.object.clone());
+                    let onclick = Callback::from(move |_: MouseEvent| { on_select.emit(object.clone()); on_seek.emit(time); });
+                    html! { <button type="button" class="linkrow" onclick={onclick}>{ icon("i-arrow-right", 14) }<span>{ spans(&reason.effect) }{ " " }<span class="mono">{ clock(reason.at) }</span></span></button> }
+                }) }</div>
+            }
+        </>
+    }
+}
+
+fn saw(rows: &[(String, String)]) -> Html {
+    let last = rows.len() - 1;
+    html! {
+        <div class="saw">{ for rows.iter().enumerate().map(|(at, (name, value))| html! {
+            <div class={(at == last && rows.len() > 2).then_some("sum")}><span>{ name }</span><span class="mono">{ value }</span></div>
+        }) }</div>
+    }
+}
+
+/// What can be done with the object: every button is a kubectl line.
+#[derive(Properties, PartialEq)]
+struct ActionProps {
+    object: Rc<Object>,
+    on_command: Callback<String>,
+}
+
+#[component]
+fn Actions(props: &ActionProps) -> Html {
+    let object = &props.object;
+    let (kind, name) = (object.kind, object.meta.name.to_string());
+    let namespace = if object.meta.namespace == "default" || !kind.info().namespaced {
+        String::new()
+    } else {
+        format!(" -n {}", object.meta.namespace)
+    };
+    let word = kind.name().to_lowercase();
+    let (replicas, image) = facts::handles(object);
+    let entered = use_state(|| None::<String>);
+    let run = |line: String| {
+        let on_command = props.on_command.clone();
+        Callback::from(move |_: MouseEvent| on_command.emit(line.clone()))
+    };
+    let mut rows: Vec<Html> = Vec::new();
+    if let Some(replicas) = replicas {
+        let scale = |to: i32| run(format!("kubectl scale {word}/{name} --replicas={to}{namespace}"));
+        rows.push(html! {
+            <div class="row act"><span class="dim">{ "replicas" }</span><span class="grow" />
+                <button type="button" class="btn icon" aria-label="One replica less" disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
+                <b class="mono">{ replicas }</b>
+                <button type="button" class="btn icon" aria-label="One replica more" onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
+            </div>
+        });
+    }
+    if let Some((container, current)) = image {
+        let value = (*entered).clone().unwrap_or_else(|| current.clone());
+        let oninput = {
+            let entered = entered.clone();
+            Callback::from(move |event: InputEvent| {
+                if let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) {
+                    entered.set(Some(input.value()));
+                }
+            })
+        };
+        let onsubmit = {
+            let (on_command, entered, line) = (
+                props.on_command.clone(),
+                entered.clone(),
+                format!("kubectl set image {word}/{name} {container}={}{namespace}", value.trim()),
+            );
+            Callback::from(move |event: SubmitEvent| {
+                event.prevent_default();
+                on_command.emit(line.clone());
+                entered.set(None);
+            })
+        };
+        let same = value.trim() == current || value.trim().is_empty();
+        rows.push(html! {
+            <form class="row act" onsubmit={onsubmit}><input type="text" class="mono grow" aria-label="Image" spellcheck="false" value={value} oninput={oninput} onkeydown={Callback::from(|event: KeyboardEvent| event.stop_propagation())} />
+                <button type="submit" class="btn sm" disabled={same}>{ "Set image" }</button></form>
+        });
+    }
+    let mut buttons: Vec<Html> = Vec::new();
+    if matches!(kind, Kind::Deployment | Kind::StatefulSet) {
+        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout undo {word}/{name}{namespace}"))}>{ "Roll back" }</button> });
+        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout restart {word}/{name}{namespace}"))}>{ "Restart" }</button> });
+    }
+    if kind == Kind::Node {
+        let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
+        let verb = if cordoned { "uncordon" } else { "cordon" };
+        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl {verb} {name}"))}>{ if cordoned { "Uncordon" } else { "Cordon" } }</button> });
+    } else if !matches!(kind, Kind::Namespace) {
+        buttons.push(html! { <button type="button" class="btn sm danger" onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ format!("Delete {}", kind.name()) }</button> });
+    }
+    html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
+}

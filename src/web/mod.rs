@@ -1,0 +1,32 @@
+//! The only place that names yew, web-sys, gloo: components, diagrams, the window's interface.
+
+mod console;
+mod dom;
+mod editor;
+mod inspector;
+mod page;
+mod shapes;
+mod stage;
+mod timeline;
+mod topbar;
+mod window;
+
+use std::cell::Cell;
+
+thread_local! {
+    /// Set by the panic hook: after it, nothing of the page runs any more.
+    static STOPPED: Cell<bool> = const { Cell::new(false) };
+    /// The time shown, for the panic hook.
+    static SHOWN: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Mounts the page.
+pub fn mount() {
+    std::panic::set_hook(Box::new(|info| {
+        STOPPED.set(true);
+        dom::tell_stopped(&crate::app::format::clock(SHOWN.get()), &info.to_string());
+    }));
+    if let Some(root) = dom::element("app") {
+        yew::Renderer::<page::Page>::with_root(root).render();
+    }
+}

@@ -1,0 +1,363 @@
+//! The shapes of a scene as HTML over SVG.
+
+use super::dom::{self, icon, tile};
+use crate::scene::model::{Controller, PodState, Tone};
+use crate::scene::shape::{Body, Cells, Item, NodeBody, Scene};
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+use yew::prelude::*;
+
+/// Everything under the cards: bands and lines.
+pub fn under(scene: &Scene) -> Html {
+    let bands = scene.bands.iter().map(
+        |band| html! { <div class="band" style={format!("translate:{}px {}px;width:{}px;height:{}px", band.x, band.y, band.w, band.h)} /> },
+    );
+    let edges = scene.edges.iter().map(|edge| {
+        html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
+    });
+    html! {
+        <>
+            { for bands }
+            <svg class="edges" width={scene.width.to_string()} height={scene.height.to_string()} aria-hidden="true">{ for edges }</svg>
+        </>
+    }
+}
+
+/// Everything over the cards: ports and words.
+pub fn over(scene: &Scene) -> Html {
+    let ports = scene.ports.iter().map(|port| {
+        let class = match (port.network, port.full) {
+            (true, true) => "port net full",
+            (true, false) => "port net",
+            (false, true) => "port full",
+            (false, false) => "port",
+        };
+        html! { <circle class={class} cx={port.x.to_string()} cy={port.y.to_string()} r={if port.network { "4.5" } else { "4" }} /> }
+    });
+    let labels = scene.labels.iter().map(|label| {
+        let style = format!("translate:{}px {}px", label.x, label.y);
+        html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>{ &label.text }</span></span> }
+    });
+    html! {
+        <>
+            { for labels }
+            <svg class="ports" width={scene.width.to_string()} height={scene.height.to_string()} aria-hidden="true">{ for ports }</svg>
+        </>
+    }
+}
+
+/// One thing of the scene.
+#[derive(Properties, PartialEq)]
+pub struct ShapeProps {
+    /// What.
+    pub item: Item,
+    /// Its place in the scene: the order of the keyboard.
+    pub index: usize,
+    /// Whether the inspector shows it.
+    pub selected: bool,
+    /// Whether Tab comes here.
+    pub stop: bool,
+    /// On its way out.
+    #[prop_or_default]
+    pub ghost: bool,
+}
+
+/// One thing of the scene, at its place.
+#[component]
+pub fn Shape(props: &ShapeProps) -> Html {
+    let item = &props.item;
+    let rect = item.rect;
+    let style = format!("translate:{}px {}px;width:{}px;height:{}px", rect.x, rect.y, rect.w, rect.h);
+    let still = matches!(item.body, Body::Tray { .. } | Body::Note(_));
+    let class = classes!("item", outer(item), props.selected.then_some("pick"), props.ghost.then_some("ghost"));
+    let real = !still && !props.ghost && !item.id.kind.is_empty();
+    html! {
+        <div
+            class={class}
+            style={style}
+            data-index={props.index.to_string()}
+            data-kind={real.then(|| item.id.kind.clone())}
+            data-namespace={real.then(|| item.id.namespace.clone())}
+            data-name={real.then(|| item.id.name.clone())}
+            data-state={real.then(|| item.state.clone())}
+            role={(!still && !props.ghost).then_some("button")}
+            aria-pressed={(!still && !props.ghost).then(|| props.selected.to_string())}
+            aria-label={(!props.ghost).then(|| item.label.clone())}
+            aria-hidden={props.ghost.then_some("true")}
+            title={(real && item.id.name.len() > 18).then(|| item.id.name.clone())}
+            tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
+        >
+            { content(item) }
+        </div>
+    }
+}
+
+fn outer(item: &Item) -> Classes {
+    match &item.body {
+        Body::Controller { of, wide } => classes!("card", wide.then_some("wide"), of.leaving.then_some("leaving")),
+        Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat"),
+        Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } | Body::Inert => classes!("card"),
+        Body::Cells(_) if item.id.uid.ends_with("/pods") && item.rect.w == 216.0 => classes!("cells", "bare"),
+        Body::Cells(_) => classes!("card", "cells"),
+        Body::Pod { state, stale, .. } => classes!("pod", state.class(), stale.then_some("stale")),
+        Body::Tile { state, stale, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale")),
+        Body::Claim { .. } => classes!("ticket"),
+        Body::Cylinder { .. } => classes!("cylinder"),
+        Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
+        Body::Tray { .. } => classes!("tray"),
+        Body::Note(_) => classes!("foldnote"),
+    }
+}
+
+fn content(item: &Item) -> Html {
+    let name = &item.id.name;
+    match &item.body {
+        Body::Controller { of, wide: true } => wide(of),
+        Body::Controller { of, .. } => controller(of, item.rect.w),
+        Body::Service { form } => html! {
+            <div class="hd">{ tile("Service") }<div class="grow"><small>{ "Service" }</small><b class="ell">{ name }</b></div><span class="pill network">{ form }</span></div>
+        },
+        Body::Pod { state, lead, tail, word, note, .. } => html! {
+            <>
+                { icon(state.glyph(), 24) }
+                <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ word }</em>{ (!note.is_empty()).then(|| format!(" · {note}")) }</small></div>
+            </>
+        },
+        Body::Tile { state, tail, .. } => html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b></> },
+        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={item.rect.w == 216.0} height={item.rect.h} /> },
+        Body::Claim { fact, .. } => ticket(item, fact),
+        Body::Cylinder { fact, data } => cylinder(item, fact, data),
+        Body::Volume { fact } => html! {
+            <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ crate::app::format::middle(name, 13) }</b><small class="ell">{ fact }</small></div></div>
+        },
+        Body::Class { reclaim } => html! {
+            <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ name }</b><small>{ format!("reclaim: {reclaim}") }</small></div>
+        },
+        Body::Node(body) => node(name, body),
+        Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
+        Body::Inert => html! {
+            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ name }</b></div></div>
+        },
+        Body::Note(text) => html! { { text } },
+    }
+}
+
+fn tone(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Ok => "ok",
+        Tone::Off => "off",
+    }
+}
+
+fn controller(of: &Controller, width: f64) -> Html {
+    // 7 pixels a letter, beside tile and padding.
+    let most = ((width - 64.0) / 7.2) as usize;
+    html! {
+        <>
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, most) }</b></div></div>
+            if !of.counters.is_empty() {
+                <div class="nums">
+                    { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
+                </div>
+            }
+            if !of.footer.is_empty() || !of.chip.is_empty() {
+                <div class="ft"><span class={classes!("ell", of.footer.contains(':').then_some("mono"))}>{ &of.footer }</span>
+                    if !of.chip.is_empty() { <span class="pill low">{ &of.chip }</span> }
+                </div>
+            }
+        </>
+    }
+}
+
+fn wide(of: &Controller) -> Html {
+    html! {
+        <>
+            <div class="hd grow">{ tile(&of.id.kind) }<div class="grow"><small>{ &of.caption }</small><b class="ell">{ &of.id.name }</b></div></div>
+            <div class="facts">
+                { for of.counters.iter().map(|counter| html! { <span class={tone(counter.tone)}><b>{ &counter.value }</b>{ " " }{ counter.word }</span> }) }
+                if !of.footer.is_empty() { <span class="pill">{ &of.footer }</span> }
+            </div>
+        </>
+    }
+}
+
+fn ticket(item: &Item, fact: &str) -> Html {
+    let (w, h) = (item.rect.w, item.rect.h);
+    let d = format!(
+        "M10 .5H{}A9.5 9.5 0 0 1 {r} 10V{}A6 6 0 0 0 {r} {}V{}A9.5 9.5 0 0 1 {} {b}H10A9.5 9.5 0 0 1 .5 {}V{}A6 6 0 0 0 .5 {}V10A9.5 9.5 0 0 1 10 .5Z",
+        w - 10.0,
+        h / 2.0 - 6.0,
+        h / 2.0 + 6.0,
+        h - 10.0,
+        w - 10.0,
+        h - 10.0,
+        h / 2.0 + 6.0,
+        h / 2.0 - 6.0,
+        r = w - 0.5,
+        b = h - 0.5
+    );
+    html! {
+        <>
+            <svg width={w.to_string()} height={h.to_string()} aria-hidden="true"><path d={d} /></svg>
+            <div class="in">{ tile("PersistentVolumeClaim") }<div class="grow"><b class="ell">{ &item.id.name }</b><small class="ell">{ fact }</small></div></div>
+        </>
+    }
+}
+
+fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
+    let (w, h) = (item.rect.w, item.rect.h);
+    html! {
+        <>
+            <svg width={w.to_string()} height={h.to_string()} aria-hidden="true">
+                <path d={format!("M1 13V{}A{} 12 0 0 0 {} {}V13", h - 13.0, w / 2.0 - 1.0, w - 1.0, h - 13.0)} />
+                <ellipse cx={(w / 2.0).to_string()} cy="13" rx={(w / 2.0 - 1.0).to_string()} ry="12" />
+            </svg>
+            <div class="in"><div class="nm">{ icon("i-pv", 14) }<b>{ crate::app::format::middle(&item.id.name, 13) }</b></div><small>{ fact }</small>
+                if data.is_empty() { <span class={classes!("pill", "storage")}>{ crate::app::format::sentence(&item.state) }</span> } else { <span class="pill storage">{ data }</span> }
+            </div>
+        </>
+    }
+}
+
+fn node(name: &str, body: &NodeBody) -> Html {
+    let pill = match (body.ready, body.cordoned) {
+        (false, _) => html! { <span class="pill failed">{ icon("i-error", 12) }{ "NotReady" }</span> },
+        (true, true) => html! { <span class="pill notready">{ icon("i-cordon", 12) }{ "Cordoned" }</span> },
+        (true, false) => html! { <span class="pill ready">{ icon("pod-ready", 12) }{ "Ready" }</span> },
+    };
+    let note = if !body.ready {
+        "bad"
+    } else if body.cordoned {
+        "warn"
+    } else {
+        ""
+    };
+    html! {
+        <>
+            <div class="hd">{ tile("Node") }<div class="grow"><small>{ "Node" }</small><b class="ell">{ name }</b></div>{ pill }</div>
+            { for body.meters.iter().map(|(what, value, share)| html! {
+                <div class="bar"><div><span>{ *what }</span><span class="mono">{ value }</span></div>
+                    <div class="meter"><i class={if !body.ready { "mute" } else if *share > 80.0 { "full" } else { "" }} style={format!("width:{share:.1}%")} /></div></div>
+            }) }
+            <div class={classes!("note", note, body.note.is_empty().then_some("none"))}>{ &body.note }</div>
+        </>
+    }
+}
+
+fn tray(title: &str, aside: &str, head: &str, rows: &[(String, String)]) -> Html {
+    html! {
+        <>
+            <div class="th"><b>{ "Unscheduled" }</b><span class="pill">{ title }</span><span class="grow" /><small>{ aside }</small></div>
+            <div class="tb"><small class="h">{ head }</small>
+                { for rows.iter().map(|(who, why)| html! { <div class="tr"><span class="mono">{ who }</span><i>{ "×" }</i><b>{ why }</b></div> }) }
+            </div>
+        </>
+    }
+}
+
+/// Pods as cells, with their counts above.
+#[derive(Properties, PartialEq)]
+struct CellsProps {
+    cells: Cells,
+    bare: bool,
+    height: f64,
+}
+
+#[component]
+fn CellsView(props: &CellsProps) -> Html {
+    let canvas = use_node_ref();
+    let theme = dom::document().document_element().and_then(|root| root.get_attribute("data-theme")).unwrap_or_default();
+    {
+        let canvas = canvas.clone();
+        let cells = props.cells.clone();
+        use_effect_with((props.cells.clone(), theme), move |_| {
+            if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
+                paint(&canvas, &cells);
+            }
+        });
+    }
+    let counts = props.cells.counts();
+    let (x, y) = props.cells.at;
+    html! {
+        <>
+            if !props.bare {
+                <div class="counts">{ for counts.iter().map(|(state, n)| html! { <span>{ icon(state.glyph(), 12) }<b>{ crate::app::format::count(*n) }</b>{ " " }{ state.word() }</span> }) }</div>
+            }
+            <canvas ref={canvas} style={format!("translate:{x}px {y}px")} aria-hidden="true" />
+        </>
+    }
+}
+
+/// One path per state; the shapes survive greyscale: full, half, ring, dashed, slashed, crossed.
+fn paint(canvas: &HtmlCanvasElement, cells: &Cells) {
+    let Some(style) = dom::style() else { return };
+    let scale = dom::window().device_pixel_ratio().max(1.0);
+    let rows = cells.states.len().div_ceil(cells.columns.max(1));
+    let (w, h) = (cells.columns as f64 * cells.pitch, rows as f64 * cells.pitch);
+    canvas.set_width((w * scale) as u32);
+    canvas.set_height((h * scale) as u32);
+    let _ = canvas.style().set_property("width", &format!("{w}px"));
+    let _ = canvas.style().set_property("height", &format!("{h}px"));
+    let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
+    else {
+        return;
+    };
+    let _ = context.scale(scale, scale);
+    let s = cells.side;
+    for state in PodState::ALL {
+        let colour = dom::token(&style, &format!("--st-{}", state.class()));
+        context.begin_path();
+        for (i, _) in cells.states.iter().enumerate().filter(|(_, other)| **other == state) {
+            let (x, y) = ((i % cells.columns) as f64 * cells.pitch, (i / cells.columns) as f64 * cells.pitch);
+            match state {
+                PodState::Ready | PodState::Failed => context.rect(x, y, s, s),
+                PodState::Creating => {
+                    context.rect(x, y + s / 2.0, s, s / 2.0);
+                    context.rect(x, y, s, 1.0);
+                    context.rect(x, y, 1.0, s);
+                    context.rect(x + s - 1.0, y, 1.0, s);
+                }
+                PodState::Pending => {
+                    for (dx, dy, w, h) in [
+                        (0.0, 0.0, 2.0, 1.0),
+                        (s - 2.0, 0.0, 2.0, 1.0),
+                        (0.0, s - 1.0, 2.0, 1.0),
+                        (s - 2.0, s - 1.0, 2.0, 1.0),
+                        (0.0, 0.0, 1.0, 2.0),
+                        (s - 1.0, 0.0, 1.0, 2.0),
+                        (0.0, s - 2.0, 1.0, 2.0),
+                        (s - 1.0, s - 2.0, 1.0, 2.0),
+                    ] {
+                        context.rect(x + dx, y + dy, w, h);
+                    }
+                }
+                PodState::Terminating => {
+                    for k in 0..s as usize {
+                        context.rect(x + k as f64, y + s - 1.0 - k as f64, 1.5, 1.5);
+                    }
+                }
+                PodState::NotReady | PodState::Succeeded => {
+                    context.rect(x, y, s, 1.5);
+                    context.rect(x, y + s - 1.5, s, 1.5);
+                    context.rect(x, y, 1.5, s);
+                    context.rect(x + s - 1.5, y, 1.5, s);
+                }
+            }
+        }
+        context.set_fill_style_str(&colour);
+        context.fill();
+        if state == PodState::Failed && s > 5.0 {
+            context.begin_path();
+            for (i, _) in cells.states.iter().enumerate().filter(|(_, other)| **other == state) {
+                let (x, y) = ((i % cells.columns) as f64 * cells.pitch, (i / cells.columns) as f64 * cells.pitch);
+                context.move_to(x + 2.0, y + 2.0);
+                context.line_to(x + s - 2.0, y + s - 2.0);
+                context.move_to(x + s - 2.0, y + 2.0);
+                context.line_to(x + 2.0, y + s - 2.0);
+            }
+            context.set_stroke_style_str(&dom::token(&style, "--on-status"));
+            context.stroke();
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! The stage: pan, zoom, fit, the keyboard's way through the objects, and what enters and leaves.
+
+use super::dom::{self, icon};
+use super::shapes::{Shape, over, under};
+use crate::api::{Kind, ObjectRef};
+use crate::scene::model::{Id, PodState};
+use crate::scene::shape::{Body, Item, Scene};
+use gloo_timers::callback::Timeout;
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
+use yew::prelude::*;
+
+/// What the stage shows.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// The diagram.
+    pub scene: Rc<Scene>,
+    /// The uid of what is selected.
+    pub selected: Option<String>,
+    /// Changes with the view and with every rewind: what enters then has no cause to show.
+    pub scope: String,
+    /// Whether moves and entrances are shown.
+    pub animate: bool,
+    /// In a frame of another page the wheel belongs to that page.
+    pub embed: bool,
+    /// Said where nothing is drawn.
+    pub empty: Html,
+    /// Objects as a nested list instead of a drawing.
+    pub as_list: bool,
+    /// A person chose an object.
+    pub on_select: Callback<Option<ObjectRef>>,
+    /// A person asks why.
+    pub on_why: Callback<ObjectRef>,
+    /// The size of the stage.
+    pub on_size: Callback<(f64, f64)>,
+}
+
+/// What happens to the stage.
+pub enum Msg {
+    /// Its size changed.
+    Size,
+    /// A pointer went down, moved, went up.
+    Down(PointerEvent),
+    Move(PointerEvent),
+    Up(PointerEvent),
+    /// The wheel.
+    Wheel(WheelEvent),
+    /// A click.
+    Click(MouseEvent),
+    /// A key.
+    Key(KeyboardEvent),
+    /// Zoom by a factor about the middle.
+    Zoom(f64),
+    /// Fit everything.
+    Fit,
+    /// Ghosts are gone.
+    Bury(u32),
+    /// The focus is on this item.
+    Focus(usize),
+}
+
+/// The stage.
+pub struct Stage {
+    node: NodeRef,
+    size: (f64, f64),
+    pan: (f64, f64),
+    zoom: f64,
+    touched: bool,
+    pointers: Vec<(i32, f64, f64)>,
+    dragged: bool,
+    ghosts: Vec<(u32, Item)>,
+    generation: u32,
+    stop: usize,
+    timers: Vec<Timeout>,
+    observer: Option<(Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
+    quiet: bool,
+}
+
+/// The key of an item's object, if the engine knows it.
+pub fn key_of(id: &Id) -> Option<ObjectRef> {
+    Some(ObjectRef::new(Kind::from_name(&id.kind)?, &id.namespace, &id.name))
+}
+
+impl Stage {
+    fn fit(&mut self, props: &Props) {
+        let scene = &props.scene;
+        let (w, h) = self.size;
+        if w < 1.0 || h < 1.0 || scene.width < 1.0 {
+            return;
+        }
+        let room = if h > 300.0 && w >= 560.0 { h - 36.0 } else { h };
+        let narrow = w < 560.0;
+        self.zoom = (w / scene.width).min(if narrow { 1.0 } else { room / scene.height }).clamp(0.25, 1.0);
+        let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
+        // Ownership grows to all sides; columns and tables hang from the top.
+        let hangs = !props.embed && !props.scope.starts_with("ownership");
+        let top = if narrow || hangs { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
+        self.pan = (left.round(), top.round());
+    }
+
+    fn zoom_about(&mut self, factor: f64, x: f64, y: f64) {
+        let zoom = (self.zoom * factor).clamp(0.25, 2.0);
+        let grown = zoom / self.zoom;
+        self.pan = (x - (x - self.pan.0) * grown, y - (y - self.pan.1) * grown);
+        self.zoom = zoom;
+        self.touched = true;
+    }
+
+    fn item_at(&self, target: Option<web_sys::EventTarget>) -> Option<usize> {
+        let element: Element = target?.dyn_into().ok()?;
+        element.closest("[data-index]").ok().flatten()?.get_attribute("data-index")?.parse().ok()
+    }
+
+    /// Brings an item into view and moves the focus to it.
+    fn focus(&mut self, scene: &Scene, index: usize) {
+        let Some(item) = scene.items.get(index) else { return };
+        self.stop = index;
+        let (w, h) = self.size;
+        let (x, y) = (item.rect.x * self.zoom + self.pan.0, item.rect.y * self.zoom + self.pan.1);
+        let (iw, ih) = (item.rect.w * self.zoom, item.rect.h * self.zoom);
+        let shift = |at: f64, size: f64, room: f64| {
+            if at < 12.0 {
+                12.0 - at
+            } else if at + size > room - 12.0 {
+                (room - 12.0 - at - size).max(12.0 - at)
+            } else {
+                0.0
+            }
+        };
+        let (dx, dy) = (shift(x, iw, w), shift(y, ih, h));
+        if dx != 0.0 || dy != 0.0 {
+            self.pan = (self.pan.0 + dx, self.pan.1 + dy);
+            self.touched = true;
+        }
+        if let Some(stage) = self.node.cast::<Element>()
+            && let Ok(Some(element)) = stage.query_selector(&format!(".item[data-index='{index}']:not(.ghost)"))
+        {
+            dom::focus(&element);
+        }
+    }
+
+    fn local(&self, x: f64, y: f64) -> (f64, f64) {
+        self.node.cast::<Element>().map_or((x, y), |stage| {
+            let rect = stage.get_bounding_client_rect();
+            (x - rect.left(), y - rect.top())
+        })
+    }
+
+    fn choose(&self, ctx: &Context<Self>, event: &MouseEvent) {
+        let scene = &ctx.props().scene;
+        let Some(item) = self.item_at(event.target()).and_then(|index| scene.items.get(index)) else {
+            return ctx.props().on_select.emit(None);
+        };
+        if let Body::Cells(cells) = &item.body {
+            let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
+            let (x, y) = ((x - self.pan.0) / self.zoom - item.rect.x, (y - self.pan.1) / self.zoom - item.rect.y);
+            if let Some(pod) = cells.hit(x, y) {
+                ctx.props().on_select.emit(key_of(&cells.ids[pod]));
+            }
+            return;
+        }
+        if let Some(key) = key_of(&item.id) {
+            ctx.props().on_select.emit(Some(key));
+        }
+    }
+
+    fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return false;
+        }
+        let scene = ctx.props().scene.clone();
+        let count = scene.items.len();
+        let at = self.item_at(event.target());
+        let usable = |index: &usize| !matches!(scene.items[*index].body, Body::Tray { .. } | Body::Note(_));
+        let to = match (event.key().as_str(), at) {
+            ("ArrowDown", Some(at)) if event.shift_key() => (0..count).find(|index| scene.items[*index].parent == Some(at)),
+            ("ArrowUp", Some(at)) if event.shift_key() => scene.items[at].parent,
+            ("ArrowDown", at) => (at.map_or(0, |at| at + 1)..count).find(usable),
+            ("ArrowUp", at) => (0..at.unwrap_or(count)).rev().find(usable),
+            ("Enter", Some(at)) => {
+                event.prevent_default();
+                if let Some(key) = key_of(&scene.items[at].id) {
+                    ctx.props().on_select.emit(Some(key));
+                }
+                return false;
+            }
+            ("w" | "W", Some(at)) => {
+                if let Some(key) = key_of(&scene.items[at].id) {
+                    ctx.props().on_why.emit(key);
+                }
+                return false;
+            }
+            (" ", Some(at)) => {
+                event.prevent_default();
+                event.stop_propagation();
+                if let Some(key) = key_of(&scene.items[at].id) {
+                    ctx.props().on_select.emit(Some(key));
+                }
+                return false;
+            }
+            ("+" | "=", _) => {
+                self.zoom_about(1.25, self.size.0 / 2.0, self.size.1 / 2.0);
+                return true;
+            }
+            ("-", _) => {
+                self.zoom_about(0.8, self.size.0 / 2.0, self.size.1 / 2.0);
+                return true;
+            }
+            ("0", _) => {
+                self.touched = false;
+                self.fit(ctx.props());
+                return true;
+            }
+            _ => return false,
+        };
+        event.prevent_default();
+        event.stop_propagation();
+        if let Some(to) = to {
+            self.focus(&scene, to);
+        }
+        true
+    }
+
+    fn drag(&mut self, event: &PointerEvent) -> bool {
+        let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
+        let Some(at) = self.pointers.iter().position(|pointer| pointer.0 == event.pointer_id()) else { return false };
+        let (_, ox, oy) = self.pointers[at];
+        if let [a, b] = self.pointers[..] {
+            let far = |a: (i32, f64, f64), b: (i32, f64, f64)| (a.1 - b.1).hypot(a.2 - b.2).max(1.0);
+            let before = far(a, b);
+            self.pointers[at] = (event.pointer_id(), x, y);
+            let after = far(self.pointers[0], self.pointers[1]);
+            let (mx, my) = self.local((self.pointers[0].1 + self.pointers[1].1) / 2.0, (self.pointers[0].2 + self.pointers[1].2) / 2.0);
+            self.zoom_about(after / before, mx, my);
+        } else {
+            if !self.dragged && (x - ox).hypot(y - oy) < 4.0 {
+                return false;
+            }
+            self.pointers[at] = (event.pointer_id(), x, y);
+        }
+        if !self.dragged {
+            self.dragged = true;
+            if let Some(stage) = self.node.cast::<Element>() {
+                let _ = stage.set_pointer_capture(event.pointer_id());
+            }
+        }
+        self.pan = (self.pan.0 + x - ox, self.pan.1 + y - oy);
+        self.touched = true;
+        true
+    }
+}
+
+impl Component for Stage {
+    type Message = Msg;
+    type Properties = Props;
+
+    fn create(_: &Context<Self>) -> Self {
+        Stage {
+            node: NodeRef::default(),
+            size: (0.0, 0.0),
+            pan: (0.0, 0.0),
+            zoom: 1.0,
+            touched: false,
+            pointers: Vec::new(),
+            dragged: false,
+            ghosts: Vec::new(),
+            generation: 0,
+            stop: 0,
+            timers: Vec::new(),
+            observer: None,
+            quiet: true,
+        }
+    }
+
+    fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
+        let props = ctx.props();
+        if !Rc::ptr_eq(&old.scene, &props.scene) {
+            let other = old.scope != props.scope;
+            self.quiet = other || !props.animate;
+            if other {
+                self.ghosts.clear();
+                self.touched = false;
+            } else if props.animate && old.scene.items.len() < 400 {
+                let gone = old.scene.items.iter().filter(|item| !props.scene.items.iter().any(|new| new.id.uid == item.id.uid));
+                self.generation += 1;
+                let before = self.ghosts.len();
+                self.ghosts.extend(gone.map(|item| (self.generation, item.clone())));
+                if self.ghosts.len() > before {
+                    let (link, generation) = (ctx.link().clone(), self.generation);
+                    self.timers.push(Timeout::new(340, move || link.send_message(Msg::Bury(generation))));
+                }
+            }
+            self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
+            self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
+            if !self.touched && (other || (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height)) {
+                self.fit(props);
+            }
+        }
+        true
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        match msg {
+            Msg::Size => {
+                let Some(stage) = self.node.cast::<Element>() else { return false };
+                let size = (f64::from(stage.client_width()), f64::from(stage.client_height()));
+                if size == self.size {
+                    return false;
+                }
+                self.size = size;
+                self.quiet = true;
+                if !self.touched {
+                    self.fit(ctx.props());
+                }
+                ctx.props().on_size.emit(size);
+                true
+            }
+            Msg::Down(event) => {
+                if event.button() == 0 && self.pointers.len() < 2 {
+                    self.dragged &= !self.pointers.is_empty();
+                    self.pointers.push((event.pointer_id(), f64::from(event.client_x()), f64::from(event.client_y())));
+                }
+                false
+            }
+            Msg::Move(event) => self.drag(&event),
+            Msg::Up(event) => {
+                self.pointers.retain(|pointer| pointer.0 != event.pointer_id());
+                false
+            }
+            Msg::Wheel(event) => {
+                let zooming = event.ctrl_key() || event.meta_key();
+                if ctx.props().embed && !zooming || ctx.props().as_list {
+                    return false;
+                }
+                event.prevent_default();
+                if zooming {
+                    let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
+                    self.zoom_about((-event.delta_y() * 0.002).exp(), x, y);
+                } else {
+                    self.pan = (self.pan.0 - event.delta_x(), self.pan.1 - event.delta_y());
+                    self.touched = true;
+                }
+                true
+            }
+            Msg::Click(event) => {
+                if !std::mem::take(&mut self.dragged) {
+                    self.choose(ctx, &event);
+                }
+                false
+            }
+            Msg::Key(event) => self.key(ctx, &event),
+            Msg::Zoom(factor) => {
+                self.zoom_about(factor, self.size.0 / 2.0, self.size.1 / 2.0);
+                true
+            }
+            Msg::Fit => {
+                self.touched = false;
+                self.fit(ctx.props());
+                true
+            }
+            Msg::Bury(generation) => {
+                self.ghosts.retain(|(of, _)| *of > generation);
+                if self.ghosts.is_empty() {
+                    self.timers.clear();
+                }
+                true
+            }
+            Msg::Focus(index) => {
+                let moved = self.stop != index;
+                self.stop = index;
+                moved
+            }
+        }
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        let link = ctx.link();
+        let scene = &props.scene;
+        let nothing = scene.items.is_empty();
+        let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
+        let world = format!("transform:translate({}px,{}px) scale({})", self.pan.0, self.pan.1, self.zoom);
+        let onfocus = link.batch_callback(|event: FocusEvent| {
+            let element: Element = event.target()?.dyn_into().ok()?;
+            Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?))
+        });
+        let still = self.quiet || !props.animate;
+        let drawing = html! {
+            <div class={classes!("world", still.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus}>
+                { under(scene) }
+                { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true /> }) }
+                { for scene.items.iter().enumerate().map(|(index, item)| html! {
+                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} />
+                }) }
+                { over(scene) }
+            </div>
+        };
+        html! {
+            <div
+                ref={self.node.clone()}
+                class={classes!("stage", props.as_list.then_some("listed"))}
+                id="stage"
+                tabindex={if nothing { Some("-1") } else { None }}
+                onpointerdown={link.callback(Msg::Down)}
+                onpointermove={link.callback(Msg::Move)}
+                onpointerup={link.callback(Msg::Up)}
+                onpointercancel={link.callback(Msg::Up)}
+                onwheel={link.callback(Msg::Wheel)}
+                onclick={link.callback(Msg::Click)}
+                onkeydown={link.callback(Msg::Key)}
+            >
+                if nothing {
+                    <div class="nothing">{ props.empty.clone() }</div>
+                } else if props.as_list {
+                    { list(scene, &props.on_select) }
+                } else {
+                    { drawing }
+                    if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed {
+                        <div class="legend">{ for PodState::ALL.iter().map(|state| html! { <span>{ icon(state.glyph(), 14) }{ state.word() }</span> }) }</div>
+                    }
+                    if self.size.0 >= 560.0 && !props.embed {
+                        <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
+                            <button type="button" aria-label="Zoom out" onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
+                            <button type="button" class="pc" aria-label="Fit" onclick={link.callback(|_| Msg::Fit)}>{ format!("{:.0}%", self.zoom * 100.0) }</button>
+                            <button type="button" aria-label="Zoom in" onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
+                            <button type="button" aria-label="Fit everything" onclick={link.callback(|_| Msg::Fit)}>{ icon("i-fit", 14) }</button>
+                        </div>
+                    }
+                }
+            </div>
+        }
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        if !first {
+            return;
+        }
+        let link = ctx.link().clone();
+        let changed = Closure::<dyn FnMut()>::new(move || link.send_message(Msg::Size));
+        if let (Ok(observer), Some(stage)) = (web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()), self.node.cast::<Element>()) {
+            observer.observe(&stage);
+            self.observer = Some((changed, observer));
+        }
+        ctx.link().send_message(Msg::Size);
+    }
+
+    fn destroy(&mut self, _: &Context<Self>) {
+        if let Some((_, observer)) = &self.observer {
+            observer.disconnect();
+        }
+    }
+}
+
+/// The same objects as a nested list.
+fn list(scene: &Scene, on_select: &Callback<Option<ObjectRef>>) -> Html {
+    let rows = scene.items.iter().enumerate().filter(|(_, item)| !item.label.is_empty()).map(|(index, item)| {
+        let depth = scene.depth(index);
+        let key = key_of(&item.id);
+        let on_select = on_select.clone();
+        let onclick = Callback::from(move |event: MouseEvent| {
+            event.stop_propagation();
+            on_select.emit(key.clone());
+        });
+        html! { <li style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ &item.label }</button></li> }
+    });
+    html! { <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }</ul> }
+}

@@ -1,0 +1,414 @@
+//! The transport at the left and the lanes at the right: where on the clock one is, and how to go elsewhere.
+
+use super::dom::{self, icon};
+use crate::app::format::{clock, tick};
+use crate::app::speed;
+use crate::app::state::Msg as Do;
+use crate::scene::marks::{Axis, Block, LANES, Mark, blocks};
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlInputElement, InputEvent, KeyboardEvent, PointerEvent};
+use yew::prelude::*;
+
+/// What the transport shows.
+#[derive(Properties, PartialEq)]
+pub struct TransportProps {
+    /// Milliseconds.
+    pub now: u64,
+    /// Whether the clock runs.
+    pub playing: bool,
+    /// Whether the newest instant is shown.
+    pub live: bool,
+    /// Virtual seconds a second.
+    pub speed: f64,
+    /// What a button does.
+    pub on: Callback<Do>,
+}
+
+/// Clock, buttons, speed.
+#[component]
+pub fn Transport(props: &TransportProps) -> Html {
+    let emit = |msg: Do| {
+        let on = props.on.clone();
+        Callback::from(move |_: MouseEvent| on.emit(msg.clone()))
+    };
+    let on = props.on.clone();
+    let slide = Callback::from(move |event: InputEvent| {
+        if let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) {
+            on.emit(Do::Speed(speed::at(input.value_as_number() / 100.0)));
+        }
+    });
+    html! {
+        <div class="transport">
+            <div class="clock"><b id="clock">{ clock(props.now) }</b>
+                if props.live { <span class="live"><i />{ "Live" }</span> } else { <span class="live rew"><i />{ "Past" }</span> }
+            </div>
+            <div class="tbtns">
+                <button type="button" class="t" aria-label="One reconcile back" title="One reconcile back (←)" onclick={emit(Do::StepBack)}>{ icon("i-stepback", 16) }</button>
+                <button type="button" class="play" id="play" aria-label={if props.playing { "Pause" } else { "Play" }} onclick={emit(Do::Toggle)}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
+                <button type="button" class="t" id="step" aria-label="One reconcile on" title="One reconcile on (→)" onclick={emit(Do::Step)}>{ icon("i-step", 16) }</button>
+                <button type="button" class="t wide" id="second" aria-label="One second on" title="One second on (.)" onclick={emit(Do::Seconds(1))}>{ "+1 s" }</button>
+                <span class="grow" />
+                <button type="button" class="btn sm ghost" id="restart" title="An empty cluster, the manifest applied again" onclick={emit(Do::Restart)}>{ "Reset" }</button>
+            </div>
+            <div class="speed"><span>{ "0.1×" }</span>
+                <input type="range" min="0" max="100" step="1" aria-label="Speed" aria-valuetext={speed::label(props.speed)} value={(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
+                <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>
+            </div>
+        </div>
+    }
+}
+
+/// What the lanes show.
+#[derive(Properties, PartialEq)]
+pub struct LanesProps {
+    /// In order of time.
+    pub marks: Rc<Vec<Mark>>,
+    /// The instant shown, in milliseconds.
+    pub now: u64,
+    /// The newest instant.
+    pub end: u64,
+    /// The chosen chain of causes: time and lane, newest first.
+    pub chain: Rc<Vec<(u64, u8)>>,
+    /// Dark or light: the canvas is painted anew.
+    pub dark: bool,
+    /// One bar without lanes (embed, phone).
+    #[prop_or_default]
+    pub slim: bool,
+    /// To an instant.
+    pub on_seek: Callback<u64>,
+}
+
+/// What happens to the lanes.
+pub enum Msg {
+    /// A pointer went down, moved, went up.
+    Down(PointerEvent),
+    Move(PointerEvent),
+    Up,
+    /// A key.
+    Key(KeyboardEvent),
+    /// The size changed.
+    Size,
+}
+
+/// The lanes.
+pub struct Lanes {
+    canvas: NodeRef,
+    held: bool,
+    width: f64,
+    cached: Option<(usize, Axis, Vec<Block>)>,
+    observer: Option<(wasm_bindgen::prelude::Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
+}
+
+impl Lanes {
+    /// Left of the lanes, and the room at their right.
+    fn sides(slim: bool) -> (f64, f64) {
+        if slim { (0.0, 0.0) } else { (104.0, 24.0) }
+    }
+
+    fn axis(&self, props: &LanesProps) -> Axis {
+        let (left, right) = Self::sides(props.slim);
+        // The scale changes in steps: a picture that slides all the time cannot be read.
+        let mut end = 6_000_f64;
+        while end < props.end as f64 {
+            end *= 1.3;
+        }
+        let _ = props.slim;
+        Axis { from: 0, to: (end * 1.1) as u64, width: (self.width - left - right).max(1.0) }
+    }
+
+    fn seek(&self, ctx: &Context<Self>, event: &PointerEvent) {
+        let Some(canvas) = self.canvas.cast::<Element>() else { return };
+        let (left, _) = Self::sides(ctx.props().slim);
+        let x = f64::from(event.client_x()) - canvas.get_bounding_client_rect().left() - left;
+        let to = self.axis(ctx.props()).time(x);
+        ctx.props().on_seek.emit(to.min(ctx.props().end));
+    }
+
+    fn paint(&mut self, props: &LanesProps) {
+        let axis = self.axis(props);
+        let Some(canvas) = self.canvas.cast::<HtmlCanvasElement>() else { return };
+        let Some(style) = dom::style() else { return };
+        let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
+        else {
+            return;
+        };
+        let height = if props.slim { 24.0 } else { 123.0 };
+        let scale = dom::window().device_pixel_ratio().max(1.0);
+        let (w, h) = ((self.width * scale) as u32, (height * scale) as u32);
+        if canvas.width() != w || canvas.height() != h {
+            canvas.set_width(w);
+            canvas.set_height(h);
+        }
+        let _ = context.set_transform(scale, 0.0, 0.0, scale, 0.0, 0.0);
+        context.clear_rect(0.0, 0.0, self.width, height);
+        let fresh = self.cached.as_ref().is_some_and(|(count, old, _)| *count == props.marks.len() && *old == axis);
+        if !fresh {
+            self.cached = Some((props.marks.len(), axis, blocks(&props.marks, &axis)));
+        }
+        let Some((_, _, merged)) = &self.cached else { return };
+        let paint = Paint { context: &context, style: &style, axis, props, width: self.width };
+        if props.slim { paint.slim(merged) } else { paint.lanes(merged) }
+    }
+}
+
+struct Paint<'a> {
+    context: &'a CanvasRenderingContext2d,
+    style: &'a web_sys::CssStyleDeclaration,
+    axis: Axis,
+    props: &'a LanesProps,
+    width: f64,
+}
+
+impl Paint<'_> {
+    fn token(&self, name: &str) -> String {
+        dom::token(self.style, name)
+    }
+
+    fn fill(&self, token: &str, rects: impl Iterator<Item = (f64, f64, f64, f64)>) {
+        self.context.set_fill_style_str(&self.token(token));
+        self.context.begin_path();
+        for (x, y, w, h) in rects {
+            self.context.rect(x, y, w, h);
+        }
+        self.context.fill();
+    }
+
+    fn diamond(&self, x: f64, y: f64, r: f64, token: &str) {
+        self.context.set_fill_style_str(&self.token(token));
+        self.context.begin_path();
+        self.context.move_to(x, y - r);
+        self.context.line_to(x + r, y);
+        self.context.line_to(x, y + r);
+        self.context.line_to(x - r, y);
+        self.context.close_path();
+        self.context.fill();
+    }
+
+    fn slim(&self, merged: &[Block]) {
+        let width = self.axis.width;
+        let now = self.axis.x(self.props.now).min(width - 7.0).max(7.0);
+        self.fill("--surface-3", std::iter::once((0.0, 10.0, width, 4.0)));
+        self.fill("--accent", std::iter::once((0.0, 10.0, now, 4.0)));
+        let marks = |past: bool| {
+            merged
+                .iter()
+                .filter(move |block| block.lane != 0 && (block.x <= now) == past)
+                .map(|block| (block.x, 4.0, block.w.min(14.0), 4.0))
+        };
+        self.fill("--text-3", marks(true));
+        self.fill("--border-strong", marks(false));
+        for block in merged.iter().filter(|block| block.lane == 0) {
+            self.diamond(block.x.max(4.0), 20.0, 4.0, "--text-2");
+        }
+        self.context.begin_path();
+        let _ = self.context.arc(now, 12.0, 6.0, 0.0, std::f64::consts::TAU);
+        self.context.set_fill_style_str(&self.token("--surface"));
+        self.context.fill();
+        self.context.set_stroke_style_str(&self.token("--accent"));
+        self.context.set_line_width(2.0);
+        self.context.stroke();
+    }
+
+    fn lanes(&self, merged: &[Block]) {
+        let c = self.context;
+        let left = 104.0;
+        let row = |lane: u8| 24.0 + f64::from(lane) * 12.0;
+        self.fill("--surface-2", (0..8).step_by(2).map(|lane| (left - 8.0, row(lane), self.width - left - 8.0, 12.0)));
+        c.set_font("11px system-ui, sans-serif");
+        c.set_text_align("right");
+        c.set_text_baseline("middle");
+        c.set_fill_style_str(&self.token("--text-3"));
+        for (lane, name) in LANES.iter().enumerate() {
+            let _ = c.fill_text(name, left - 16.0, row(lane as u8) + 6.5);
+        }
+        self.ticks(left);
+        let (now, end) = (left + self.axis.x(self.props.now), left + self.axis.x(self.props.end));
+        if self.props.now < self.props.end {
+            self.hatch(now, end);
+        }
+        let chosen = |block: &Block| {
+            self.props
+                .chain
+                .iter()
+                .any(|(at, lane)| *lane == block.lane && (self.axis.x(*at) - block.x - block.w / 2.0).abs() < block.w / 2.0 + 1.5)
+        };
+        for past in [true, false] {
+            c.set_global_alpha(if past { 1.0 } else { 0.5 });
+            let here = || merged.iter().filter(move |block| block.lane != 0 && (left + block.x <= now + 0.5) == past);
+            let bar = |block: &Block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
+            self.fill("--text-3", here().filter(|block| !block.bad && !chosen(block)).map(bar));
+            self.fill("--st-failed", here().filter(|block| block.bad).map(bar));
+            self.fill("--accent", here().filter(|block| !block.bad && chosen(block)).map(bar));
+            for block in merged.iter().filter(|block| block.lane == 0 && (left + block.x <= now + 0.5) == past) {
+                self.diamond(left + block.x, row(0) + 6.0, 5.0, if chosen(block) { "--accent" } else { "--text" });
+            }
+        }
+        c.set_global_alpha(1.0);
+        self.curve(left, row);
+        self.playhead(now);
+    }
+
+    fn ticks(&self, left: f64) {
+        let c = self.context;
+        let (ticks, step) = self.axis.ticks();
+        c.set_font("10px ui-monospace, Menlo, Consolas, monospace");
+        c.set_text_align("center");
+        for at in ticks {
+            let x = (left + self.axis.x(at)).round() + 0.5;
+            c.set_stroke_style_str(&self.token("--border"));
+            c.set_line_width(1.0);
+            c.begin_path();
+            c.move_to(x, 18.0);
+            c.line_to(x, 121.0);
+            c.stroke();
+            c.set_fill_style_str(&self.token("--text-3"));
+            // The playhead's own time stands there.
+            if (x - left - self.axis.x(self.props.now)).abs() > 56.0 {
+                let _ = c.fill_text(&tick(at, step), x, 10.0);
+            }
+        }
+    }
+
+    fn hatch(&self, from: f64, to: f64) {
+        let c = self.context;
+        c.save();
+        c.begin_path();
+        c.rect(from, 20.0, (to - from).max(0.0), 102.0);
+        c.clip();
+        c.set_stroke_style_str(&self.token("--border"));
+        c.set_line_width(1.0);
+        c.begin_path();
+        let mut x = from - 110.0;
+        while x < to {
+            c.move_to(x, 122.0);
+            c.line_to(x + 104.0, 18.0);
+            x += 7.0;
+        }
+        c.stroke();
+        c.restore();
+    }
+
+    fn curve(&self, left: f64, row: impl Fn(u8) -> f64) {
+        let c = self.context;
+        let at = |(time, lane): (u64, u8)| (left + self.axis.x(time), row(lane) + 6.0);
+        c.set_stroke_style_str(&self.token("--accent"));
+        c.set_line_width(1.25);
+        c.set_global_alpha(0.55);
+        c.begin_path();
+        for pair in self.props.chain.windows(2) {
+            let ((x1, y1), (x2, y2)) = (at(pair[1]), at(pair[0]));
+            let mid = (x1 + x2) / 2.0;
+            c.move_to(x1, y1);
+            c.bezier_curve_to(mid, y1, mid, y2, x2, y2);
+        }
+        c.stroke();
+        c.set_global_alpha(1.0);
+    }
+
+    fn playhead(&self, x: f64) {
+        let c = self.context;
+        self.fill("--accent", [(x - 0.75, 18.0, 1.5, 104.0)].into_iter());
+        let words = clock(self.props.now);
+        c.set_font("600 10px ui-monospace, Menlo, Consolas, monospace");
+        let wide = (words.len() as f64 * 6.3 + 10.0).max(62.0);
+        let middle = x.min(self.width - wide / 2.0 - 2.0);
+        c.begin_path();
+        let _ = c.round_rect_with_f64(middle - wide / 2.0, 2.0, wide, 16.0, 4.0);
+        c.fill();
+        c.set_text_align("center");
+        c.set_fill_style_str(&self.token("--on-accent"));
+        let _ = c.fill_text(&words, middle, 10.5);
+    }
+}
+
+impl Component for Lanes {
+    type Message = Msg;
+    type Properties = LanesProps;
+
+    fn create(_: &Context<Self>) -> Self {
+        Lanes { canvas: NodeRef::default(), held: false, width: 0.0, cached: None, observer: None }
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        match msg {
+            Msg::Down(event) => {
+                self.held = true;
+                if let Some(canvas) = self.canvas.cast::<Element>() {
+                    let _ = canvas.set_pointer_capture(event.pointer_id());
+                }
+                self.seek(ctx, &event);
+            }
+            Msg::Move(event) if self.held => self.seek(ctx, &event),
+            Msg::Move(_) => {}
+            Msg::Up => self.held = false,
+            Msg::Key(event) => {
+                let props = ctx.props();
+                let second = if event.shift_key() { 10_000 } else { 1_000 };
+                let to = match event.key().as_str() {
+                    "ArrowRight" | "ArrowUp" => props.now + second,
+                    "ArrowLeft" | "ArrowDown" => props.now.saturating_sub(second),
+                    "Home" => 0,
+                    "End" => props.end,
+                    _ => return false,
+                };
+                event.prevent_default();
+                event.stop_propagation();
+                props.on_seek.emit(to.min(props.end));
+            }
+            Msg::Size => {
+                let width = self.canvas.cast::<Element>().map_or(0.0, |canvas| f64::from(canvas.client_width()));
+                if width == self.width {
+                    return false;
+                }
+                self.width = width;
+                return true;
+            }
+        }
+        false
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        let link = ctx.link();
+        html! {
+            <canvas
+                ref={self.canvas.clone()}
+                class={if props.slim { "scrub" } else { "lanes" }}
+                role="slider"
+                tabindex="0"
+                aria-label="Time"
+                aria-valuemin="0"
+                aria-valuemax={(props.end / 1000).to_string()}
+                aria-valuenow={(props.now / 1000).to_string()}
+                aria-valuetext={clock(props.now / 1000 * 1000)}
+                onpointerdown={link.callback(Msg::Down)}
+                onpointermove={link.callback(Msg::Move)}
+                onpointerup={link.callback(|_: PointerEvent| Msg::Up)}
+                onpointercancel={link.callback(|_: PointerEvent| Msg::Up)}
+                onkeydown={link.callback(Msg::Key)}
+            />
+        }
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        if first {
+            let link = ctx.link().clone();
+            let changed = wasm_bindgen::prelude::Closure::<dyn FnMut()>::new(move || link.send_message(Msg::Size));
+            if let (Ok(observer), Some(canvas)) =
+                (web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()), self.canvas.cast::<Element>())
+            {
+                observer.observe(&canvas);
+                self.observer = Some((changed, observer));
+            }
+            ctx.link().send_message(Msg::Size);
+        }
+        self.paint(ctx.props());
+    }
+
+    fn destroy(&mut self, _: &Context<Self>) {
+        if let Some((_, observer)) = &self.observer {
+            observer.disconnect();
+        }
+    }
+}

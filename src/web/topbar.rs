@@ -1,0 +1,123 @@
+//! The top bar: examples, the diagrams' tabs, theme, Share and Embed.
+
+use super::dom::icon;
+use crate::app::examples;
+use crate::app::state::View;
+use wasm_bindgen::JsCast;
+use web_sys::{Event, HtmlElement, HtmlSelectElement, KeyboardEvent};
+use yew::prelude::*;
+
+/// What the bar shows.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// The diagram shown.
+    pub view: View,
+    /// Whether it is dark.
+    pub dark: bool,
+    /// Small window: no tabs here.
+    pub narrow: bool,
+    /// The example whose text is in the editor.
+    pub example: Option<usize>,
+    /// Shown on Share for a moment.
+    pub copied: bool,
+    /// A diagram was chosen.
+    pub on_view: Callback<View>,
+    /// An example was chosen.
+    pub on_example: Callback<usize>,
+    /// The other theme.
+    pub on_theme: Callback<()>,
+    /// Copy a link.
+    pub on_share: Callback<()>,
+    /// Show the snippet.
+    pub on_embed: Callback<()>,
+    /// Open the manifest (small windows).
+    pub on_manifest: Callback<()>,
+    /// Open the console (small windows).
+    pub on_console: Callback<()>,
+}
+
+/// The tabs of the diagrams; ← and → move between them.
+pub fn tabs(current: View, on_view: &Callback<View>, size: u32, class: &'static str) -> Html {
+    let all = View::ALL.into_iter().map(|view| {
+        let on = view == current;
+        let choose = on_view.clone();
+        let onclick = Callback::from(move |_: MouseEvent| choose.emit(view));
+        html! {
+            <button type="button" role="tab" id={(class == "tabs").then(|| format!("tab-{}", view.word()))} aria-selected={on.to_string()} aria-controls="stage" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>
+                { icon(view.icon(), size) }<span>{ view.title() }</span>
+            </button>
+        }
+    });
+    let turn = on_view.clone();
+    let onkeydown = Callback::from(move |event: KeyboardEvent| {
+        let step = match event.key().as_str() {
+            "ArrowRight" => 1,
+            "ArrowLeft" => View::ALL.len() - 1,
+            _ => return,
+        };
+        event.prevent_default();
+        event.stop_propagation();
+        let at = View::ALL.iter().position(|view| *view == current).unwrap_or(0);
+        let next = (at + step) % View::ALL.len();
+        turn.emit(View::ALL[next]);
+        let buttons = event.current_target().and_then(|target| target.dyn_into::<HtmlElement>().ok()).map(|tabs| tabs.children());
+        if let Some(button) = buttons.and_then(|buttons| buttons.item(next as u32)) {
+            super::dom::focus(&button);
+        }
+    });
+    html! { <div class={class} role="tablist" aria-label="Diagrams" onkeydown={onkeydown}>{ for all }</div> }
+}
+
+/// The bar.
+#[component]
+pub fn Topbar(props: &Props) -> Html {
+    let on_example = props.on_example.clone();
+    let onchange = Callback::from(move |event: Event| {
+        if let Some(select) = event.target().and_then(|target| target.dyn_into::<HtmlSelectElement>().ok())
+            && let Ok(index) = select.value().parse()
+        {
+            on_example.emit(index);
+        }
+    });
+    let picker = html! {
+        <label class="picker"><span class="word">{ "Example" }</span>
+            <select aria-label="Example" onchange={onchange}>
+                if props.example.is_none() { <option value="" selected=true>{ "Your manifest" }</option> }
+                { for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ example.title }</option> }) }
+            </select>{ icon("i-down", 14) }
+        </label>
+    };
+    let click = |callback: &Callback<()>| callback.reform(|_: MouseEvent| ());
+    let theme = html! {
+        <button type="button" class="btn ghost icon" aria-label={if props.dark { "Light theme" } else { "Dark theme" }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
+    };
+    if props.narrow {
+        return html! {
+            <header><svg width="24" height="24" role="img" aria-label="Loopscope"><use href="#logo" /></svg>{ picker }<span class="grow" />
+                { theme }
+                <button type="button" class="btn sm" onclick={click(&props.on_manifest)}>{ icon("i-file", 14) }{ "Manifest" }</button>
+                <button type="button" class="btn ghost icon" aria-label="kubectl console" onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
+            </header>
+        };
+    }
+    html! {
+        <header class="topbar">
+            <a class="skip" href="#stage" onclick={Callback::from(|event: MouseEvent| {
+                event.prevent_default();
+                if let Ok(Some(item)) = super::dom::document().query_selector("#stage .item[tabindex='0']") { super::dom::focus(&item); }
+            })}>{ "Skip to diagram" }</a>
+            <div class="row flush"><span class="brand">{ logo(22) }{ "Loopscope" }</span><span class="sep" />{ picker }</div>
+            { tabs(props.view, &props.on_view, 14, "tabs") }
+            <div class="top-right">
+                { theme }
+                <button type="button" class="btn sm" onclick={click(&props.on_share)}>{ icon(if props.copied { "i-check" } else { "i-share" }, 14) }{ if props.copied { "Link copied" } else { "Share" } }</button>
+                <button type="button" class="btn sm" onclick={click(&props.on_embed)}>{ icon("i-embed", 14) }{ "Embed" }</button>
+            </div>
+        </header>
+    }
+}
+
+/// The sign.
+pub fn logo(size: u32) -> Html {
+    icon("logo", size)
+}

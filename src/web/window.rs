@@ -1,0 +1,87 @@
+//! `window.loopscope`: what other scripts on the page, tests and curious people may call.
+
+use super::{STOPPED, dom};
+use crate::api::{Kind, ObjectRef};
+use crate::app::{Msg, State};
+use std::cell::RefCell;
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use yew::Callback;
+
+fn object() -> JsValue {
+    js_sys::Reflect::get(&dom::window(), &"loopscope".into()).unwrap_or(JsValue::UNDEFINED)
+}
+
+fn put(name: &str, closure: &JsValue) {
+    let _ = js_sys::Reflect::set(&object(), &name.into(), closure);
+}
+
+/// Puts the functions on `window.loopscope`, which `start.js` has made.
+pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
+    let act = |name: &str, msg: fn(JsValue) -> Msg, print: bool| {
+        let (state, changed) = (state.clone(), changed.clone());
+        let closure = Closure::<dyn Fn(JsValue) -> JsValue>::new(move |argument: JsValue| {
+            if STOPPED.get() {
+                return JsValue::UNDEFINED;
+            }
+            let before = state.borrow().console.len();
+            state.borrow_mut().update(msg(argument));
+            changed.emit(());
+            if !print {
+                return JsValue::from_str(&state.borrow().notice);
+            }
+            let lines: Vec<String> = state.borrow().console.iter().skip(before + 1).map(|line| line.text.clone()).collect();
+            JsValue::from_str(&lines.join("\n"))
+        });
+        put(name, &closure.into_js_value());
+    };
+    act("play", |_| Msg::Play, false);
+    act("pause", |_| Msg::Pause, false);
+    act("step", |_| Msg::Step, false);
+    act("speed", |speed| Msg::Speed(speed.as_f64().unwrap_or(1.0)), false);
+    act("seek", |seconds| Msg::Seek((seconds.as_f64().unwrap_or(0.0).max(0.0) * 1000.0) as u64), false);
+    act("kubectl", |line| Msg::Kubectl(with_name(&line.as_string().unwrap_or_default())), true);
+
+    let (of, to) = (state.clone(), changed.clone());
+    let apply = Closure::<dyn Fn(String) -> JsValue>::new(move |text: String| {
+        if STOPPED.get() {
+            return JsValue::UNDEFINED;
+        }
+        of.borrow_mut().update(Msg::Edit(text));
+        of.borrow_mut().update(Msg::Apply);
+        to.emit(());
+        let words: Vec<String> =
+            of.borrow().diagnostics.iter().map(|diagnostic| format!("line {}: {}", diagnostic.line, diagnostic.message)).collect();
+        JsValue::from_str(&if words.is_empty() { of.borrow().notice.clone() } else { words.join("\n") })
+    });
+    put("apply", &apply.into_js_value());
+
+    let of = state.clone();
+    let now = Closure::<dyn Fn() -> f64>::new(move || of.borrow().run.now() as f64 / 1000.0);
+    put("now", &now.into_js_value());
+
+    let of = state.clone();
+    let get = Closure::<dyn Fn(String, String, String) -> JsValue>::new(move |kind: String, namespace: String, name: String| {
+        let Some(kind) = Kind::from_name(&kind).or_else(|| Kind::from_word(&kind)) else { return JsValue::NULL };
+        let state = of.borrow();
+        let found = state.run.get(&ObjectRef::new(kind, &namespace, &name)).map(|object| object.to_value().to_string());
+        found.and_then(|text| js_sys::JSON::parse(&text).ok()).unwrap_or(JsValue::NULL)
+    });
+    put("get", &get.into_js_value());
+}
+
+fn with_name(line: &str) -> String {
+    let line = line.trim();
+    if line.starts_with("kubectl") { line.into() } else { format!("kubectl {line}") }
+}
+
+/// Plays the commands that were given before the module ran.
+pub fn started() {
+    let _ = js_sys::Reflect::set(&object(), &"ready".into(), &JsValue::TRUE);
+    if let Ok(started) = js_sys::Reflect::get(&dom::window(), &"loopscopeStarted".into())
+        && let Some(started) = started.dyn_ref::<js_sys::Function>()
+    {
+        let _ = started.call0(&JsValue::NULL);
+    }
+}
