@@ -84,14 +84,23 @@ pub struct Session {
     origin: crate::engine::store::Origin,
     namespace: String,
     task: Task,
+    /// An error was printed although the command goes on.
+    failed: bool,
 }
 
 impl Session {
     /// Starts a command; `args` are the words after `kubectl`, `stdin` is what `-f -` reads.
     pub fn start(sim: &mut Sim, args: &[String], stdin: &str) -> Session {
         let origin = sim.command(&format!("kubectl {}", args.join(" ")));
-        let mut session =
-            Session { stdout: String::new(), stderr: String::new(), exit: None, origin, namespace: "default".to_owned(), task: Task::Done };
+        let mut session = Session {
+            stdout: String::new(),
+            stderr: String::new(),
+            exit: None,
+            origin,
+            namespace: "default".to_owned(),
+            task: Task::Done,
+            failed: false,
+        };
         let result = session.with_client(sim, |client| dispatch(client, args, stdin));
         session.settle(result);
         if session.exit.is_none() {
@@ -145,10 +154,10 @@ impl Session {
         let result = run(&mut client);
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
-        let failed = client.failed;
+        self.failed |= client.failed;
         self.namespace = client.namespace;
         match result {
-            Ok(Task::Done) if failed => Err(Failure { message: String::new(), exit: 1 }),
+            Ok(Task::Done) if self.failed => Err(Failure { message: String::new(), exit: 1 }),
             other => other,
         }
     }

@@ -42,7 +42,8 @@ fn indent(text: &str, blanks: usize) -> String {
 /// One container; `status` is there for a Pod.
 pub fn container(container: &Value, status: Option<&Value>, lead: &str) -> String {
     let mut text = format!("{lead}{}:\n", container["name"].as_str().unwrap_or(""));
-    let inner = format!("{lead} ");
+    // Fields of a container stand at one depth, in a template and in a Pod.
+    let inner = "    ".to_owned();
     let mut field = |name: &str, value: &str| text.push_str(&format!("{inner}{name}:\t{value}\n"));
     if let Some(status) = status {
         field("Container ID", status["containerID"].as_str().unwrap_or(""));
@@ -203,8 +204,10 @@ pub fn volumes(spec: &Value, lead: &str) -> String {
     }
     let mut text = format!("{lead}Volumes:\n");
     for volume in list {
-        text.push_str(&format!("{lead} {}:\n", volume["name"].as_str().unwrap_or("")));
-        text.push_str(&source(volume, &format!("{lead}  ")));
+        // In a template names stand one blank deeper.
+        let name = volume["name"].as_str().unwrap_or("");
+        text.push_str(&format!("  {}{name}:\n", if lead.is_empty() { "" } else { " " }));
+        text.push_str(&source(volume, "    "));
     }
     text
 }

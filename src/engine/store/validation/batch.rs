@@ -7,7 +7,7 @@ use serde_json::Value;
 
 pub fn job(errors: &mut Errors, spec: &Value, field: &str, uid: &str) {
     let generated = spec["manualSelector"] != Value::Bool(true);
-    if !uid.is_empty() && generated {
+    if !uid.is_empty() && generated && has(spec, "selector") {
         let only = spec["selector"]["matchLabels"].as_object().is_some_and(|labels| labels.len() == 1);
         if !only || !list(&spec["selector"], "matchExpressions").is_empty() {
             errors.invalid(&format!("{field}.selector"), spec["selector"].clone(), "`selector` not auto-generated");
