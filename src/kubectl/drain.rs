@@ -158,7 +158,7 @@ impl Drain {
                 self.evict.push((key, uid, at));
                 continue;
             }
-            if !client.sim.get(&key).is_some_and(|object| object.meta.uid == uid) {
+            if client.sim.get(&key).is_none_or(|object| object.meta.uid != uid) {
                 client.say(format!("pod/{} evicted", key.name));
                 continue;
             }

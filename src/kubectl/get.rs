@@ -7,7 +7,7 @@ use super::printers::{self, Row, jsonpath, yaml};
 use super::targets::{self, Targets, label, name_of};
 use super::{Failure, Task};
 use crate::api::Kind;
-use crate::engine::Op;
+use crate::engine::Record;
 use serde_json::{Value, json};
 
 const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= all-namespaces/A all show-labels label-columns/L= sort-by= \
@@ -47,7 +47,7 @@ pub fn events(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure
         client.warn(format!("No events found in {namespace} namespace."));
         return Ok(Task::Done);
     }
-    events.sort_by_key(printers::last_seen);
+    events.sort_by_key(printers::event_order);
     let now = client.wall();
     let mut rows = vec![["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"].map(str::to_owned).to_vec()];
     for event in &events {
@@ -149,20 +149,24 @@ impl Watch {
     pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut changed = Vec::new();
         for entry in &client.sim.journal()[self.seen..] {
-            let Some((op, object)) = entry.write() else { continue };
+            let Record::Write { object, before, .. } = &entry.record else { continue };
             let wanted =
                 self.targets.list.iter().any(|(kind, name)| *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n));
             let here =
                 self.targets.namespace.is_empty() || !object.kind.info().namespaced || object.meta.namespace == self.targets.namespace;
-            if wanted && here {
-                changed.push((op, object.kind, object.to_value()));
+            if !wanted || !here {
+                continue;
+            }
+            // An object that does not match any more is shown once, as if it were deleted.
+            let value = object.to_value();
+            let matched = || before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
+            if self.targets.selection.matches(&value) || matched() {
+                changed.push((object.kind, value));
             }
         }
         self.seen = client.sim.journal().len();
-        for (op, kind, object) in changed {
-            if self.targets.selection.matches(&object) || op == Op::Deleted {
-                self.print(client, kind, &object)?;
-            }
+        for (kind, object) in changed {
+            self.print(client, kind, &object)?;
         }
         Ok(false)
     }

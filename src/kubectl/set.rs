@@ -143,7 +143,7 @@ fn resources(args: &Args, _: &[String], spec: &mut Map<String, Value>) -> Result
                 let (name, amount) = pair
                     .split_once('=')
                     .ok_or_else(|| Failure::error(format!("invalid argument syntax {pair}, expected <resource>=<value>")))?;
-                let amount = crate::api::quantity::Quantity::parse(amount).map_err(|error| Failure::error(error))?.to_string();
+                let amount = crate::api::quantity::Quantity::parse(amount).map_err(Failure::error)?.to_string();
                 entry[kind][name] = Value::from(amount);
             }
         }

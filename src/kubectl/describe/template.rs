@@ -109,6 +109,9 @@ fn state(status: &Value, inner: &str) -> String {
         let detail = &state[part];
         let mut field = |name: &str, value: String| text.push_str(&format!("{inner}  {name}:\t{value}\n"));
         for (title, key) in [("Reason", "reason"), ("Message", "message")] {
+            if key == "message" && part != "terminated" {
+                continue;
+            }
             if let Some(value) = detail[key].as_str().filter(|value| !value.is_empty()) {
                 field(title, value.to_owned());
             }

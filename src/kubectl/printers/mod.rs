@@ -112,6 +112,12 @@ pub fn columns(kind: &str) -> (Columns, fn(Row<'_>) -> Vec<String>) {
         .unwrap_or((PLAIN, |row| vec![row.name(), row.created()]))
 }
 
+/// Events in the order in which they came; those of one second by when they were written.
+pub fn event_order(event: &Value) -> (i64, u64) {
+    let version = event["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok());
+    (last_seen(event), version.unwrap_or(0))
+}
+
 /// The age of an event, with how often it came: `3s (x6 over 7s)`.
 pub fn event_age(event: &Value, now: i64) -> String {
     let last = age::human(now - last_seen(event));

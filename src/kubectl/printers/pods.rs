@@ -17,7 +17,9 @@ const COLUMNS: Columns = &[
     ("READINESS GATES", true),
 ];
 
-pub fn columns(kind: &str) -> Option<(Columns, fn(Row<'_>) -> Vec<String>)> {
+type Cells = fn(Row<'_>) -> Vec<String>;
+
+pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
     (kind == "Pod").then_some((COLUMNS, pod))
 }
 
