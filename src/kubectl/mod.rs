@@ -219,6 +219,10 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Tas
     };
     let mut rest: Vec<String> = args[..at].to_vec();
     rest.extend_from_slice(&args[at + 1..]);
+    if rest.iter().any(|word| word == "--help" || word == "-h") && VERBS.contains(&verb.as_str()) {
+        client.say(format!("Usage:\n  kubectl {verb} [options]\n\nUse \"kubectl options\" for a list of global command-line options (applies to all commands)."));
+        return Ok(Task::Done);
+    }
     match verb.as_str() {
         "apply" => apply::run(client, &rest, stdin),
         "create" => create::run(client, &rest, stdin),

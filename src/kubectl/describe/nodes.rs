@@ -144,7 +144,8 @@ pub fn other(page: &mut Page<'_>) {
     page.field("Kind", row.text("/kind"));
     for (field, value) in row.object.as_object().into_iter().flatten() {
         if !matches!(field.as_str(), "apiVersion" | "kind" | "metadata") {
-            let title = format!("{}{}", field[..1].to_ascii_uppercase(), &field[1..]);
+            let mut letters = field.chars();
+            let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
             let body: String = yaml::print(value).lines().map(|line| format!("  {line}\n")).collect();
             page.text.push_str(&format!("{title}:\n{body}"));
         }

@@ -41,10 +41,10 @@ fn hunk(text: &mut String, edits: &[(char, &str)], start: usize, stop: usize) {
 
 /// The changes between two lists of lines: equal ends are kept, the middle is replaced where it differs.
 fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
-    let mut table = vec![vec![0u32; new.len() + 1]; old.len() + 1];
     if old.len() * new.len() > 4_000_000 {
         return old.iter().map(|l| ('-', *l)).chain(new.iter().map(|l| ('+', *l))).collect();
     }
+    let mut table = vec![vec![0u32; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
             table[i][j] = if old[i] == new[j] { table[i + 1][j + 1] + 1 } else { table[i + 1][j].max(table[i][j + 1]) };

@@ -17,6 +17,7 @@ mod update;
 mod workloads;
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt;
 
 pub use cron::schedule_error;
@@ -94,10 +95,11 @@ impl fmt::Display for FieldError {
 
 /// `Deployment.apps "x" is invalid: ...`; several errors stand in brackets, equal ones once.
 pub fn invalid_message(group_kind: &str, name: &str, errors: &[FieldError]) -> String {
+    let mut seen = BTreeSet::new();
     let mut texts: Vec<String> = Vec::new();
     for error in errors {
         let text = error.to_string();
-        if !texts.contains(&text) {
+        if seen.insert(text.clone()) {
             texts.push(text);
         }
     }

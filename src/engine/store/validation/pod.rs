@@ -6,6 +6,7 @@ use super::names::{self, is_qualified_name};
 use super::{Errors, Fault, NOT_PORT, has, list, meta, scheduling, text};
 use crate::api::quantity::Quantity;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 
@@ -17,12 +18,12 @@ pub fn template(errors: &mut Errors, template: &Value, field: &str, claims: &[St
 }
 
 pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
-    let mut volumes: Vec<String> = Vec::new();
+    let mut volumes: BTreeSet<String> = BTreeSet::new();
     for (index, one) in list(spec, "volumes").iter().enumerate() {
         volume(errors, one, &format!("{field}.volumes[{index}]"), &mut volumes);
     }
-    volumes.extend_from_slice(claims);
-    let mut names: Vec<&str> = Vec::new();
+    volumes.extend(claims.iter().cloned());
+    let mut names: BTreeSet<&str> = BTreeSet::new();
     if list(spec, "containers").is_empty() {
         errors.required(&format!("{field}.containers"), "");
     }
@@ -30,10 +31,10 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
         for (index, one) in list(spec, kind).iter().enumerate() {
             let at = format!("{field}.{kind}[{index}]");
             let name = text(one, "name");
-            if !name.is_empty() && names.contains(&name) {
+            if !name.is_empty() && names.contains(name) {
                 errors.duplicate(&format!("{at}.name"), name);
             }
-            names.push(name);
+            names.insert(name);
             container(errors, one, &at, &volumes, kind == "containers" || text(one, "restartPolicy") == "Always");
         }
     }
@@ -66,7 +67,7 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
     errors.not_negative(&format!("{field}.terminationGracePeriodSeconds"), &spec["terminationGracePeriodSeconds"]);
 }
 
-fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &[String], probes: bool) {
+fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>, probes: bool) {
     let name = text(container, "name");
     if name.is_empty() {
         errors.required(&format!("{field}.name"), "");
@@ -95,7 +96,7 @@ fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &[Str
 }
 
 fn ports(errors: &mut Errors, container: &Value, field: &str) {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: BTreeSet<&str> = BTreeSet::new();
     for (index, port) in list(container, "ports").iter().enumerate() {
         let at = format!("{field}.ports[{index}]");
         let name = text(port, "name");
@@ -104,10 +105,10 @@ fn ports(errors: &mut Errors, container: &Value, field: &str) {
             for detail in &faults {
                 errors.invalid(&format!("{at}.name"), name, detail.as_str());
             }
-            if faults.is_empty() && names.contains(&name) {
+            if faults.is_empty() && names.contains(name) {
                 errors.duplicate(&format!("{at}.name"), name);
             }
-            names.push(name);
+            names.insert(name);
         }
         match port["containerPort"].as_i64() {
             None | Some(0) => errors.required(&format!("{at}.containerPort"), ""),
@@ -165,24 +166,24 @@ fn env(errors: &mut Errors, container: &Value, field: &str) {
     }
 }
 
-fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &[String]) {
-    let mut paths: Vec<&str> = Vec::new();
+fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {
+    let mut paths: BTreeSet<&str> = BTreeSet::new();
     for (index, mount) in list(container, "volumeMounts").iter().enumerate() {
         let at = format!("{field}.volumeMounts[{index}]");
         let (name, path) = (text(mount, "name"), text(mount, "mountPath"));
         if name.is_empty() {
             errors.required(&format!("{at}.name"), "");
         }
-        if !volumes.iter().any(|volume| volume == name) {
+        if !volumes.contains(name) {
             errors.add(Fault::NotFound, &format!("{at}.name"), Value::from(name).to_string(), "");
         }
         if path.is_empty() {
             errors.required(&format!("{at}.mountPath"), "");
         }
-        if paths.contains(&path) {
+        if paths.contains(path) {
             errors.invalid(&format!("{at}.mountPath"), path, "must be unique");
         }
-        paths.push(path);
+        paths.insert(path);
     }
 }
 
@@ -291,7 +292,7 @@ const SOURCES: [&str; 30] = [
 const NEEDED: [(&str, &str); 5] =
     [("hostPath", "path"), ("secret", "secretName"), ("persistentVolumeClaim", "claimName"), ("configMap", "name"), ("nfs", "server")];
 
-fn volume(errors: &mut Errors, volume: &Value, field: &str, names: &mut Vec<String>) {
+fn volume(errors: &mut Errors, volume: &Value, field: &str, names: &mut BTreeSet<String>) {
     let mut sources = 0;
     for source in SOURCES.into_iter().filter(|source| has(volume, source)) {
         sources += 1;
@@ -314,9 +315,9 @@ fn volume(errors: &mut Errors, volume: &Value, field: &str, names: &mut Vec<Stri
         errors.required(&format!("{field}.name"), "");
     } else {
         errors.checked(&format!("{field}.name"), name, names::label);
-        if names.iter().any(|other| other == name) {
+        if names.contains(name) {
             errors.duplicate(&format!("{field}.name"), name);
         }
     }
-    names.push(name.to_owned());
+    names.insert(name.to_owned());
 }
