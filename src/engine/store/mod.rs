@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod defaults;
 mod error;
+pub mod limits;
 pub mod patch;
 mod requests;
 mod server;
