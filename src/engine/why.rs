@@ -221,6 +221,8 @@ pub enum Why {
     /// A finalizer held the object until nothing used it.
     Unused,
 
+    /// service account: every namespace has one of these.
+    NamespaceNeeds,
     /// garbage collector: the owner is gone.
     OwnerGone {
         /// The owner's kind and name.

@@ -52,6 +52,7 @@ pub fn why(why: &Why) -> String {
         Why::ClaimGone { policy } => format!("its claim is gone; reclaim policy {policy}"),
         Why::VolumeGone => "its volume is gone".into(),
         Why::Unused => "nothing uses it any more".into(),
+        Why::NamespaceNeeds => "every namespace has one".into(),
         Why::OwnerGone { owner } => format!("its owner {owner} is gone"),
         Why::OwnerWaits { owner } => format!("its owner {owner} waits for it to go"),
         Why::DependentsGone => "no dependent is left that blocks the deletion".into(),

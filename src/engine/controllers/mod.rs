@@ -5,10 +5,12 @@ mod deployment;
 mod endpoints;
 mod endpointslice;
 mod garbage_collector;
+mod namespace;
 mod ownership;
 mod protection;
 mod provisioner;
 mod replicaset;
+mod service_account;
 mod statefulset;
 mod volume_binder;
 
@@ -31,6 +33,8 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &protection::ClaimProtection,
     &protection::VolumeProtection,
     &garbage_collector::GarbageCollector,
+    &namespace::NamespaceController,
+    &service_account::ServiceAccountController,
 ];
 
 /// What wakes a loop.

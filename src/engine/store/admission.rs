@@ -8,7 +8,7 @@ use super::error::ApiError;
 use super::server::ApiServer;
 use crate::api::pod::{Pod, PodCondition, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
-use crate::api::{Body, Kind, Object, Str};
+use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use serde_json::{Value, json};
 
 /// How long Pods stay on a node that is not ready or not reachable.
@@ -21,6 +21,9 @@ impl ApiServer {
     pub(super) fn admit(&mut self, object: &mut Object) -> Result<(), ApiError> {
         let default_class = if object.kind == Kind::PersistentVolumeClaim { self.default_class() } else { None };
         let suffix = if object.kind == Kind::Pod { self.rng.suffix() } else { Str::default() };
+        if let Body::Pod(pod) = &object.body {
+            self.check_account(&object.meta.name, &object.meta.namespace, pod)?;
+        }
         match &mut object.body {
             Body::Pod(pod) => admit_pod(pod, suffix),
             Body::PersistentVolumeClaim(claim) => {
@@ -45,6 +48,18 @@ impl ApiServer {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A Pod that names a service account needs it to exist.
+    fn check_account(&self, name: &str, namespace: &str, pod: &Pod) -> Result<(), ApiError> {
+        let account = &pod.spec.service_account_name;
+        if account.is_empty() || account == "default" || self.get(&ObjectRef::new(Kind::ServiceAccount, namespace, account)).is_some() {
+            return Ok(());
+        }
+        Err(ApiError::forbidden(format!(
+            "pods {name:?} is forbidden: error looking up service account {namespace}/{account}: serviceaccount {:?} not found",
+            account.as_str()
+        )))
     }
 
     fn default_class(&self) -> Option<Str> {

@@ -11,4 +11,4 @@ pub mod validation;
 
 pub use error::{ApiError, Reason};
 pub use requests::{Delete, Patch, Propagation};
-pub use server::{ApiServer, Origin};
+pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

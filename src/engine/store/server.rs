@@ -15,6 +15,11 @@ use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Holds a namespace until its loop has emptied it; in the API it stands in `spec.finalizers`, not in the metadata.
+pub const FINALIZED_BY_LOOP: &str = "kubernetes";
+/// More Pods than this are refused: a slip of the finger must not fill the memory of the page.
+const MOST_PODS: usize = 150_000;
+
 /// Namespace and name: the key within one kind.
 pub type Key = (Str, Str);
 
@@ -123,13 +128,31 @@ impl ApiServer {
         meta.creation_timestamp = Some(self.wall());
         meta.deletion_timestamp = None;
         meta.generation = i64::from(object.kind.has_generation());
-        if info.namespaced && self.get(&ObjectRef::new(Kind::Namespace, "", &object.meta.namespace)).is_none() {
-            return Err(ApiError::not_found(Kind::Namespace, &object.meta.namespace));
+        if info.namespaced {
+            self.check_namespace(object)?;
+        }
+        if object.kind == Kind::Pod && self.objects[Kind::Pod as usize].len() >= MOST_PODS {
+            let name = object.meta.name.as_str();
+            return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: this cluster holds at most {MOST_PODS} Pods")));
         }
         if self.get(&object.key()).is_some() {
             return Err(ApiError::already_exists(object.kind, &object.meta.name));
         }
         self.admit(object)
+    }
+
+    /// A namespace must exist and not be on its way out.
+    fn check_namespace(&self, object: &Object) -> Result<(), ApiError> {
+        let name = &object.meta.namespace;
+        match self.get(&ObjectRef::new(Kind::Namespace, "", name)) {
+            None => Err(ApiError::not_found(Kind::Namespace, name)),
+            Some(namespace) if namespace.meta.is_deleting() && object.kind != Kind::Event => Err(ApiError::forbidden(format!(
+                "{} {:?} is forbidden: unable to create new content in namespace {name} because it is being terminated",
+                object.kind.group_resource(),
+                object.meta.name.as_str()
+            ))),
+            Some(_) => Ok(()),
+        }
     }
 
     /// Replaces spec and metadata; the status stays as it is. The object must carry the version it was made from.
@@ -225,7 +248,16 @@ impl ApiServer {
             self.refuse(origin, key.clone(), &error, why);
             return Err(error);
         }
+        if key.kind == Kind::Namespace && matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {
+            let error = ApiError::forbidden(format!("namespaces {:?} is forbidden: this namespace may not be deleted", key.name.as_str()));
+            self.refuse(origin, key.clone(), &error, why);
+            return Err(error);
+        }
         let mut new = (*old).clone();
+        if let (Kind::Namespace, Body::Other(body), false) = (key.kind, &mut new.body, old.meta.is_deleting()) {
+            new.meta.finalizers.push(Str::new_static(FINALIZED_BY_LOOP));
+            body.insert("status".into(), serde_json::json!({ "phase": "Terminating" }));
+        }
         match how.propagation {
             Propagation::Foreground => add_finalizer(&mut new, "foregroundDeletion"),
             Propagation::Orphan => add_finalizer(&mut new, "orphan"),

@@ -1,0 +1,42 @@
+//! Gives every namespace its service account `default`.
+//!
+//! Models `pkg/controller/serviceaccount/serviceaccounts_controller.go`.
+
+use super::{Controller, Watch};
+use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef};
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::{ApiError, Reason};
+use crate::engine::why::Why;
+
+/// The service account loop.
+pub struct ServiceAccountController;
+
+impl Controller for ServiceAccountController {
+    fn name(&self) -> &'static str {
+        "service-account-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::Namespace), Watch::Maps(Kind::ServiceAccount)]
+    }
+
+    /// A service account that goes wakes its namespace.
+    fn also_wakes(&self, event: &super::Event<'_>, _: &crate::engine::informer::Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        if event.op == crate::engine::Op::Deleted {
+            wake(ObjectRef::new(Kind::Namespace, "", &event.object.meta.namespace));
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let account = ObjectRef::new(Kind::ServiceAccount, &key.name, "default");
+        let Some(namespace) = view.cache.object(key).filter(|n| !n.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
+        if view.cache.object(&account).is_some() {
+            return Ok(Action::AwaitChange);
+        }
+        let meta = ObjectMeta { name: account.name, namespace: namespace.meta.name.clone(), ..Default::default() };
+        match out.create(Object { kind: Kind::ServiceAccount, meta, body: Body::Other(Default::default()) }, Why::NamespaceNeeds) {
+            Err(error) if error.reason != Reason::AlreadyExists => Err(error),
+            _ => Ok(Action::AwaitChange),
+        }
+    }
+}
