@@ -4,7 +4,7 @@ use super::run::Command;
 use crate::api::Kind;
 use crate::api::schema::{schema, strict_errors};
 use crate::engine::Sim;
-use crate::kubectl::{Progress, Session, split_line};
+use crate::kubectl::{Progress, Session, parse};
 use crate::manifest::{self, Document};
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answ
         Command::Apply(text) => apply(sim, text),
         Command::Kubectl(line) => {
             let line: &str = line;
-            let args = split_line(line.strip_prefix("kubectl").map_or(line, str::trim_start));
+            let args = parse::split(line.strip_prefix("kubectl").map_or(line, str::trim_start));
             let before = sim.journal().len();
             let mut session = Session::start(sim, &args, "");
             let lines = take(&mut session);

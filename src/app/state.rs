@@ -140,7 +140,7 @@ pub enum Msg {
     /// Back to the text last applied.
     Revert,
     /// Replaces the text and begins again with it.
-    Load(String, View),
+    Load(String, Option<View>),
     /// A kubectl line.
     Kubectl(String),
     /// Ends the kubectl command that still waits.
@@ -329,7 +329,7 @@ impl State {
             }
             Msg::Load(text, view) => {
                 self.text = text.into();
-                self.view = view;
+                self.view = view.unwrap_or(self.view);
                 self.selected = None;
                 self.restart();
             }

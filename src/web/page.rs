@@ -559,7 +559,7 @@ impl Page {
                 on_view={link.callback(|view| Msg::Do(Do::View(view)))}
                 on_example={link.callback(|index: usize| {
                     let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
-                    Msg::Do(Do::Load(example.text.into(), View::from_word(example.view).unwrap_or_default()))
+                    Msg::Do(Do::Load(example.text.into(), View::from_word(example.view)))
                 })}
                 on_theme={link.callback(|()| Msg::Theme)}
                 on_share={link.callback(|()| Msg::Share)}
@@ -664,7 +664,7 @@ impl Page {
                 <><h2>{ "Nothing here yet" }</h2><p>{ "Apply a manifest, or start with an example." }</p>
                 { for examples::ALL.iter().map(|example| {
                     let (text, view) = (example.text, example.view);
-                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text.into(), View::from_word(view).unwrap_or_default())))}>{ example.title }</button> }
+                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text.into(), View::from_word(view))))}>{ example.title }</button> }
                 }) }</>
             },
             View::Nodes => html! { <p>{ "The cluster has no Node." }</p> },
