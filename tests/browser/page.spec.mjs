@@ -183,6 +183,30 @@ test('scaling and a new image from the inspector', async ({ page }) => {
   await expect(page.locator('.item[data-kind="ReplicaSet"]')).toHaveCount(2);
 });
 
+test('the console prints what kubectl prints, and a watch goes on with the clock', async ({ page }) => {
+  await open(page);
+  await expect(page.locator('.item[data-kind="Pod"][data-state="ready"]')).toHaveCount(2);
+  const line = page.getByRole('textbox', { name: 'kubectl command' });
+  const output = page.getByRole('log', { name: 'Output' });
+  await line.fill('kubectl get deployments');
+  await line.press('Enter');
+  await expect(output).toContainText(/NAME +READY +UP-TO-DATE +AVAILABLE +AGE/);
+  await expect(output).toContainText(/nginx-deployment +2\/2/);
+  await line.fill('kubectl get pods -w');
+  await line.press('Enter');
+  await page.evaluate(() => window.loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
+  await expect(output).toContainText('deployment.apps/nginx-deployment scaled');
+  await expect(page.locator('.item[data-kind="Pod"][data-state="ready"]')).toHaveCount(3);
+  await line.fill('kubectl rollout status deployment/nginx-deployment');
+  await line.press('Enter');
+  await expect(output).toContainText('successfully rolled out');
+  await line.fill('kubectl delete nothing');
+  await line.press('Enter');
+  await expect(output.locator('.err').last()).toContainText('error');
+  await line.press('ArrowUp');
+  await expect(line).toHaveValue('kubectl delete nothing');
+});
+
 test('a link brings manifest and view back', async ({ page }) => {
   await open(page);
   await manifest(page).fill(example('statefulset'));

@@ -38,7 +38,8 @@ async function rollout(page) {
   await until(page, 3);
   await page.evaluate(() => window.loopscope.branch());
   await page.evaluate((text) => window.loopscope.apply(text), example('rollout').replace('nginx:1.25', 'nginx:1.27'));
-  await until(page, 4.6);
+  await until(page, 4.2);
+  await page.evaluate(() => { window.loopscope.branch(); window.loopscope.speed(1); });
   await page.locator('.item[data-kind="ReplicaSet"]').first().click();
 }
 
@@ -48,7 +49,7 @@ async function storage(page) {
   await until(page, 9);
   await page.evaluate(() => { window.loopscope.branch(); window.loopscope.kubectl('delete pod web-1 --wait=false'); });
   await until(page, 9.2);
-  await page.evaluate(() => window.loopscope.branch());
+  await page.evaluate(() => { window.loopscope.branch(); window.loopscope.speed(1); });
   await page.locator('.item[data-kind="Pod"][data-name="web-1"]').click();
 }
 
