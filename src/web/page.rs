@@ -26,9 +26,9 @@ use web_sys::{Element, Event, HtmlSelectElement, KeyboardEvent};
 use yew::prelude::*;
 
 /// Milliseconds the engine may take at a time.
-const SLICE: f64 = 8.0;
+const SLICE: f64 = 6.0;
 /// Tasks between two looks at the clock.
-const GRAIN: usize = 64;
+const GRAIN: usize = 16;
 /// Without an animation frame for so long, the page is not seen, and rests.
 const UNSEEN: f64 = 400.0;
 
