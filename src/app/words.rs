@@ -299,6 +299,8 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
 pub fn because(entry: &Entry) -> String {
     match &entry.why {
         Why::Bootstrap => "part of the cluster from the start".into(),
+        // The sentence has said so.
+        Why::Revision { .. } => String::new(),
         why => crate::i18n::why(why),
     }
 }
