@@ -330,6 +330,7 @@ impl Component for Page {
             state.update(Do::Speed(speed));
         }
         if embed {
+            state.selected = None;
             state.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
         }
         let picture = state.picture();
