@@ -140,7 +140,7 @@ pub enum Msg {
     /// Back to the text last applied.
     Revert,
     /// Replaces the text and begins again with it.
-    Load(String, View),
+    Load(String, Option<View>),
     /// A kubectl line.
     Kubectl(String),
     /// Ends the kubectl command that still waits.
@@ -329,7 +329,7 @@ impl State {
             }
             Msg::Load(text, view) => {
                 self.text = text.into();
-                self.view = view;
+                self.view = view.unwrap_or(self.view);
                 self.selected = None;
                 self.restart();
             }
@@ -485,10 +485,12 @@ impl State {
             View::Ownership => ownership::layout,
             View::Nodes => nodes::layout,
             // A low frame has no room for three rows; claims stand beside their Pods there.
-            View::Storage if self.stage.1 < 420.0 && self.stage.0 >= 560.0 && !model.claims.is_empty() => ownership::claims,
+            View::Storage if self.stage.1 < 420.0 && self.stage.0 > self.stage.1 && !model.claims.is_empty() => ownership::claims,
             View::Storage => storage::layout,
         };
-        let scene = layout(&model, uid.as_deref(), self.stage.0);
+        // A small frame that is wider than high shows the wide layout, only smaller.
+        let width = if self.stage.0 > self.stage.1 { self.stage.0.max(560.0) } else { self.stage.0 };
+        let scene = layout(&model, uid.as_deref(), width);
         let budget = if self.view == View::Ownership { adapt::budget(&objects, &scope, uid.as_deref()).map(Rc::new) } else { None };
         let pill = self.pill(&objects, &scene);
         let old = self.drawn.take().map(|(_, picture)| picture);

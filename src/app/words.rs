@@ -5,6 +5,7 @@ use crate::api::workload::{Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Op, Record};
+use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
 use crate::scene::format::clock;
 use crate::scene::model::PodState;
@@ -225,6 +226,21 @@ fn phases(before: &Object, object: &Object) -> Option<String> {
     (from != to).then(|| format!(" became {to}"))
 }
 
+/// What put a Pod before the others, in two or three words.
+fn goes_first(rank: DeletionRank) -> &'static str {
+    match rank {
+        DeletionRank::Unassigned => "no node",
+        DeletionRank::Pending => "Pending",
+        DeletionRank::NotReady => "not ready",
+        DeletionRank::LowerCost => "lower cost",
+        DeletionRank::SharesNode => "shares its node",
+        DeletionRank::YoungerReady => "ready later",
+        DeletionRank::MoreRestarts => "more restarts",
+        DeletionRank::Younger => "younger",
+        DeletionRank::Equal => "by its uid",
+    }
+}
+
 /// What the loop saw: names and values. The last one is the conclusion.
 pub fn saw(why: &Why) -> Vec<(String, String)> {
     let row = |name: &str, value: String| (name.to_string(), value);
@@ -262,7 +278,7 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
         Why::TooMany { have, want, rank } => vec![
             row("desired", want.to_string()),
             row("actual", have.to_string()),
-            row("this Pod goes first because", format!("{rank:?}")),
+            row("goes first", goes_first(*rank).into()),
             row("so delete", format!("{have} − {want} = {}", have - want)),
         ],
         Why::BestNode { feasible, nodes, score } => {
@@ -283,6 +299,8 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
 pub fn because(entry: &Entry) -> String {
     match &entry.why {
         Why::Bootstrap => "part of the cluster from the start".into(),
+        // The sentence has said so.
+        Why::Revision { .. } => String::new(),
         why => crate::i18n::why(why),
     }
 }

@@ -55,7 +55,7 @@ pub fn Inspector(props: &Props) -> Html {
     };
     let pill = props.object.as_ref().and_then(|object| facts::pill(object));
     let head = html! {
-        <div class="i-head">{ tile(key.kind.name()) }<div class="grow"><small>{ key.kind.name() }</small><b class="ell" title={key.name.to_string()}>{ key.name.as_str() }</b></div>
+        <div class="i-head">{ tile(key.kind.name()) }<div class="grow"><small>{ key.kind.name() }</small><b class="ell" title={key.name.to_string()}>{ crate::app::format::front(&key.name, 18) }</b></div>
             if let Some((words, class, glyph)) = pill {
                 <span class={classes!("pill", class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
             } else if props.object.is_none() {

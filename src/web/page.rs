@@ -26,9 +26,9 @@ use web_sys::{Element, Event, HtmlSelectElement, KeyboardEvent};
 use yew::prelude::*;
 
 /// Milliseconds the engine may take at a time.
-const SLICE: f64 = 8.0;
+const SLICE: f64 = 6.0;
 /// Tasks between two looks at the clock.
-const GRAIN: usize = 64;
+const GRAIN: usize = 16;
 /// Without an animation frame for so long, the page is not seen, and rests.
 const UNSEEN: f64 = 400.0;
 
@@ -330,6 +330,7 @@ impl Component for Page {
             state.update(Do::Speed(speed));
         }
         if embed {
+            state.selected = None;
             state.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
         }
         let picture = state.picture();
@@ -559,7 +560,7 @@ impl Page {
                 on_view={link.callback(|view| Msg::Do(Do::View(view)))}
                 on_example={link.callback(|index: usize| {
                     let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
-                    Msg::Do(Do::Load(example.text.into(), View::from_word(example.view).unwrap_or_default()))
+                    Msg::Do(Do::Load(example.text.into(), View::from_word(example.view)))
                 })}
                 on_theme={link.callback(|()| Msg::Theme)}
                 on_share={link.callback(|()| Msg::Share)}
@@ -664,7 +665,7 @@ impl Page {
                 <><h2>{ "Nothing here yet" }</h2><p>{ "Apply a manifest, or start with an example." }</p>
                 { for examples::ALL.iter().map(|example| {
                     let (text, view) = (example.text, example.view);
-                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text.into(), View::from_word(view).unwrap_or_default())))}>{ example.title }</button> }
+                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text.into(), View::from_word(view))))}>{ example.title }</button> }
                 }) }</>
             },
             View::Nodes => html! { <p>{ "The cluster has no Node." }</p> },

@@ -91,7 +91,7 @@ impl Stage {
             return;
         }
         let room = if h > 300.0 && w >= 560.0 { h - 36.0 } else { h };
-        let narrow = w < 560.0;
+        let narrow = w < 560.0 && h >= w;
         self.zoom = (w / scene.width).min(if narrow { 1.0 } else { room / scene.height }).clamp(0.25, 1.0);
         let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
         // Ownership grows to all sides; columns and tables hang from the top.

@@ -37,6 +37,9 @@ pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         put(name, &closure.into_js_value());
     };
     act("play", |_| Msg::Play, false);
+    act("live", |_| Msg::Live, false);
+    act("branch", |_| Msg::Branch, false);
+    act("load", |text| Msg::Load(text.as_string().unwrap_or_default(), None), false);
     act("pause", |_| Msg::Pause, false);
     act("step", |_| Msg::Step, false);
     act("speed", |speed| Msg::Speed(speed.as_f64().unwrap_or(1.0)), false);
