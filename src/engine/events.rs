@@ -101,10 +101,19 @@ impl EventRecorder {
     }
 }
 
-/// FNV-1a over both texts.
+/// A hash of both texts, eight bytes at a time: messages are long and many.
 fn hash(field: &str, message: &str) -> u64 {
-    let bytes = field.bytes().chain([0]).chain(message.bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let mut hash = field.len() as u64;
+    for text in [field, message] {
+        let chunks = text.as_bytes().chunks_exact(8);
+        let rest = chunks.remainder().iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        for chunk in chunks {
+            hash = mix(hash, chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        }
+        hash = mix(hash, rest);
+    }
+    hash
 }
 
 fn namespace_of(about: &Object) -> &str {

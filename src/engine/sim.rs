@@ -47,7 +47,7 @@ const DISPATCH: u64 = MS;
 /// What a pass costs its key: at least, per round trip to the API server, per owned object.
 const PASS: u64 = MS;
 const ROUND_TRIP: u64 = 7 * MS;
-const PER_OWNED: u64 = 40;
+const PER_OWNED: u64 = 50;
 
 /// How far an `advance` came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,9 +8,9 @@ use crate::api::Object;
 use crate::api::node::{Node, Taint};
 
 pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
-    let taint = Taint { key: "node.kubernetes.io/unschedulable".into(), effect: "NoSchedule".into(), ..Default::default() };
-    if node.spec.unschedulable && !tolerates(&cycle.pod.spec.tolerations, &taint) {
-        return Refusal::final_("node(s) were unschedulable");
+    if !node.spec.unschedulable {
+        return None;
     }
-    None
+    let taint = Taint { key: "node.kubernetes.io/unschedulable".into(), effect: "NoSchedule".into(), ..Default::default() };
+    if tolerates(&cycle.pod.spec.tolerations, &taint) { None } else { Refusal::final_("node(s) were unschedulable") }
 }
