@@ -78,10 +78,12 @@ impl EventRecorder {
             group.messages.clear();
         }
         group.last = now;
+        group.messages.insert(message);
         if group.messages.len() < SIMILAR_LIMIT {
-            group.messages.insert(message);
-            return group.messages.len() >= SIMILAR_LIMIT;
+            return false;
         }
+        // Upstream forgets one of them, so that one said before may still be said as it is.
+        group.messages.pop_first();
         true
     }
 

@@ -275,7 +275,7 @@ impl Sim {
                     }
                 }
                 _ => {
-                    for (at, job) in self.kubelets.observe(&event, id, self.now) {
+                    for (at, job) in self.kubelets.observe(&event, &self.informers[KUBELETS].cache, id, self.now) {
                         self.push(at, Task::Kubelet(job));
                     }
                 }

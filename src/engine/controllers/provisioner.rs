@@ -74,7 +74,7 @@ fn provision(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>
 }
 
 fn new_volume(object: &Object, claim: &PersistentVolumeClaim, class: &StorageClass, name: &str) -> Result<Object, String> {
-    let mut spec = json!({
+    let spec = json!({
         "accessModes": claim.spec.access_modes,
         "capacity": { "storage": claim.spec.resources.requests.get("storage") },
         "claimRef": claim_reference(object),
@@ -83,10 +83,6 @@ fn new_volume(object: &Object, claim: &PersistentVolumeClaim, class: &StorageCla
         "storageClassName": claim.class(),
         "volumeMode": if claim.spec.volume_mode.is_empty() { "Filesystem" } else { claim.spec.volume_mode.as_str() },
     });
-    if let Some(node) = object.meta.annotation(SELECTED_NODE).filter(|_| class.waits_for_first_consumer()) {
-        spec["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [{ "matchExpressions":
-            [{ "key": "kubernetes.io/hostname", "operator": "In", "values": [node.as_str()] }] }] } });
-    }
     Object::from_value(
         Kind::PersistentVolume,
         json!({ "metadata": { "name": name, "annotations": { PROVISIONED_BY: NAME } }, "spec": spec }),

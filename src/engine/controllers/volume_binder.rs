@@ -9,7 +9,7 @@ use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass}
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
-use crate::engine::store::ApiError;
+use crate::engine::store::{ApiError, ApiServer};
 use crate::engine::why::Why;
 use serde_json::json;
 use smol_str::format_smolstr;
@@ -90,7 +90,7 @@ fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<
     }
     let class = view.cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class())).map(|(_, class)| class);
     let delayed = class.is_some_and(StorageClass::waits_for_first_consumer) && object.meta.annotation(SELECTED_NODE).is_none();
-    if let Some(volume) = best_match(object, claim, delayed, view.cache) {
+    if let Some(volume) = best_match(object, claim, delayed, view.cache, out.server) {
         return bind(&volume, object, view.wall, out);
     }
     if delayed {
@@ -154,8 +154,10 @@ fn fits(volume: &PersistentVolume, claim: &PersistentVolumeClaim) -> bool {
 }
 
 /// The volume kept for this claim, or the smallest free one that fits; by name among equals.
-fn best_match(object: &Rc<Object>, claim: &PersistentVolumeClaim, delayed: bool, cache: &Cache) -> Option<Rc<Object>> {
-    let volumes = || cache.list(Kind::PersistentVolume).filter(|v| !v.meta.is_deleting());
+///
+/// The loop keeps its own account of volumes, which has its own writes at once: so it is with the API server's copy here.
+fn best_match(object: &Rc<Object>, claim: &PersistentVolumeClaim, delayed: bool, cache: &Cache, server: &ApiServer) -> Option<Rc<Object>> {
+    let volumes = || cache.list(Kind::PersistentVolume).filter_map(|v| server.get(&v.key())).filter(|v| !v.meta.is_deleting());
     if let Some(kept) = volumes().find(|v| is_for(v.body(), object)) {
         let volume: &PersistentVolume = kept.body();
         return (volume.capacity() >= claim.request()).then(|| kept.clone());

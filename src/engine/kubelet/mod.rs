@@ -91,7 +91,7 @@ impl Kubelets {
     }
 
     /// Takes in a watch event; gives what is to be done about it.
-    pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Jobs {
+    pub fn observe(&mut self, event: &Event<'_>, cache: &Cache, id: EntryId, now: Time) -> Jobs {
         let object = event.object;
         let Some(pod) = object.pod() else { return Vec::new() };
         let uid = object.meta.uid;
@@ -100,7 +100,9 @@ impl Kubelets {
             self.pods.remove(&uid);
             return Vec::new();
         }
-        if pod.node_name.is_empty() {
+        // A Pod that names a node that does not exist has no kubelet.
+        let known_node = || cache.object(&ObjectRef::new(Kind::Node, "", &pod.node_name)).is_some();
+        if pod.node_name.is_empty() || !(self.pods.contains_key(&uid) || known_node()) {
             return Vec::new();
         }
         let mut jobs = Vec::new();
@@ -245,8 +247,9 @@ impl Pass<'_, '_> {
     }
 
     fn init(&mut self, n: u8) -> Jobs {
-        let Some(container) = self.pod().spec.init_containers.get(usize::from(n)).cloned() else { return Vec::new() };
-        self.say_started(&container.name, &container.image, "initContainers");
+        if self.pod().spec.init_containers.len() <= usize::from(n) {
+            return Vec::new();
+        }
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let id = self.container_id();
         if usize::from(n) + 1 == self.pod().spec.init_containers.len() {

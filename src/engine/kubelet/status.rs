@@ -156,7 +156,9 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
     let is_ours = |kind: &str| order.iter().any(|(ours, _)| *ours == kind);
     // Conditions of others, such as DisruptionTarget, stay.
     let others = old.iter().filter(|c| !is_ours(&c.kind)).cloned();
-    let ours = order.iter().map(|(kind, (status, reason, message))| {
+    // Who says that a Pod is scheduled is the scheduler; one that names its node has no such condition.
+    let scheduled = old.iter().any(|c| c.kind == "PodScheduled");
+    let ours = order.iter().filter(|(kind, _)| *kind != "PodScheduled" || scheduled).map(|(kind, (status, reason, message))| {
         let since = old.iter().find(|c| c.kind == *kind && c.status == *status).and_then(|c| c.last_transition_time);
         PodCondition {
             kind: Str::new_static(kind),

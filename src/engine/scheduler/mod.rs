@@ -52,6 +52,8 @@ struct Pending {
     cause: EntryId,
     /// Its place in the active queue, if it is there.
     queued: Option<Waiting>,
+    /// When it first came, in the order of all.
+    arrived: u64,
 }
 
 /// What a cycle looks at.
@@ -90,7 +92,9 @@ impl Scheduler {
             self.forget(uid);
             let node = self.nodes.entry(pod.node_name.clone()).or_default();
             if !gone {
-                node.add(object);
+                if node.add(object) {
+                    self.retry(id, |p| !p.spec.affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty());
+                }
             } else if node.remove(object) {
                 self.retry_all(id);
             }
@@ -107,7 +111,9 @@ impl Scheduler {
         }
         // Its own status, written by this scheduler, is no reason to try again.
         let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
-        let pending = self.pending.entry(uid).or_insert_with(|| Pending { object: object.clone(), cause: id, queued: None });
+        self.arrivals += 1;
+        let arrived = self.arrivals;
+        let pending = self.pending.entry(uid).or_insert_with(|| Pending { object: object.clone(), cause: id, queued: None, arrived });
         pending.object = object.clone();
         if changed {
             self.enqueue(uid, id);
@@ -149,7 +155,19 @@ impl Scheduler {
 
     /// Something has changed that may help: all Pods that fitted nowhere are tried again.
     fn retry_all(&mut self, cause: EntryId) {
-        for uid in std::mem::take(&mut self.unschedulable) {
+        self.retry(cause, |_| true);
+    }
+
+    /// Tries those again that a change may help, in the order in which they came.
+    fn retry(&mut self, cause: EntryId, may_help: impl Fn(&Pod) -> bool) {
+        let mut found: Vec<(u64, Uid)> = Vec::new();
+        for uid in &self.unschedulable {
+            if let Some(pending) = self.pending.get(uid).filter(|p| may_help(p.object.body())) {
+                found.push((pending.arrived, *uid));
+            }
+        }
+        found.sort_unstable();
+        for (_, uid) in found {
             self.enqueue(uid, cause);
         }
     }

@@ -41,11 +41,12 @@ impl NodeInfo {
         }
     }
 
-    /// Counts a Pod, once.
-    pub fn add(&mut self, object: &Rc<Object>) {
+    /// Counts a Pod, once; `true` if its assignment is news.
+    pub fn add(&mut self, object: &Rc<Object>) -> bool {
         let pod: &Pod = object.body();
-        if self.pods.insert(object.meta.uid, object.clone()).is_some() {
-            return;
+        if let Some(known) = self.pods.insert(object.meta.uid, object.clone()) {
+            // What the scheduler itself has just bound is news when the watch brings it.
+            return known.meta.resource_version == object.meta.resource_version;
         }
         self.requested = self.requested.plus(pod.spec.requests);
         self.counted = self.counted.plus(counted(pod));
@@ -53,6 +54,7 @@ impl NodeInfo {
         if let Some(owner) = object.meta.controller() {
             *self.by_controller.entry(owner.uid).or_default() += 1;
         }
+        true
     }
 
     /// Forgets a Pod; `true` if it was counted.

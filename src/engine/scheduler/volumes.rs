@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/volumebinding/binder.go`.
 
-use super::filters_selects;
+use super::{Cycle, filters_selects};
 use crate::api::pod::Pod;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
@@ -56,6 +56,18 @@ pub(super) fn check(object: &Object, pod: &Pod, cache: &Cache) -> Result<(), Str
 /// Whether no claim is left to be bound.
 pub(super) fn all_bound(object: &Object, pod: &Pod, cache: &Cache) -> bool {
     claims(object, pod, cache).all(|(_, claim)| claim.is_some_and(|c| is_bound(c)))
+}
+
+/// Whether a claim that only one Pod may use is used by another.
+pub(super) fn taken_by_another(cycle: &Cycle<'_>) -> bool {
+    let exclusive = |claim: &Object| claim.body::<PersistentVolumeClaim>().spec.access_modes.iter().any(|m| m == "ReadWriteOncePod");
+    claims(cycle.object, cycle.pod, cycle.cache).filter(|(_, claim)| claim.is_some_and(|c| exclusive(c))).any(|(name, _)| {
+        cycle.nodes.values().flat_map(|info| info.pods.values()).any(|other| {
+            other.meta.namespace == cycle.object.meta.namespace
+                && other.meta.uid != cycle.object.meta.uid
+                && other.body::<Pod>().spec.claims().any(|c| c == name)
+        })
+    })
 }
 
 pub(super) fn reachable(object: &Object, pod: &Pod, node: &Object, cache: &Cache) -> Reach {

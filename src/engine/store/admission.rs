@@ -6,9 +6,9 @@
 use super::defaults;
 use super::error::ApiError;
 use super::server::ApiServer;
-use crate::api::pod::{Pod, PodCondition, TOKEN_VOLUME};
+use crate::api::pod::{Pod, PodCondition, PodSpec, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
-use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
 use serde_json::{Value, json};
 
 /// How long Pods stay on a node that is not ready or not reachable.
@@ -24,8 +24,12 @@ impl ApiServer {
         if let Body::Pod(pod) = &object.body {
             self.check_account(&object.meta.name, &object.meta.namespace, pod)?;
         }
+        let wall = self.wall();
+        if let Body::Pod(pod) = &mut object.body {
+            self.resolve_priority(&object.meta.name, pod)?;
+        }
         match &mut object.body {
-            Body::Pod(pod) => admit_pod(pod, suffix),
+            Body::Pod(pod) => admit_pod(pod, suffix, wall),
             Body::PersistentVolumeClaim(claim) => {
                 protect(&mut object.meta.finalizers, "kubernetes.io/pvc-protection");
                 claim.status.phase = "Pending".into();
@@ -60,6 +64,23 @@ impl ApiServer {
             "pods {name:?} is forbidden: error looking up service account {namespace}/{account}: serviceaccount {:?} not found",
             account.as_str()
         )))
+    }
+
+    /// Puts the number of its priority class into a Pod that names one.
+    fn resolve_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
+        let Some(class) = pod.spec.raw.get("priorityClassName").and_then(Value::as_str).filter(|c| !c.is_empty()) else { return Ok(()) };
+        let found = self.get(&ObjectRef::new(Kind::PriorityClass, "", class));
+        let Some(Body::Other(body)) = found.map(|o| &o.body) else {
+            return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: no PriorityClass with name {class} was found")));
+        };
+        let mut raw = pod.spec.raw.clone();
+        for (from, to) in [("value", "priority"), ("preemptionPolicy", "preemptionPolicy")] {
+            if let Some(value) = body.get(from) {
+                raw[to] = value.clone();
+            }
+        }
+        pod.spec = PodSpec::from_raw(raw).map_err(ApiError::bad_request)?;
+        Ok(())
     }
 
     fn default_class(&self) -> Option<Str> {
@@ -118,7 +139,7 @@ fn protect(finalizers: &mut Vec<Str>, name: &'static str) {
     }
 }
 
-fn admit_pod(pod: &mut Pod, suffix: Str) {
+fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp) {
     pod.spec = pod.spec.admitted(complete_spec);
     if pod.spec.volumes.iter().any(|v| v.name == TOKEN_VOLUME) {
         pod.token = suffix;
@@ -130,6 +151,7 @@ fn admit_pod(pod: &mut Pod, suffix: Str) {
             status: "False".into(),
             reason: "SchedulingGated".into(),
             message: "Scheduling is blocked due to non-empty scheduling gates".into(),
+            last_transition_time: Some(wall),
             ..Default::default()
         });
     }

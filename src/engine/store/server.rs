@@ -286,11 +286,15 @@ impl ApiServer {
         Ok(self.write(origin, &old, new, why))
     }
 
-    /// The end of an object; a Pod that was being stopped shows a grace period of 0 first.
+    /// The end of an object; a Pod shows its deletion, with a grace period of 0, before it goes.
     fn delete_now(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
-        if old.kind == Kind::Pod && old.meta.deletion_grace_period_seconds.is_some_and(|g| g > 0) {
+        if old.kind == Kind::Pod && old.meta.deletion_grace_period_seconds.is_none_or(|g| g > 0) {
+            if old.meta.deletion_timestamp.is_none() {
+                new.meta.deletion_timestamp = Some(self.wall());
+                new.meta.generation += 1;
+            }
             new.meta.deletion_grace_period_seconds = Some(0);
-            let shown = self.write(origin, old, new.clone(), why.clone());
+            let shown = self.write(origin, old, new, why.clone());
             return self.remove(origin, &shown, (*shown).clone(), why);
         }
         self.remove(origin, old, new, why)

@@ -31,11 +31,15 @@ impl Pass<'_, '_, '_> {
             (false, true) => ("DeploymentResumed", "Deployment is resumed"),
             _ => return Ok(()),
         };
-        self.object = self.out.update_status(&object, Why::Paused { paused }, |o| {
+        let noted = self.out.update_status(&object, Why::Paused { paused }, |o| {
             if let Body::Deployment(d) = &mut o.body {
                 set_condition(&mut d.status.conditions, "Progressing", "Unknown", reason, message, wall);
             }
         })?;
+        // Upstream goes on with the version it had read: the next write of this pass is refused as a conflict.
+        let mut stale = (*noted).clone();
+        stale.meta.resource_version = object.meta.resource_version;
+        self.object = std::rc::Rc::new(stale);
         Ok(())
     }
 

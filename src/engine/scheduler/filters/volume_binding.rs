@@ -1,6 +1,6 @@
 //! Volumes that only some nodes reach.
 //!
-//! Models `pkg/scheduler/framework/plugins/volumebinding`.
+//! Models `pkg/scheduler/framework/plugins/volumebinding` and, for claims of one Pod, `volumerestrictions`.
 
 use super::{Cycle, NodeInfo, Refusal};
 use crate::api::Object;
@@ -8,6 +8,9 @@ use crate::api::node::Node;
 use crate::engine::scheduler::volumes;
 
 pub(super) fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
+    if volumes::taken_by_another(cycle) {
+        return Refusal::for_now("node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod");
+    }
     match volumes::reachable(cycle.object, cycle.pod, object, cycle.cache) {
         volumes::Reach::Yes => None,
         volumes::Reach::WrongNode => Refusal::final_("node(s) didn't match PersistentVolume's node affinity"),
