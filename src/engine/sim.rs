@@ -125,7 +125,8 @@ impl Sim {
         }
         for (i, controller) in controllers::ALL.iter().enumerate() {
             if let Some((seconds, _)) = controller.resync() {
-                sim.push(Time(seconds * SECOND), Task::Resync(i as u8));
+                // Its timer was started some time before the first command.
+                sim.push(Time(seconds * SECOND / 2), Task::Resync(i as u8));
             }
         }
         sim.pump();
