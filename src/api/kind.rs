@@ -54,8 +54,8 @@ kinds! {
     PersistentVolumeClaim "" "v1" "persistentvolumeclaims" "pvc" true true;
     PersistentVolume "" "v1" "persistentvolumes" "pv" false true;
     StorageClass "storage.k8s.io" "v1" "storageclasses" "sc" false true;
-    ConfigMap "" "v1" "configmaps" "cm" true true;
-    Secret "" "v1" "secrets" "" true true;
+    ConfigMap "" "v1" "configmaps" "cm" true false;
+    Secret "" "v1" "secrets" "" true false;
     ServiceAccount "" "v1" "serviceaccounts" "sa" true true;
     PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" true false;
     HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers" "hpa" true false;

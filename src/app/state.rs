@@ -388,7 +388,8 @@ impl State {
         }
         let answer = self.run.command(Command::Apply(self.text.clone()));
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
-        self.standing = if refused > 0 { Standing::Rejected } else { Standing::Applied };
+        let nothing = refused == 0 && answer.lines.is_empty();
+        self.standing = if refused > 0 || nothing { Standing::Rejected } else { Standing::Applied };
         if refused == 0 {
             self.applied = self.text.clone();
         }
@@ -396,6 +397,9 @@ impl State {
             self.selected = self.first_workload();
         }
         self.notice = answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
+        if nothing {
+            self.notice = "error: no objects passed to apply".into();
+        }
         self.diagnostics = Rc::new(answer.diagnostics);
     }
 

@@ -184,7 +184,7 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
                 _ => format!(": {} → {}", from.1, to.1),
             });
         }
-        if let (None, Why::NoNode { .. }) = (was.status.condition("PodScheduled"), &entry.why) {
+        if let Why::NoNode { .. } = &entry.why {
             return with(" found no node");
         }
         return with(": status written");

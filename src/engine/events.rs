@@ -71,6 +71,23 @@ impl EventRecorder {
         }
     }
 
+    /// Forgets what was said about an object that is gone.
+    pub fn forget(&mut self, about: Uid) {
+        let first = (about, "", "", "");
+        let groups: Vec<Similar> = self.groups.range(first..).map(|(k, _)| *k).take_while(|k| k.0 == about).collect();
+        let said: Vec<_> = self.said.range((first, 0)..).map(|(k, _)| *k).take_while(|k| k.0.0 == about).collect();
+        let spent: Vec<_> = self.spent.range((about, "")..).map(|(k, _)| *k).take_while(|k| k.0 == about).collect();
+        for key in groups {
+            self.groups.remove(&key);
+        }
+        for key in said {
+            self.said.remove(&key);
+        }
+        for key in spent {
+            self.spent.remove(&key);
+        }
+    }
+
     /// Whether a message of this kind has had too many variants lately.
     fn is_flood(&mut self, now: Time, similar: Similar, message: u64) -> bool {
         let group = self.groups.entry(similar).or_default();

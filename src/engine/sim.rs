@@ -296,6 +296,7 @@ impl Sim {
         woken_by(&self.routes, event, &self.informers[MANAGER].cache, &mut |i, key| woken.push((i, key)));
         if event.op == Op::Deleted {
             let key = event.object.key();
+            self.recorder.forget(event.object.meta.uid);
             for i in 0..controllers::ALL.len() {
                 self.queues[i].drop_key(&key);
                 self.written[i].remove(&key);
@@ -345,7 +346,9 @@ impl Sim {
             self.written[i].insert(key.clone(), self.server.journal().len());
         }
         let cost = PASS + ROUND_TRIP * u64::from(round_trips.min(50)) + PER_OWNED * owned as u64;
-        self.queues[i].keep_busy(key, self.now.after(cost));
+        if self.server.get(key).is_some() {
+            self.queues[i].keep_busy(key, self.now.after(cost));
+        }
         match result {
             Ok(action) => {
                 self.queues[i].forget(key);

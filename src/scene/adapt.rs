@@ -446,7 +446,12 @@ pub fn budget(objects: &[Rc<Object>], scope: &Scope, selected: Option<&str>) -> 
         }
         None
     });
-    let object = chosen.or_else(|| sorted(&rolling).first().copied())?;
+    // Without a choice, one that is on its way tells more than one that is done.
+    let moving = |object: &&Rc<Object>| {
+        object.get::<Deployment>().is_some_and(|d| d.status.updated_replicas != d.spec.replicas || d.status.replicas != d.spec.replicas)
+    };
+    let all = sorted(&rolling);
+    let object = chosen.or_else(|| all.iter().copied().find(|object| moving(object))).or_else(|| all.first().copied())?;
     let body = object.get::<Deployment>()?;
     let desired = i64::from(body.spec.replicas.max(0));
     let quarter = IntOrPercent::Percent(25);

@@ -265,7 +265,8 @@ fn Actions(props: &ActionProps) -> Html {
             let (on_command, entered, line) = (
                 props.on_command.clone(),
                 entered.clone(),
-                format!("kubectl set image {word}/{name} {container}={}{namespace}", value.trim()),
+                // A name with a space in it is one word still, and refused as such.
+                format!("kubectl set image {word}/{name} '{container}={}'{namespace}", value.trim().replace('\'', "")),
             );
             Callback::from(move |event: SubmitEvent| {
                 event.prevent_default();

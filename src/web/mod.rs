@@ -22,7 +22,7 @@ thread_local! {
 
 /// Mounts the page.
 pub fn mount() {
-    std::panic::set_hook(Box::new(|info| {
+    yew::set_custom_panic_hook(Box::new(|info| {
         STOPPED.set(true);
         dom::tell_stopped(&crate::app::format::clock(SHOWN.get()), &info.to_string());
     }));

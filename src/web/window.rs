@@ -62,13 +62,13 @@ pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     put("apply", &apply.into_js_value());
 
     let of = state.clone();
-    let now = Closure::<dyn Fn() -> f64>::new(move || of.borrow().run.now() as f64 / 1000.0);
+    let now = Closure::<dyn Fn() -> f64>::new(move || of.try_borrow().map_or(f64::NAN, |state| state.run.now() as f64 / 1000.0));
     put("now", &now.into_js_value());
 
     let of = state.clone();
     let get = Closure::<dyn Fn(String, String, String) -> JsValue>::new(move |kind: String, namespace: String, name: String| {
         let Some(kind) = Kind::from_name(&kind).or_else(|| Kind::from_word(&kind)) else { return JsValue::NULL };
-        let state = of.borrow();
+        let Ok(state) = of.try_borrow() else { return JsValue::NULL };
         let found = state.run.get(&ObjectRef::new(kind, &namespace, &name)).map(|object| object.to_value().to_string());
         found.and_then(|text| js_sys::JSON::parse(&text).ok()).unwrap_or(JsValue::NULL)
     });

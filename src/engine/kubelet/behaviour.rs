@@ -96,13 +96,18 @@ fn predicted_script(script: &str) -> Option<(u64, i32)> {
     }
     let mut total = 0;
     let mut code = 0;
-    for command in script.split([';', '\n']).flat_map(|c| c.split("&&")).map(str::trim).filter(|c| !c.is_empty()) {
-        let words: Vec<&str> = command.split_whitespace().collect();
-        let (after, status) = predicted_command(&words)?;
-        total += after;
-        code = status;
-        if words[0] == "exit" {
-            break;
+    for chain in script.split([';', '\n']) {
+        for command in chain.split("&&").map(str::trim).filter(|c| !c.is_empty()) {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            let (after, status) = predicted_command(&words)?;
+            total += after;
+            code = status;
+            if words[0] == "exit" {
+                return Some((total, code));
+            }
+            if code != 0 {
+                break;
+            }
         }
     }
     Some((total, code))
@@ -141,11 +146,12 @@ mod tests {
     #[test]
     fn commands_that_can_be_predicted_end_when_they_say() {
         type Case = (&'static [&'static str], Option<(u64, i32)>);
-        let cases: [Case; 8] = [
+        let cases: [Case; 9] = [
             (&["sleep", "30"], Some((30 * SECOND, 0))),
             (&["sh", "-c", "exit 1"], Some((0, 1))),
             (&["false"], Some((0, 1))),
             (&["sh", "-c", "echo hi; sleep 2 && exit 3"], Some((2 * SECOND, 3))),
+            (&["sh", "-c", "false && sleep 100"], Some((0, 1))),
             (&["sh", "-c", "work"], None),
             (&["sleep", "infinity"], None),
             (&["sh", "-c", "while true; do sleep 1; done"], None),

@@ -36,13 +36,13 @@ const MAX_BACK_OFF: i32 = 300;
 enum Step {
     Admit,
     Start,
-    Init(u8),
+    Init(u32),
     PullBackOff,
-    Ready(u8),
-    Exit(u8, i32),
-    Unready(u8),
-    BackOff(u8),
-    Restart(u8),
+    Ready(u32),
+    Exit(u32, i32),
+    Unready(u32),
+    BackOff(u32),
+    Restart(u32),
     Kill,
     Stopped,
     Remove,
@@ -71,7 +71,7 @@ struct Running {
     pod: ObjectRef,
     node: Str,
     stopping: bool,
-    restarts: BTreeMap<u8, i32>,
+    restarts: BTreeMap<u32, i32>,
 }
 
 /// All kubelets of the cluster.
@@ -139,7 +139,7 @@ impl Kubelets {
         }
         out.origin.actor = Actor::kubelet(&running.node);
         out.origin.cause = job.cause;
-        let pass = Pass { kubelets: self, object, job: &job, now, cache, out };
+        let pass = Pass { kubelets: self, object, job: &job, now, cache, out, wrote: None };
         pass.run()
     }
 
@@ -164,6 +164,7 @@ struct Pass<'p, 'o> {
     now: Time,
     cache: &'p Cache,
     out: &'p mut Out<'o>,
+    wrote: Option<EntryId>,
 }
 
 impl Pass<'_, '_> {
@@ -172,7 +173,7 @@ impl Pass<'_, '_> {
     }
 
     fn then(&self, after: u64, step: Step) -> (Time, Job) {
-        let cause = (self.out.server.journal().len() as EntryId).checked_sub(1);
+        let cause = self.wrote.or(self.job.cause);
         (self.now.after(after), Job { step, cause, ..self.job.clone() })
     }
 
@@ -204,6 +205,8 @@ impl Pass<'_, '_> {
         });
         if let Ok(object) = changed {
             self.object = object;
+            // Events said meanwhile cause nothing: what follows follows from this write.
+            self.wrote = (self.out.server.journal().len() as EntryId).checked_sub(1);
         }
     }
 
@@ -246,17 +249,17 @@ impl Pass<'_, '_> {
         vec![self.then(INIT_TIME, Step::Init(0))]
     }
 
-    fn init(&mut self, n: u8) -> Jobs {
-        if self.pod().spec.init_containers.len() <= usize::from(n) {
+    fn init(&mut self, n: u32) -> Jobs {
+        if self.pod().spec.init_containers.len() <= (n as usize) {
             return Vec::new();
         }
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let id = self.container_id();
-        if usize::from(n) + 1 == self.pod().spec.init_containers.len() {
-            return self.start_containers_after(None, |pod| status::finish_init(pod, usize::from(n), id, wall));
+        if (n as usize) + 1 == self.pod().spec.init_containers.len() {
+            return self.start_containers_after(None, |pod| status::finish_init(pod, n as usize, id, wall));
         }
         self.write(Why::Started, |pod| {
-            status::finish_init(pod, usize::from(n), id, wall);
+            status::finish_init(pod, n as usize, id, wall);
             status::set_conditions(pod, true, wall, generation);
         });
         vec![self.then(INIT_TIME, Step::Init(n + 1))]
@@ -299,7 +302,7 @@ impl Pass<'_, '_> {
         });
         let mut jobs = Vec::new();
         for (i, plan) in plans.iter().enumerate() {
-            jobs.extend(self.follow(i as u8, plan));
+            jobs.extend(self.follow(i as u32, plan));
         }
         if plans.iter().any(|p| !p.pulls) {
             jobs.push(self.then(PULL_BACK_OFF, Step::PullBackOff));
@@ -308,7 +311,7 @@ impl Pass<'_, '_> {
     }
 
     /// What a started container will do by itself.
-    fn follow(&self, i: u8, plan: &Behaviour) -> Jobs {
+    fn follow(&self, i: u32, plan: &Behaviour) -> Jobs {
         let mut jobs = Vec::new();
         if !plan.pulls {
             return jobs;
@@ -348,10 +351,10 @@ impl Pass<'_, '_> {
         Vec::new()
     }
 
-    fn set_ready(&mut self, i: u8, ready: bool) -> Jobs {
+    fn set_ready(&mut self, i: u32, ready: bool) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(if ready { Why::BecameReady } else { Why::BecameUnready }, |pod| {
-            if let Some(status) = pod.status.container_statuses.get_mut(usize::from(i)).filter(|s| s.state.running.is_some()) {
+            if let Some(status) = pod.status.container_statuses.get_mut(i as usize).filter(|s| s.state.running.is_some()) {
                 status.ready = ready;
             }
             status::set_conditions(pod, true, wall, generation);
@@ -359,8 +362,8 @@ impl Pass<'_, '_> {
         Vec::new()
     }
 
-    fn exit(&mut self, i: u8, code: i32) -> Jobs {
-        let index = usize::from(i);
+    fn exit(&mut self, i: u32, code: i32) -> Jobs {
+        let index = i as usize;
         if self.pod().status.container_statuses.get(index).is_none_or(|s| s.state.running.is_none()) {
             return Vec::new();
         }
@@ -382,10 +385,10 @@ impl Pass<'_, '_> {
     }
 
     /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.
-    fn back_off(&mut self, i: u8) -> Jobs {
+    fn back_off(&mut self, i: u32) -> Jobs {
         let restarts = self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(1);
         let seconds = (10 << (restarts - 1).clamp(0, 6)).min(MAX_BACK_OFF);
-        let (object, index) = (self.object.clone(), usize::from(i));
+        let (object, index) = (self.object.clone(), (i as usize));
         let (name, pod, uid) = (object.body::<Pod>().spec.containers[index].name.clone(), object.meta.name.clone(), object.meta.uid);
         let namespace = object.meta.namespace.clone();
         let field = format_smolstr!("spec.containers{{{name}}}");
@@ -410,8 +413,8 @@ impl Pass<'_, '_> {
         vec![self.then(seconds as u64 * SECOND, Step::Restart(i))]
     }
 
-    fn restart(&mut self, i: u8) -> Jobs {
-        let index = usize::from(i);
+    fn restart(&mut self, i: u32) -> Jobs {
+        let index = i as usize;
         let Some(container) = self.pod().spec.containers.get(index).cloned() else { return Vec::new() };
         let plan = Behaviour::of(&container, &self.object.meta);
         self.say_started(&container.name, &container.image, "containers");
@@ -449,7 +452,7 @@ impl Pass<'_, '_> {
             );
         }
         let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop);
-        let grace = object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64 * SECOND;
+        let grace = (object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64).saturating_mul(SECOND);
         let delay = if running.is_empty() { 5 * MS } else { stop.min(grace.max(MS)) };
         vec![self.then(delay, Step::Stopped)]
     }

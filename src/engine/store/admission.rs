@@ -6,6 +6,7 @@
 use super::defaults;
 use super::error::ApiError;
 use super::server::ApiServer;
+use crate::api::network::Service;
 use crate::api::pod::{Pod, PodCondition, PodSpec, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
@@ -96,13 +97,32 @@ impl ApiServer {
         if service.spec.kind == "ExternalName" {
             return Ok(());
         }
-        let ip = if service.spec.cluster_ip.is_empty() {
+        let (mut ips, mut node_ports) = (Vec::new(), Vec::new());
+        for other in self.list(Kind::Service) {
+            let spec = &other.body::<Service>().spec;
+            ips.push(spec.cluster_ip.clone());
+            node_ports.extend(spec.ports.iter().map(|p| p.node_port).filter(|p| *p != 0));
+        }
+        let name = object.meta.name.as_str();
+        let asked = service.spec.cluster_ip.as_str();
+        if !asked.is_empty() && asked != "None" && ips.iter().any(|ip| ip == asked) {
+            return Err(ApiError::invalid(format!(
+                "Service {name:?} is invalid: spec.clusterIPs: Invalid value: [{asked:?}]: failed to allocate IP {asked}: provided IP is already allocated"
+            )));
+        }
+        if let Some((i, port)) = service.spec.ports.iter().enumerate().find(|(_, p)| p.node_port != 0 && node_ports.contains(&p.node_port))
+        {
+            return Err(ApiError::invalid(format!(
+                "Service {name:?} is invalid: spec.ports[{i}].nodePort: Invalid value: {}: provided port is already allocated",
+                port.node_port
+            )));
+        }
+        let mut ip = asked.to_string();
+        while ip.is_empty() || (ip != "None" && ips.iter().any(|taken| *taken == ip)) {
             self.next_service_ip += 1;
             let n = self.next_service_ip;
-            format!("10.96.{}.{}", n >> 8 & 0xff, n & 0xff)
-        } else {
-            service.spec.cluster_ip.to_string()
-        };
+            ip = format!("10.96.{}.{}", n >> 8 & 0xff, n & 0xff);
+        }
         let wants_ports = matches!(service.spec.kind.as_str(), "NodePort" | "LoadBalancer");
         let first = self.next_node_port;
         let mut taken = 0;
@@ -119,8 +139,16 @@ impl ApiServer {
                 raw.entry("externalTrafficPolicy").or_insert_with(|| "Cluster".into());
                 for port in raw.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
                     if port.get("nodePort").is_none_or(|p| p == 0) {
-                        port.insert("nodePort".into(), (30_000 + (u32::from(first) + taken) * 7919 % 2768).into());
-                        taken += 1;
+                        let mut number = 0;
+                        // When all are taken, the last one tried is given twice rather than searching for ever.
+                        for _ in 0..2768 {
+                            if number != 0 && !node_ports.contains(&number) {
+                                break;
+                            }
+                            number = 30_000 + ((u32::from(first) + taken) * 7919 % 2768) as i32;
+                            taken += 1;
+                        }
+                        port.insert("nodePort".into(), number.into());
                     }
                 }
             }

@@ -17,8 +17,10 @@ use std::rc::Rc;
 
 /// Holds a namespace until its loop has emptied it; in the API it stands in `spec.finalizers`, not in the metadata.
 pub const FINALIZED_BY_LOOP: &str = "kubernetes";
+/// A grace period counts at most as so many seconds (a century): the clock must stay in the range of dates.
+const MOST_GRACE: i64 = 3_155_760_000;
 /// More Pods than this are refused: a slip of the finger must not fill the memory of the page.
-const MOST_PODS: usize = 150_000;
+const MOST_PODS: usize = 20_000;
 
 /// Namespace and name: the key within one kind.
 pub type Key = (Str, Str);
@@ -277,7 +279,7 @@ impl ApiServer {
         }
         let begun = old.meta.deletion_timestamp.is_some();
         if !begun || earlier.is_some_and(|g| grace < g) {
-            new.meta.deletion_timestamp = Some(Timestamp(self.wall().0 + grace));
+            new.meta.deletion_timestamp = Some(Timestamp(self.wall().0.saturating_add(grace.clamp(0, MOST_GRACE))));
             new.meta.deletion_grace_period_seconds = Some(grace);
         }
         if !begun && new.meta.generation > 0 {

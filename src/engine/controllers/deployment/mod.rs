@@ -112,7 +112,7 @@ fn replicas(object: &Object) -> i32 {
 }
 
 fn total<'a>(sets: impl Iterator<Item = &'a Rc<Object>>) -> i32 {
-    sets.map(|set| replicas(set)).sum()
+    sets.map(|set| replicas(set)).fold(0, i32::saturating_add)
 }
 
 fn available<'a>(sets: impl Iterator<Item = &'a Rc<Object>>) -> i32 {

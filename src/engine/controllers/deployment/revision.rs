@@ -81,7 +81,7 @@ impl Pass<'_, '_, '_> {
         let template = Rc::new(spec.template.with_label(HASH, &hash));
         let now = total(old.iter());
         let rolling = spec.strategy.kind != "Recreate";
-        let count = if rolling { (wanted + surge - now).clamp(0, wanted) } else { wanted };
+        let count = if rolling { wanted.saturating_add(surge).saturating_sub(now).clamp(0, wanted) } else { wanted };
         let mut meta = ObjectMeta {
             name: format_smolstr!("{}-{hash}", object.meta.name),
             namespace: object.meta.namespace.clone(),
@@ -167,7 +167,7 @@ impl Pass<'_, '_, '_> {
             changed = true;
         }
         if !exists {
-            changed |= annotate_size(meta, self.wanted(), self.wanted() + self.max_surge());
+            changed |= annotate_size(meta, self.wanted(), self.wanted().saturating_add(self.max_surge()));
         }
         changed
     }

@@ -31,8 +31,8 @@ impl Pass<'_, '_, '_> {
         if from == wanted {
             return Ok(false);
         }
-        let (pods, at_most) = (total(sets.all()), wanted + self.max_surge());
-        let to = if from > wanted { wanted } else { from + (at_most - pods).clamp(0, wanted - from) };
+        let (pods, at_most) = (total(sets.all()), wanted.saturating_add(self.max_surge()));
+        let to = if from > wanted { wanted } else { from + at_most.saturating_sub(pods).clamp(0, wanted - from) };
         let why = if from > wanted { Why::Scaled { from, to } } else { Why::RolloutUp { pods, at_most, from, to } };
         Ok(self.scale_set(&mut sets.new, to, why)? || to != from)
     }

@@ -82,7 +82,7 @@ impl Pass<'_, '_, '_> {
     /// `5 * 18 / 13 = 7` (+2).
     fn scale_proportionally(&mut self, sets: &mut Sets) -> Result<(), ApiError> {
         let wanted = self.wanted();
-        let allowed = if wanted > 0 { wanted + self.max_surge() } else { 0 };
+        let allowed = if wanted > 0 { wanted.saturating_add(self.max_surge()) } else { 0 };
         let to_add = allowed - total(sets.all());
         let mut active: Vec<Rc<Object>> = sets.all().filter(|set| replicas(set) > 0).cloned().collect();
         active.sort_by(|a, b| replicas(b).cmp(&replicas(a)).then_with(|| if to_add > 0 { by_creation(b, a) } else { by_creation(a, b) }));
@@ -121,7 +121,7 @@ impl Pass<'_, '_, '_> {
             return -size;
         }
         let before = annotated(set, MAX).filter(|n| *n > 0).unwrap_or(self.deployment().status.replicas).max(1);
-        let scaled = f64::from(size * (wanted + self.max_surge())) / f64::from(before);
+        let scaled = f64::from(size) * (f64::from(wanted) + f64::from(self.max_surge())) / f64::from(before);
         scaled.round() as i32 - size
     }
 
@@ -137,7 +137,7 @@ impl Pass<'_, '_, '_> {
 
     /// Scales a ReplicaSet and says so; its size annotations are brought up to date in the same write.
     pub(super) fn scale_at(&mut self, set: &mut Rc<Object>, to: i32, why: Why) -> Result<(), ApiError> {
-        let (from, wanted, max) = (replicas(set), self.wanted(), self.wanted() + self.max_surge());
+        let (from, wanted, max) = (replicas(set), self.wanted(), self.wanted().saturating_add(self.max_surge()));
         let name = set.meta.name.clone();
         *set = self.out.update(set, why, |o| {
             annotate_size(&mut o.meta, wanted, max);

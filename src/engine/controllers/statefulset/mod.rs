@@ -23,6 +23,9 @@ use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
+/// The most Pods created in one pass.
+const MOST_NEW: i32 = 500;
+
 /// The statefulset loop.
 pub struct StatefulSetController;
 
@@ -123,11 +126,14 @@ impl Pass<'_, '_, '_> {
 
     fn roles(&self, pods: &[Rc<Object>]) -> Roles {
         let start = self.set.spec.ordinals.start;
-        let end = start + self.set.spec.replicas;
-        let mut roles = Roles { replicas: (start..end).map(|ordinal| (ordinal, None)).collect(), condemned: Vec::new() };
+        let end = start.saturating_add(self.set.spec.replicas);
+        // More slots than can be filled in one pass would only cost memory.
+        let shown = start.saturating_add(pods.len() as i32 + MOST_NEW).min(end);
+        let mut roles = Roles { replicas: (start..shown).map(|ordinal| (ordinal, None)).collect(), condemned: Vec::new() };
         for pod in pods {
             match identity::ordinal(self.object, pod) {
-                Some(n) if (start..end).contains(&n) => roles.replicas[(n - start) as usize].1 = Some(pod.clone()),
+                Some(n) if (start..shown).contains(&n) => roles.replicas[(n - start) as usize].1 = Some(pod.clone()),
+                Some(n) if (shown..end).contains(&n) => roles.replicas.push((n, Some(pod.clone()))),
                 Some(n) => roles.condemned.push((n, pod.clone())),
                 None => {}
             }

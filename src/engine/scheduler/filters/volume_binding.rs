@@ -9,7 +9,9 @@ use crate::engine::scheduler::volumes;
 
 pub(super) fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
     if volumes::taken_by_another(cycle) {
-        return Refusal::for_now("node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod");
+        return Refusal::for_now(
+            "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+        );
     }
     match volumes::reachable(cycle.object, cycle.pod, object, cycle.cache) {
         volumes::Reach::Yes => None,

@@ -1,0 +1,65 @@
+//! Values at the edge of what the API accepts: the engine takes them without a panic and without growing for ever.
+
+use loopscope::api::{Kind, ObjectRef, Time};
+use loopscope::engine::cluster::ClusterConfig;
+use loopscope::engine::store::Delete;
+use loopscope::engine::{Sim, Why};
+use serde_json::{Value, json};
+
+fn workload(kind: &str, spec: &Value) -> Value {
+    let mut object = json!({ "apiVersion": "apps/v1", "kind": kind, "metadata": { "name": "x" }, "spec": {
+        "replicas": 1, "serviceName": "x", "selector": { "matchLabels": { "app": "x" } },
+        "template": { "metadata": { "labels": { "app": "x" } }, "spec": { "containers": [{ "name": "c", "image": "a" }] } } } });
+    for (key, value) in spec.as_object().unwrap() {
+        object["spec"][key.as_str()] = value.clone();
+    }
+    object
+}
+
+fn run(value: Value) -> Sim {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let origin = sim.command("apply");
+    sim.request(|server| server.create_value(&origin, value, Why::Asked)).unwrap();
+    sim.advance(Time(2_000_000), 3_000);
+    sim
+}
+
+#[test]
+fn the_largest_sizes_are_taken_step_by_step() {
+    let most = i32::MAX;
+    for (kind, spec) in [
+        ("StatefulSet", json!({ "replicas": most })),
+        ("StatefulSet", json!({ "replicas": most, "podManagementPolicy": "Parallel" })),
+        ("StatefulSet", json!({ "replicas": 2, "ordinals": { "start": most } })),
+        ("Deployment", json!({ "replicas": most, "strategy": { "rollingUpdate": { "maxSurge": most } } })),
+    ] {
+        let sim = run(workload(kind, &spec));
+        assert!(sim.list(Kind::Pod).count() <= 4_000, "{kind} {spec}: Pods come in bursts");
+    }
+}
+
+#[test]
+fn a_grace_period_of_ages_is_a_date_all_the_same() {
+    let mut value = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "x" }, "spec": {
+        "terminationGracePeriodSeconds": i64::MAX, "containers": [{ "name": "c", "image": "a" }] } });
+    value["spec"]["containers"][0]["readinessProbe"] = json!({ "initialDelaySeconds": i32::MAX, "tcpSocket": { "port": 1 } });
+    let mut sim = run(value);
+    let origin = sim.command("delete");
+    let key = ObjectRef::new(Kind::Pod, "default", "x");
+    sim.request(|server| server.delete(&origin, &key, Delete::default(), Why::Asked)).unwrap();
+    let text = sim.get(&key).unwrap().to_value()["metadata"]["deletionTimestamp"].as_str().unwrap().to_string();
+    assert!(text.starts_with("21"), "{text}");
+    sim.advance(Time(9_000_000), usize::MAX);
+    assert!(sim.get(&key).is_none(), "the Pod is stopped and gone");
+}
+
+#[test]
+fn three_hundred_containers_are_counted_to_the_end() {
+    let containers = |prefix: &str| (0..300).map(|i| json!({ "name": format!("{prefix}{i}"), "image": "a" })).collect::<Vec<_>>();
+    let value = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "x" },
+        "spec": { "initContainers": containers("i"), "containers": containers("c") } });
+    let mut sim = run(value);
+    sim.advance(Time(400_000_000), usize::MAX);
+    let key = ObjectRef::new(Kind::Pod, "default", "x");
+    assert!(sim.get(&key).and_then(|o| o.pod()).is_some_and(|pod| pod.is_ready()));
+}
