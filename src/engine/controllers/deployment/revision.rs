@@ -4,6 +4,7 @@
 //! and the annotation helpers of `util/deployment_util.go`.
 
 use super::{Pass, Sets, replicas, set_of, total};
+use crate::api::json::Json as _;
 use crate::api::pod::PodTemplate;
 use crate::api::workload::{Condition, ReplicaSet, WorkloadSpec};
 use crate::api::{Body, Kind, Object, ObjectMeta, Str};
@@ -203,7 +204,7 @@ fn new_set(
 ) -> Object {
     let mut selector = spec.selector.clone();
     Rc::make_mut(&mut selector.match_labels).insert(Str::new_static(HASH), hash.clone());
-    let mut raw = serde_json::json!({ "selector": selector });
+    let mut raw = serde_json::json!({ "selector": selector.write() });
     if spec.min_ready_seconds > 0 {
         raw["minReadySeconds"] = spec.min_ready_seconds.into();
     }
