@@ -78,14 +78,14 @@ fn seeds() -> Vec<Vec<u8>> {
 /// One text: a seed with some bytes changed, or noise.
 fn mutated(rng: &mut Rng, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut text = if rng.below(10) == 0 {
-        (0..rng.below(400)).map(|_| rng.next() as u8).collect()
+        (0..rng.below(400)).map(|_| rng.bits() as u8).collect()
     } else {
         seeds[rng.below(seeds.len() as u64) as usize].clone()
     };
     for _ in 0..=rng.below(6) {
         let at = rng.below(text.len() as u64 + 1) as usize;
         match rng.below(7) {
-            0 if at < text.len() => text[at] = rng.next() as u8,
+            0 if at < text.len() => text[at] = rng.bits() as u8,
             1 if at < text.len() => {
                 text.remove(at);
             }

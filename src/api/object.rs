@@ -24,7 +24,8 @@ pub struct Object {
 
 /// What differs by kind. Kinds whose fields the engine does not act on stay JSON.
 #[derive(Clone, PartialEq, Debug)]
-#[allow(missing_docs)]
+// Pods are the largest and by far the most; a box would cost each of them an allocation.
+#[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Body {
     Pod(Pod),
     ReplicaSet(ReplicaSet),

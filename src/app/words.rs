@@ -402,7 +402,19 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
         Body::ReplicaSet(ReplicaSet { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.replicas),
         _ => return None,
     };
-    Some(if ready == desired && current == desired && updated >= desired {
+    let leaving = match &object.body {
+        Body::Deployment(Deployment { status, .. }) => status.terminating_replicas.unwrap_or(0),
+        Body::ReplicaSet(ReplicaSet { status, .. }) => status.terminating_replicas.unwrap_or(0),
+        // Only Pods that stay are counted by revision.
+        Body::StatefulSet(StatefulSet { status, .. }) if status.current_revision == status.update_revision => {
+            status.replicas - status.current_replicas
+        }
+        _ => 0,
+    };
+    let settled = ready == desired && current == desired && updated >= desired;
+    Some(if settled && leaving > 0 {
+        (format!("{leaving} {} terminating", if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating)
+    } else if settled {
         ("All Pods are Ready".into(), PodState::Ready)
     } else if object.kind == Kind::Deployment && updated < current && updated > 0 {
         ("Rolling update in progress".into(), PodState::Creating)

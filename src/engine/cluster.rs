@@ -68,8 +68,8 @@ impl ClusterConfig {
             objects.push(json!({ "apiVersion": "v1", "kind": "Namespace",
                 "metadata": { "name": name, "labels": { "kubernetes.io/metadata.name": name } },
                 "spec": { "finalizers": ["kubernetes"] }, "status": { "phase": "Active" } }));
+            objects.push(json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": { "name": "default", "namespace": name } }));
         }
-        objects.push(json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": { "name": "default", "namespace": "default" } }));
         objects.push(json!({ "apiVersion": "v1", "kind": "Service",
             "metadata": { "name": "kubernetes", "namespace": "default", "labels": { "component": "apiserver", "provider": "kubernetes" } },
             "spec": { "type": "ClusterIP", "ports": [{ "name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443 }] } }));

@@ -16,7 +16,7 @@ impl Rng {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,7 +26,7 @@ impl Rng {
 
     /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
-        if n == 0 { 0 } else { ((u128::from(self.next()) * u128::from(n)) >> 64) as u64 }
+        if n == 0 { 0 } else { ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64 }
     }
 
     /// Five letters that end a generated name.
@@ -40,7 +40,7 @@ impl Rng {
 
     /// A random (version 4) uid.
     pub fn uid(&mut self) -> Uid {
-        let bits = (u128::from(self.next()) << 64) | u128::from(self.next());
+        let bits = (u128::from(self.bits()) << 64) | u128::from(self.bits());
         Uid((bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62))
     }
 }
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn a_seed_is_a_sequence() {
         let (mut a, mut b) = (Rng::new(7), Rng::new(7));
-        assert_eq!((a.next(), a.suffix(), a.uid()), (b.next(), b.suffix(), b.uid()));
+        assert_eq!((a.bits(), a.suffix(), a.uid()), (b.bits(), b.suffix(), b.uid()));
         assert!(a.below(3) < 3);
     }
 

@@ -4,7 +4,7 @@
 //! `advance` was sliced; no task reads a wall clock.
 
 use super::cluster::ClusterConfig;
-use super::controllers::{self, Controller, Event, woken_by};
+use super::controllers::{self, Controller, Event, Routes, woken_by};
 use super::events::EventRecorder;
 use super::informer::Informer;
 use super::journal::{Actor, Entry, EntryId, Op, Record};
@@ -70,6 +70,7 @@ pub struct Sim {
     pass: u32,
     informers: [Informer; 3],
     queues: Vec<WorkQueue>,
+    routes: Rc<Routes>,
     /// Per loop and key: how much of the journal must have arrived for the loop to see its own writes.
     written: Vec<BTreeMap<ObjectRef, usize>>,
     /// Per loop and key: what the loop remembers.
@@ -102,6 +103,7 @@ impl Sim {
                 Informer::new("kubelet", |kind| matches!(kind, Kind::Pod | Kind::Node), |kind| kind != Kind::Pod),
             ],
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
+            routes: Rc::new(controllers::routes()),
             written: vec![BTreeMap::new(); controllers::ALL.len()],
             memories: vec![BTreeMap::new(); controllers::ALL.len()],
             recorder: EventRecorder::default(),
@@ -290,10 +292,10 @@ impl Sim {
 
     fn wake_loops(&mut self, event: &Event<'_>, id: EntryId) {
         let mut woken = Vec::new();
-        for (i, controller) in controllers::ALL.iter().enumerate() {
-            woken_by(*controller, event, &self.informers[MANAGER].cache, &mut |key| woken.push((i, key)));
-            if event.op == Op::Deleted {
-                let key = event.object.key();
+        woken_by(&self.routes, event, &self.informers[MANAGER].cache, &mut |i, key| woken.push((i, key)));
+        if event.op == Op::Deleted {
+            let key = event.object.key();
+            for i in 0..controllers::ALL.len() {
                 self.queues[i].drop_key(&key);
                 self.written[i].remove(&key);
                 self.memories[i].remove(&key);

@@ -95,16 +95,10 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(K
     Ok(found)
 }
 
-const KEPT: [&str; 3] = ["default", "kube-system", "kube-public"];
-
 fn delete_one(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value, how: Delete, pending: &mut Pending) {
     let name = name_of(object);
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
     let key = ObjectRef::new(kind, namespace, name);
-    if kind == Kind::Namespace && KEPT.contains(&name) {
-        let error = ApiError::forbidden(format!("namespaces \"{name}\" is forbidden: this namespace may not be deleted"));
-        return client.fail(&server_error(&error));
-    }
     let dry = args.get("dry-run").is_some_and(|dry| dry != "none");
     let uid = client.sim.get(&key).map(|object| object.meta.uid);
     if !dry && let Err(error) = client.delete(&key, how) {

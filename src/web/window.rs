@@ -3,6 +3,7 @@
 use super::{STOPPED, dom};
 use crate::api::{Kind, ObjectRef};
 use crate::app::{Msg, State};
+use crate::scenario;
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -72,6 +73,21 @@ pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         found.and_then(|text| js_sys::JSON::parse(&text).ok()).unwrap_or(JsValue::NULL)
     });
     put("get", &get.into_js_value());
+
+    let trace = Closure::<dyn Fn(String) -> JsValue>::new(|text: String| JsValue::from_str(&trace_of(&text)));
+    put("trace", &trace.into_js_value());
+}
+
+/// The trace of a scenario, as `loopscope run --trace` prints it, or why there is none.
+fn trace_of(text: &str) -> String {
+    match scenario::parse(text) {
+        Err(message) => message,
+        Ok(scenario) => {
+            let mut bytes = Vec::new();
+            scenario::run(&scenario, 1, usize::MAX, &mut scenario::Trace::new(&mut bytes));
+            String::from_utf8(bytes).unwrap_or_default()
+        }
+    }
 }
 
 fn with_name(line: &str) -> String {

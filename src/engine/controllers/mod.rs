@@ -80,21 +80,35 @@ pub trait Controller {
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>;
 }
 
-/// The keys that an event wakes in a loop.
-pub fn woken_by(controller: &dyn Controller, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
-    for watch in controller.watches() {
+/// What each kind wakes: by kind, the loops that watch it and how.
+pub type Routes = Vec<Vec<(usize, Watch)>>;
+
+/// The routes of all loops, made once for a cluster.
+pub fn routes() -> Routes {
+    let mut routes = vec![Vec::new(); crate::api::kind::ALL.len()];
+    for (i, controller) in ALL.iter().enumerate() {
+        for watch in controller.watches() {
+            let (Watch::For(kind) | Watch::Owns(_, kind) | Watch::Maps(kind)) = *watch;
+            routes[kind as usize].push((i, *watch));
+        }
+    }
+    routes
+}
+
+/// The keys that an event wakes, with the loop each belongs to.
+pub fn woken_by(routes: &Routes, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(usize, ObjectRef)) {
+    for (i, watch) in &routes[event.object.kind as usize] {
         match *watch {
-            Watch::For(kind) if kind == event.object.kind => wake(event.object.key()),
-            Watch::Owns(owner, kind) if kind == event.object.kind => {
-                wake_owner(owner, event.object, wake);
+            Watch::For(_) => wake(*i, event.object.key()),
+            Watch::Owns(owner, _) => {
+                wake_owner(owner, event.object, &mut |key| wake(*i, key));
                 if let Some(before) = event.before
                     && before.meta.controller().map(|o| o.uid) != event.object.meta.controller().map(|o| o.uid)
                 {
-                    wake_owner(owner, before, wake);
+                    wake_owner(owner, before, &mut |key| wake(*i, key));
                 }
             }
-            Watch::Maps(kind) if kind == event.object.kind => controller.also_wakes(event, cache, wake),
-            _ => {}
+            Watch::Maps(_) => ALL[*i].also_wakes(event, cache, &mut |key| wake(*i, key)),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Behaviour {
 /// The value of `loopscope.dev/NAME` in seconds.
 pub(super) fn seconds(meta: &ObjectMeta, name: &str) -> Option<u64> {
     let value: f64 = annotation(meta, name)?.trim_end_matches('s').parse().ok()?;
-    (value >= 0.0 && value < 1e9).then_some((value * SECOND as f64) as u64)
+    (0.0..1e9).contains(&value).then_some((value * SECOND as f64) as u64)
 }
 
 fn annotation<'a>(meta: &'a ObjectMeta, name: &str) -> Option<&'a str> {
@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn commands_that_can_be_predicted_end_when_they_say() {
-        let cases: [(&[&str], Option<(u64, i32)>); 8] = [
+        type Case = (&'static [&'static str], Option<(u64, i32)>);
+        let cases: [Case; 8] = [
             (&["sleep", "30"], Some((30 * SECOND, 0))),
             (&["sh", "-c", "exit 1"], Some((0, 1))),
             (&["false"], Some((0, 1))),

@@ -144,6 +144,10 @@ impl ApiServer {
     /// A namespace must exist and not be on its way out.
     fn check_namespace(&self, object: &Object) -> Result<(), ApiError> {
         let name = &object.meta.namespace;
+        // The namespace of almost everything; it is there from the start and may not be deleted.
+        if name == "default" {
+            return Ok(());
+        }
         match self.get(&ObjectRef::new(Kind::Namespace, "", name)) {
             None => Err(ApiError::not_found(Kind::Namespace, name)),
             Some(namespace) if namespace.meta.is_deleting() && object.kind != Kind::Event => Err(ApiError::forbidden(format!(
