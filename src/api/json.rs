@@ -308,7 +308,9 @@ impl Json for Map<String, Value> {
 impl<T: Json + Default> Json for BTreeMap<Str, T> {
     fn read(&mut self, value: &Value) -> Result<(), String> {
         for (key, value) in value.as_object().ok_or_else(|| wrong(value, "an object"))? {
-            self.insert(Str::new(key), read(value)?);
+            let mut new = T::default();
+            read_into(&mut new, value)?;
+            self.insert(Str::new(key), new);
         }
         Ok(())
     }
@@ -350,13 +352,10 @@ impl<T: Json + Default> Json for Option<T> {
 
 impl<T: Json + Default> Json for Vec<T> {
     fn read(&mut self, value: &Value) -> Result<(), String> {
-        let items = value.as_array().ok_or_else(|| wrong(value, "a list"))?;
-        for item in items {
-            let mut new = T::default();
-            read_into(&mut new, item)?;
-            self.push(new);
-        }
-        Ok(())
+        read_list(value, &mut |item| {
+            self.push(T::default());
+            self.last_mut().map_or(Ok(()), |new| read_into(new, item))
+        })
     }
     fn write(&self) -> Value {
         write_list(self.len(), &|index| self[index].write())
@@ -364,6 +363,10 @@ impl<T: Json + Default> Json for Vec<T> {
     fn is_empty(&self) -> bool {
         Vec::is_empty(self)
     }
+}
+
+fn read_list(value: &Value, push: &mut dyn FnMut(&Value) -> Result<(), String>) -> Result<(), String> {
+    value.as_array().ok_or_else(|| wrong(value, "a list"))?.iter().try_for_each(push)
 }
 
 fn write_list(len: usize, item: &dyn Fn(usize) -> Value) -> Value {
