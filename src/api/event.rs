@@ -1,64 +1,44 @@
 //! Kubernetes Events: what a component says happened to an object.
 
+use super::json::record;
 use super::{Kind, ObjectRef, Str, Timestamp, Uid};
-use serde::{Deserialize, Serialize};
 
-/// A `v1` Event.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Event {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub action: Option<Str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub event_time: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_timestamp: Option<Timestamp>,
-    pub involved_object: InvolvedObject,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_timestamp: Option<Timestamp>,
-    pub message: Str,
-    pub reason: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub reporting_component: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub reporting_instance: Str,
-    #[serde(skip_serializing_if = "EventSource::is_empty")]
-    pub source: EventSource,
-    /// `Normal` or `Warning`.
-    #[serde(rename = "type")]
-    pub kind: Str,
-}
+record! {
+    /// A `v1` Event.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Event {
+        pub action: Option<Str> = "action" omitempty,
+        pub count: Option<i32> = "count" omitempty,
+        pub event_time: Option<Timestamp> = "eventTime" omitempty,
+        pub first_timestamp: Option<Timestamp> = "firstTimestamp" omitempty,
+        pub involved_object: InvolvedObject = "involvedObject",
+        pub last_timestamp: Option<Timestamp> = "lastTimestamp" omitempty,
+        pub message: Str = "message",
+        pub reason: Str = "reason",
+        pub reporting_component: Str = "reportingComponent" omitempty,
+        pub reporting_instance: Str = "reportingInstance" omitempty,
+        pub source: EventSource = "source" omitempty,
+        /// `Normal` or `Warning`.
+        pub kind: Str = "type",
+    }
 
-/// The object an Event is about.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct InvolvedObject {
-    pub api_version: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub field_path: Str,
-    pub kind: Str,
-    pub name: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub namespace: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub resource_version: Str,
-    pub uid: Uid,
-}
+    /// The object an Event is about.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct InvolvedObject {
+        pub api_version: Str = "apiVersion",
+        pub field_path: Str = "fieldPath" omitempty,
+        pub kind: Str = "kind",
+        pub name: Str = "name",
+        pub namespace: Str = "namespace" omitempty,
+        pub resource_version: Str = "resourceVersion" omitempty,
+        pub uid: Uid = "uid",
+    }
 
-/// Who says so.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct EventSource {
-    pub component: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub host: Str,
-}
-
-impl EventSource {
-    fn is_empty(&self) -> bool {
-        self.component.is_empty() && self.host.is_empty()
+    /// Who says so.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct EventSource {
+        pub component: Str = "component",
+        pub host: Str = "host" omitempty,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Metadata: what every object carries, and how objects name each other.
 
+use super::json::record;
 use super::{Kind, Labels, Str, Timestamp};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// The identity of one object for its whole life; a new object of the same name has another.
@@ -20,19 +20,6 @@ impl Uid {
     pub fn parse(text: &str) -> Option<Uid> {
         let hex: String = text.chars().filter(|c| *c != '-').collect();
         if hex.len() != 32 { None } else { u128::from_str_radix(&hex, 16).ok().map(Uid) }
-    }
-}
-
-impl Serialize for Uid {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Uid {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        // A reference to a uid that this cluster never gave out points to nobody.
-        Ok(Uid::parse(&String::deserialize(d)?).unwrap_or_default())
     }
 }
 
@@ -61,57 +48,43 @@ impl fmt::Display for ObjectRef {
     }
 }
 
-/// A link from an object to one that owns it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct OwnerReference {
-    /// API version of the owner.
-    pub api_version: Str,
-    /// Whether the owner waits for this object when it is deleted in the foreground.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub block_owner_deletion: Option<bool>,
-    /// Whether the owner is the one controller of this object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub controller: Option<bool>,
-    /// Kind of the owner.
-    pub kind: Str,
-    /// Name of the owner.
-    pub name: Str,
-    /// Identity of the owner.
-    pub uid: Uid,
-}
+record! {
+    /// A link from an object to one that owns it.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct OwnerReference {
+        /// API version of the owner.
+        pub api_version: Str = "apiVersion",
+        /// Whether the owner waits for this object when it is deleted in the foreground.
+        pub block_owner_deletion: Option<bool> = "blockOwnerDeletion" omitempty,
+        /// Whether the owner is the one controller of this object.
+        pub controller: Option<bool> = "controller" omitempty,
+        /// Kind of the owner.
+        pub kind: Str = "kind",
+        /// Name of the owner.
+        pub name: Str = "name",
+        /// Identity of the owner.
+        pub uid: Uid = "uid",
+    }
 
-/// `metadata` of every object.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ObjectMeta {
-    #[serde(skip_serializing_if = "is_empty_map", deserialize_with = "nullable")]
-    pub annotations: Labels,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub creation_timestamp: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deletion_grace_period_seconds: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deletion_timestamp: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub finalizers: Vec<Str>,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub generate_name: Str,
-    /// Counts the changes of the spec, from 1; 0 where the kind has none.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub generation: i64,
-    #[serde(skip_serializing_if = "is_empty_map", deserialize_with = "nullable")]
-    pub labels: Labels,
-    pub name: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub namespace: Str,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub owner_references: Vec<OwnerReference>,
-    /// Position of the last write of this object in the order of all writes.
-    #[serde(with = "version", skip_serializing_if = "is_unset")]
-    pub resource_version: u64,
-    #[serde(skip_serializing_if = "is_nil")]
-    pub uid: Uid,
+    /// `metadata` of every object.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct ObjectMeta {
+        pub annotations: Labels = "annotations" omitempty,
+        pub creation_timestamp: Option<Timestamp> = "creationTimestamp" omitempty,
+        pub deletion_grace_period_seconds: Option<i64> = "deletionGracePeriodSeconds" omitempty,
+        pub deletion_timestamp: Option<Timestamp> = "deletionTimestamp" omitempty,
+        pub finalizers: Vec<Str> = "finalizers" omitempty,
+        pub generate_name: Str = "generateName" omitempty,
+        /// Counts the changes of the spec, from 1; 0 where the kind has none.
+        pub generation: i64 = "generation" omitempty,
+        pub labels: Labels = "labels" omitempty,
+        pub name: Str = "name",
+        pub namespace: Str = "namespace" omitempty,
+        pub owner_references: Vec<OwnerReference> = "ownerReferences" omitempty,
+        /// Position of the last write of this object in the order of all writes.
+        pub resource_version: u64 = "resourceVersion" omitempty,
+        pub uid: Uid = "uid" omitempty,
+    }
 }
 
 impl ObjectMeta {
@@ -152,39 +125,5 @@ impl ObjectMeta {
     /// Whether the finalizer holds this object back.
     pub fn has_finalizer(&self, name: &str) -> bool {
         self.finalizers.iter().any(|f| f == name)
-    }
-}
-
-pub(crate) fn is_empty_map(map: &Labels) -> bool {
-    map.is_empty()
-}
-
-pub(crate) fn is_zero(n: &i64) -> bool {
-    *n == 0
-}
-
-fn is_unset(n: &u64) -> bool {
-    *n == 0
-}
-
-fn is_nil(uid: &Uid) -> bool {
-    uid.0 == 0
-}
-
-/// `null` reads as the type's empty value, as Go decodes it.
-pub(crate) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(d: D) -> Result<T, D::Error> {
-    Ok(Option::<T>::deserialize(d)?.unwrap_or_default())
-}
-
-/// `resourceVersion` is text in the API.
-mod version {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(n: &u64, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(n)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<u64, D::Error> {
-        Ok(Option::<String>::deserialize(d)?.and_then(|s| s.parse().ok()).unwrap_or(0))
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod event;
 pub mod hash;
+pub mod json;
 pub mod kind;
 pub mod meta;
 pub mod network;

@@ -1,9 +1,8 @@
 //! Services and the addresses behind them.
 
-use super::meta::nullable;
+use super::json::record;
 use super::object::Spec;
 use super::{Labels, Str, Uid};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
@@ -14,31 +13,27 @@ pub struct Service {
     pub status: Value,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ServiceSpec {
-    #[serde(rename = "type")]
-    pub kind: Str,
-    #[serde(rename = "clusterIP")]
-    pub cluster_ip: Str,
-    #[serde(deserialize_with = "nullable")]
-    pub selector: Labels,
-    #[serde(deserialize_with = "nullable")]
-    pub ports: Vec<ServicePort>,
-    pub publish_not_ready_addresses: bool,
-    pub external_name: Str,
-}
+record! {
+    #[derive(Clone, Debug, Default)]
+    pub struct ServiceSpec {
+        pub kind: Str = "type",
+        pub cluster_ip: Str = "clusterIP",
+        pub selector: Labels = "selector",
+        pub ports: Vec<ServicePort> = "ports",
+        pub publish_not_ready_addresses: bool = "publishNotReadyAddresses",
+        pub external_name: Str = "externalName",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ServicePort {
-    pub name: Str,
-    pub port: i32,
-    pub protocol: Str,
-    /// A number or the name of a container port.
-    pub target_port: Value,
-    pub node_port: i32,
-    pub app_protocol: Option<Str>,
+    #[derive(Clone, Debug, Default)]
+    pub struct ServicePort {
+        pub name: Str = "name",
+        pub port: i32 = "port",
+        pub protocol: Str = "protocol",
+        /// A number or the name of a container port.
+        pub target_port: Value = "targetPort",
+        pub node_port: i32 = "nodePort",
+        pub app_protocol: Option<Str> = "appProtocol",
+    }
 }
 
 impl Service {
@@ -52,93 +47,65 @@ impl Service {
     }
 }
 
-/// A port as Endpoints and EndpointSlices list it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct EndpointPort {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub app_protocol: Option<Str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<Str>,
-    pub port: i32,
-    pub protocol: Str,
-}
+record! {
+    /// A port as Endpoints and EndpointSlices list it.
+    #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+    pub struct EndpointPort {
+        pub app_protocol: Option<Str> = "appProtocol" omitempty,
+        pub name: Option<Str> = "name" omitempty,
+        pub port: i32 = "port",
+        pub protocol: Str = "protocol",
+    }
 
-/// What an address stands for.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct TargetRef {
-    pub kind: Str,
-    pub name: Str,
-    pub namespace: Str,
-    pub uid: Uid,
-}
+    /// What an address stands for.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct TargetRef {
+        pub kind: Str = "kind",
+        pub name: Str = "name",
+        pub namespace: Str = "namespace",
+        pub uid: Uid = "uid",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct EndpointSlice {
-    pub address_type: Str,
-    #[serde(serialize_with = "null_if_empty", deserialize_with = "nullable")]
-    pub endpoints: Vec<Endpoint>,
-    #[serde(serialize_with = "null_if_empty", deserialize_with = "nullable")]
-    pub ports: Vec<EndpointPort>,
-}
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct EndpointSlice {
+        pub address_type: Str = "addressType",
+        pub endpoints: Vec<Endpoint> = "endpoints" nullempty,
+        pub ports: Vec<EndpointPort> = "ports" nullempty,
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Endpoint {
-    pub addresses: Vec<Str>,
-    pub conditions: EndpointConditions,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub hostname: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub node_name: Str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_ref: Option<TargetRef>,
-}
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Endpoint {
+        pub addresses: Vec<Str> = "addresses",
+        pub conditions: EndpointConditions = "conditions",
+        pub hostname: Str = "hostname" omitempty,
+        pub node_name: Str = "nodeName" omitempty,
+        pub target_ref: Option<TargetRef> = "targetRef" omitempty,
+    }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct EndpointConditions {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ready: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub serving: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub terminating: Option<bool>,
-}
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct EndpointConditions {
+        pub ready: Option<bool> = "ready" omitempty,
+        pub serving: Option<bool> = "serving" omitempty,
+        pub terminating: Option<bool> = "terminating" omitempty,
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Endpoints {
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub subsets: Vec<Subset>,
-}
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Endpoints {
+        pub subsets: Vec<Subset> = "subsets" omitempty,
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Subset {
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub addresses: Vec<Address>,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub not_ready_addresses: Vec<Address>,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub ports: Vec<EndpointPort>,
-}
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Subset {
+        pub addresses: Vec<Address> = "addresses" omitempty,
+        pub not_ready_addresses: Vec<Address> = "notReadyAddresses" omitempty,
+        pub ports: Vec<EndpointPort> = "ports" omitempty,
+    }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Address {
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub hostname: Str,
-    pub ip: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub node_name: Str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_ref: Option<TargetRef>,
-}
-
-/// Go's nil slices are printed as `null`.
-fn null_if_empty<T: Serialize, S: serde::Serializer>(list: &[T], s: S) -> Result<S::Ok, S::Error> {
-    if list.is_empty() { s.serialize_none() } else { list.serialize(s) }
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct Address {
+        pub hostname: Str = "hostname" omitempty,
+        pub ip: Str = "ip",
+        pub node_name: Str = "nodeName" omitempty,
+        pub target_ref: Option<TargetRef> = "targetRef" omitempty,
+    }
 }

@@ -1,10 +1,9 @@
 //! Nodes.
 
-use super::meta::nullable;
-use super::object::{Spec, part};
+use super::json::{self, record};
+use super::object::Spec;
 use super::pod::Resources;
 use super::{Str, Timestamp, quantity};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,59 +14,49 @@ pub struct Node {
     pub status: NodeStatus,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeSpec {
-    pub unschedulable: bool,
-    #[serde(deserialize_with = "nullable")]
-    pub taints: Vec<Taint>,
-}
+record! {
+    #[derive(Clone, Debug, Default)]
+    pub struct NodeSpec {
+        pub unschedulable: bool = "unschedulable",
+        pub taints: Vec<Taint> = "taints",
+    }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Taint {
-    pub effect: Str,
-    pub key: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub value: Str,
-}
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct Taint {
+        pub effect: Str = "effect",
+        pub key: Str = "key",
+        pub value: Str = "value" omitempty,
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeStatus {
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub addresses: Vec<NodeAddress>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "nullable")]
-    pub allocatable: BTreeMap<Str, Value>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "nullable")]
-    pub capacity: BTreeMap<Str, Value>,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub conditions: Vec<NodeCondition>,
-    pub node_info: Map<String, Value>,
-}
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct NodeStatus {
+        pub addresses: Vec<NodeAddress> = "addresses" omitempty,
+        pub allocatable: BTreeMap<Str, Value> = "allocatable" omitempty,
+        pub capacity: BTreeMap<Str, Value> = "capacity" omitempty,
+        pub conditions: Vec<NodeCondition> = "conditions" omitempty,
+        pub node_info: Map<String, Value> = "nodeInfo",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct NodeAddress {
-    pub address: Str,
-    #[serde(rename = "type")]
-    pub kind: Str,
-}
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct NodeAddress {
+        pub address: Str = "address",
+        pub kind: Str = "type",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeCondition {
-    pub last_heartbeat_time: Option<Timestamp>,
-    pub last_transition_time: Option<Timestamp>,
-    pub message: Str,
-    pub reason: Str,
-    pub status: Str,
-    #[serde(rename = "type")]
-    pub kind: Str,
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct NodeCondition {
+        pub last_heartbeat_time: Option<Timestamp> = "lastHeartbeatTime",
+        pub last_transition_time: Option<Timestamp> = "lastTransitionTime",
+        pub message: Str = "message",
+        pub reason: Str = "reason",
+        pub status: Str = "status",
+        pub kind: Str = "type",
+    }
 }
 
 impl Node {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(Node { spec: Spec::from_raw(spec)?, status: part(status)? })
+        Ok(Node { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
 
     /// What Pods may request here together.

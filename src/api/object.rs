@@ -1,13 +1,13 @@
 //! One API object of any kind.
 
 use super::event::Event;
+use super::json::{self, Json};
 use super::network::{EndpointSlice, Endpoints, Service};
 use super::node::Node;
 use super::pod::Pod;
 use super::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::workload::{ControllerRevision, Deployment, ReplicaSet, StatefulSet};
 use super::{Kind, ObjectMeta, ObjectRef, OwnerReference};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
@@ -121,7 +121,8 @@ impl Object {
     /// Reads an object that has passed strict decoding; the message is the decoder's.
     pub fn from_value(kind: Kind, value: Value) -> Result<Object, String> {
         let Value::Object(mut map) = value else { return Err("expected an object".into()) };
-        let meta: ObjectMeta = part(map.remove("metadata"))?;
+        let meta: ObjectMeta = json::part(map.get("metadata"))?;
+        map.remove("metadata");
         map.remove("apiVersion");
         map.remove("kind");
         Ok(Object { kind, meta, body: Body::from_map(kind, map)? })
@@ -132,7 +133,7 @@ impl Object {
         let mut map = self.body.to_map();
         map.insert("apiVersion".into(), self.kind.api_version().into());
         map.insert("kind".into(), self.kind.name().into());
-        map.insert("metadata".into(), to_value(&self.meta));
+        map.insert("metadata".into(), self.meta.write());
         Value::Object(map)
     }
 }
@@ -162,19 +163,19 @@ impl Body {
 
     fn to_map(&self) -> Map<String, Value> {
         match self {
-            Body::Pod(b) => parts(b.spec_value(), to_value(&b.status)),
-            Body::ReplicaSet(b) => parts(b.spec.to_value(), to_value(&b.status)),
-            Body::Deployment(b) => parts(b.spec.to_value(), to_value(&b.status)),
-            Body::StatefulSet(b) => parts(b.spec.to_value(), to_value(&b.status)),
-            Body::ControllerRevision(b) => map_of(to_value(b)),
+            Body::Pod(b) => parts(b.spec_value(), b.status.write()),
+            Body::ReplicaSet(b) => parts(b.spec.to_value(), b.status.write()),
+            Body::Deployment(b) => parts(b.spec.to_value(), b.status.write()),
+            Body::StatefulSet(b) => parts(b.spec.to_value(), b.status.write()),
+            Body::ControllerRevision(b) => map_of(b.write()),
             Body::Service(b) => parts(b.spec.raw.clone(), b.status.clone()),
-            Body::Endpoints(b) => map_of(to_value(b)),
-            Body::EndpointSlice(b) => map_of(to_value(b)),
-            Body::PersistentVolumeClaim(b) => parts(b.spec.raw.clone(), to_value(&b.status)),
-            Body::PersistentVolume(b) => parts(b.spec.raw.clone(), to_value(&b.status)),
+            Body::Endpoints(b) => map_of(b.write()),
+            Body::EndpointSlice(b) => map_of(b.write()),
+            Body::PersistentVolumeClaim(b) => parts(b.spec.raw.clone(), b.status.write()),
+            Body::PersistentVolume(b) => parts(b.spec.raw.clone(), b.status.write()),
             Body::StorageClass(b) => b.raw.clone(),
-            Body::Node(b) => parts(b.spec.raw.clone(), to_value(&b.status)),
-            Body::Event(b) => map_of(to_value(b)),
+            Body::Node(b) => parts(b.spec.raw.clone(), b.status.write()),
+            Body::Event(b) => map_of(b.write()),
             Body::Other(map) => map.clone(),
         }
     }
@@ -201,11 +202,11 @@ impl<T> std::ops::Deref for Spec<T> {
     }
 }
 
-impl<T: for<'de> Deserialize<'de>> Spec<T> {
+impl<T: Json + Default> Spec<T> {
     /// Reads the part the engine acts on.
     pub fn from_raw(raw: Option<Value>) -> Result<Rc<Self>, String> {
         let raw = raw.unwrap_or_else(|| Value::Object(Map::new()));
-        let view = T::deserialize(&raw).map_err(|e| e.to_string())?;
+        let view = json::read(&raw)?;
         Ok(Rc::new(Spec { raw, view }))
     }
 
@@ -219,21 +220,8 @@ impl<T: for<'de> Deserialize<'de>> Spec<T> {
     }
 }
 
-/// Reads an optional part of an object.
-pub(super) fn part<T: for<'de> Deserialize<'de> + Default>(value: Option<Value>) -> Result<T, String> {
-    match value {
-        None | Some(Value::Null) => Ok(T::default()),
-        Some(v) => T::deserialize(&v).map_err(|e| e.to_string()),
-    }
-}
-
-fn whole<T: for<'de> Deserialize<'de>>(map: Map<String, Value>) -> Result<T, String> {
-    T::deserialize(&Value::Object(map)).map_err(|e| e.to_string())
-}
-
-/// Our types serialize without failing: no maps with keys that are not text, no errors of their own.
-pub(super) fn to_value<T: Serialize>(value: &T) -> Value {
-    serde_json::to_value(value).unwrap_or(Value::Null)
+fn whole<T: Json + Default>(map: Map<String, Value>) -> Result<T, String> {
+    json::read(&Value::Object(map))
 }
 
 fn map_of(value: Value) -> Map<String, Value> {

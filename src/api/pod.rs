@@ -1,10 +1,9 @@
 //! Pods: a spec shared by all Pods of one template, and a status of their own.
 
-use super::meta::nullable;
+use super::json::{self, record};
 use super::quantity;
 use super::selector::LabelSelector;
 use super::{Labels, Str, Timestamp};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -27,43 +26,34 @@ pub struct Pod {
     pub status: PodStatus,
 }
 
-/// The part of a `PodSpec` that the engine acts on, beside the whole of it as JSON.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodSpec {
-    /// The whole spec, without `nodeName`.
-    #[serde(skip)]
-    pub raw: Value,
-    #[serde(deserialize_with = "nullable")]
-    pub containers: Vec<Container>,
-    #[serde(deserialize_with = "nullable")]
-    pub init_containers: Vec<Container>,
-    #[serde(deserialize_with = "nullable")]
-    pub volumes: Vec<Volume>,
-    pub node_selector: Labels,
-    pub node_name: Str,
-    #[serde(deserialize_with = "nullable")]
-    pub affinity: Affinity,
-    #[serde(deserialize_with = "nullable")]
-    pub tolerations: Vec<Toleration>,
-    #[serde(deserialize_with = "nullable")]
-    pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
-    #[serde(deserialize_with = "nullable")]
-    pub scheduling_gates: Vec<SchedulingGate>,
-    pub restart_policy: Str,
-    pub termination_grace_period_seconds: Option<i64>,
-    pub host_network: bool,
-    pub hostname: Str,
-    pub subdomain: Str,
-    pub priority: Option<i32>,
-    pub preemption_policy: Str,
-    pub scheduler_name: Str,
-    pub service_account_name: Str,
-    /// What the containers request together: computed once for all Pods that share this spec.
-    #[serde(skip)]
-    pub requests: Resources,
-    #[serde(skip)]
-    admitted: OnceCell<Rc<PodSpec>>,
+record! {
+    /// The part of a `PodSpec` that the engine acts on, beside the whole of it as JSON.
+    #[derive(Debug, Default)]
+    pub struct PodSpec {
+        /// The whole spec, without `nodeName`.
+        pub raw: Value,
+        pub containers: Vec<Container> = "containers",
+        pub init_containers: Vec<Container> = "initContainers",
+        pub volumes: Vec<Volume> = "volumes",
+        pub node_selector: Labels = "nodeSelector",
+        pub node_name: Str = "nodeName",
+        pub affinity: Affinity = "affinity",
+        pub tolerations: Vec<Toleration> = "tolerations",
+        pub topology_spread_constraints: Vec<TopologySpreadConstraint> = "topologySpreadConstraints",
+        pub scheduling_gates: Vec<SchedulingGate> = "schedulingGates",
+        pub restart_policy: Str = "restartPolicy",
+        pub termination_grace_period_seconds: Option<i64> = "terminationGracePeriodSeconds",
+        pub host_network: bool = "hostNetwork",
+        pub hostname: Str = "hostname",
+        pub subdomain: Str = "subdomain",
+        pub priority: Option<i32> = "priority",
+        pub preemption_policy: Str = "preemptionPolicy",
+        pub scheduler_name: Str = "schedulerName",
+        pub service_account_name: Str = "serviceAccountName",
+        /// What the containers request together: computed once for all Pods that share this spec.
+        pub requests: Resources,
+        admitted: OnceCell<Rc<PodSpec>>,
+    }
 }
 
 impl PartialEq for PodSpec {
@@ -75,7 +65,7 @@ impl PartialEq for PodSpec {
 impl PodSpec {
     /// Reads the spec from its JSON.
     pub fn from_raw(mut raw: Value) -> Result<Rc<PodSpec>, String> {
-        let mut spec = PodSpec::deserialize(&raw).map_err(|e| e.to_string())?;
+        let mut spec: PodSpec = json::read(&raw)?;
         if let Value::Object(map) = &mut raw {
             map.remove("nodeName");
         }
@@ -101,142 +91,113 @@ impl PodSpec {
     }
 }
 
-/// A container, as far as the engine looks at it.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Container {
-    pub name: Str,
-    pub image: Str,
-    #[serde(deserialize_with = "nullable")]
-    pub command: Vec<Str>,
-    #[serde(deserialize_with = "nullable")]
-    pub args: Vec<Str>,
-    #[serde(deserialize_with = "nullable")]
-    pub ports: Vec<ContainerPort>,
-    #[serde(deserialize_with = "nullable")]
-    pub resources: ResourceRequirements,
-    pub readiness_probe: Option<Probe>,
-    pub restart_policy: Str,
-}
+record! {
+    /// A container, as far as the engine looks at it.
+    #[derive(Clone, Debug, Default)]
+    pub struct Container {
+        pub name: Str = "name",
+        pub image: Str = "image",
+        pub command: Vec<Str> = "command",
+        pub args: Vec<Str> = "args",
+        pub ports: Vec<ContainerPort> = "ports",
+        pub resources: ResourceRequirements = "resources",
+        pub readiness_probe: Option<Probe> = "readinessProbe",
+        pub restart_policy: Str = "restartPolicy",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContainerPort {
-    pub name: Str,
-    pub container_port: i32,
-    pub host_port: i32,
-    pub protocol: Str,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct ContainerPort {
+        pub name: Str = "name",
+        pub container_port: i32 = "containerPort",
+        pub host_port: i32 = "hostPort",
+        pub protocol: Str = "protocol",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ResourceRequirements {
-    #[serde(deserialize_with = "nullable")]
-    pub requests: BTreeMap<Str, Value>,
-    #[serde(deserialize_with = "nullable")]
-    pub limits: BTreeMap<Str, Value>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct ResourceRequirements {
+        pub requests: BTreeMap<Str, Value> = "requests",
+        pub limits: BTreeMap<Str, Value> = "limits",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Probe {
-    pub initial_delay_seconds: i64,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct Probe {
+        pub initial_delay_seconds: i64 = "initialDelaySeconds",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Volume {
-    pub name: Str,
-    pub persistent_volume_claim: Option<ClaimSource>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct Volume {
+        pub name: Str = "name",
+        pub persistent_volume_claim: Option<ClaimSource> = "persistentVolumeClaim",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ClaimSource {
-    pub claim_name: Str,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct ClaimSource {
+        pub claim_name: Str = "claimName",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Toleration {
-    pub key: Str,
-    pub operator: Str,
-    pub value: Str,
-    pub effect: Str,
-    pub toleration_seconds: Option<i64>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct Toleration {
+        pub key: Str = "key",
+        pub operator: Str = "operator",
+        pub value: Str = "value",
+        pub effect: Str = "effect",
+        pub toleration_seconds: Option<i64> = "tolerationSeconds",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct SchedulingGate {
-    pub name: Str,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct SchedulingGate {
+        pub name: Str = "name",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct TopologySpreadConstraint {
-    pub max_skew: i64,
-    pub topology_key: Str,
-    pub when_unsatisfiable: Str,
-    pub label_selector: Option<LabelSelector>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct TopologySpreadConstraint {
+        pub max_skew: i64 = "maxSkew",
+        pub topology_key: Str = "topologyKey",
+        pub when_unsatisfiable: Str = "whenUnsatisfiable",
+        pub label_selector: Option<LabelSelector> = "labelSelector",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Affinity {
-    #[serde(deserialize_with = "nullable")]
-    pub node_affinity: NodeAffinity,
-    #[serde(deserialize_with = "nullable")]
-    pub pod_affinity: PodAffinity,
-    #[serde(deserialize_with = "nullable")]
-    pub pod_anti_affinity: PodAffinity,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct Affinity {
+        pub node_affinity: NodeAffinity = "nodeAffinity",
+        pub pod_affinity: PodAffinity = "podAffinity",
+        pub pod_anti_affinity: PodAffinity = "podAntiAffinity",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeAffinity {
-    pub required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
-    #[serde(deserialize_with = "nullable")]
-    pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredTerm>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct NodeAffinity {
+        pub required_during_scheduling_ignored_during_execution: Option<NodeSelector> = "requiredDuringSchedulingIgnoredDuringExecution",
+        pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredTerm> = "preferredDuringSchedulingIgnoredDuringExecution",
+    }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeSelector {
-    #[serde(deserialize_with = "nullable")]
-    pub node_selector_terms: Vec<NodeSelectorTerm>,
-}
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct NodeSelector {
+        pub node_selector_terms: Vec<NodeSelectorTerm> = "nodeSelectorTerms",
+    }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeSelectorTerm {
-    #[serde(deserialize_with = "nullable")]
-    pub match_expressions: Vec<super::selector::Requirement>,
-    #[serde(deserialize_with = "nullable")]
-    pub match_fields: Vec<super::selector::Requirement>,
-}
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct NodeSelectorTerm {
+        pub match_expressions: Vec<super::selector::Requirement> = "matchExpressions",
+        pub match_fields: Vec<super::selector::Requirement> = "matchFields",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct PreferredTerm {
-    pub weight: i64,
-    pub preference: NodeSelectorTerm,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct PreferredTerm {
+        pub weight: i64 = "weight",
+        pub preference: NodeSelectorTerm = "preference",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodAffinity {
-    #[serde(deserialize_with = "nullable")]
-    pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct PodAffinity {
+        pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm> = "requiredDuringSchedulingIgnoredDuringExecution",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodAffinityTerm {
-    pub label_selector: Option<LabelSelector>,
-    pub topology_key: Str,
-    #[serde(deserialize_with = "nullable")]
-    pub namespaces: Vec<Str>,
+    #[derive(Clone, Debug, Default)]
+    pub struct PodAffinityTerm {
+        pub label_selector: Option<LabelSelector> = "labelSelector",
+        pub topology_key: Str = "topologyKey",
+        pub namespaces: Vec<Str> = "namespaces",
+    }
 }
 
 /// Amounts of the resources the scheduler counts.
@@ -288,117 +249,85 @@ impl Resources {
     }
 }
 
-/// `status` of a Pod.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodStatus {
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub conditions: Vec<PodCondition>,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub container_statuses: Vec<ContainerStatus>,
-    #[serde(rename = "hostIP", skip_serializing_if = "Str::is_empty")]
-    pub host_ip: Str,
-    #[serde(rename = "hostIPs", skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub host_ips: Vec<PodIp>,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub init_container_statuses: Vec<ContainerStatus>,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub message: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub nominated_node_name: Str,
-    #[serde(skip_serializing_if = "super::meta::is_zero")]
-    pub observed_generation: i64,
-    pub phase: Str,
-    #[serde(rename = "podIP", skip_serializing_if = "Str::is_empty")]
-    pub pod_ip: Str,
-    #[serde(rename = "podIPs", skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub pod_ips: Vec<PodIp>,
-    pub qos_class: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub reason: Str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_time: Option<Timestamp>,
-}
+record! {
+    /// `status` of a Pod.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct PodStatus {
+        pub conditions: Vec<PodCondition> = "conditions" omitempty,
+        pub container_statuses: Vec<ContainerStatus> = "containerStatuses" omitempty,
+        pub host_ip: Str = "hostIP" omitempty,
+        pub host_ips: Vec<PodIp> = "hostIPs" omitempty,
+        pub init_container_statuses: Vec<ContainerStatus> = "initContainerStatuses" omitempty,
+        pub message: Str = "message" omitempty,
+        pub nominated_node_name: Str = "nominatedNodeName" omitempty,
+        pub observed_generation: i64 = "observedGeneration" omitempty,
+        pub phase: Str = "phase",
+        pub pod_ip: Str = "podIP" omitempty,
+        pub pod_ips: Vec<PodIp> = "podIPs" omitempty,
+        pub qos_class: Str = "qosClass",
+        pub reason: Str = "reason" omitempty,
+        pub start_time: Option<Timestamp> = "startTime" omitempty,
+    }
 
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PodIp {
-    pub ip: Str,
-}
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct PodIp {
+        pub ip: Str = "ip",
+    }
 
-/// A condition of a Pod.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodCondition {
-    /// Always `null`, and always printed.
-    pub last_probe_time: (),
-    pub last_transition_time: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub message: Str,
-    #[serde(skip_serializing_if = "super::meta::is_zero")]
-    pub observed_generation: i64,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub reason: Str,
-    pub status: Str,
-    #[serde(rename = "type")]
-    pub kind: Str,
-}
+    /// A condition of a Pod.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct PodCondition {
+        pub last_probe_time: () = "lastProbeTime",
+        pub last_transition_time: Option<Timestamp> = "lastTransitionTime",
+        pub message: Str = "message" omitempty,
+        pub observed_generation: i64 = "observedGeneration" omitempty,
+        pub reason: Str = "reason" omitempty,
+        pub status: Str = "status",
+        pub kind: Str = "type",
+    }
 
-/// What became of one container.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContainerStatus {
-    #[serde(rename = "containerID", skip_serializing_if = "Str::is_empty")]
-    pub container_id: Str,
-    pub image: Str,
-    #[serde(rename = "imageID")]
-    pub image_id: Str,
-    pub last_state: ContainerState,
-    pub name: Str,
-    pub ready: bool,
-    pub restart_count: i32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub started: Option<bool>,
-    pub state: ContainerState,
-}
+    /// What became of one container.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct ContainerStatus {
+        pub container_id: Str = "containerID" omitempty,
+        pub image: Str = "image",
+        pub image_id: Str = "imageID",
+        pub last_state: ContainerState = "lastState",
+        pub name: Str = "name",
+        pub ready: bool = "ready",
+        pub restart_count: i32 = "restartCount",
+        pub started: Option<bool> = "started" omitempty,
+        pub state: ContainerState = "state",
+    }
 
-/// At most one of the three is set.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContainerState {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub running: Option<Running>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub terminated: Option<Terminated>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<Waiting>,
-}
+    /// At most one of the three is set.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct ContainerState {
+        pub running: Option<Running> = "running" omitempty,
+        pub terminated: Option<Terminated> = "terminated" omitempty,
+        pub waiting: Option<Waiting> = "waiting" omitempty,
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Running {
-    pub started_at: Option<Timestamp>,
-}
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Running {
+        pub started_at: Option<Timestamp> = "startedAt",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Terminated {
-    #[serde(rename = "containerID", skip_serializing_if = "Str::is_empty")]
-    pub container_id: Str,
-    pub exit_code: i32,
-    pub finished_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub message: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub reason: Str,
-    pub started_at: Option<Timestamp>,
-}
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Terminated {
+        pub container_id: Str = "containerID" omitempty,
+        pub exit_code: i32 = "exitCode",
+        pub finished_at: Option<Timestamp> = "finishedAt",
+        pub message: Str = "message" omitempty,
+        pub reason: Str = "reason" omitempty,
+        pub started_at: Option<Timestamp> = "startedAt",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Waiting {
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub message: Str,
-    pub reason: Str,
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Waiting {
+        pub message: Str = "message" omitempty,
+        pub reason: Str = "reason",
+    }
 }
 
 impl PodStatus {
@@ -439,7 +368,7 @@ impl Pod {
             node_name: spec.node_name.clone(),
             token: token.map_or_else(Str::default, |t| t[TOKEN_PREFIX.len()..].into()),
             spec,
-            status: super::object::part(status)?,
+            status: json::part(status.as_ref())?,
         })
     }
 
@@ -506,11 +435,11 @@ impl PodTemplate {
             Some(Value::Object(m)) => m,
             _ => Map::new(),
         };
-        let labels = |key: &str| meta.get(key).map(Labels::deserialize).transpose().map_err(|e| e.to_string());
+        let labels = |key: &str| json::part(meta.get(key));
         let spec = map.remove("spec").unwrap_or_else(|| Value::Object(Map::new()));
         Ok(Rc::new(PodTemplate {
-            labels: labels("labels")?.unwrap_or_default(),
-            annotations: labels("annotations")?.unwrap_or_default(),
+            labels: labels("labels")?,
+            annotations: labels("annotations")?,
             spec: PodSpec::from_raw(spec)?,
             meta,
             hash: OnceCell::new(),

@@ -1,25 +1,23 @@
 //! Label selectors.
 
+use super::json::record;
 use super::{Labels, Str};
-use serde::{Deserialize, Serialize};
 
-/// Selects objects by their labels; an empty one selects everything.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct LabelSelector {
-    #[serde(skip_serializing_if = "super::meta::is_empty_map", deserialize_with = "super::meta::nullable")]
-    pub match_labels: Labels,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "super::meta::nullable")]
-    pub match_expressions: Vec<Requirement>,
-}
+record! {
+    /// Selects objects by their labels; an empty one selects everything.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct LabelSelector {
+        pub match_labels: Labels = "matchLabels" omitempty,
+        pub match_expressions: Vec<Requirement> = "matchExpressions" omitempty,
+    }
 
-/// One set-based requirement of a selector.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Requirement {
-    pub key: Str,
-    pub operator: Str,
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "super::meta::nullable")]
-    pub values: Vec<Str>,
+    /// One set-based requirement of a selector.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct Requirement {
+        pub key: Str = "key",
+        pub operator: Str = "operator",
+        pub values: Vec<Str> = "values" omitempty,
+    }
 }
 
 impl LabelSelector {

@@ -1,11 +1,10 @@
 //! Claims, volumes and classes.
 
-use super::meta::nullable;
-use super::object::{Spec, part};
+use super::json::{self, record};
+use super::object::Spec;
 use super::pod::NodeSelector;
 use super::selector::LabelSelector;
 use super::{Str, Timestamp, Uid, quantity};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,40 +15,35 @@ pub struct PersistentVolumeClaim {
     pub status: ClaimStatus,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ClaimSpec {
-    #[serde(deserialize_with = "nullable")]
-    pub access_modes: Vec<Str>,
-    pub resources: ClaimResources,
-    pub selector: Option<LabelSelector>,
-    /// None: the default class is wanted; empty: no class at all.
-    pub storage_class_name: Option<Str>,
-    pub volume_mode: Str,
-    pub volume_name: Str,
-}
+record! {
+    #[derive(Clone, Debug, Default)]
+    pub struct ClaimSpec {
+        pub access_modes: Vec<Str> = "accessModes",
+        pub resources: ClaimResources = "resources",
+        pub selector: Option<LabelSelector> = "selector",
+        /// None: the default class is wanted; empty: no class at all.
+        pub storage_class_name: Option<Str> = "storageClassName",
+        pub volume_mode: Str = "volumeMode",
+        pub volume_name: Str = "volumeName",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ClaimResources {
-    #[serde(deserialize_with = "nullable")]
-    pub requests: BTreeMap<Str, Value>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct ClaimResources {
+        pub requests: BTreeMap<Str, Value> = "requests",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ClaimStatus {
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub access_modes: Vec<Str>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "nullable")]
-    pub capacity: BTreeMap<Str, Value>,
-    /// `Pending`, `Bound` or `Lost`.
-    pub phase: Str,
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct ClaimStatus {
+        pub access_modes: Vec<Str> = "accessModes" omitempty,
+        pub capacity: BTreeMap<Str, Value> = "capacity" omitempty,
+        /// `Pending`, `Bound` or `Lost`.
+        pub phase: Str = "phase",
+    }
 }
 
 impl PersistentVolumeClaim {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(PersistentVolumeClaim { spec: Spec::from_raw(spec)?, status: part(status)? })
+        Ok(PersistentVolumeClaim { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
 
     /// Bytes it asks for.
@@ -69,51 +63,44 @@ pub struct PersistentVolume {
     pub status: VolumeStatus,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct VolumeSpec {
-    #[serde(deserialize_with = "nullable")]
-    pub access_modes: Vec<Str>,
-    #[serde(deserialize_with = "nullable")]
-    pub capacity: BTreeMap<Str, Value>,
-    pub claim_ref: Option<ClaimRef>,
-    pub persistent_volume_reclaim_policy: Str,
-    pub storage_class_name: Str,
-    pub volume_mode: Str,
-    pub node_affinity: Option<VolumeNodeAffinity>,
-}
+record! {
+    #[derive(Clone, Debug, Default)]
+    pub struct VolumeSpec {
+        pub access_modes: Vec<Str> = "accessModes",
+        pub capacity: BTreeMap<Str, Value> = "capacity",
+        pub claim_ref: Option<ClaimRef> = "claimRef",
+        pub persistent_volume_reclaim_policy: Str = "persistentVolumeReclaimPolicy",
+        pub storage_class_name: Str = "storageClassName",
+        pub volume_mode: Str = "volumeMode",
+        pub node_affinity: Option<VolumeNodeAffinity> = "nodeAffinity",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct VolumeNodeAffinity {
-    pub required: Option<NodeSelector>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct VolumeNodeAffinity {
+        pub required: Option<NodeSelector> = "required",
+    }
 
-/// The claim a volume is bound to, or kept for.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ClaimRef {
-    pub name: Str,
-    pub namespace: Str,
-    pub uid: Option<Uid>,
-}
+    /// The claim a volume is bound to, or kept for.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct ClaimRef {
+        pub name: Str = "name",
+        pub namespace: Str = "namespace",
+        pub uid: Option<Uid> = "uid",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct VolumeStatus {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_phase_transition_time: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub message: Str,
-    /// `Pending`, `Available`, `Bound`, `Released` or `Failed`.
-    pub phase: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub reason: Str,
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct VolumeStatus {
+        pub last_phase_transition_time: Option<Timestamp> = "lastPhaseTransitionTime" omitempty,
+        pub message: Str = "message" omitempty,
+        /// `Pending`, `Available`, `Bound`, `Released` or `Failed`.
+        pub phase: Str = "phase",
+        pub reason: Str = "reason" omitempty,
+    }
 }
 
 impl PersistentVolume {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(PersistentVolume { spec: Spec::from_raw(spec)?, status: part(status)? })
+        Ok(PersistentVolume { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
 
     /// Bytes it holds.

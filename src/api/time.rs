@@ -1,7 +1,5 @@
 //! Virtual time, and the timestamps objects carry.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 /// An instant of virtual time, in microseconds since the scenario began.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(pub u64);
@@ -89,19 +87,6 @@ fn days_from_civil(y: i64, m: i64, d: i64) -> i64 {
     let yoe = y.rem_euclid(400);
     let doy = (153 * (if m > 2 { m - 3 } else { m + 9 }) + 2) / 5 + d - 1;
     era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
-}
-
-impl Serialize for Timestamp {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(&self.rfc3339())
-    }
-}
-
-impl<'de> Deserialize<'de> for Timestamp {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(d)?;
-        Timestamp::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("cannot parse {text:?} as a time")))
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Workloads: Deployment, ReplicaSet, StatefulSet, ControllerRevision.
 
-use super::meta::nullable;
-use super::object::{Spec, part};
+use super::json::{self, Json, record};
+use super::object::Spec;
 use super::pod::PodTemplate;
 use super::selector::LabelSelector;
 use super::{Str, Timestamp};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
@@ -29,12 +28,25 @@ impl IntOrPercent {
     }
 }
 
-impl<'de> Deserialize<'de> for IntOrPercent {
-    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        Ok(match Value::deserialize(d)? {
+impl Json for IntOrPercent {
+    fn read(&mut self, value: &Value) -> Result<(), String> {
+        *self = match value {
             Value::String(s) => IntOrPercent::Percent(s.trim_end_matches('%').parse().unwrap_or(0)),
             v => IntOrPercent::Int(v.as_i64().unwrap_or(0)),
-        })
+        };
+        Ok(())
+    }
+    fn write(&self) -> Value {
+        match self {
+            IntOrPercent::Int(n) => Value::from(*n),
+            IntOrPercent::Percent(n) => Value::String(format!("{n}%")),
+        }
+    }
+}
+
+impl Default for IntOrPercent {
+    fn default() -> Self {
+        IntOrPercent::Int(0)
     }
 }
 
@@ -64,7 +76,7 @@ impl<T> std::ops::Deref for WorkloadSpec<T> {
     }
 }
 
-impl<T: for<'de> Deserialize<'de>> WorkloadSpec<T> {
+impl<T: Json + Default> WorkloadSpec<T> {
     fn from_raw(raw: Option<Value>) -> Result<Self, String> {
         let mut map = match raw {
             Some(Value::Object(map)) => map,
@@ -88,25 +100,17 @@ impl<T> WorkloadSpec<T> {
     }
 }
 
-/// A condition of a workload.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Condition {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_transition_time: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_update_time: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub message: Str,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub reason: Str,
-    pub status: Str,
-    #[serde(rename = "type")]
-    pub kind: Str,
-}
-
-fn zero(n: &i32) -> bool {
-    *n == 0
+record! {
+    /// A condition of a workload.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Condition {
+        pub last_transition_time: Option<Timestamp> = "lastTransitionTime" omitempty,
+        pub last_update_time: Option<Timestamp> = "lastUpdateTime" omitempty,
+        pub message: Str = "message" omitempty,
+        pub reason: Str = "reason" omitempty,
+        pub status: Str = "status",
+        pub kind: Str = "type",
+    }
 }
 
 // ---- Deployment
@@ -117,56 +121,43 @@ pub struct Deployment {
     pub status: DeploymentStatus,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct DeploymentSpec {
-    pub selector: LabelSelector,
-    #[serde(deserialize_with = "nullable")]
-    pub strategy: DeploymentStrategy,
-    pub min_ready_seconds: i64,
-    pub revision_history_limit: Option<i64>,
-    pub progress_deadline_seconds: Option<i64>,
-    pub paused: bool,
-}
+record! {
+    #[derive(Clone, Debug, Default)]
+    pub struct DeploymentSpec {
+        pub selector: LabelSelector = "selector",
+        pub strategy: DeploymentStrategy = "strategy",
+        pub min_ready_seconds: i64 = "minReadySeconds",
+        pub revision_history_limit: Option<i64> = "revisionHistoryLimit",
+        pub progress_deadline_seconds: Option<i64> = "progressDeadlineSeconds",
+        pub paused: bool = "paused",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct DeploymentStrategy {
-    /// `RollingUpdate` or `Recreate`.
-    #[serde(rename = "type")]
-    pub kind: Str,
-    pub rolling_update: Option<RollingUpdate>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct DeploymentStrategy {
+        /// `RollingUpdate` or `Recreate`.
+        pub kind: Str = "type",
+        pub rolling_update: Option<RollingUpdate> = "rollingUpdate",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RollingUpdate {
-    pub max_surge: Option<IntOrPercent>,
-    pub max_unavailable: Option<IntOrPercent>,
-    pub partition: Option<i32>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct RollingUpdate {
+        pub max_surge: Option<IntOrPercent> = "maxSurge",
+        pub max_unavailable: Option<IntOrPercent> = "maxUnavailable",
+        pub partition: Option<i32> = "partition",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct DeploymentStatus {
-    #[serde(skip_serializing_if = "zero")]
-    pub available_replicas: i32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub collision_count: Option<i32>,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub conditions: Vec<Condition>,
-    #[serde(skip_serializing_if = "super::meta::is_zero")]
-    pub observed_generation: i64,
-    #[serde(skip_serializing_if = "zero")]
-    pub ready_replicas: i32,
-    #[serde(skip_serializing_if = "zero")]
-    pub replicas: i32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub terminating_replicas: Option<i32>,
-    #[serde(skip_serializing_if = "zero")]
-    pub unavailable_replicas: i32,
-    #[serde(skip_serializing_if = "zero")]
-    pub updated_replicas: i32,
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct DeploymentStatus {
+        pub available_replicas: i32 = "availableReplicas" omitempty,
+        pub collision_count: Option<i32> = "collisionCount" omitempty,
+        pub conditions: Vec<Condition> = "conditions" omitempty,
+        pub observed_generation: i64 = "observedGeneration" omitempty,
+        pub ready_replicas: i32 = "readyReplicas" omitempty,
+        pub replicas: i32 = "replicas" omitempty,
+        pub terminating_replicas: Option<i32> = "terminatingReplicas" omitempty,
+        pub unavailable_replicas: i32 = "unavailableReplicas" omitempty,
+        pub updated_replicas: i32 = "updatedReplicas" omitempty,
+    }
 }
 
 impl DeploymentStatus {
@@ -178,7 +169,7 @@ impl DeploymentStatus {
 
 impl Deployment {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(Deployment { spec: WorkloadSpec::from_raw(spec)?, status: part(status)? })
+        Ok(Deployment { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
 }
 
@@ -190,34 +181,28 @@ pub struct ReplicaSet {
     pub status: ReplicaSetStatus,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ReplicaSetSpec {
-    pub selector: LabelSelector,
-    pub min_ready_seconds: i64,
-}
+record! {
+    #[derive(Clone, Debug, Default)]
+    pub struct ReplicaSetSpec {
+        pub selector: LabelSelector = "selector",
+        pub min_ready_seconds: i64 = "minReadySeconds",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ReplicaSetStatus {
-    #[serde(skip_serializing_if = "zero")]
-    pub available_replicas: i32,
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "nullable")]
-    pub conditions: Vec<Condition>,
-    #[serde(skip_serializing_if = "zero")]
-    pub fully_labeled_replicas: i32,
-    #[serde(skip_serializing_if = "super::meta::is_zero")]
-    pub observed_generation: i64,
-    #[serde(skip_serializing_if = "zero")]
-    pub ready_replicas: i32,
-    pub replicas: i32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub terminating_replicas: Option<i32>,
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct ReplicaSetStatus {
+        pub available_replicas: i32 = "availableReplicas" omitempty,
+        pub conditions: Vec<Condition> = "conditions" omitempty,
+        pub fully_labeled_replicas: i32 = "fullyLabeledReplicas" omitempty,
+        pub observed_generation: i64 = "observedGeneration" omitempty,
+        pub ready_replicas: i32 = "readyReplicas" omitempty,
+        pub replicas: i32 = "replicas",
+        pub terminating_replicas: Option<i32> = "terminatingReplicas" omitempty,
+    }
 }
 
 impl ReplicaSet {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(ReplicaSet { spec: WorkloadSpec::from_raw(spec)?, status: part(status)? })
+        Ok(ReplicaSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
 }
 
@@ -229,82 +214,68 @@ pub struct StatefulSet {
     pub status: StatefulSetStatus,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct StatefulSetSpec {
-    pub selector: LabelSelector,
-    pub service_name: Str,
-    /// `OrderedReady` or `Parallel`.
-    pub pod_management_policy: Str,
-    #[serde(deserialize_with = "nullable")]
-    pub update_strategy: UpdateStrategy,
-    #[serde(deserialize_with = "nullable")]
-    pub volume_claim_templates: Vec<Value>,
-    #[serde(deserialize_with = "nullable")]
-    pub persistent_volume_claim_retention_policy: RetentionPolicy,
-    #[serde(deserialize_with = "nullable")]
-    pub ordinals: Ordinals,
-    pub min_ready_seconds: i64,
-    pub revision_history_limit: Option<i64>,
-}
+record! {
+    #[derive(Clone, Debug, Default)]
+    pub struct StatefulSetSpec {
+        pub selector: LabelSelector = "selector",
+        pub service_name: Str = "serviceName",
+        /// `OrderedReady` or `Parallel`.
+        pub pod_management_policy: Str = "podManagementPolicy",
+        pub update_strategy: UpdateStrategy = "updateStrategy",
+        pub volume_claim_templates: Vec<Value> = "volumeClaimTemplates",
+        pub persistent_volume_claim_retention_policy: RetentionPolicy = "persistentVolumeClaimRetentionPolicy",
+        pub ordinals: Ordinals = "ordinals",
+        pub min_ready_seconds: i64 = "minReadySeconds",
+        pub revision_history_limit: Option<i64> = "revisionHistoryLimit",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct UpdateStrategy {
-    /// `RollingUpdate` or `OnDelete`.
-    #[serde(rename = "type")]
-    pub kind: Str,
-    pub rolling_update: Option<RollingUpdate>,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct UpdateStrategy {
+        /// `RollingUpdate` or `OnDelete`.
+        pub kind: Str = "type",
+        pub rolling_update: Option<RollingUpdate> = "rollingUpdate",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RetentionPolicy {
-    pub when_deleted: Str,
-    pub when_scaled: Str,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct RetentionPolicy {
+        pub when_deleted: Str = "whenDeleted",
+        pub when_scaled: Str = "whenScaled",
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Ordinals {
-    pub start: i32,
-}
+    #[derive(Clone, Debug, Default)]
+    pub struct Ordinals {
+        pub start: i32 = "start",
+    }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct StatefulSetStatus {
-    pub available_replicas: i32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub collision_count: Option<i32>,
-    #[serde(skip_serializing_if = "zero")]
-    pub current_replicas: i32,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub current_revision: Str,
-    #[serde(skip_serializing_if = "super::meta::is_zero")]
-    pub observed_generation: i64,
-    #[serde(skip_serializing_if = "zero")]
-    pub ready_replicas: i32,
-    pub replicas: i32,
-    #[serde(skip_serializing_if = "Str::is_empty")]
-    pub update_revision: Str,
-    #[serde(skip_serializing_if = "zero")]
-    pub updated_replicas: i32,
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct StatefulSetStatus {
+        pub available_replicas: i32 = "availableReplicas",
+        pub collision_count: Option<i32> = "collisionCount" omitempty,
+        pub current_replicas: i32 = "currentReplicas" omitempty,
+        pub current_revision: Str = "currentRevision" omitempty,
+        pub observed_generation: i64 = "observedGeneration" omitempty,
+        pub ready_replicas: i32 = "readyReplicas" omitempty,
+        pub replicas: i32 = "replicas",
+        pub update_revision: Str = "updateRevision" omitempty,
+        pub updated_replicas: i32 = "updatedReplicas" omitempty,
+    }
 }
 
 impl StatefulSet {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
-        Ok(StatefulSet { spec: WorkloadSpec::from_raw(spec)?, status: part(status)? })
+        Ok(StatefulSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
 }
 
-/// A remembered template of a StatefulSet.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ControllerRevision {
-    /// The patch that restores the template.
-    pub data: Value,
-    /// Position in the rollout history.
-    pub revision: i64,
+record! {
+    /// A remembered template of a StatefulSet.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct ControllerRevision {
+        /// The patch that restores the template.
+        pub data: Value = "data",
+        /// Position in the rollout history.
+        pub revision: i64 = "revision",
+    }
 }
 
 #[cfg(test)]

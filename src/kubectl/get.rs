@@ -47,7 +47,7 @@ pub fn events(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure
         client.warn(format!("No events found in {namespace} namespace."));
         return Ok(Task::Done);
     }
-    events.sort_by_key(printers::event_order);
+    crate::order::sort_by_key(&mut events, printers::event_order);
     let now = client.wall();
     let mut rows = vec![["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"].map(str::to_owned).to_vec()];
     for event in &events {
@@ -334,7 +334,7 @@ fn sort(objects: &mut [(Kind, Value)], path: &str) -> Result<(), Failure> {
     for (_, object) in objects.iter() {
         key(object).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
     }
-    objects.sort_by(|(_, left), (_, right)| {
+    crate::order::sort_by(objects, |(_, left), (_, right)| {
         let (left, right) = (key(left).ok().flatten(), key(right).ok().flatten());
         match (&left, &right) {
             (Some(Value::Number(a)), Some(Value::Number(b))) => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(std::cmp::Ordering::Equal),

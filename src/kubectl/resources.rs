@@ -15,7 +15,7 @@ pub fn api_resources(client: &mut Client<'_>, words: &[String]) -> Result<Task, 
         rows.push(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).to_vec());
     }
     let mut kinds: Vec<Kind> = ALL.to_vec();
-    kinds.sort_by_key(|kind| (kind.info().group, kind.info().plural));
+    crate::order::sort_by_key(&mut kinds, |kind| (kind.info().group, kind.info().plural));
     for kind in kinds {
         let info = kind.info();
         let wanted = args.get("namespaced").is_none_or(|only| (only == "true") == info.namespaced)

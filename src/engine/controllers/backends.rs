@@ -48,7 +48,7 @@ pub(super) fn ports_for(service: &Service, pod: &Pod, keep_empty_name: bool) -> 
             Some(EndpointPort { app_protocol: port.app_protocol.clone(), name, port: number(port, pod)?, protocol: port.protocol.clone() })
         })
         .collect();
-    ports.sort();
+    crate::order::sort(&mut ports);
     ports
 }
 

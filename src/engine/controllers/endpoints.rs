@@ -89,8 +89,8 @@ fn subsets(object: &Object, service: &Service, cache: &Cache) -> Vec<Subset> {
     }
     let mut subsets: Vec<Subset> = by_ports.into_values().collect();
     for subset in &mut subsets {
-        subset.addresses.sort_by(|a, b| a.ip.cmp(&b.ip));
-        subset.not_ready_addresses.sort_by(|a, b| a.ip.cmp(&b.ip));
+        crate::order::sort_by(&mut subset.addresses, |a, b| a.ip.cmp(&b.ip));
+        crate::order::sort_by(&mut subset.not_ready_addresses, |a, b| a.ip.cmp(&b.ip));
     }
     subsets
 }

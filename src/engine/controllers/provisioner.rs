@@ -4,6 +4,7 @@
 
 use super::volume_binder::{PROVISIONED_BY, PROVISIONER, SELECTED_NODE, claim_reference};
 use super::{Controller, Watch};
+use crate::api::json::Json as _;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::time::MS;
 use crate::api::{Kind, Object, ObjectRef, Str};
@@ -75,11 +76,11 @@ fn provision(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>
 
 fn new_volume(object: &Object, claim: &PersistentVolumeClaim, class: &StorageClass, name: &str) -> Result<Object, String> {
     let spec = json!({
-        "accessModes": claim.spec.access_modes,
+        "accessModes": claim.spec.access_modes.write(),
         "capacity": { "storage": claim.spec.resources.requests.get("storage") },
         "claimRef": claim_reference(object),
         "hostPath": { "path": format!("/var/lib/loopscope/volumes/{}/{}", object.meta.namespace, object.meta.name), "type": "" },
-        "persistentVolumeReclaimPolicy": class.reclaim_policy,
+        "persistentVolumeReclaimPolicy": class.reclaim_policy.as_str(),
         "storageClassName": claim.class(),
         "volumeMode": if claim.spec.volume_mode.is_empty() { "Filesystem" } else { claim.spec.volume_mode.as_str() },
     });

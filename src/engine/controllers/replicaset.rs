@@ -206,7 +206,7 @@ fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], view: &View<'_>) -
             pod: pod.clone(),
         })
         .collect();
-    ranked.sort_by(|a, b| a.compare(b).0);
+    crate::order::sort_by(&mut ranked, |a, b| a.compare(b).0);
     ranked
 }
 

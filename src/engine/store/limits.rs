@@ -32,7 +32,7 @@ pub fn fill_limits(pod: &mut Value, ranges: &[&Value]) {
                     set.extend(fill(container, field, &limit[source]));
                 }
                 if !set.is_empty() {
-                    set.sort();
+                    crate::order::sort(&mut set);
                     let init = if kind == "initContainers" { "init container" } else { "container" };
                     said.push(format!("{} {word} for {init} {}", set.join(", "), container["name"].as_str().unwrap_or("")));
                 }

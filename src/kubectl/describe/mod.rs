@@ -121,7 +121,7 @@ impl<'a> Page<'a> {
             involved["name"] == self.row.text("/metadata/name") && involved["kind"] == kind.name()
         };
         let mut events: Vec<Value> = self.client.list(Kind::Event, "").into_iter().filter(|event| about(event)).collect();
-        events.sort_by_key(printers::event_order);
+        crate::order::sort_by_key(&mut events, printers::event_order);
         if events.is_empty() {
             return self.line("Events:\t<none>");
         }

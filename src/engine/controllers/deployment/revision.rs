@@ -4,6 +4,7 @@
 //! and the annotation helpers of `util/deployment_util.go`.
 
 use super::{Pass, Sets, replicas, set_of, total};
+use crate::api::json::Json as _;
 use crate::api::pod::PodTemplate;
 use crate::api::workload::{Condition, ReplicaSet, WorkloadSpec};
 use crate::api::{Body, Kind, Object, ObjectMeta, Str};
@@ -33,7 +34,7 @@ impl Pass<'_, '_, '_> {
     /// Splits the ReplicaSets into the new one and the old ones; makes the new one if it is missing and wanted.
     pub(super) fn sync_revision(&mut self, sets: &[Rc<Object>], create: bool) -> Result<Sets, ApiError> {
         let mut sorted = sets.to_vec();
-        sorted.sort_by(by_creation);
+        crate::order::sort_by(&mut sorted, by_creation);
         let new = sorted.iter().position(|set| self.has_current_template(set)).map(|i| sorted.remove(i));
         let newest = sorted.iter().map(|set| revision_of(set)).max().unwrap_or(0) + 1;
         let new = match new {
@@ -176,7 +177,7 @@ impl Pass<'_, '_, '_> {
     pub(super) fn clean_up(&mut self, old: &[Rc<Object>]) -> Result<(), ApiError> {
         let Some(limit) = self.deployment().spec.revision_history_limit else { return Ok(()) };
         let mut alive: Vec<_> = old.iter().filter(|set| !set.meta.is_deleting()).collect();
-        alive.sort_by_key(|set| revision_of(set));
+        crate::order::sort_by_key(&mut alive, |set| revision_of(set));
         let surplus = alive.len().saturating_sub(limit as usize);
         for set in alive.into_iter().take(surplus) {
             let status = &set_of(set).status;
@@ -203,7 +204,7 @@ fn new_set(
 ) -> Object {
     let mut selector = spec.selector.clone();
     Rc::make_mut(&mut selector.match_labels).insert(Str::new_static(HASH), hash.clone());
-    let mut raw = serde_json::json!({ "selector": selector });
+    let mut raw = serde_json::json!({ "selector": selector.write() });
     if spec.min_ready_seconds > 0 {
         raw["minReadySeconds"] = spec.min_ready_seconds.into();
     }

@@ -138,7 +138,7 @@ impl Pass<'_, '_, '_> {
                 None => {}
             }
         }
-        roles.condemned.sort_by_key(|(ordinal, _)| -ordinal);
+        crate::order::sort_by_key(&mut roles.condemned, |(ordinal, _)| -ordinal);
         roles
     }
 

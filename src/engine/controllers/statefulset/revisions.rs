@@ -38,7 +38,7 @@ fn number(revision: &Object) -> i64 {
 /// Finds or makes the revision of the current template.
 pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>], out: &mut Out<'_>) -> Result<Revisions, ApiError> {
     let mut sorted = known.to_vec();
-    sorted.sort_by_key(|r| (number(r), r.meta.creation_timestamp, r.meta.name.clone()));
+    crate::order::sort_by_key(&mut sorted, |r| (number(r), r.meta.creation_timestamp, r.meta.name.clone()));
     let next = sorted.last().map_or(1, |r| number(r) + 1);
     let text = set.spec.template.revision_data();
     let name: Str =
@@ -90,7 +90,7 @@ pub(super) fn truncate(
     let is_live =
         |r: &Object| r.meta.name == now.current || r.meta.name == now.update || pods.iter().any(|p| super::revision_of(p) == r.meta.name);
     let mut idle: Vec<_> = known.iter().filter(|r| !is_live(r) && r.meta.is_controlled_by(object.meta.uid)).collect();
-    idle.sort_by_key(|r| number(r));
+    crate::order::sort_by_key(&mut idle, |r| number(r));
     let surplus = idle.len().saturating_sub(limit as usize);
     for revision in idle.into_iter().take(surplus) {
         out.delete(&revision.key(), Default::default(), Why::HistoryLimit { limit })?;

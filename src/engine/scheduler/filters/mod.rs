@@ -79,7 +79,7 @@ pub fn message(nodes: usize, refusals: Vec<Refusal>, pod: &Pod) -> String {
 
 fn list<'a>(counts: impl Iterator<Item = (&'a str, usize)>) -> String {
     let mut parts: Vec<String> = counts.map(|(reason, n)| format!("{n} {reason}")).collect();
-    parts.sort();
+    crate::order::sort(&mut parts);
     parts.join(", ")
 }
 

@@ -171,7 +171,7 @@ fn reorder(list: &mut Vec<Value>, before: &[Value], order: &Value, key: &str) {
     };
     let place = |list: &[Value], item: &Value| list.iter().position(|other| name(other) == name(item));
     let (mut named, others): (Vec<Value>, Vec<Value>) = list.drain(..).partition(|item| place(order, item).is_some());
-    named.sort_by_key(|item| place(order, item));
+    crate::order::sort_by_key(&mut named, |item| place(order, item));
     let (mut others, mut named) = (others.into_iter().peekable(), named.into_iter().peekable());
     while let Some(other) = others.peek() {
         let Some(next) = named.peek() else { break };
