@@ -7,6 +7,7 @@ use super::shell::{Diagnostic, Line};
 use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::engine::Op;
 use crate::scene::adapt::{self, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::Mark;
@@ -218,6 +219,9 @@ struct Key {
     tenths: i64,
 }
 
+/// What a person applies first of all, in the order in which it is looked for.
+const WORKLOADS: [Kind; 4] = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::Pod];
+
 impl State {
     /// A page with a manifest, applied and playing.
     pub fn new(text: &str, seed: u64) -> State {
@@ -386,6 +390,7 @@ impl State {
         if !self.at_the_end() {
             return;
         }
+        let before = self.run.sim().journal().len();
         let answer = self.run.command(Command::Apply(self.text.clone()));
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let nothing = refused == 0 && answer.lines.is_empty();
@@ -393,7 +398,10 @@ impl State {
         if refused == 0 {
             self.applied = self.text.clone();
         }
-        if self.selected.is_none() {
+        // What is new is what the person will look at; an edit of what was there changes no selection.
+        if let Some(made) = self.made_since(before) {
+            self.selected = Some(made);
+        } else if self.selected.is_none() {
             self.selected = self.first_workload();
         }
         self.notice = answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
@@ -403,10 +411,15 @@ impl State {
         self.diagnostics = Rc::new(answer.diagnostics);
     }
 
+    /// The first workload that was created since some entry of the journal.
+    fn made_since(&self, entry: usize) -> Option<ObjectRef> {
+        let new = self.run.sim().journal().iter().skip(entry).filter_map(|entry| entry.write());
+        new.filter(|(op, object)| *op == Op::Added && WORKLOADS.contains(&object.kind)).map(|(_, object)| object.key()).next()
+    }
+
     /// What a reader will want to look at first.
     fn first_workload(&self) -> Option<ObjectRef> {
-        let kinds = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::Pod];
-        let all = kinds.iter().flat_map(|kind| self.run.sim().list(*kind));
+        let all = WORKLOADS.iter().flat_map(|kind| self.run.sim().list(*kind));
         all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-"))
             .map(|object| object.key())
             .next()
