@@ -405,10 +405,11 @@ impl State {
             self.selected = self.first_workload();
         }
         self.notice = answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
-        if nothing {
-            self.notice = "error: no objects passed to apply".into();
-        }
         self.diagnostics = Rc::new(answer.diagnostics);
+        if nothing {
+            let message = "error: no objects passed to apply".to_string();
+            self.diagnostics = Rc::new(vec![Diagnostic { line: 1, columns: (0, 0), message, error: true, fix: None }]);
+        }
     }
 
     /// The first workload that was created since some entry of the journal.
