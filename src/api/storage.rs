@@ -135,3 +135,14 @@ impl StorageClass {
         self.volume_binding_mode == "WaitForFirstConsumer"
     }
 }
+
+/// On a claim: both sides of its binding are written.
+pub const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
+/// On a claim that waits for its first consumer: where the scheduler wants the volume.
+pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+
+/// `spec.claimRef` of a volume bound to the claim.
+pub fn claim_reference(claim: &super::Object) -> serde_json::Value {
+    serde_json::json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": claim.meta.name.as_str(), "namespace": claim.meta.namespace.as_str(),
+        "resourceVersion": claim.meta.resource_version.to_string(), "uid": claim.meta.uid.to_string() })
+}

@@ -2,10 +2,10 @@
 //!
 //! Stands in for an external provisioner such as those built with `sig-storage-lib-external-provisioner`.
 
-use super::volume_binder::{PROVISIONED_BY, PROVISIONER, SELECTED_NODE, claim_reference};
+use super::volume_binder::{PROVISIONED_BY, PROVISIONER};
 use super::{Controller, Watch};
 use crate::api::json::Json as _;
-use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
 use crate::api::time::MS;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::out::{Action, Out, View};

@@ -5,21 +5,18 @@
 //! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
 
 use super::{Controller, Event, Watch};
-use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, ApiServer};
 use crate::engine::why::Why;
-use serde_json::json;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
 pub(super) const PROVISIONER: &str = "volume.kubernetes.io/storage-provisioner";
 const PROVISIONER_BETA: &str = "volume.beta.kubernetes.io/storage-provisioner";
-pub(super) const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 pub(super) const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
-const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 const BOUND_BY_US: &str = "pv.kubernetes.io/bound-by-controller";
 
 /// The loop that joins claims and volumes.
@@ -212,12 +209,6 @@ fn point_volume_at(volume: &Rc<Object>, claim: &Rc<Object>, out: &mut Out<'_>) -
             });
         }
     })
-}
-
-/// `spec.claimRef` of a volume bound to the claim.
-pub(super) fn claim_reference(claim: &Object) -> serde_json::Value {
-    json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": claim.meta.name.as_str(), "namespace": claim.meta.namespace.as_str(),
-        "resourceVersion": claim.meta.resource_version.to_string(), "uid": claim.meta.uid.to_string() })
 }
 
 fn point_claim_at(claim: &Rc<Object>, volume: &Object, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {

@@ -4,16 +4,13 @@
 
 use super::{Cycle, filters_selects};
 use crate::api::pod::Pod;
-use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::informer::Cache;
 use crate::engine::out::Out;
 use crate::engine::why::Why;
-use serde_json::json;
 use std::rc::Rc;
 
-const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
-const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
 /// Whether a node reaches all volumes of a Pod.
@@ -121,12 +118,7 @@ pub(super) fn reserve(object: &Object, pod: &Pod, node: &Str, cache: &Cache, out
                 o.meta.annotate("pv.kubernetes.io/bound-by-controller", "yes");
                 if let Body::PersistentVolume(v) = &mut o.body {
                     v.spec = v.spec.edited(|raw| {
-                        raw.insert(
-                            "claimRef".into(),
-                            json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": claim.meta.name.as_str(),
-                                "namespace": claim.meta.namespace.as_str(), "resourceVersion": claim.meta.resource_version.to_string(),
-                                "uid": claim.meta.uid.to_string() }),
-                        );
+                        raw.insert("claimRef".into(), claim_reference(&claim));
                     });
                 }
             }),
