@@ -10,6 +10,7 @@ mod ownership;
 mod protection;
 mod provisioner;
 mod replicaset;
+mod resource_quota;
 mod service_account;
 mod statefulset;
 mod volume_binder;
@@ -24,7 +25,8 @@ use std::rc::Rc;
 /// Every loop, in the order their queues are shown.
 pub static ALL: &[&(dyn Controller + Sync)] = &[
     &deployment::DeploymentController,
-    &replicaset::ReplicaSetController,
+    &replicaset::REPLICA_SETS,
+    &replicaset::REPLICATION_CONTROLLERS,
     &statefulset::StatefulSetController,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
@@ -35,6 +37,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &garbage_collector::GarbageCollector,
     &namespace::NamespaceController,
     &service_account::ServiceAccountController,
+    &resource_quota::QuotaController,
 ];
 
 /// What wakes a loop.

@@ -104,6 +104,9 @@ impl ApiServer {
             reset_on_create(kind, map);
         }
         defaults::apply_defaults(&mut value);
+        if old.is_none() {
+            self.fill_limits(kind, &mut value);
+        }
         let errors = match old {
             None => validation::validate_create(&value),
             Some(old) => validation::validate_update(&value, &old.to_value()),
