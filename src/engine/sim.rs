@@ -78,6 +78,8 @@ pub struct Sim {
     recorder: EventRecorder,
     scheduler: Scheduler,
     kubelets: Kubelets,
+    /// Files that commands in containers have written.
+    pub disks: super::disk::Disks,
     last_change: Time,
     scanned: usize,
 }
@@ -109,6 +111,7 @@ impl Sim {
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
             kubelets: Kubelets::new(config.timing),
+            disks: Default::default(),
             last_change: Time::default(),
             scanned: 0,
             config,
