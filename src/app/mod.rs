@@ -10,6 +10,7 @@ pub mod run;
 pub mod shell;
 pub mod speed;
 pub mod state;
+mod track;
 pub mod words;
 
 pub use crate::scene::format;

@@ -27,13 +27,15 @@ pub enum View {
     Storage,
     /// Who answers to a name.
     Network,
+    /// Pods of each revision over time.
+    Rollout,
     /// The control plane at work.
     Loops,
 }
 
 impl View {
     /// All, in the order of the tabs.
-    pub const ALL: [View; 5] = [View::Ownership, View::Nodes, View::Network, View::Storage, View::Loops];
+    pub const ALL: [View; 6] = [View::Ownership, View::Nodes, View::Network, View::Storage, View::Rollout, View::Loops];
 
     /// On the tab.
     pub fn title(self) -> &'static str {
@@ -42,6 +44,7 @@ impl View {
             View::Nodes => "Nodes",
             View::Storage => "Storage",
             View::Network => "Network",
+            View::Rollout => "Rollout",
             View::Loops => "Loops",
         }
     }
@@ -53,6 +56,7 @@ impl View {
             View::Nodes => "nodes",
             View::Storage => "storage",
             View::Network => "network",
+            View::Rollout => "rollout",
             View::Loops => "loops",
         }
     }
@@ -64,6 +68,7 @@ impl View {
             View::Nodes => "i-node",
             View::Storage => "i-pv",
             View::Network => "i-service",
+            View::Rollout => "i-hpa",
             View::Loops => "i-kubelet",
         }
     }
@@ -207,6 +212,7 @@ pub struct State {
     marks: Rc<Vec<Mark>>,
     scanned: usize,
     drawn: Option<(Key, Rc<Picture>)>,
+    tracker: super::track::Tracker,
 }
 
 /// What is on the stage.
@@ -260,6 +266,7 @@ impl State {
             marks: Rc::default(),
             scanned: 0,
             drawn: None,
+            tracker: Default::default(),
         };
         state.update(Msg::Apply);
         if state.standing == Standing::Applied {
@@ -508,6 +515,7 @@ impl State {
             stage: self.stage,
             tenths: match self.view {
                 View::Loops => self.run.wall(),
+                View::Rollout => self.run.wall() / 50,
                 _ if counts => self.run.wall() / 100,
                 _ => 0,
             },
@@ -542,6 +550,7 @@ impl State {
             }
             View::Storage => storage::layout(&model, uid, width),
             View::Network => crate::scene::network::layout(&model, uid, width),
+            View::Rollout => self.rollout(width),
             View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), width),
         };
         let budget = if self.view == View::Ownership { adapt::budget(&objects, &scope, uid).map(Rc::new) } else { None };
@@ -562,6 +571,19 @@ impl State {
         }
         self.drawn = Some((key, picture.clone()));
         picture
+    }
+
+    /// The chart of the selected workload, or of the first there is.
+    fn rollout(&mut self, width: f64) -> Scene {
+        let get = |key: &ObjectRef| self.run.get(key).cloned();
+        let selected = self.selected.as_ref().and_then(|key| super::track::subject(key, &get));
+        let Some(object) = selected.or_else(|| self.first_workload().and_then(|key| super::track::subject(&key, &get))) else {
+            return Scene::default();
+        };
+        let (turns, now) = (self.run.turns, self.run.now());
+        let journal = &self.run.journal()[..self.run.happened()];
+        let track = self.tracker.read(&object, journal, turns, now);
+        crate::scene::rollout::layout(track, width, self.stage.1)
     }
 
     fn pill(&self, objects: &[Rc<Object>], scene: &Scene) -> Option<(String, &'static str, &'static str)> {
@@ -596,6 +618,24 @@ mod tests {
         let mut state = State::new(text, 1);
         state.update(Msg::Seconds(30));
         state
+    }
+
+    #[test]
+    fn a_rollout_is_followed_by_revision_and_again_after_a_seek() {
+        let mut state = settled(examples::ALL[0].text);
+        let image = state.text.replace("nginx:1.7.9", "nginx:1.9.1");
+        state.update(Msg::Edit(image));
+        state.update(Msg::Apply);
+        state.update(Msg::View(View::Rollout));
+        state.update(Msg::Seconds(20));
+        let words = |state: &mut State| state.picture().scene.summary.clone();
+        let end = words(&mut state);
+        assert!(end.contains("nginx:1.7.9") && end.contains("0 ready, 0 not ready; revision nginx:1.9.1"), "{end}");
+        state.update(Msg::Seek(10_000));
+        let before = words(&mut state);
+        assert!(before.contains("2 ready, 0 not ready.") && !before.contains("1.9.1"), "{before}");
+        state.update(Msg::Live);
+        assert_eq!(words(&mut state), end);
     }
 
     fn ready(state: &State) -> usize {

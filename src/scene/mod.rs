@@ -13,5 +13,6 @@ pub mod model;
 pub mod network;
 pub mod nodes;
 pub mod ownership;
+pub mod rollout;
 pub mod shape;
 pub mod storage;

@@ -34,6 +34,8 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let rank = |service: &Service| match chosen_pod {
         _ if Some(service.id.uid.as_str()) == selected => 0,
         Some(pod) if serves(service, pod) => 1,
+        // A Service that reaches something tells more than one that does not.
+        _ if service.ready() == 0 => 4,
         _ if service.form == "headless" => 2,
         _ => 3,
     };
@@ -72,7 +74,9 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
 
 /// The Pod that asks: a running one that is not behind the Service itself.
 fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
-    model.pods().find(|pod| {
+    // A bare Pod was made to look around; it comes before those that serve something.
+    let bare = model.roots.iter().filter(|root| root.controller.is_none()).flat_map(|root| &root.groups).flat_map(|group| &group.pods);
+    bare.chain(model.pods()).find(|pod| {
         pod.id.namespace == service.id.namespace
             && matches!(pod.state, PodState::Ready | PodState::NotReady)
             && !service.endpoints.iter().any(|endpoint| endpoint.pod == pod.id.name)
@@ -145,7 +149,9 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, top: f64, o
     let slice_x = dns_x + DNS + GAP - 8.0;
     let pod_x = slice_x + SLICE + 40.0;
     // The record that is followed: of the selected Pod, else of the first that is ready, else the Service's own.
-    let followed = follows.or_else(|| shown.iter().find(|endpoint| endpoint.ready).map(|endpoint| endpoint.pod.as_str()));
+    let named = || shown.iter().find(|endpoint| endpoint.ready && !endpoint.hostname.is_empty());
+    let first = || named().or_else(|| shown.iter().find(|endpoint| endpoint.ready)).map(|endpoint| endpoint.pod.as_str());
+    let followed = follows.or_else(first);
     let endpoint = shown.iter().find(|endpoint| Some(endpoint.pod.as_str()) == followed).copied();
     let asked = endpoint.map_or(name.to_string(), |endpoint| format!("{}.{name}", host(endpoint)));
 
@@ -163,8 +169,8 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, top: f64, o
     let ready = service.ready();
     let all = match ready {
         0 => "no record".to_string(),
-        1 => "the one that is ready".into(),
-        n => format!("all {n} that are ready"),
+        1 => "the one ready".into(),
+        n => format!("all {n} ready"),
     };
     rows.push((vec![name.into(), "A".into(), all], false));
     let records = if ready == 0 { 0 } else { ready * 2 };

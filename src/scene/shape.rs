@@ -117,6 +117,8 @@ pub enum Body {
     Terminal { state: PodState, title: String, lines: Vec<String> },
     /// A card with a table.
     Table(Table),
+    /// Pods over time.
+    Chart(Box<super::rollout::Chart>),
 }
 
 /// A Node's card.

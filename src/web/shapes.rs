@@ -2,6 +2,7 @@
 
 use super::dom::{self, icon, tile};
 use crate::scene::model::{Controller, PodState, Tone};
+use crate::scene::rollout::Chart;
 use crate::scene::shape::{Body, Cells, Item, NodeBody, Scene, Table};
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
@@ -118,6 +119,7 @@ fn outer(item: &Item) -> Classes {
         Body::Pass(_) => classes!("card", "pass"),
         Body::Terminal { .. } => classes!("card", "term"),
         Body::Table(_) => classes!("card", "table"),
+        Body::Chart(_) => classes!("card", "chart"),
     }
 }
 
@@ -176,6 +178,19 @@ fn content(item: &Item) -> Html {
             </>
         },
         Body::Table(of) => table(of),
+        Body::Chart(of) => chart(of, item.rect.w, item.rect.h),
+    }
+}
+
+fn chart(of: &Chart, width: f64, height: f64) -> Html {
+    html! {
+        <>
+            <svg width={width.to_string()} height={height.to_string()} aria-hidden="true">
+                { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
+                { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={x.to_string()} y={y.to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
+            </svg>
+            <ul class="keys-of">{ for of.legend.iter().map(|(class, words)| html! { <li><i class={class.clone()} />{ words }</li> }) }</ul>
+        </>
     }
 }
 

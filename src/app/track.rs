@@ -1,0 +1,165 @@
+//! The history of a workload's Pods by revision, read out of the journal as it grows.
+
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
+use crate::engine::Op;
+use crate::engine::journal::Entry;
+use crate::scene::adapt;
+use crate::scene::rollout::{Count, Point, Track};
+
+/// A Pod as the track counts it.
+struct Seen {
+    uid: Uid,
+    revision: usize,
+    ready: bool,
+}
+
+/// Reads a track, entry by entry.
+#[derive(Default)]
+pub struct Tracker {
+    subject: Option<Uid>,
+    sets: Vec<Uid>,
+    hashes: Vec<Str>,
+    pods: Vec<Seen>,
+    scanned: usize,
+    turns: u64,
+    track: Track,
+}
+
+/// The most changes that are kept apart; older ones are thinned out.
+const MOST: usize = 4_000;
+
+impl Tracker {
+    /// The track of a workload at the instant shown.
+    pub fn read(&mut self, object: &Object, journal: &[Entry], turns: u64, now: u64) -> &Track {
+        if self.subject != Some(object.meta.uid) || self.turns != turns || self.scanned > journal.len() {
+            *self = Tracker { subject: Some(object.meta.uid), turns, ..Tracker::default() };
+            self.track.id = adapt::id(object);
+        }
+        for entry in &journal[self.scanned..] {
+            self.take(entry);
+        }
+        self.scanned = journal.len();
+        self.track.now = now;
+        &self.track
+    }
+
+    fn take(&mut self, entry: &Entry) {
+        let Some((op, object)) = entry.write() else { return };
+        let subject = self.subject.unwrap_or_default();
+        let at = entry.time.0 / 1000;
+        match object.kind {
+            _ if object.meta.uid == subject => {
+                let (limits, desired) = limits(object);
+                let same = self.track.points.last().is_some_and(|point| point.limits == limits && point.desired == desired);
+                if !same {
+                    self.push(at, Some((limits, desired)));
+                }
+            }
+            Kind::ReplicaSet if object.meta.is_controlled_by(subject) && !self.sets.contains(&object.meta.uid) => {
+                self.sets.push(object.meta.uid)
+            }
+            Kind::Pod => {
+                let Some(owner) = object.meta.controller().map(|owner| owner.uid) else { return };
+                if owner == subject || self.sets.contains(&owner) {
+                    self.pod(op, object, at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn pod(&mut self, op: Op, object: &Object, at: u64) {
+        let Some(pod) = object.pod() else { return };
+        let known = self.pods.iter().position(|seen| seen.uid == object.meta.uid);
+        // A Pod that leaves does not count any more, as the controllers count.
+        if op == Op::Deleted || object.meta.is_deleting() || pod.is_terminal() {
+            if let Some(at_index) = known {
+                self.pods.swap_remove(at_index);
+                self.push(at, None);
+            }
+            return;
+        }
+        let ready = pod.is_ready();
+        match known {
+            Some(i) if self.pods[i].ready == ready => return,
+            Some(i) => self.pods[i].ready = ready,
+            None => {
+                let hash = ["pod-template-hash", "controller-revision-hash"].into_iter().find_map(|label| object.meta.label(label));
+                let hash = hash.cloned().unwrap_or_default();
+                let revision = self.hashes.iter().position(|known| *known == hash).unwrap_or_else(|| {
+                    let image = pod.spec.containers.first().map(|container| container.image.as_str()).unwrap_or("");
+                    self.hashes.push(hash.clone());
+                    let tail = hash.rsplit('-').next().unwrap_or("");
+                    self.track.revisions.push(format!("{} ({tail})", image.rsplit('/').next().unwrap_or(image)));
+                    self.hashes.len() - 1
+                });
+                self.pods.push(Seen { uid: object.meta.uid, revision, ready });
+            }
+        }
+        self.push(at, None);
+    }
+
+    fn push(&mut self, at: u64, limits: Option<((u32, u32), u32)>) {
+        let before = self.track.points.last().map_or(((0, 0), 0), |point| (point.limits, point.desired));
+        let (limits, desired) = limits.unwrap_or(before);
+        let mut counts = vec![Count::default(); self.hashes.len()];
+        for seen in &self.pods {
+            let count = &mut counts[seen.revision];
+            *if seen.ready { &mut count.ready } else { &mut count.unready } += 1;
+        }
+        let point = Point { at, counts, limits, desired };
+        match self.track.points.last_mut() {
+            Some(last) if last.at == at => *last = point,
+            _ => self.track.points.push(point),
+        }
+        if self.track.points.len() > MOST {
+            let mut keep = false;
+            self.track.points.retain(|_| {
+                keep = !keep;
+                keep
+            });
+        }
+    }
+}
+
+/// Pods that must stay and Pods allowed, and Pods wanted.
+fn limits(object: &Object) -> ((u32, u32), u32) {
+    let whole = |n: i64| n.max(0) as u32;
+    match &object.body {
+        Body::Deployment(body) => {
+            let desired = i64::from(body.spec.replicas);
+            let rolling = body.spec.strategy.rolling_update.as_ref();
+            let of = |value: Option<&crate::api::workload::IntOrPercent>, up| value.map_or(0, |value| value.resolve(desired, up));
+            let surge = of(rolling.and_then(|r| r.max_surge.as_ref()), true);
+            let mut gone = of(rolling.and_then(|r| r.max_unavailable.as_ref()), false);
+            if surge == 0 && gone == 0 {
+                gone = 1;
+            }
+            if body.spec.strategy.kind == "Recreate" {
+                return ((0, whole(desired)), whole(desired));
+            }
+            ((whole(desired - gone), whole(desired + surge)), whole(desired))
+        }
+        Body::StatefulSet(body) => {
+            ((whole(i64::from(body.spec.replicas) - 1), whole(i64::from(body.spec.replicas))), whole(i64::from(body.spec.replicas)))
+        }
+        Body::ReplicaSet(body) => {
+            ((whole(i64::from(body.spec.replicas)), whole(i64::from(body.spec.replicas))), whole(i64::from(body.spec.replicas)))
+        }
+        _ => ((0, 0), 0),
+    }
+}
+
+/// The workload that an object belongs to, if its rollout can be followed.
+pub fn subject(key: &ObjectRef, get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<Object>>) -> Option<std::rc::Rc<Object>> {
+    let mut object = get(key)?;
+    // A Pod leads to its ReplicaSet, that to its Deployment.
+    for _ in 0..3 {
+        let Some(owner) = object.meta.controller() else { break };
+        let Some(kind) = Kind::from_name(&owner.kind) else { break };
+        let Some(next) = get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)) else { break };
+        object = next;
+    }
+    matches!(object.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet | Kind::ReplicationController)
+        .then_some(object)
+}
