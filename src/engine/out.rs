@@ -5,6 +5,7 @@ use super::events::EventRecorder;
 use super::informer::Cache;
 use super::store::{ApiError, ApiServer, Delete, Origin};
 use super::why::Why;
+use crate::api::time::SECOND;
 use crate::api::{Duration, Object, ObjectRef, Str, Time, Timestamp};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,6 +24,19 @@ pub struct View<'a> {
     pub sees_own_writes: bool,
 }
 
+impl View<'_> {
+    /// How long ago a moment was that an object records, to the microsecond; negative if it is still to come.
+    pub fn since(&self, moment: Timestamp) -> i64 {
+        let second = SECOND as i64;
+        (self.wall.0.saturating_sub(moment.0)).saturating_mul(second).saturating_add(self.now.0 as i64 % second)
+    }
+
+    /// How long it is until so many seconds after a moment; nothing if that is past.
+    pub fn until(&self, moment: Timestamp, seconds: i64) -> Duration {
+        seconds.saturating_mul(SECOND as i64).saturating_sub(self.since(moment)).max(0) as u64
+    }
+}
+
 /// The outcome of a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
@@ -30,6 +44,8 @@ pub enum Action {
     AwaitChange,
     /// Look again after this time even if nothing changes.
     RequeueAfter(Duration),
+    /// It did not succeed: try again after the back-off, or after this time if that is sooner.
+    RetryWithin(Duration),
 }
 
 /// A loop's way to write.
@@ -56,6 +72,14 @@ impl Out<'_> {
     pub fn create(&mut self, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         let before = self.server.version();
         let result = self.server.create(&self.origin, object, why);
+        self.count(before);
+        result
+    }
+
+    /// Creates an object from its JSON, with defaults and validation.
+    pub fn create_value(&mut self, value: serde_json::Value, why: Why) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
+        let result = self.server.create_value(&self.origin, value, why);
         self.count(before);
         result
     }

@@ -305,7 +305,10 @@ impl Sim {
         }
         let at = self.now.after(DISPATCH);
         for (i, key) in woken {
-            self.enqueue(i, &key, at, Some(id));
+            match controllers::ALL[i].delay(event, &key) {
+                0 => self.enqueue(i, &key, at, Some(id)),
+                span => self.wake_later(i, &key, span, Some(id)),
+            }
         }
     }
 
@@ -350,6 +353,10 @@ impl Sim {
             self.queues[i].keep_busy(key, self.now.after(cost));
         }
         match result {
+            Ok(Action::RetryWithin(span)) => {
+                let delay = self.queues[i].back_off(key).min(span);
+                self.wake_later(i, key, delay, cause);
+            }
             Ok(action) => {
                 self.queues[i].forget(key);
                 if let Action::RequeueAfter(span) = action {

@@ -5,6 +5,7 @@ mod deployment;
 mod endpoints;
 mod endpointslice;
 mod garbage_collector;
+mod job;
 mod namespace;
 mod ownership;
 mod protection;
@@ -18,7 +19,7 @@ use super::informer::Cache;
 use super::journal::Op;
 use super::out::{Action, Out, View};
 use super::store::ApiError;
-use crate::api::{Kind, Object, ObjectRef};
+use crate::api::{Duration, Kind, Object, ObjectRef};
 use std::rc::Rc;
 
 /// Every loop, in the order their queues are shown.
@@ -26,6 +27,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &deployment::DeploymentController,
     &replicaset::ReplicaSetController,
     &statefulset::StatefulSetController,
+    &job::JobController,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
     &volume_binder::VolumeBinder,
@@ -70,6 +72,11 @@ pub trait Controller {
 
     /// Keys that an event wakes beyond the object itself and its controller.
     fn also_wakes(&self, _event: &Event<'_>, _cache: &Cache, _wake: &mut dyn FnMut(ObjectRef)) {}
+
+    /// How long a key that an event wakes has to wait, so that many events make one pass.
+    fn delay(&self, _event: &Event<'_>, _key: &ObjectRef) -> Duration {
+        0
+    }
 
     /// Seconds after which every object of these kinds is looked at again, changed or not.
     fn resync(&self) -> Option<(u64, &'static [Kind])> {

@@ -89,6 +89,18 @@ impl ApiServer {
         self.update(origin, object, why)
     }
 
+    /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
+    fn identify_job(&mut self, value: &mut Value) {
+        let uid = self.rng.uid().to_string();
+        let meta = &mut value["metadata"];
+        let prefix = meta["generateName"].as_str().unwrap_or("").to_owned();
+        if meta["name"].as_str().unwrap_or("").is_empty() && !prefix.is_empty() {
+            meta["name"] = Value::String(prefix + &self.rng.suffix());
+        }
+        meta["uid"] = Value::String(uid.clone());
+        defaults::prepare_job(value, &uid);
+    }
+
     /// Sets `spec.replicas` as the scale subresource does.
     pub fn scale(&mut self, origin: &Origin, key: &ObjectRef, replicas: i64, why: Why) -> Result<Rc<Object>, ApiError> {
         self.patch(origin, key, Patch::Merge, &serde_json::json!({ "spec": { "replicas": replicas } }), why)
@@ -104,6 +116,9 @@ impl ApiServer {
             reset_on_create(kind, map);
         }
         defaults::apply_defaults(&mut value);
+        if kind == Kind::Job && old.is_none() {
+            self.identify_job(&mut value);
+        }
         let errors = match old {
             None => validation::validate_create(&value),
             Some(old) => validation::validate_update(&value, &old.to_value()),
