@@ -13,6 +13,7 @@ mod provisioner;
 mod replicaset;
 mod service_account;
 mod statefulset;
+mod ttl_after_finished;
 mod volume_binder;
 
 use super::informer::Cache;
@@ -28,6 +29,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &replicaset::ReplicaSetController,
     &statefulset::StatefulSetController,
     &job::JobController,
+    &ttl_after_finished::TtlAfterFinished,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
     &volume_binder::VolumeBinder,

@@ -26,6 +26,10 @@ use std::rc::Rc;
 const INIT_TIME: u64 = 500 * MS;
 /// From a Pod's arrival at its kubelet to the first status.
 const ADMIT: u64 = 4 * MS;
+/// From the end of a container to the status that says so.
+const NOTICE_EXIT: u64 = 4 * MS;
+/// What is left to do for a Pod whose containers have ended before it was stopped.
+const LEFT_TO_STOP: u64 = 100 * MS;
 const FIRST_RESTART: u64 = 300 * MS;
 const BACK_OFF_SHOWN: u64 = 500 * MS;
 const PULL_BACK_OFF: u64 = SECOND;
@@ -134,7 +138,9 @@ impl Kubelets {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
         let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
         let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
-        if running.stopping != stopping || (object.meta.is_deleting() && !stopping) {
+        // A container may end by itself whatever becomes of its Pod.
+        let ends = matches!(job.step, Step::Exit(..));
+        if !ends && (running.stopping != stopping || (object.meta.is_deleting() && !stopping)) {
             return Vec::new();
         }
         out.origin.actor = Actor::kubelet(&running.node);
@@ -320,7 +326,7 @@ impl Pass<'_, '_> {
             jobs.push(self.then(after, Step::Ready(i)));
         }
         if let Some((after, code)) = plan.exits {
-            jobs.push(self.then(after, Step::Exit(i, code)));
+            jobs.push(self.then(after.saturating_add(NOTICE_EXIT), Step::Exit(i, code)));
         }
         jobs
     }
@@ -377,6 +383,10 @@ impl Pass<'_, '_> {
             }
             status::set_conditions(pod, true, wall, generation);
         });
+        if self.object.meta.is_deleting() {
+            let alone = self.pod().status.container_statuses.iter().all(|s| s.state.running.is_none());
+            return if alone { vec![self.then(LEFT_TO_STOP, Step::Stopped)] } else { Vec::new() };
+        }
         if ends {
             return Vec::new();
         }

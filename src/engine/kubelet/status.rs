@@ -102,10 +102,16 @@ pub(super) fn end_phase(pod: &mut Pod) {
 /// All containers have been stopped; those that never ran could not be found.
 pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
     let mut failed = false;
+    let (ended, policy) = (pod.is_terminal(), pod.spec.restart_policy.clone());
+    // One that would have been started again is looked for in vain.
+    let lost = |status: &ContainerStatus| match &status.state.terminated {
+        Some(state) => !ended && (policy == "Always" || policy == "OnFailure" && state.exit_code != 0),
+        None => status.state.waiting.is_some(),
+    };
     for status in pod.status.init_container_statuses.iter_mut().chain(&mut pod.status.container_statuses) {
         if status.state.running.is_some() {
             terminate(status, 0, now);
-        } else if status.state.waiting.is_some() {
+        } else if lost(status) {
             failed = true;
             status.state = ContainerState {
                 terminated: Some(Terminated {

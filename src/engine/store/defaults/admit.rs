@@ -4,7 +4,7 @@
 //! `pkg/registry/batch/job` (the generated selector).
 
 use super::{Object, child, items, set, text};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
@@ -69,7 +69,7 @@ fn push(object: &mut Object, name: &str, value: Value) {
     }
 }
 
-/// Gives a Job its selector and its Pods' labels, which hold the Job's uid.
+/// Gives a Job its selector and its Pods' labels, which hold the Job's uid; a Job without labels shows those of its Pods.
 pub fn prepare_job(job: &mut Value, uid: &str) {
     let name = job["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let Some(object) = job.as_object_mut() else {
@@ -86,4 +86,9 @@ pub fn prepare_job(job: &mut Value, uid: &str) {
     }
     let selector = child(child(spec, "selector"), "matchLabels");
     selector.entry("batch.kubernetes.io/controller-uid").or_insert(Value::from(uid));
+    let labels = job["spec"]["template"]["metadata"]["labels"].clone();
+    let own = &mut job["metadata"]["labels"];
+    if own.as_object().is_none_or(Map::is_empty) {
+        *own = labels;
+    }
 }
