@@ -304,8 +304,9 @@ impl Sim {
             }
         }
         let at = self.now.after(DISPATCH);
+        let clock = self.server.wall().0 * SECOND as i64 + (self.now.0 % SECOND) as i64;
         for (i, key) in woken {
-            match controllers::ALL[i].delay(event, &key) {
+            match controllers::ALL[i].delay(event, &key, clock) {
                 0 => self.enqueue(i, &key, at, Some(id)),
                 span => self.wake_later(i, &key, span, Some(id)),
             }

@@ -1,6 +1,7 @@
 //! The loops, one file each. A new loop is one file here and one line in `ALL`.
 
 mod backends;
+mod cronjob;
 mod deployment;
 mod endpoints;
 mod endpointslice;
@@ -29,6 +30,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &replicaset::ReplicaSetController,
     &statefulset::StatefulSetController,
     &job::JobController,
+    &cronjob::CronJobController,
     &ttl_after_finished::TtlAfterFinished,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
@@ -75,8 +77,9 @@ pub trait Controller {
     /// Keys that an event wakes beyond the object itself and its controller.
     fn also_wakes(&self, _event: &Event<'_>, _cache: &Cache, _wake: &mut dyn FnMut(ObjectRef)) {}
 
-    /// How long a key that an event wakes has to wait, so that many events make one pass.
-    fn delay(&self, _event: &Event<'_>, _key: &ObjectRef) -> Duration {
+    /// How long a key that an event wakes has to wait, so that many events make one pass. The clock is the cluster's,
+    /// in microseconds since 1970.
+    fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
         0
     }
 

@@ -103,9 +103,10 @@ pub(super) fn end_phase(pod: &mut Pod) {
 pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
     let mut failed = false;
     let (ended, policy) = (pod.is_terminal(), pod.spec.restart_policy.clone());
+    let done: Vec<Str> = pod.status.init_container_statuses.iter().map(|s| s.name.clone()).collect();
     // One that would have been started again is looked for in vain.
     let lost = |status: &ContainerStatus| match &status.state.terminated {
-        Some(state) => !ended && (policy == "Always" || policy == "OnFailure" && state.exit_code != 0),
+        Some(state) => !ended && !done.contains(&status.name) && (policy == "Always" || policy == "OnFailure" && state.exit_code != 0),
         None => status.state.waiting.is_some(),
     };
     for status in pod.status.init_container_statuses.iter_mut().chain(&mut pod.status.container_statuses) {

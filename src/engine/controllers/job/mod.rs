@@ -67,7 +67,7 @@ impl Controller for JobController {
         }
     }
 
-    fn delay(&self, event: &Event<'_>, key: &ObjectRef) -> Duration {
+    fn delay(&self, event: &Event<'_>, key: &ObjectRef, _clock: i64) -> Duration {
         let own_status = event.before.is_some_and(|b| event.op == Op::Modified && b.meta.generation == event.object.meta.generation);
         let batched = key.kind == Kind::Job && (event.object.kind == Kind::Pod || own_status);
         if batched { BATCH } else { 0 }
