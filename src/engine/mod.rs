@@ -11,6 +11,7 @@ mod faults;
 pub mod informer;
 pub mod journal;
 pub mod kubelet;
+pub mod load;
 pub mod out;
 pub mod rng;
 pub mod scheduler;

@@ -3,6 +3,7 @@
 use super::cluster::Timing;
 use super::events::EventRecorder;
 use super::informer::Cache;
+use super::load::Load;
 use super::store::{ApiError, ApiServer, Delete, Origin};
 use super::why::Why;
 use crate::api::time::SECOND;
@@ -20,6 +21,8 @@ pub struct View<'a> {
     pub wall: Timestamp,
     /// How long what the control plane does not decide takes.
     pub timing: Timing,
+    /// What Pods use, as the resource metrics API shows it.
+    pub loads: &'a [Load],
     /// Whether everything it wrote for this key has come back through its informer.
     pub sees_own_writes: bool,
 }
@@ -111,6 +114,14 @@ impl Out<'_> {
         let mut new = (**current).clone();
         change(&mut new);
         let result = self.server.update_all(&self.origin, new, why);
+        self.count(before);
+        result
+    }
+
+    /// Sets the size of a workload as its scale subresource does.
+    pub fn scale(&mut self, key: &ObjectRef, replicas: i32, why: Why) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
+        let result = self.server.scale(&self.origin, key, i64::from(replicas), why);
         self.count(before);
         result
     }

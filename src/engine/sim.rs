@@ -9,6 +9,7 @@ use super::events::EventRecorder;
 use super::informer::Informer;
 use super::journal::{Actor, Entry, EntryId, Op, Record};
 use super::kubelet::{Forced, Kubelets};
+use super::load::Load;
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
@@ -78,6 +79,7 @@ pub struct Sim {
     recorder: EventRecorder,
     scheduler: Scheduler,
     kubelets: Kubelets,
+    pub(super) loads: Vec<Load>,
     last_change: Time,
     scanned: usize,
 }
@@ -109,6 +111,7 @@ impl Sim {
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
             kubelets: Kubelets::new(config.timing),
+            loads: Vec::new(),
             last_change: Time::default(),
             scanned: 0,
             config,
@@ -328,6 +331,7 @@ impl Sim {
             now: self.now,
             wall: self.server.wall_at(self.now),
             timing: self.config.timing,
+            loads: &self.loads,
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed),
         };
         self.pass += 1;

@@ -1,5 +1,6 @@
 //! The loops, one file each. A new loop is one file here and one line in `ALL`.
 
+mod autoscaler;
 mod backends;
 mod cronjob;
 mod deployment;
@@ -32,6 +33,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &job::JobController,
     &cronjob::CronJobController,
     &ttl_after_finished::TtlAfterFinished,
+    &autoscaler::HorizontalPodAutoscaler,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
     &volume_binder::VolumeBinder,

@@ -183,7 +183,8 @@ impl ApiServer {
         {
             let name = &new.meta.name;
             let ready = job.status.ready.unwrap_or_default();
-            let message = format!("Job.batch {name:?} is invalid: status.ready: Invalid value: {ready}: cannot set more ready pods than active");
+            let message =
+                format!("Job.batch {name:?} is invalid: status.ready: Invalid value: {ready}: cannot set more ready pods than active");
             let error = ApiError::invalid(message);
             self.refuse(origin, new.key(), &error, why);
             return Err(error);

@@ -174,7 +174,12 @@ impl Pass<'_> {
                 }
                 (true, Some(condition)) => {
                     self.forget(uid);
-                    out.event(self.object, "Normal", "SawCompletedJob", format_smolstr!("Saw completed job: {name}, condition: {condition}"));
+                    out.event(
+                        self.object,
+                        "Normal",
+                        "SawCompletedJob",
+                        format_smolstr!("Saw completed job: {name}, condition: {condition}"),
+                    );
                 }
                 _ => {}
             }
@@ -185,7 +190,8 @@ impl Pass<'_> {
             }
         }
         let gone = |job: &Reference| {
-            jobs.iter().all(|known| known.meta.uid != job.uid) && out.server.get(&ObjectRef::new(Kind::Job, &job.namespace, &job.name)).is_none()
+            jobs.iter().all(|known| known.meta.uid != job.uid)
+                && out.server.get(&ObjectRef::new(Kind::Job, &job.namespace, &job.name)).is_none()
         };
         let missing: Vec<Reference> = self.status.active.iter().filter(|job| gone(job)).cloned().collect();
         for job in missing {

@@ -19,18 +19,38 @@ const CHILE: Option<&Summer> = Some(&Summer { from: (9, 2, 4), to: (4, 2, 3), ut
 
 /// Minutes ahead of UTC in standard time, the rule of summer time, and the zones that have both.
 const ZONES: &[(i64, Option<&Summer>, &str)] = &[
-    (0, NONE, "UTC Etc/UTC GMT Etc/GMT UCT Zulu Etc/UCT Etc/Zulu Etc/Greenwich Etc/Universal Africa/Abidjan Africa/Accra Africa/Dakar Atlantic/Reykjavik"),
-    (0, EUROPE, "WET Europe/London Europe/Dublin Europe/Lisbon Europe/Jersey Europe/Guernsey Europe/Isle_of_Man Atlantic/Canary Atlantic/Madeira"),
+    (
+        0,
+        NONE,
+        "UTC Etc/UTC GMT Etc/GMT UCT Zulu Etc/UCT Etc/Zulu Etc/Greenwich Etc/Universal Africa/Abidjan Africa/Accra Africa/Dakar Atlantic/Reykjavik",
+    ),
+    (
+        0,
+        EUROPE,
+        "WET Europe/London Europe/Dublin Europe/Lisbon Europe/Jersey Europe/Guernsey Europe/Isle_of_Man Atlantic/Canary Atlantic/Madeira",
+    ),
     (60, NONE, "Africa/Lagos Africa/Algiers Africa/Tunis Africa/Kinshasa Africa/Luanda"),
-    (60, EUROPE, "CET MET Europe/Amsterdam Europe/Andorra Europe/Belgrade Europe/Berlin Europe/Bratislava Europe/Brussels Europe/Budapest \
+    (
+        60,
+        EUROPE,
+        "CET MET Europe/Amsterdam Europe/Andorra Europe/Belgrade Europe/Berlin Europe/Bratislava Europe/Brussels Europe/Budapest \
         Europe/Copenhagen Europe/Gibraltar Europe/Ljubljana Europe/Luxembourg Europe/Madrid Europe/Malta Europe/Monaco Europe/Oslo \
         Europe/Paris Europe/Podgorica Europe/Prague Europe/Rome Europe/San_Marino Europe/Sarajevo Europe/Skopje Europe/Stockholm \
-        Europe/Tirane Europe/Vaduz Europe/Vatican Europe/Vienna Europe/Warsaw Europe/Zagreb Europe/Zurich Africa/Ceuta"),
+        Europe/Tirane Europe/Vaduz Europe/Vatican Europe/Vienna Europe/Warsaw Europe/Zagreb Europe/Zurich Africa/Ceuta",
+    ),
     (120, NONE, "Africa/Johannesburg Africa/Maputo Africa/Harare Africa/Lusaka Africa/Tripoli Africa/Khartoum Europe/Kaliningrad"),
-    (120, EUROPE, "EET Europe/Athens Europe/Bucharest Europe/Helsinki Europe/Kiev Europe/Kyiv Europe/Mariehamn Europe/Riga Europe/Sofia \
-        Europe/Tallinn Europe/Vilnius Asia/Nicosia"),
-    (180, NONE, "Turkey Europe/Istanbul Europe/Moscow Europe/Minsk Europe/Simferopol Africa/Nairobi Africa/Addis_Ababa Asia/Riyadh \
-        Asia/Baghdad Asia/Kuwait Asia/Qatar Asia/Amman Asia/Damascus"),
+    (
+        120,
+        EUROPE,
+        "EET Europe/Athens Europe/Bucharest Europe/Helsinki Europe/Kiev Europe/Kyiv Europe/Mariehamn Europe/Riga Europe/Sofia \
+        Europe/Tallinn Europe/Vilnius Asia/Nicosia",
+    ),
+    (
+        180,
+        NONE,
+        "Turkey Europe/Istanbul Europe/Moscow Europe/Minsk Europe/Simferopol Africa/Nairobi Africa/Addis_Ababa Asia/Riyadh \
+        Asia/Baghdad Asia/Kuwait Asia/Qatar Asia/Amman Asia/Damascus",
+    ),
     (210, NONE, "Iran Asia/Tehran"),
     (240, NONE, "Asia/Dubai Asia/Muscat Asia/Baku Asia/Tbilisi Asia/Yerevan Europe/Samara"),
     (270, NONE, "Asia/Kabul"),
@@ -40,8 +60,12 @@ const ZONES: &[(i64, Option<&Summer>, &str)] = &[
     (360, NONE, "Asia/Dhaka Asia/Omsk Asia/Urumqi Asia/Bishkek"),
     (390, NONE, "Asia/Yangon Asia/Rangoon"),
     (420, NONE, "Asia/Bangkok Asia/Jakarta Asia/Ho_Chi_Minh Asia/Saigon Asia/Novosibirsk Asia/Krasnoyarsk"),
-    (480, NONE, "PRC ROC Singapore Hongkong Asia/Shanghai Asia/Chongqing Asia/Hong_Kong Asia/Macau Asia/Taipei Asia/Singapore Asia/Kuala_Lumpur \
-        Asia/Manila Asia/Irkutsk Australia/Perth"),
+    (
+        480,
+        NONE,
+        "PRC ROC Singapore Hongkong Asia/Shanghai Asia/Chongqing Asia/Hong_Kong Asia/Macau Asia/Taipei Asia/Singapore Asia/Kuala_Lumpur \
+        Asia/Manila Asia/Irkutsk Australia/Perth",
+    ),
     (540, NONE, "Japan ROK Asia/Tokyo Asia/Seoul Asia/Pyongyang Asia/Yakutsk"),
     (570, NONE, "Australia/Darwin"),
     (570, AUSTRALIA, "Australia/Adelaide"),
@@ -51,13 +75,21 @@ const ZONES: &[(i64, Option<&Summer>, &str)] = &[
     (720, NEW_ZEALAND, "Pacific/Auckland"),
     (780, NONE, "Pacific/Tongatapu Pacific/Apia"),
     (-120, NONE, "America/Noronha Atlantic/South_Georgia"),
-    (-180, NONE, "America/Sao_Paulo Brazil/East America/Argentina/Buenos_Aires America/Buenos_Aires America/Montevideo America/Bahia America/Fortaleza"),
+    (
+        -180,
+        NONE,
+        "America/Sao_Paulo Brazil/East America/Argentina/Buenos_Aires America/Buenos_Aires America/Montevideo America/Bahia America/Fortaleza",
+    ),
     (-210, AMERICA, "America/St_Johns Canada/Newfoundland"),
     (-240, NONE, "America/Caracas America/La_Paz America/Manaus America/Puerto_Rico America/Santo_Domingo Brazil/West"),
     (-240, AMERICA, "America/Halifax Canada/Atlantic Atlantic/Bermuda"),
     (-240, CHILE, "America/Santiago Chile/Continental"),
     (-300, NONE, "EST America/Bogota America/Lima America/Panama America/Jamaica America/Guayaquil America/Cancun"),
-    (-300, AMERICA, "America/New_York US/Eastern America/Toronto Canada/Eastern America/Detroit America/Indiana/Indianapolis America/Nassau"),
+    (
+        -300,
+        AMERICA,
+        "America/New_York US/Eastern America/Toronto Canada/Eastern America/Detroit America/Indiana/Indianapolis America/Nassau",
+    ),
     (-360, NONE, "America/Mexico_City Mexico/General America/Costa_Rica America/Guatemala America/Regina America/El_Salvador"),
     (-360, AMERICA, "America/Chicago US/Central America/Winnipeg Canada/Central"),
     (-420, NONE, "MST America/Phoenix US/Arizona America/Hermosillo"),

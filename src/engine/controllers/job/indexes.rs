@@ -103,14 +103,9 @@ mod tests {
 
     #[test]
     fn sets_of_indexes_are_written_as_ranges() {
-        for (added, text) in [
-            (&[][..], ""),
-            (&[3], "3"),
-            (&[0, 1], "0,1"),
-            (&[2, 0, 1], "0-2"),
-            (&[5, 0, 1, 4, 9, 6], "0,1,4-6,9"),
-            (&[1, 3, 2, 2], "1-3"),
-        ] {
+        for (added, text) in
+            [(&[][..], ""), (&[3], "3"), (&[0, 1], "0,1"), (&[2, 0, 1], "0-2"), (&[5, 0, 1, 4, 9, 6], "0,1,4-6,9"), (&[1, 3, 2, 2], "1-3")]
+        {
             let mut set = Indexes::default();
             added.iter().for_each(|i| set.add(*i, *i));
             assert_eq!(set.text(), text);

@@ -86,6 +86,12 @@ impl Controller for JobController {
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(SETTLE));
         }
+        let (named, all) = track::recall(out.memory);
+        if !named.is_empty() {
+            let pods = view.cache.owned_of_kind(object.meta.uid, Kind::Pod).cloned().collect();
+            Pass::new(object, job, pods, view, out).resume(&named, all, view, out)?;
+            return Ok(Action::RequeueAfter(BATCH));
+        }
         let pods = claim(object, &job.spec.selector, Kind::Pod, view, out, |_| true)?;
         let mut pass = Pass::new(object, job, pods, view, out);
         let managed = pass.run(view, out);
@@ -389,11 +395,8 @@ impl<'a> Pass<'a> {
 
     /// Says when a Job was suspended or resumed.
     fn tell_suspension(&mut self, now: Timestamp, out: &mut Out<'_>) {
-        let (status, reason, message) = if self.spec.suspend {
-            ("True", "JobSuspended", "Job suspended")
-        } else {
-            ("False", "JobResumed", "Job resumed")
-        };
+        let (status, reason, message) =
+            if self.spec.suspend { ("True", "JobSuspended", "Job suspended") } else { ("False", "JobResumed", "Job resumed") };
         if !track::ensure(&mut self.status.conditions, "Suspended", (status, reason.into(), message.into()), now) {
             return;
         }

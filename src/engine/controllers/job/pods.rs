@@ -100,7 +100,10 @@ impl Pass<'_> {
         }
         let (mut now, mut soonest) = (Vec::new(), None);
         for index in places {
-            match self.replaced_at(index).map_or(0, |pod| Record { failures: all_failures(pod) + 1, last: backoff::ended_at(pod) }.remaining(view)) {
+            match self
+                .replaced_at(index)
+                .map_or(0, |pod| Record { failures: all_failures(pod) + 1, last: backoff::ended_at(pod) }.remaining(view))
+            {
                 0 => now.push(Some(index)),
                 remaining => soonest = Some(soonest.map_or(remaining, |s: u64| s.min(remaining))),
             }

@@ -55,8 +55,9 @@ fn first_match<'a>(policy: &FailurePolicy, pod: &'a Pod) -> Option<(usize, Match
                 all.filter_map(|status| exit_code(status, wanted).map(|code| Match::Container(&status.name, code))).next()
             }
             None => {
-                let matches =
-                    |kind: &Str, status: &Str| rule.on_pod_conditions.iter().any(|pattern| pattern.kind == *kind && pattern.status == *status);
+                let matches = |kind: &Str, status: &Str| {
+                    rule.on_pod_conditions.iter().any(|pattern| pattern.kind == *kind && pattern.status == *status)
+                };
                 pod.status.conditions.iter().find(|c| matches(&c.kind, &c.status)).map(|c| Match::Condition(&c.kind))
             }
         };

@@ -7,19 +7,25 @@ use super::super::ownership::JOB_TRACKING;
 use super::policy::{Verdict, judge};
 use super::{End, Pass, phase, untrack};
 use crate::api::batch::{JobCondition, JobStatus};
-use crate::api::{Body, Object, Str, Timestamp, Uid};
-use crate::engine::out::{Out, View};
+use crate::api::time::MS;
+use crate::api::{Body, Duration, Object, Str, Timestamp, Uid};
+use crate::engine::out::{Memory, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
+/// From the status that names Pods to their release: two round trips.
+const RELEASE: Duration = 12 * MS;
+/// Begins the keys under which Pods are remembered.
+const NAMED: &str = "pod ";
 /// The status names at most so many Pods at once.
 const MOST_UNCOUNTED: usize = 500;
 
 impl Pass<'_> {
     /// Writes the status, releases the Pods that it names, and counts them.
     pub(super) fn track(&mut self, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
-        let mut held: Vec<Uid> = self.pods.iter().filter(|pod| pod.meta.has_finalizer(JOB_TRACKING)).map(|pod| pod.meta.uid).collect();
+        let held: Vec<Uid> = self.pods.iter().filter(|pod| pod.meta.has_finalizer(JOB_TRACKING)).map(|pod| pod.meta.uid).collect();
         self.needs_flush |= count_released(&mut self.status, &held);
         let (ended, all) = self.name_ended();
         self.announce_end(view.wall);
@@ -27,10 +33,34 @@ impl Pass<'_> {
             self.flush(out)?;
             self.record.store(out.memory);
             self.needs_flush = false;
+            if !ended.is_empty() {
+                // Others see what was announced before the Pods are released and the Job may end.
+                remember(&ended, all, out.memory);
+                self.look_again(RELEASE);
+                return Ok(());
+            }
         }
+        self.release(&ended, all, held, view, out)
+    }
+
+    /// The second half, a moment after the status was written.
+    pub(super) fn resume(&mut self, named: &[Uid], all: bool, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+        let held = self.pods.iter().filter(|pod| pod.meta.has_finalizer(JOB_TRACKING)).map(|pod| pod.meta.uid).collect();
+        let ended: Vec<Rc<Object>> = self.pods.iter().filter(|pod| named.contains(&pod.meta.uid)).cloned().collect();
+        self.terminating = self.status.terminating.unwrap_or(0);
+        self.end = match (self.status.met("SuccessCriteriaMet"), self.status.met("FailureTarget")) {
+            (Some(condition), _) => End::like("Complete", condition),
+            (None, Some(condition)) => End::like("Failed", condition),
+            (None, None) => None,
+        };
+        self.release(&ended, all, held, view, out)
+    }
+
+    /// Takes the finalizers off the Pods that the status names, counts them, and ends the Job if they were the last.
+    fn release(&mut self, ended: &[Rc<Object>], all: bool, mut held: Vec<Uid>, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let mut result = Ok(());
         out.together(|out| {
-            for pod in &ended {
+            for pod in ended {
                 match untrack(&pod.key(), Why::Counted, out) {
                     Ok(()) => held.retain(|uid| *uid != pod.meta.uid),
                     Err(error) => result = Err(error),
@@ -157,7 +187,8 @@ impl Pass<'_> {
     }
 
     fn flush(&mut self, out: &mut Out<'_>) -> Result<(), ApiError> {
-        let (status, why) = (self.status.clone(), self.end.as_ref().map_or(Why::Observed, |end| Why::JobEnds { reason: end.reason.clone() }));
+        let (status, why) =
+            (self.status.clone(), self.end.as_ref().map_or(Why::Observed, |end| Why::JobEnds { reason: end.reason.clone() }));
         self.object = out.update_status(&self.object, why, |o| {
             if let Body::Job(job) = &mut o.body {
                 job.status = status;
@@ -165,6 +196,25 @@ impl Pass<'_> {
         })?;
         Ok(())
     }
+}
+
+/// Remembers which Pods to release, and whether they are all that have ended.
+fn remember(ended: &[Rc<Object>], all: bool, memory: &mut Memory) {
+    for pod in ended {
+        memory.insert(format_smolstr!("{NAMED}{}", pod.meta.uid), i64::from(all));
+    }
+}
+
+/// The Pods to release; they are remembered once.
+pub fn recall(memory: &mut Memory) -> (Vec<Uid>, bool) {
+    let (mut named, mut all) = (Vec::new(), true);
+    memory.retain(|key, value| {
+        let uid = key.strip_prefix(NAMED).and_then(Uid::parse);
+        named.extend(uid);
+        all &= uid.is_none() || *value != 0;
+        uid.is_none()
+    });
+    (named, all)
 }
 
 /// Moves Pods that are not held any more from the list of the uncounted to the counters.
