@@ -92,12 +92,13 @@ impl ApiServer {
     /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
     fn identify_job(&mut self, value: &mut Value) {
         let uid = self.rng.uid().to_string();
-        let meta = &mut value["metadata"];
-        let prefix = meta["generateName"].as_str().unwrap_or("").to_owned();
-        if meta["name"].as_str().unwrap_or("").is_empty() && !prefix.is_empty() {
-            meta["name"] = Value::String(prefix + &self.rng.suffix());
+        let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+        let text = |key: &str| meta.get(key).and_then(Value::as_str).unwrap_or("");
+        if text("name").is_empty() && !text("generateName").is_empty() {
+            let name = text("generateName").to_owned() + &self.rng.suffix();
+            meta.insert("name".into(), name.into());
         }
-        meta["uid"] = Value::String(uid.clone());
+        meta.insert("uid".into(), uid.as_str().into());
         defaults::prepare_job(value, &uid);
     }
 

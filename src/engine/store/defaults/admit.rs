@@ -3,8 +3,8 @@
 //! Models `plugin/pkg/admission/{serviceaccount,defaulttolerationseconds,priority}` and
 //! `pkg/registry/batch/job` (the generated selector).
 
-use super::{Object, child, items, set, text};
-use serde_json::{Map, Value, json};
+use super::{Object, child, items, part, set, text};
+use serde_json::{Value, json};
 
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
@@ -84,11 +84,11 @@ pub fn prepare_job(job: &mut Value, uid: &str) {
         labels.insert(format!("{prefix}job-name"), Value::from(name.as_str()));
         labels.insert(format!("{prefix}controller-uid"), Value::from(uid));
     }
+    let labels = Value::Object(labels.clone());
     let selector = child(child(spec, "selector"), "matchLabels");
     selector.entry("batch.kubernetes.io/controller-uid").or_insert(Value::from(uid));
-    let labels = job["spec"]["template"]["metadata"]["labels"].clone();
-    let own = &mut job["metadata"]["labels"];
-    if own.as_object().is_none_or(Map::is_empty) {
-        *own = labels;
+    let metadata = child(object, "metadata");
+    if part(metadata, "labels").is_none_or(|own| own.is_empty()) {
+        metadata.insert("labels".to_owned(), labels);
     }
 }
