@@ -45,7 +45,7 @@ kinds! {
     StatefulSet "apps" "v1" "statefulsets" "sts" true true;
     ControllerRevision "apps" "v1" "controllerrevisions" "" true true;
     DaemonSet "apps" "v1" "daemonsets" "ds" true false;
-    ReplicationController "" "v1" "replicationcontrollers" "rc" true false;
+    ReplicationController "" "v1" "replicationcontrollers" "rc" true true;
     Job "batch" "v1" "jobs" "" true true;
     CronJob "batch" "v1" "cronjobs" "cj" true true;
     Service "" "v1" "services" "svc" true true;
@@ -59,8 +59,8 @@ kinds! {
     ServiceAccount "" "v1" "serviceaccounts" "sa" true true;
     PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" true false;
     HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers" "hpa" true true;
-    ResourceQuota "" "v1" "resourcequotas" "quota" true false;
-    LimitRange "" "v1" "limitranges" "limits" true false;
+    ResourceQuota "" "v1" "resourcequotas" "quota" true true;
+    LimitRange "" "v1" "limitranges" "limits" true true;
     PriorityClass "scheduling.k8s.io" "v1" "priorityclasses" "pc" false true;
     Event "" "v1" "events" "ev" true true;
     PodTemplate "" "v1" "podtemplates" "" true false;

@@ -154,7 +154,9 @@ impl Body {
         let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
         Ok(match kind {
             Kind::Pod => Body::Pod(Pod::from_parts(spec(&mut map), map.remove("status"))?),
-            Kind::ReplicaSet => Body::ReplicaSet(ReplicaSet::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::ReplicaSet | Kind::ReplicationController => {
+                Body::ReplicaSet(ReplicaSet::from_parts(spec(&mut map), map.remove("status"))?)
+            }
             Kind::Deployment => Body::Deployment(Deployment::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::StatefulSet => Body::StatefulSet(StatefulSet::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Job => Body::Job(Box::new(Job::from_parts(spec(&mut map), map.remove("status"))?)),

@@ -173,7 +173,29 @@ impl Deployment {
     }
 }
 
-// ---- ReplicaSet
+// ---- ReplicaSet and ReplicationController
+
+/// A selector in either form: a ReplicationController's is a plain map of labels.
+#[derive(Clone, Debug, Default)]
+pub struct PodSelector(LabelSelector);
+
+impl std::ops::Deref for PodSelector {
+    type Target = LabelSelector;
+    fn deref(&self) -> &LabelSelector {
+        &self.0
+    }
+}
+
+impl Json for PodSelector {
+    fn read(&mut self, value: &Value) -> Result<(), String> {
+        // A label of one of these names would have a string as its value.
+        let is_plain = !value["matchLabels"].is_object() && !value["matchExpressions"].is_array();
+        if is_plain { self.0.match_labels.read(value) } else { self.0.read(value) }
+    }
+    fn write(&self) -> Value {
+        self.0.write()
+    }
+}
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ReplicaSet {
@@ -184,7 +206,7 @@ pub struct ReplicaSet {
 record! {
     #[derive(Clone, Debug, Default)]
     pub struct ReplicaSetSpec {
-        pub selector: LabelSelector = "selector",
+        pub selector: PodSelector = "selector",
         pub min_ready_seconds: i64 = "minReadySeconds",
     }
 

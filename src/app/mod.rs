@@ -4,6 +4,7 @@
 pub mod examples;
 pub mod facts;
 pub mod highlight;
+pub mod loops;
 pub mod permalink;
 pub mod run;
 pub mod shell;

@@ -25,11 +25,13 @@ pub enum View {
     Nodes,
     /// What holds the data.
     Storage,
+    /// The control plane at work.
+    Loops,
 }
 
 impl View {
     /// All, in the order of the tabs.
-    pub const ALL: [View; 3] = [View::Ownership, View::Nodes, View::Storage];
+    pub const ALL: [View; 4] = [View::Ownership, View::Nodes, View::Storage, View::Loops];
 
     /// On the tab.
     pub fn title(self) -> &'static str {
@@ -37,6 +39,7 @@ impl View {
             View::Ownership => "Ownership",
             View::Nodes => "Nodes",
             View::Storage => "Storage",
+            View::Loops => "Loops",
         }
     }
 
@@ -46,6 +49,7 @@ impl View {
             View::Ownership => "ownership",
             View::Nodes => "nodes",
             View::Storage => "storage",
+            View::Loops => "loops",
         }
     }
 
@@ -55,6 +59,7 @@ impl View {
             View::Ownership => "i-deployment",
             View::Nodes => "i-node",
             View::Storage => "i-pv",
+            View::Loops => "i-kubelet",
         }
     }
 
@@ -154,6 +159,8 @@ pub enum Msg {
     Tab(Tab),
     /// One namespace, or all.
     Namespace(Option<String>),
+    /// Which loop of the control plane; the one that is chosen already is let go.
+    Loop(Option<String>),
     /// Size of the stage in CSS pixels.
     Stage(f64, f64),
 }
@@ -186,6 +193,8 @@ pub struct State {
     pub history: Rc<Vec<String>>,
     /// One namespace, or all but the system's.
     pub namespace: Option<String>,
+    /// The loop that the diagram of loops is turned to, and the timeline filtered to.
+    pub chosen: Option<String>,
     /// Said once, politely.
     pub notice: String,
     /// The stage's size.
@@ -213,9 +222,10 @@ struct Key {
     version: (u64, u64),
     view: View,
     selected: Option<ObjectRef>,
+    chosen: Option<String>,
     namespace: Option<String>,
     stage: (f64, f64),
-    /// Tenths of a second while something counts down.
+    /// Tenths of a second while something counts down; for the loops the instant itself, as their queues are no objects.
     tenths: i64,
 }
 
@@ -239,6 +249,7 @@ impl State {
             console: Rc::default(),
             history: Rc::default(),
             namespace: None,
+            chosen: None,
             notice: String::new(),
             stage: (800.0, 560.0),
             marks: Rc::default(),
@@ -348,6 +359,7 @@ impl State {
             Msg::Select(key) => self.selected = key,
             Msg::Tab(tab) => self.tab = tab,
             Msg::Namespace(namespace) => self.namespace = namespace,
+            Msg::Loop(name) => self.chosen = if self.chosen == name { None } else { name },
             Msg::Stage(width, height) => self.stage = (width, height),
         }
     }
@@ -486,9 +498,14 @@ impl State {
             version: self.run.version(),
             view: self.view,
             selected: self.selected.clone(),
+            chosen: self.chosen.clone(),
             namespace: self.namespace.clone(),
             stage: self.stage,
-            tenths: if counts { self.run.wall() / 100 } else { 0 },
+            tenths: match self.view {
+                View::Loops => self.run.wall(),
+                _ if counts => self.run.wall() / 100,
+                _ => 0,
+            },
         };
         if let Some((drawn, picture)) = &self.drawn
             && *drawn == key
@@ -499,17 +516,20 @@ impl State {
         let scope = self.scope();
         let model = adapt::model(&objects, &scope);
         let uid = self.object().map(|object| object.meta.uid.to_string());
-        let layout = match self.view {
-            View::Ownership => ownership::layout,
-            View::Nodes => nodes::layout,
-            // A low frame has no room for three rows; claims stand beside their Pods there.
-            View::Storage if self.stage.1 < 420.0 && self.stage.0 > self.stage.1 && !model.claims.is_empty() => ownership::claims,
-            View::Storage => storage::layout,
-        };
         // A small frame that is wider than high shows the wide layout, only smaller.
         let width = if self.stage.0 > self.stage.1 { self.stage.0.max(560.0) } else { self.stage.0 };
-        let scene = layout(&model, uid.as_deref(), width);
-        let budget = if self.view == View::Ownership { adapt::budget(&objects, &scope, uid.as_deref()).map(Rc::new) } else { None };
+        let uid = uid.as_deref();
+        let scene = match self.view {
+            View::Ownership => ownership::layout(&model, uid, width),
+            View::Nodes => nodes::layout(&model, uid, width),
+            // A low frame has no room for three rows; claims stand beside their Pods there.
+            View::Storage if self.stage.1 < 420.0 && self.stage.0 > self.stage.1 && !model.claims.is_empty() => {
+                ownership::claims(&model, uid, width)
+            }
+            View::Storage => storage::layout(&model, uid, width),
+            View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), width),
+        };
+        let budget = if self.view == View::Ownership { adapt::budget(&objects, &scope, uid).map(Rc::new) } else { None };
         let pill = self.pill(&objects, &scene);
         let old = self.drawn.take().map(|(_, picture)| picture);
         // Equal parts keep their pointer, so that their components need not look.
@@ -530,6 +550,13 @@ impl State {
     }
 
     fn pill(&self, objects: &[Rc<Object>], scene: &Scene) -> Option<(String, &'static str, &'static str)> {
+        if self.view == View::Loops {
+            return Some((
+                "Every controller watches the API server, compares, and writes back. None talks to another.".into(),
+                "plain",
+                "",
+            ));
+        }
         if self.view == View::Nodes {
             return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));
         }

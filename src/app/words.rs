@@ -8,6 +8,7 @@ use crate::engine::journal::{Entry, EntryId, Op, Record};
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
 use crate::scene::format::clock;
+use crate::scene::marks::{LANES, OTHERS};
 use crate::scene::model::PodState;
 
 /// One item of the chain.
@@ -99,17 +100,23 @@ pub fn lane(entry: &Entry) -> Option<u8> {
     if is_event(entry) {
         return None;
     }
-    Some(match entry.actor.name {
-        "user" => 0,
-        "deployment-controller" => 1,
-        "replicaset-controller" => 2,
-        "statefulset-controller" => 3,
-        "default-scheduler" => 4,
-        "kubelet" => 5,
-        actor if actor.contains("volume") || actor.contains("provision") || actor.contains("pv") => 6,
-        actor if actor.contains("endpoint") => 7,
-        _ => return None,
-    })
+    lane_of(entry.actor.name)
+}
+
+/// The lane of the loop of this name.
+pub fn lane_of(name: &str) -> Option<u8> {
+    let of = |lane: &str| LANES.iter().position(|known| *known == lane).map(|at| at as u8);
+    match name {
+        "apiserver" => None,
+        "user" => of("user"),
+        "default-scheduler" => of("scheduler"),
+        "cronjob-controller" | "ttl-after-finished-controller" => of("job"),
+        "horizontal-pod-autoscaler" => of("autoscaler"),
+        "taint-eviction-controller" | "node-controller" | "node-lifecycle-controller" => of("node"),
+        name if name.contains("volume") || name.contains("provision") || name.contains("pv") => of("volume"),
+        name if name.contains("endpoint") => of("endpoints"),
+        name => of(name.trim_end_matches("-controller")).or(Some(OTHERS)),
+    }
 }
 
 /// Whether an entry tells of a failure.

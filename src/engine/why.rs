@@ -274,6 +274,11 @@ pub enum Why {
         /// Size after.
         to: i32,
     },
+    /// API server: a quota counts an object that is being created.
+    QuotaCharged {
+        /// Its kind and name.
+        object: Str,
+    },
 }
 
 /// What decides which of two Pods of a ReplicaSet goes first, in the order it is looked at.

@@ -57,6 +57,7 @@ pub fn why(why: &Why) -> String {
         Why::OwnerWaits { owner } => format!("its owner {owner} waits for it to go"),
         Why::DependentsGone => "no dependent is left that blocks the deletion".into(),
         Why::Orphaned { owner } => format!("{owner} is deleted without its dependents"),
+        Why::QuotaCharged { object } => format!("{object} counts"),
         // Jobs, CronJobs, autoscalers.
         Why::JobEnds { reason } => format!("the Job ends: {reason}"),
         Why::JobSuspended => "the Job is suspended".into(),

@@ -1,7 +1,55 @@
 //! The timeline: lanes, marks, the axis. Pure arithmetic from times to pixels.
 
 /// The lanes, top down.
-pub const LANES: [&str; 8] = ["user", "deployment", "replicaset", "statefulset", "scheduler", "kubelet", "volume", "endpoints"];
+pub const LANES: [&str; 13] = [
+    "user",
+    "deployment",
+    "replicaset",
+    "statefulset",
+    "daemonset",
+    "job",
+    "autoscaler",
+    "scheduler",
+    "kubelet",
+    "volume",
+    "endpoints",
+    "node",
+    "others",
+];
+/// The last lane: loops without one of their own.
+pub const OTHERS: u8 = LANES.len() as u8 - 1;
+/// Lanes that are shown even while they are empty, as long as there is room.
+const USUAL: [u8; 8] = [0, 1, 2, 3, 7, 8, 9, 10];
+/// As many lanes have room.
+const ROOM: usize = 8;
+
+/// Which row each lane is drawn in, and the lanes that have a row. A lane that finds no room is drawn among the others.
+pub fn rows(marks: &[Mark]) -> ([u8; LANES.len()], Vec<u8>) {
+    let mut used = [false; LANES.len()];
+    for mark in marks {
+        if let Some(slot) = used.get_mut(usize::from(mark.lane)) {
+            *slot = true;
+        }
+    }
+    used[0] = true;
+    let count = used.iter().filter(|used| **used).count();
+    let mut shown: Vec<u8> = (0..OTHERS).filter(|lane| used[usize::from(*lane)]).collect();
+    if count > ROOM {
+        shown.truncate(ROOM - 1);
+        shown.push(OTHERS);
+    } else {
+        shown.extend(used[usize::from(OTHERS)].then_some(OTHERS));
+        let more: Vec<u8> = USUAL.into_iter().filter(|lane| !used[usize::from(*lane)]).take(ROOM - count).collect();
+        shown.extend(more);
+        crate::order::sort(&mut shown);
+    }
+    let last = shown.len() as u8 - 1;
+    let mut rows = [last; LANES.len()];
+    for (row, lane) in shown.iter().enumerate() {
+        rows[usize::from(*lane)] = row as u8;
+    }
+    (rows, shown)
+}
 
 /// Something to mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +153,16 @@ mod tests {
         assert_eq!(step, 10_000);
         assert_eq!(ticks[..3], [0, 10_000, 20_000]);
         assert_eq!(Axis::covering(0, 880.0).ticks().1, 1000);
+    }
+
+    #[test]
+    fn lanes_that_are_used_have_a_row_and_the_rest_shares_the_last() {
+        let (rows, shown) = rows(&[]);
+        assert_eq!(shown, USUAL);
+        assert_eq!((rows[0], rows[7]), (0, 4));
+        let all: Vec<Mark> = (0..LANES.len() as u8).map(|lane| Mark { at: 0, lane, bad: false }).collect();
+        let (rows, shown) = super::rows(&all);
+        assert_eq!((shown.len(), shown[7], rows[8], rows[usize::from(OTHERS)]), (8, OTHERS, 7, 7));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 pub mod adapt;
 pub mod budget;
 pub mod format;
+pub mod loops;
 pub mod marks;
 pub mod model;
 pub mod nodes;

@@ -1,5 +1,6 @@
 //! What a diagram is made of. Units are CSS pixels at 100 %.
 
+use super::loops::Pass;
 use super::model::{Controller, Id, PodState};
 use std::fmt::Write as _;
 
@@ -106,6 +107,12 @@ pub enum Body {
     Inert,
     /// A line of words, as "+2 old revisions".
     Note(String),
+    /// The API server and its store.
+    Store { version: u64 },
+    /// A control loop on the ring; its name stands above or below.
+    Loop { title: String, glyph: &'static str, queue: usize, above: bool, big: bool, writes: bool },
+    /// The last pass of a loop.
+    Pass(Box<Pass>),
 }
 
 /// A Node's card.
@@ -166,6 +173,12 @@ pub enum Line {
     Waits,
     /// Owns, on the chosen path.
     Chosen,
+    /// A loop watches the store.
+    Watches,
+    /// A loop writes to the store.
+    Writes,
+    /// From the chosen loop to its panel.
+    Opens,
 }
 
 impl Line {
@@ -179,6 +192,9 @@ impl Line {
             Line::Bound => "edge bound",
             Line::Waits => "edge wait",
             Line::Chosen => "edge on",
+            Line::Watches => "edge watch",
+            Line::Writes => "edge on writes",
+            Line::Opens => "funnel",
         }
     }
 }

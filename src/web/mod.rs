@@ -5,6 +5,7 @@ mod dom;
 mod editor;
 mod inspector;
 mod page;
+mod pass;
 mod shapes;
 mod stage;
 mod timeline;

@@ -236,7 +236,7 @@ impl Page {
             ">" => vec![Do::Speed(speed::next(now, true))],
             "Home" => vec![Do::Seek(0)],
             "End" => vec![Do::Live],
-            key @ ("1" | "2" | "3") => vec![Do::View(View::ALL[key.parse::<usize>().unwrap_or(1) - 1])],
+            key @ ("1" | "2" | "3" | "4") => vec![Do::View(View::ALL[key.parse::<usize>().unwrap_or(1) - 1])],
             "`" | "/" => {
                 event.prevent_default();
                 self.console = true;
@@ -539,7 +539,7 @@ impl Page {
                 if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label="Timeline">
                     <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} on={Self::on(ctx)} />
-                    <Lanes marks={self.marks.clone()} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                    <Lanes marks={self.marks.clone()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
                 </section>
                 { self.console(ctx) }
             </div>
@@ -669,6 +669,7 @@ impl Page {
                 }) }</>
             },
             View::Nodes => html! { <p>{ "The cluster has no Node." }</p> },
+            View::Loops => Html::default(),
             View::Storage => html! { <p>{ "No PersistentVolumeClaim yet: a StatefulSet with volumeClaimTemplates would make some." }</p> },
         };
         html! {
@@ -681,6 +682,7 @@ impl Page {
                 empty={empty}
                 as_list={self.as_list}
                 on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
+                on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
             />
@@ -781,7 +783,7 @@ impl Page {
                     ("]  [", "Next, previous thing you did"),
                     (">  <", "Faster, slower"),
                     ("Home  End", "First event, live"),
-                    ("1 2 3", "Diagrams"),
+                    ("1 … 4", "Diagrams"),
                     ("↓  ↑", "Walk the objects"),
                     ("Enter", "Select"),
                     ("W", "Why"),

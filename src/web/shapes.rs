@@ -68,7 +68,7 @@ pub fn Shape(props: &ShapeProps) -> Html {
     let item = &props.item;
     let rect = item.rect;
     let style = format!("translate:{}px {}px;width:{}px;height:{}px", rect.x, rect.y, rect.w, rect.h);
-    let still = matches!(item.body, Body::Tray { .. } | Body::Note(_));
+    let still = still(&item.body);
     let class = classes!("item", outer(item), props.selected.then_some("pick"), props.ghost.then_some("ghost"));
     let real = !still && !props.ghost && !item.id.kind.is_empty();
     html! {
@@ -92,6 +92,11 @@ pub fn Shape(props: &ShapeProps) -> Html {
     }
 }
 
+/// What cannot be chosen.
+pub fn still(body: &Body) -> bool {
+    matches!(body, Body::Tray { .. } | Body::Note(_) | Body::Store { .. } | Body::Pass(_))
+}
+
 fn outer(item: &Item) -> Classes {
     match &item.body {
         Body::Controller { of, wide } => classes!("card", wide.then_some("wide"), of.leaving.then_some("leaving")),
@@ -106,6 +111,11 @@ fn outer(item: &Item) -> Classes {
         Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
         Body::Tray { .. } => classes!("tray"),
         Body::Note(_) => classes!("foldnote"),
+        Body::Store { .. } => classes!("card", "store"),
+        Body::Loop { big, above, writes, .. } => {
+            classes!("loop", big.then_some("big"), above.then_some("above"), writes.then_some("writes"))
+        }
+        Body::Pass(_) => classes!("card", "pass"),
     }
 }
 
@@ -139,6 +149,21 @@ fn content(item: &Item) -> Html {
             <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ name }</b></div></div>
         },
         Body::Note(text) => html! { { text } },
+        Body::Store { version } => html! {
+            <>
+                <div class="hd"><span class="kicon cluster">{ icon("i-apiserver", 18) }</span><div class="grow"><b>{ "API server" }</b><small>{ "watch · write" }</small></div></div>
+                <div class="hd"><span class="kicon cluster">{ icon("i-etcd", 18) }</span><div class="grow"><b>{ "etcd" }</b><small>{ "resourceVersion " }<em class="mono">{ version }</em></small></div></div>
+            </>
+        },
+        Body::Loop { title, glyph, queue, .. } => html! {
+            <>
+                <span class="ring">{ icon(glyph, 18) }</span>
+                <span class="nm"><b>{ title }</b>
+                    <i class="keys">{ for (0..(*queue).min(6)).map(|_| html! { <i /> }) }if *queue > 6 { { format!("+{}", queue - 6) } }</i>
+                </span>
+            </>
+        },
+        Body::Pass(pass) => super::pass::view(pass),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The stage: pan, zoom, fit, the keyboard's way through the objects, and what enters and leaves.
 
 use super::dom::{self, icon};
-use super::shapes::{Shape, over, under};
+use super::shapes::{Shape, over, still, under};
 use crate::api::{Kind, ObjectRef};
 use crate::scene::model::{Id, PodState};
 use crate::scene::shape::{Body, Item, Scene};
@@ -31,6 +31,8 @@ pub struct Props {
     pub as_list: bool,
     /// A person chose an object.
     pub on_select: Callback<Option<ObjectRef>>,
+    /// A person chose a loop.
+    pub on_loop: Callback<String>,
     /// A person asks why.
     pub on_why: Callback<ObjectRef>,
     /// The size of the stage.
@@ -81,6 +83,15 @@ pub struct Stage {
 /// The key of an item's object, if the engine knows it.
 pub fn key_of(id: &Id) -> Option<ObjectRef> {
     Some(ObjectRef::new(Kind::from_name(&id.kind)?, &id.namespace, &id.name))
+}
+
+/// Tells what a person chose: an object, or a loop.
+fn pick(props: &Props, id: &Id) {
+    if id.kind == "Loop" {
+        props.on_loop.emit(id.name.clone());
+    } else if let Some(key) = key_of(id) {
+        props.on_select.emit(Some(key));
+    }
 }
 
 impl Stage {
@@ -161,9 +172,7 @@ impl Stage {
             }
             return;
         }
-        if let Some(key) = key_of(&item.id) {
-            ctx.props().on_select.emit(Some(key));
-        }
+        pick(ctx.props(), &item.id);
     }
 
     fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
@@ -173,7 +182,7 @@ impl Stage {
         let scene = ctx.props().scene.clone();
         let count = scene.items.len();
         let at = self.item_at(event.target());
-        let usable = |index: &usize| !matches!(scene.items[*index].body, Body::Tray { .. } | Body::Note(_));
+        let usable = |index: &usize| !still(&scene.items[*index].body);
         let to = match (event.key().as_str(), at) {
             ("ArrowDown", Some(at)) if event.shift_key() => (0..count).find(|index| scene.items[*index].parent == Some(at)),
             ("ArrowUp", Some(at)) if event.shift_key() => scene.items[at].parent,
@@ -181,9 +190,7 @@ impl Stage {
             ("ArrowUp", at) => (0..at.unwrap_or(count)).rev().find(usable),
             ("Enter", Some(at)) => {
                 event.prevent_default();
-                if let Some(key) = key_of(&scene.items[at].id) {
-                    ctx.props().on_select.emit(Some(key));
-                }
+                pick(ctx.props(), &scene.items[at].id);
                 return false;
             }
             ("w" | "W", Some(at)) => {
@@ -195,9 +202,7 @@ impl Stage {
             (" ", Some(at)) => {
                 event.prevent_default();
                 event.stop_propagation();
-                if let Some(key) = key_of(&scene.items[at].id) {
-                    ctx.props().on_select.emit(Some(key));
-                }
+                pick(ctx.props(), &scene.items[at].id);
                 return false;
             }
             ("+" | "=", _) => {
@@ -386,9 +391,9 @@ impl Component for Stage {
             let element: Element = event.target()?.dyn_into().ok()?;
             Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?))
         });
-        let still = self.quiet || !props.animate;
+        let quiet = self.quiet || !props.animate;
         let drawing = html! {
-            <div class={classes!("world", still.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus}>
+            <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus}>
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true /> }) }
                 { for scene.items.iter().enumerate().map(|(index, item)| html! {
@@ -418,7 +423,11 @@ impl Component for Stage {
                 } else {
                     { drawing }
                     if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed {
+                        if props.scope.starts_with("loops") {
+                            <div class="legend"><span><i class="dot" />{ "key in the work queue" }</span><span><i class="ln-watch" />{ "watch" }</span><span><i class="ln-write" />{ "newest write" }</span></div>
+                        } else {
                         <div class="legend">{ for PodState::ALL.iter().map(|state| html! { <span>{ icon(state.glyph(), 14) }{ state.word() }</span> }) }</div>
+                        }
                     }
                     if self.size.0 >= 560.0 && !props.embed {
                         <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>

@@ -4,7 +4,7 @@ use super::dom::{self, icon};
 use crate::app::format::{clock, tick};
 use crate::app::speed;
 use crate::app::state::Msg as Do;
-use crate::scene::marks::{Axis, Block, LANES, Mark, blocks};
+use crate::scene::marks::{Axis, Block, LANES, Mark, blocks, rows};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlInputElement, InputEvent, KeyboardEvent, PointerEvent};
@@ -70,6 +70,9 @@ pub struct LanesProps {
     pub end: u64,
     /// The chosen chain of causes: time and lane, newest first.
     pub chain: Rc<Vec<(u64, u8)>>,
+    /// The lane of the chosen loop: the others are dimmed.
+    #[prop_or_default]
+    pub only: Option<u8>,
     /// Dark or light: the canvas is painted anew.
     pub dark: bool,
     /// One bar without lanes (embed, phone).
@@ -213,15 +216,19 @@ impl Paint<'_> {
     fn lanes(&self, merged: &[Block]) {
         let c = self.context;
         let left = 104.0;
-        let row = |lane: u8| 24.0 + f64::from(lane) * 12.0;
-        self.fill("--surface-2", (0..8).step_by(2).map(|lane| (left - 8.0, row(lane), self.width - left - 8.0, 12.0)));
+        let (rows, shown) = rows(&self.props.marks);
+        let row = |lane: u8| 24.0 + f64::from(rows.get(usize::from(lane)).copied().unwrap_or(0)) * 12.0;
+        let other = |lane: u8| lane != 0 && self.props.only.is_some_and(|only| row(only) != row(lane));
+        self.fill("--surface-2", (0..8).step_by(2).map(|at| (left - 8.0, 24.0 + f64::from(at) * 12.0, self.width - left - 8.0, 12.0)));
         c.set_font("11px system-ui, sans-serif");
         c.set_text_align("right");
         c.set_text_baseline("middle");
         c.set_fill_style_str(&self.token("--text-3"));
-        for (lane, name) in LANES.iter().enumerate() {
-            let _ = c.fill_text(name, left - 16.0, row(lane as u8) + 6.5);
+        for lane in shown {
+            c.set_global_alpha(if other(lane) { 0.45 } else { 1.0 });
+            let _ = c.fill_text(LANES[usize::from(lane)], left - 16.0, row(lane) + 6.5);
         }
+        c.set_global_alpha(1.0);
         self.ticks(left);
         let (now, end) = (left + self.axis.x(self.props.now), left + self.axis.x(self.props.end));
         if self.props.now < self.props.end {
@@ -235,7 +242,7 @@ impl Paint<'_> {
         };
         for past in [true, false] {
             c.set_global_alpha(if past { 1.0 } else { 0.5 });
-            let here = || merged.iter().filter(move |block| block.lane != 0 && (left + block.x <= now + 0.5) == past);
+            let here = || merged.iter().filter(|block| block.lane != 0 && (left + block.x <= now + 0.5) == past && !other(block.lane));
             let bar = |block: &Block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
             self.fill("--text-3", here().filter(|block| !block.bad && !chosen(block)).map(bar));
             self.fill("--st-failed", here().filter(|block| block.bad).map(bar));
@@ -244,6 +251,11 @@ impl Paint<'_> {
                 self.diamond(left + block.x, row(0) + 6.0, 5.0, if chosen(block) { "--accent" } else { "--text" });
             }
         }
+        c.set_global_alpha(0.2);
+        self.fill(
+            "--text-3",
+            merged.iter().filter(|block| other(block.lane)).map(|block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0)),
+        );
         c.set_global_alpha(1.0);
         self.curve(left, row);
         self.playhead(now);

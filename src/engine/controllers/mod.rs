@@ -13,6 +13,7 @@ mod ownership;
 mod protection;
 mod provisioner;
 mod replicaset;
+mod resource_quota;
 mod service_account;
 mod statefulset;
 mod ttl_after_finished;
@@ -28,7 +29,8 @@ use std::rc::Rc;
 /// Every loop, in the order their queues are shown.
 pub static ALL: &[&(dyn Controller + Sync)] = &[
     &deployment::DeploymentController,
-    &replicaset::ReplicaSetController,
+    &replicaset::REPLICA_SETS,
+    &replicaset::REPLICATION_CONTROLLERS,
     &statefulset::StatefulSetController,
     &job::JobController,
     &cronjob::CronJobController,
@@ -43,6 +45,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &garbage_collector::GarbageCollector,
     &namespace::NamespaceController,
     &service_account::ServiceAccountController,
+    &resource_quota::QuotaController,
 ];
 
 /// What wakes a loop.

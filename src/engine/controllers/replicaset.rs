@@ -1,8 +1,8 @@
-//! Keeps `spec.replicas` Pods alive for every ReplicaSet.
+//! Keeps `spec.replicas` Pods alive for every ReplicaSet, and for every ReplicationController: one loop serves both kinds.
 //!
 //! Guarantees: Pods are created in batches of 1, 2, 4, 8…, and a refusal stops the batches; no Pod is created or
 //! deleted until the loop has seen what it did before; at most 500 of either in one pass.
-//! Models `pkg/controller/replicaset/replica_set.go`.
+//! Models `pkg/controller/replicaset/replica_set.go` and `pkg/controller/replication`.
 
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
@@ -24,24 +24,42 @@ const BURST: usize = 500;
 const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// The replicaset loop.
-pub struct ReplicaSetController;
+pub static REPLICA_SETS: ReplicaLoop = ReplicaLoop {
+    name: "replicaset-controller",
+    kind: Kind::ReplicaSet,
+    watches: &[Watch::For(Kind::ReplicaSet), Watch::Owns(Kind::ReplicaSet, Kind::Pod), Watch::Maps(Kind::Pod)],
+};
 
-impl Controller for ReplicaSetController {
+/// The replicationcontroller loop.
+pub static REPLICATION_CONTROLLERS: ReplicaLoop = ReplicaLoop {
+    name: "replication-controller",
+    kind: Kind::ReplicationController,
+    watches: &[Watch::For(Kind::ReplicationController), Watch::Owns(Kind::ReplicationController, Kind::Pod), Watch::Maps(Kind::Pod)],
+};
+
+/// The loop of one of the two kinds.
+pub struct ReplicaLoop {
+    name: &'static str,
+    kind: Kind,
+    watches: &'static [Watch],
+}
+
+impl Controller for ReplicaLoop {
     fn name(&self) -> &'static str {
-        "replicaset-controller"
+        self.name
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::ReplicaSet), Watch::Owns(Kind::ReplicaSet, Kind::Pod), Watch::Maps(Kind::Pod)]
+        self.watches
     }
 
-    /// A Pod without a controller wakes the ReplicaSets whose selector it matches.
+    /// A Pod without a controller wakes the objects whose selector it matches.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod = event.object;
         if pod.meta.controller().is_some() {
             return;
         }
-        for set in cache.list_in(Kind::ReplicaSet, &pod.meta.namespace) {
+        for set in cache.list_in(self.kind, &pod.meta.namespace) {
             if set.body::<ReplicaSet>().spec.selector.matches(&pod.meta.labels) {
                 wake(set.key());
             }
@@ -234,7 +252,7 @@ fn status_of(
     let labels = &set.spec.template.labels;
     let mut status = ReplicaSetStatus {
         replicas: active.len() as i32,
-        terminating_replicas: Some(terminating),
+        terminating_replicas: (object.kind == Kind::ReplicaSet).then_some(terminating),
         observed_generation: object.meta.generation,
         conditions: set.status.conditions.clone(),
         ..Default::default()

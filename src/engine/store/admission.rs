@@ -20,6 +20,7 @@ const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 impl ApiServer {
     /// Admits a new object, changed as the stock plugins change it.
     pub(super) fn admit(&mut self, object: &mut Object) -> Result<(), ApiError> {
+        self.limit(object)?;
         let default_class = if object.kind == Kind::PersistentVolumeClaim { self.default_class() } else { None };
         let suffix = if object.kind == Kind::Pod { self.rng.suffix() } else { Str::default() };
         if let Body::Pod(pod) = &object.body {

@@ -3,8 +3,9 @@
 pub mod admission;
 pub mod defaults;
 mod error;
-pub mod limits;
+mod limit_ranges;
 pub mod patch;
+pub mod quota;
 mod requests;
 mod server;
 pub mod validation;

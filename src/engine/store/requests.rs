@@ -120,6 +120,9 @@ impl ApiServer {
         if kind == Kind::Job && old.is_none() {
             self.identify_job(&mut value);
         }
+        if old.is_none() {
+            self.fill_limits(kind, &mut value);
+        }
         let errors = match old {
             None => validation::validate_create(&value),
             Some(old) => validation::validate_update(&value, &old.to_value()),

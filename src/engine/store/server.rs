@@ -103,7 +103,7 @@ impl ApiServer {
 
     /// Stores a new object. Its fields must be defaulted; admission and metadata are done here.
     pub fn create(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
-        if let Err(error) = self.prepare_create(&mut object) {
+        if let Err(error) = self.prepare_create(origin, &mut object) {
             self.refuse(origin, object.key(), &error, why);
             return Err(error);
         }
@@ -115,7 +115,7 @@ impl ApiServer {
         Ok(object)
     }
 
-    fn prepare_create(&mut self, object: &mut Object) -> Result<(), ApiError> {
+    fn prepare_create(&mut self, origin: &Origin, object: &mut Object) -> Result<(), ApiError> {
         let info = object.kind.info();
         let meta = &mut object.meta;
         if !info.namespaced {
@@ -142,7 +142,8 @@ impl ApiServer {
         if self.get(&object.key()).is_some() {
             return Err(ApiError::already_exists(object.kind, &object.meta.name));
         }
-        self.admit(object)
+        self.admit(object)?;
+        self.charge_quotas(origin, object)
     }
 
     /// A namespace must exist and not be on its way out.

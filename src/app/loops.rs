@@ -1,0 +1,363 @@
+//! The loops as they stand at an instant: queues, and the last pass of each as Observe, Diff and Act.
+
+use super::run::{Run, is_event};
+use super::words;
+use crate::api::Kind;
+use crate::engine::Why;
+use crate::engine::journal::{Entry, Op, Record};
+use crate::scene::format::clock;
+use crate::scene::loops::{Code, Loop, Loops, Pass};
+
+/// Loops that are always on the ring; others join when they have written.
+const CORE: [&str; 8] = [
+    "deployment-controller",
+    "replicaset-controller",
+    "default-scheduler",
+    "endpointslice-controller",
+    "persistentvolume-controller",
+    "garbage-collector-controller",
+    "statefulset-controller",
+    "kubelet",
+];
+/// More kubelets than this share one place.
+const KUBELETS: usize = 3;
+
+/// The component of an entry as the ring names it.
+fn component(entry: &Entry, one_kubelet: bool) -> String {
+    if entry.actor.node.is_empty() || one_kubelet {
+        entry.actor.name.to_string()
+    } else {
+        format!("{} {}", entry.actor.name, entry.actor.node)
+    }
+}
+
+fn title(name: &str) -> String {
+    name.trim_end_matches("-controller").trim_start_matches("default-").replace("persistentvolume", "volume").replace('-', " ")
+}
+
+/// Reads the loops at the instant shown.
+pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
+    let journal = &run.journal()[..run.happened().min(run.journal().len())];
+    let nodes: Vec<String> = run.sim().list(Kind::Node).map(|node| node.meta.name.to_string()).collect();
+    let one_kubelet = nodes.len() > KUBELETS;
+    let mut names: Vec<String> = Vec::new();
+    let queues: Vec<(&'static str, usize)> = run.sim().queues().map(|(name, queue)| (name, queue.len())).collect();
+    let wrote = |name: &str| journal.iter().rev().take(20_000).any(|entry| entry.actor.name == name && !is_event(entry));
+    for (name, _) in &queues {
+        if CORE.contains(name) || wrote(name) {
+            names.push((*name).to_string());
+        }
+    }
+    names.push("default-scheduler".into());
+    if one_kubelet {
+        names.push("kubelet".into());
+    } else {
+        names.extend(nodes.iter().map(|node| format!("kubelet {node}")));
+    }
+    let acts = |entry: &&Entry| !is_event(entry) && entry.actor.name != "user" && entry.actor.name != "apiserver";
+    let last = journal.iter().rev().take(4000).find(acts);
+    let newest = last.map(|entry| component(entry, one_kubelet));
+    let loops: Vec<Loop> = names
+        .iter()
+        .map(|name| Loop {
+            name: name.clone(),
+            title: title(name),
+            glyph: glyph(name),
+            queue: queues.iter().find(|(of, _)| of == name).map_or(0, |(_, waiting)| *waiting),
+            writes: newest.as_ref() == Some(name),
+        })
+        .collect();
+    let place = |name: &str| loops.iter().position(|one| one.name == name);
+    let chosen = chosen.and_then(place);
+    let shown = chosen.or_else(|| place(newest.as_deref()?));
+    let pass = shown.map(|at| {
+        let name = loops[at].name.as_str();
+        let entry = journal.iter().enumerate().rev().find(|(_, entry)| !is_event(entry) && component(entry, one_kubelet) == name);
+        match entry {
+            Some((at, entry)) => pass(journal, at, entry, newest.as_deref() == Some(name)),
+            None => Pass {
+                title: format!("{name} · has written nothing yet"),
+                glyph: glyph(name),
+                code: code(name, None, &[], ""),
+                ..Pass::default()
+            },
+        }
+    });
+    Loops { loops, version: run.sim().server().version(), chosen, shown, pass }
+}
+
+fn glyph(name: &str) -> &'static str {
+    match name.split(' ').next().unwrap_or(name) {
+        "deployment-controller" => "i-deployment",
+        "replicaset-controller" | "replication-controller" => "i-replicaset",
+        "statefulset-controller" => "i-statefulset",
+        "daemonset-controller" => "i-daemonset",
+        "job-controller" | "ttl-after-finished-controller" => "i-job",
+        "cronjob-controller" => "i-cronjob",
+        "horizontal-pod-autoscaler" => "i-hpa",
+        "default-scheduler" => "i-scheduler",
+        "kubelet" => "i-kubelet",
+        name if name.contains("endpoint") => "i-endpointslice",
+        name if name.contains("garbage") || name.contains("gc") => "i-gc",
+        name if name.contains("volume") || name.contains("provision") || name.contains("pv") => "i-pv",
+        name if name.contains("node") || name.contains("taint") => "i-node",
+        name if name.contains("disruption") || name.contains("quota") => "i-pdb",
+        name if name.contains("namespace") || name.contains("account") => "i-namespace",
+        _ => "i-act",
+    }
+}
+
+/// The pass that an entry belongs to.
+fn pass(journal: &[Entry], at: usize, entry: &Entry, newest: bool) -> Pass {
+    let mut of: Vec<&Entry> = journal[..=at]
+        .iter()
+        .rev()
+        .take(3000)
+        .take_while(|e| e.pass == entry.pass || is_event(e))
+        .filter(|e| e.pass == entry.pass && !is_event(e))
+        .collect();
+    of.reverse();
+    // What was decided, rather than the numbers that were written down.
+    let main = of.iter().copied().find(|e| !matches!(e.why, Why::Observed)).unwrap_or(entry);
+    let mut seen = words::saw(&main.why);
+    let concludes = seen.pop();
+    let mut observe = Vec::new();
+    if let Some(before) = of.iter().find_map(|e| if let Record::Write { before, .. } = &e.record { before.as_ref() } else { None }) {
+        observe.push((before.kind.name().to_string(), format!("at resourceVersion {}", before.meta.resource_version)));
+    }
+    observe.extend(seen);
+    let diff = match concludes {
+        Some(row) => vec![row],
+        None => vec![("found".to_string(), words::because(main))],
+    };
+    let mut writes: Vec<(String, usize)> = Vec::new();
+    for e in &of {
+        let words = write(e);
+        match writes.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, count)) => *count += 1,
+            None => writes.push((words, 1)),
+        }
+    }
+    let act = writes.first().map(|(words, count)| if *count > 1 { format!("{words} ×{count}") } else { words.clone() }).unwrap_or_default();
+    let rows = writes
+        .iter()
+        .take(3)
+        .map(|(words, count)| {
+            let (verb, what) = words.split_once(' ').unwrap_or((words, ""));
+            (verb.to_string(), if *count > 1 { format!("{what} ×{count}") } else { what.to_string() })
+        })
+        .collect();
+    let name = entry.actor.name;
+    let node = if entry.actor.node.is_empty() { String::new() } else { format!(" {}", entry.actor.node) };
+    let all: Vec<(String, String)> = words::saw(&main.why);
+    Pass {
+        title: format!("{name}{node} · pass {} · {}", entry.pass, clock(entry.time.0 / 1000)),
+        key: key(main),
+        glyph: glyph(name),
+        newest,
+        code: code(name, Some(&main.why), &all, &act),
+        act,
+        steps: vec![("Observe", observe), ("Diff", diff), ("Act", rows)],
+    }
+}
+
+/// The key a pass worked on: the object itself, or the one that keeps it.
+fn key(entry: &Entry) -> String {
+    let Some(key) = entry.key() else { return String::new() };
+    let of_loop = |kind: &str| entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(kind));
+    let owner =
+        entry.write().and_then(|(_, object)| object.meta.controller().filter(|owner| of_loop(&owner.kind)).map(|owner| owner.name.clone()));
+    let name = owner.unwrap_or(key.name);
+    if key.namespace.is_empty() { name.to_string() } else { format!("{}/{name}", key.namespace) }
+}
+
+fn write(entry: &Entry) -> String {
+    match &entry.record {
+        Record::Command(_) => "command".to_string(),
+        Record::Refused { key, .. } => format!("refused {}", key.kind.name()),
+        Record::Write { op, object, before } => {
+            let kind = object.kind.name();
+            match op {
+                Op::Added => format!("create {kind}"),
+                Op::Deleted => format!("remove {kind}"),
+                Op::Modified => match before {
+                    Some(before) if !before.meta.is_deleting() && object.meta.is_deleting() => format!("delete {kind}"),
+                    Some(before) if before.meta.generation != object.meta.generation => format!("update {kind}"),
+                    _ if entry.actor.name == "default-scheduler" => format!("bind {kind}"),
+                    _ => format!("status {kind}"),
+                },
+            }
+        }
+    }
+}
+
+/// A line of the pseudo-code, what lights it, and whose value stands beside it: a row of what the loop saw by its
+/// number, `act` for what it wrote, or nothing.
+type Source = (&'static str, &'static str, &'static str);
+
+const REPLICASET: &[Source] = &[
+    ("for key := range queue {", "", ""),
+    ("    rs   := cache.Get(key)", "", "desired"),
+    ("    pods := active(cache.Owned(rs))", "", "actual"),
+    ("    diff := len(pods) - rs.Replicas", "", "last"),
+    ("    if diff < 0 {", "", ""),
+    ("        create(-diff, rs.Template)", "create", "act"),
+    ("    } else if diff > 0 {", "", ""),
+    ("        delete(rank(pods)[:diff])", "delete", "act"),
+    ("    }", "", ""),
+    ("    updateStatus(rs, pods)", "status", "act"),
+    ("}", "", ""),
+];
+const DEPLOYMENT: &[Source] = &[
+    ("for key := range queue {", "", ""),
+    ("    d     := cache.Get(key)", "", ""),
+    ("    newRS := find(d.Template)", "", ""),
+    ("    if newRS == nil { create(newRS) }", "new", "act"),
+    ("    room  := d.Replicas + maxSurge - pods", "", ""),
+    ("    if room > 0 { scale(newRS, +room) }", "up", "act"),
+    ("    spare := available - (d.Replicas - maxUnavailable)", "", ""),
+    ("    if spare > 0 { scale(oldRS, -spare) }", "down", "act"),
+    ("    updateStatus(d)", "status", "act"),
+    ("}", "", ""),
+];
+const STATEFULSET: &[Source] = &[
+    ("for key := range queue {", "", ""),
+    ("    set  := cache.Get(key)", "", ""),
+    ("    for n := range ordinals(set) {", "", ""),
+    ("        claim(n) exists, or create it", "claim", "act"),
+    ("        pod(n) exists, or create it", "create", "act"),
+    ("        if ordered && !ready(pod(n)) { break }", "", ""),
+    ("    }", "", ""),
+    ("    delete(beyond replicas, highest first)", "delete", "act"),
+    ("    delete(old revision, highest first)", "update", "act"),
+    ("    updateStatus(set)", "status", "act"),
+    ("}", "", ""),
+];
+const SCHEDULER: &[Source] = &[
+    ("for pod := range queue {", "", ""),
+    ("    nodes := filter(cache.Nodes, pod)", "", ""),
+    ("    if len(nodes) == 0 {", "", ""),
+    ("        condition(pod, Unschedulable)", "nonode", "act"),
+    ("        continue", "", ""),
+    ("    }", "", ""),
+    ("    best := max(score(nodes, pod))", "", "last"),
+    ("    bind(pod, best)", "bind", "act"),
+    ("}", "", ""),
+];
+const KUBELET: &[Source] = &[
+    ("for pod := range podsOf(node) {", "", ""),
+    ("    desired := pod.Spec", "", ""),
+    ("    actual  := runtime.Status(pod)", "", ""),
+    ("    if pod.DeletionTimestamp != nil {", "", ""),
+    ("        stop(containers, gracePeriod)", "stop", "act"),
+    ("    } else {", "", ""),
+    ("        start(what is missing)", "start", "act"),
+    ("    }", "", ""),
+    ("    updateStatus(pod, probes)", "status", "act"),
+    ("}", "", ""),
+];
+const ENDPOINTS: &[Source] = &[
+    ("for key := range queue {", "", ""),
+    ("    svc   := cache.Get(key)", "", ""),
+    ("    pods  := cache.List(svc.Selector)", "", "first"),
+    ("    ready := filter(pods, Ready)", "", "last"),
+    ("    want  := slices(svc, pods)", "", ""),
+    ("    if have != want { write(want) }", "write", "act"),
+    ("}", "", ""),
+];
+const BINDER: &[Source] = &[
+    ("for claim := range queue {", "", ""),
+    ("    if bound(claim) { check(volume) ; continue }", "gone", "act"),
+    ("    volume := smallestFit(volumes, claim)", "fit", "act"),
+    ("    if volume == nil {", "", ""),
+    ("        provision(class, claim)", "provision", "act"),
+    ("        continue", "", ""),
+    ("    }", "", ""),
+    ("    bind(volume, claim)", "binding", "act"),
+    ("}", "", ""),
+];
+const COLLECTOR: &[Source] = &[
+    ("for object := range queue {", "", ""),
+    ("    owners := object.OwnerReferences", "", ""),
+    ("    if none of them exists {", "", ""),
+    ("        delete(object)", "delete", "act"),
+    ("    }", "", ""),
+    ("    if waits for its dependents && has none {", "", ""),
+    ("        remove(finalizer)", "release", "act"),
+    ("    }", "", ""),
+    ("}", "", ""),
+];
+const ANY: &[Source] = &[
+    ("for {", "", ""),
+    ("    actual  := observe the cluster", "", "first"),
+    ("    desired := read the object", "", ""),
+    ("    if actual == desired {", "", ""),
+    ("        do nothing", "", ""),
+    ("    } else {", "", ""),
+    ("        act", "write", "act"),
+    ("    }", "", ""),
+    ("}", "", ""),
+];
+
+/// What a reason lights in the pseudo-code.
+fn lights(why: &Why) -> &'static str {
+    match why {
+        Why::Observed => "status",
+        Why::TooFew { .. } | Why::MissingOrdinal { .. } => "create",
+        Why::MissingClaim { .. } => "claim",
+        Why::TooMany { .. } | Why::CondemnedOrdinal { .. } | Why::EndedPod { .. } | Why::OwnerGone { .. } | Why::OwnerWaits { .. } => {
+            "delete"
+        }
+        Why::OldRevision { .. } => "update",
+        Why::NewTemplate { .. } | Why::Revision { .. } => "new",
+        Why::RolloutUp { .. } | Why::Scaled { .. } => "up",
+        Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } | Why::Recreate { .. } => "down",
+        Why::BestNode { .. } => "bind",
+        Why::NoNode { .. } => "nonode",
+        Why::Bound | Why::Started | Why::Restarted { .. } => "start",
+        Why::Stopped | Why::Removed => "stop",
+        Why::BecameReady | Why::BecameUnready | Why::Exited { .. } | Why::ImagePull => "status",
+        Why::Endpoints { .. } => "write",
+        Why::SmallestFit { .. } => "fit",
+        Why::Binding => "binding",
+        Why::NeedsProvisioning { .. } | Why::Provisioned { .. } => "provision",
+        Why::ClaimGone { .. } | Why::VolumeGone => "gone",
+        Why::DependentsGone | Why::Orphaned { .. } => "release",
+        _ => "write",
+    }
+}
+
+/// The pseudo-code of a loop with the values of a pass.
+fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> Vec<Code> {
+    let source = match name.split(' ').next().unwrap_or(name) {
+        "replicaset-controller" | "replication-controller" => REPLICASET,
+        "deployment-controller" => DEPLOYMENT,
+        "statefulset-controller" => STATEFULSET,
+        "default-scheduler" => SCHEDULER,
+        "kubelet" => KUBELET,
+        "garbage-collector-controller" => COLLECTOR,
+        name if name.contains("endpoint") => ENDPOINTS,
+        "persistentvolume-controller" => BINDER,
+        _ => ANY,
+    };
+    let mut lit = why.map_or("", lights);
+    if !source.iter().any(|(_, lights, _)| *lights == lit) {
+        lit = "write";
+    }
+    let row = |name: &str| saw.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    source
+        .iter()
+        .map(|(text, lights, value)| {
+            let is_lit = why.is_some() && !lights.is_empty() && *lights == lit;
+            let value = match *value {
+                "" => String::new(),
+                "act" if is_lit => act.to_string(),
+                "act" => String::new(),
+                "first" => saw.first().map(|(_, value)| value.clone()).unwrap_or_default(),
+                "last" => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
+                name => row(name).unwrap_or_default(),
+            };
+            Code { text, value, lit: is_lit, skipped: why.is_some() && !is_lit && !lights.is_empty() }
+        })
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! Keeps the status of every ResourceQuota equal to what its namespace holds. The refusals are the API server's.
+//!
+//! Creations are counted by admission; this loop sees new quotas, changed limits, and what has gone or ended.
+//! Models `pkg/controller/resourcequota/resource_quota_controller.go`.
+
+use super::{Controller, Event, Watch};
+use crate::api::time::SECOND;
+use crate::api::{Body, Kind, ObjectRef, kind};
+use crate::engine::Op;
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::{ApiError, quota};
+use crate::engine::why::Why;
+
+/// The resourcequota loop.
+pub struct QuotaController;
+
+impl Controller for QuotaController {
+    fn name(&self) -> &'static str {
+        "resourcequota-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        use Kind::*;
+        use Watch::{For, Maps};
+        &[
+            For(ResourceQuota),
+            Maps(Pod),
+            Maps(Service),
+            Maps(PersistentVolumeClaim),
+            Maps(ConfigMap),
+            Maps(Secret),
+            Maps(ReplicationController),
+            Maps(Deployment),
+            Maps(ReplicaSet),
+            Maps(StatefulSet),
+            Maps(DaemonSet),
+            Maps(Job),
+            Maps(CronJob),
+        ]
+    }
+
+    /// What goes, a Pod that ends and a Service of another type wake the quotas of their namespace.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let object = event.object;
+        let frees = event.op == Op::Deleted
+            || event.before.is_some_and(|before| match (&object.body, &before.body) {
+                (Body::Pod(new), Body::Pod(old)) => new.is_terminal() && !old.is_terminal(),
+                (Body::Service(new), Body::Service(old)) => new.spec != old.spec,
+                (Body::PersistentVolumeClaim(new), Body::PersistentVolumeClaim(old)) => new.spec != old.spec,
+                _ => false,
+            });
+        if frees {
+            for quota in cache.list_in(Kind::ResourceQuota, &object.meta.namespace) {
+                wake(quota.key());
+            }
+        }
+    }
+
+    fn resync(&self) -> Option<(u64, &'static [Kind])> {
+        Some((300 * SECOND, &[Kind::ResourceQuota]))
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+        let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
+        let counted = kind::ALL.iter().filter(|kind| kind.info().namespaced).flat_map(|kind| view.cache.list_in(*kind, &key.namespace));
+        let status = quota::quota_status(body, counted);
+        if body.get("status") != Some(&status) {
+            out.update_status(object, Why::Observed, |o| {
+                if let Body::Other(body) = &mut o.body {
+                    body.insert("status".into(), status);
+                }
+            })?;
+        }
+        Ok(Action::AwaitChange)
+    }
+}

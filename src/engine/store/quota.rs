@@ -1,0 +1,294 @@
+//! ResourceQuotas: what an object counts, whether there is room for it, and what a quota's status says.
+//!
+//! Models `pkg/quota/v1/evaluator/core` and `plugin/pkg/admission/resourcequota`; the messages follow
+//! `pods "x" is forbidden: `.
+
+use super::error::ApiError;
+use super::server::{ApiServer, Origin};
+use crate::api::pod::Pod;
+use crate::api::quantity::Quantity;
+use crate::api::{Body, Kind, Object, Str};
+use crate::engine::journal::Actor;
+use crate::engine::why::Why;
+use serde_json::{Map, Value};
+use std::rc::Rc;
+
+/// Amounts by a quota's names: `pods`, `requests.cpu`, `count/deployments.apps`…
+pub type Usage = Vec<(String, Quantity)>;
+
+impl ApiServer {
+    /// Counts a new object in every quota of its namespace that has to do with it, or refuses it.
+    pub(super) fn charge_quotas(&mut self, origin: &Origin, object: &Object) -> Result<(), ApiError> {
+        if object.kind == Kind::Event {
+            return Ok(());
+        }
+        let quotas: Vec<Rc<Object>> =
+            self.list(Kind::ResourceQuota).filter(|q| q.meta.namespace == object.meta.namespace).cloned().collect();
+        if quotas.is_empty() {
+            return Ok(());
+        }
+        let wanted = usage(object);
+        let mut charged = Vec::new();
+        for quota in quotas {
+            let Body::Other(body) = &quota.body else { continue };
+            if !in_scope(body, object) {
+                continue;
+            }
+            match charge(&quota.meta.name, body, &wanted, object.pod()) {
+                Ok(Some(used)) => charged.push((quota, used)),
+                Ok(None) => {}
+                Err(text) => {
+                    let (resource, name) = (object.kind.group_resource(), object.meta.name.as_str());
+                    return Err(ApiError::forbidden(format!("{resource} {name:?} is forbidden: {text}")));
+                }
+            }
+        }
+        for (quota, used) in charged {
+            let mut new = (*quota).clone();
+            if let Body::Other(body) = &mut new.body {
+                body["status"]["used"] = used;
+            }
+            let origin = Origin { actor: Actor::SERVER, ..origin.clone() };
+            self.update_status(&origin, new, Why::QuotaCharged { object: object.key().to_string().into() })?;
+        }
+        Ok(())
+    }
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or("")
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&String, Quantity)> {
+    value.as_object().into_iter().flatten().filter_map(|(name, value)| Some((name, Quantity::parse(value.as_str()?).ok()?)))
+}
+
+fn of<'a>(usage: &'a Usage, name: &str) -> Option<&'a Quantity> {
+    usage.iter().find(|(n, _)| n == name).map(|(_, amount)| amount)
+}
+
+fn add(usage: &mut Usage, name: String, more: Quantity) {
+    match usage.iter_mut().find(|(n, _)| *n == name) {
+        Some((_, sum)) => *sum = sum.plus(more),
+        None => usage.push((name, more)),
+    }
+}
+
+/// Whether a quota counts objects like this one at all; quotas with scopes count only some Pods.
+pub fn in_scope(quota: &Map<String, Value>, object: &Object) -> bool {
+    let Some(spec) = quota.get("spec") else { return true };
+    let mut scopes: Vec<(&str, &str, &Value)> =
+        items(&spec["scopes"]).filter_map(|s| Some((s.as_str()?, "Exists", &Value::Null))).collect();
+    scopes.extend(items(&spec["scopeSelector"]["matchExpressions"]).map(|e| (text(e, "scopeName"), text(e, "operator"), &e["values"])));
+    if scopes.is_empty() {
+        return true;
+    }
+    let Some(pod) = object.pod() else { return false };
+    let raw = &pod.spec.raw;
+    scopes.iter().all(|(scope, operator, values)| match *scope {
+        "Terminating" => !raw["activeDeadlineSeconds"].is_null(),
+        "NotTerminating" => raw["activeDeadlineSeconds"].is_null(),
+        "BestEffort" => pod.status.qos_class == "BestEffort",
+        "NotBestEffort" => pod.status.qos_class != "BestEffort",
+        "PriorityClass" => {
+            let class = text(raw, "priorityClassName");
+            let named = items(values).any(|v| v == class);
+            match *operator {
+                "In" => named,
+                "NotIn" => !named,
+                "DoesNotExist" => class.is_empty(),
+                _ => !class.is_empty(),
+            }
+        }
+        _ => true,
+    })
+}
+
+/// What an object counts in a quota.
+pub fn usage(object: &Object) -> Usage {
+    let one = Quantity::units(1);
+    let resource = object.kind.group_resource();
+    let mut used = vec![(["count/", &resource].concat(), one)];
+    match &object.body {
+        Body::Pod(pod) if pod.is_terminal() => {}
+        Body::Pod(pod) => {
+            used.push((resource, one));
+            for (field, plain) in [("requests", true), ("limits", false)] {
+                for (name, amount) in pod_amounts(pod, field) {
+                    used.push((format!("{field}.{name}"), amount));
+                    if plain && !name.contains('/') {
+                        used.push((name, amount));
+                    }
+                }
+            }
+        }
+        Body::PersistentVolumeClaim(claim) => {
+            let raw = &claim.spec.raw;
+            let class = text(raw, "storageClassName");
+            let size = raw["resources"]["requests"]["storage"].as_str().and_then(|s| Quantity::parse(s).ok());
+            for head in [String::new(), format!("{class}.storageclass.storage.k8s.io/")] {
+                used.push((format!("{head}persistentvolumeclaims"), one));
+                used.extend(size.map(|size| (format!("{head}requests.storage"), size)));
+            }
+        }
+        Body::Service(service) => {
+            let spec = &service.spec;
+            used.push((resource, one));
+            if spec.kind == "LoadBalancer" {
+                used.push(("services.loadbalancers".to_owned(), one));
+            }
+            if matches!(spec.kind.as_str(), "NodePort" | "LoadBalancer") {
+                used.push(("services.nodeports".to_owned(), Quantity::units(spec.ports.len() as i64)));
+            }
+        }
+        _ if matches!(object.kind, Kind::ConfigMap | Kind::Secret | Kind::ReplicationController | Kind::ResourceQuota) => {
+            used.push((resource, one));
+        }
+        _ => {}
+    }
+    used
+}
+
+/// A Pod's requests or limits: of its containers together, or of its largest init container if that is more.
+fn pod_amounts(pod: &Pod, field: &str) -> Usage {
+    let (mut sum, mut most) = (Usage::new(), Usage::new());
+    for container in items(&pod.spec.raw["containers"]) {
+        for (name, amount) in entries(&container["resources"][field]) {
+            add(&mut sum, name.clone(), amount);
+        }
+    }
+    for container in items(&pod.spec.raw["initContainers"]) {
+        let sidecar = container["restartPolicy"] == "Always";
+        for (name, amount) in entries(&container["resources"][field]) {
+            if sidecar {
+                add(&mut sum, name.clone(), amount);
+            } else if of(&most, name).is_none_or(|m| amount > *m) {
+                most.retain(|(n, _)| n != name);
+                most.push((name.clone(), amount));
+            }
+        }
+    }
+    for (name, amount) in most {
+        match sum.iter_mut().find(|(n, _)| *n == name) {
+            Some((_, total)) if amount > *total => *total = amount,
+            Some(_) => {}
+            None => sum.push((name, amount)),
+        }
+    }
+    sum
+}
+
+/// The `status` of a quota that counts these objects.
+pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item = &'a Rc<Object>>) -> Value {
+    let hard = quota.get("spec").map(|spec| spec["hard"].clone()).unwrap_or_default();
+    let mut used: Usage = entries(&hard).map(|(name, _)| (name.clone(), Quantity::ZERO)).collect();
+    for object in objects.filter(|object| in_scope(quota, object)) {
+        for (name, more) in usage(object) {
+            if let Some((_, sum)) = used.iter_mut().find(|(n, _)| *n == name) {
+                *sum = sum.plus(more);
+            }
+        }
+    }
+    let used: Map<String, Value> = used.into_iter().map(|(name, sum)| (name, Value::from(sum.to_string()))).collect();
+    let mut status = Map::new();
+    status.insert("hard".to_owned(), hard);
+    status.insert("used".to_owned(), Value::Object(used));
+    Value::Object(status)
+}
+
+/// Whether a quota has room for one more object; gives the `used` that follows, or the refusal. Nothing where the quota
+/// does not count such objects. Before its loop has written its status, a quota limits nothing.
+fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage, pod: Option<&Pod>) -> Result<Option<Value>, String> {
+    let Some(status) = quota.get("status") else { return Ok(None) };
+    let hard = &status["hard"];
+    if let Some(missing) = pod.and_then(|pod| missing(hard, pod)) {
+        return Err(format!("failed quota: {name}: {missing}"));
+    }
+    let mut used = status["used"].clone();
+    let (mut requested, mut before, mut limited, mut counts) = (Vec::new(), Vec::new(), Vec::new(), false);
+    for (resource, most) in entries(hard) {
+        let Some(more) = of(wanted, resource) else { continue };
+        let now = entries(&used).find(|(n, _)| *n == resource).map_or(Quantity::ZERO, |(_, amount)| amount);
+        counts = true;
+        if now.plus(*more) > most {
+            requested.push(format!("{resource}={more}"));
+            before.push(format!("{resource}={now}"));
+            limited.push(format!("{resource}={most}"));
+        }
+        used[resource.as_str()] = Value::from(now.plus(*more).to_string());
+    }
+    if !requested.is_empty() {
+        let (requested, before, limited) = (requested.join(","), before.join(","), limited.join(","));
+        return Err(format!("exceeded quota: {name}, requested: {requested}, used: {before}, limited: {limited}"));
+    }
+    Ok(counts.then_some(used))
+}
+
+/// A quota on cpu or memory needs every container to say how much it wants.
+fn missing(hard: &Value, pod: &Pod) -> Option<String> {
+    let mut faults = Vec::new();
+    for (resource, _) in entries(hard) {
+        let (field, name) = match resource.split_once('.') {
+            Some((field @ ("requests" | "limits"), name @ ("cpu" | "memory"))) => (field, name),
+            None if matches!(resource.as_str(), "cpu" | "memory") => ("requests", resource.as_str()),
+            _ => continue,
+        };
+        let raw = &pod.spec.raw;
+        let without = items(&raw["containers"]).chain(items(&raw["initContainers"])).filter(|c| c["resources"][field][name].is_null());
+        let names: Vec<&str> = without.map(|c| text(c, "name")).collect();
+        if !names.is_empty() {
+            faults.push(format!("{resource} for: {}", names.join(",")));
+        }
+    }
+    (!faults.is_empty()).then(|| format!("must specify {}", faults.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn pod(resources: Value) -> Rc<Object> {
+        let spec = json!({"containers": [{"name": "nginx", "image": "nginx", "resources": resources}]});
+        let value = json!({"metadata": {"name": "p", "namespace": "default"}, "spec": spec});
+        Rc::new(Object::from_value(Kind::Pod, value).unwrap())
+    }
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn a_quota_counts_and_refuses() {
+        let one = pod(json!({"requests": {"cpu": "1"}}));
+        let mut quota = map(json!({"spec": {"hard": {"pods": "2", "requests.cpu": "1500m", "services": "1"}}}));
+        let name = Str::new_static("rq");
+        assert_eq!(charge(&name, &quota, &usage(&one), one.pod()), Ok(None), "before its loop has seen it");
+        quota.insert("status".into(), quota_status(&quota, [&one].into_iter()));
+        let hard = json!({"pods": "2", "requests.cpu": "1500m", "services": "1"});
+        assert_eq!(quota["status"], json!({"hard": hard, "used": {"pods": "1", "requests.cpu": "1", "services": "0"}}));
+        let small = pod(json!({"requests": {"cpu": "500m"}}));
+        let used = charge(&name, &quota, &usage(&small), small.pod()).unwrap().unwrap();
+        assert_eq!(used, json!({"pods": "2", "requests.cpu": "1500m", "services": "0"}));
+        quota["status"]["used"] = used;
+        let refusal = "exceeded quota: rq, requested: pods=1,requests.cpu=500m, used: pods=2,requests.cpu=1500m, \
+                       limited: pods=2,requests.cpu=1500m";
+        assert_eq!(charge(&name, &quota, &usage(&small), small.pod()), Err(refusal.to_owned()));
+        let plain = pod(json!({}));
+        let refusal = "failed quota: rq: must specify requests.cpu for: nginx";
+        assert_eq!(charge(&name, &quota, &usage(&plain), plain.pod()), Err(refusal.to_owned()));
+    }
+
+    #[test]
+    fn scopes_choose_pods() {
+        let (one, plain) = (pod(json!({"requests": {"cpu": "1"}})), pod(json!({})));
+        let quota = map(json!({"spec": {"hard": {"pods": "2"}, "scopes": ["NotTerminating"]}}));
+        assert!(in_scope(&quota, &one));
+        let quota = map(json!({"spec": {"hard": {"pods": "2"}, "scopes": ["Terminating"]}}));
+        assert!(!in_scope(&quota, &plain));
+    }
+}

@@ -1,0 +1,226 @@
+//! The control plane: the store in the middle, the loops around it, and the last pass of one of them.
+//!
+//! A chosen loop turns to the right, beside its panel; otherwise every loop keeps its place.
+
+use super::model::Id;
+use super::shape::{Body, Label, Line, Rect, Scene};
+use std::f64::consts::TAU;
+
+/// A loop on the ring.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loop {
+    /// `replicaset-controller`, `kubelet node-1`: its key.
+    pub name: String,
+    /// What stands beside it.
+    pub title: String,
+    /// Its icon.
+    pub glyph: &'static str,
+    /// Keys that wait.
+    pub queue: usize,
+    /// Whether the newest write is its.
+    pub writes: bool,
+}
+
+/// A line of the pseudo-code.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Code {
+    /// The line.
+    pub text: &'static str,
+    /// Its value in this pass.
+    pub value: String,
+    /// Executed in this pass and decisive.
+    pub lit: bool,
+    /// A branch that was not taken.
+    pub skipped: bool,
+}
+
+/// One step of a pass: what it is called and its rows.
+pub type Step = (&'static str, Vec<(String, String)>);
+
+/// The last pass of a loop.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pass {
+    /// `replicaset-controller · pass 21 · 00:04.118`
+    pub title: String,
+    /// The key it worked on.
+    pub key: String,
+    /// Its icon.
+    pub glyph: &'static str,
+    /// Whether this pass is the newest write of the cluster.
+    pub newest: bool,
+    /// Observe, Diff, Act.
+    pub steps: Vec<Step>,
+    /// What it wrote, in a few words.
+    pub act: String,
+    /// The loop as the notes write it.
+    pub code: Vec<Code>,
+}
+
+/// Everything the diagram shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loops {
+    /// In their fixed order.
+    pub loops: Vec<Loop>,
+    /// resourceVersion of the store.
+    pub version: u64,
+    /// The chosen loop.
+    pub chosen: Option<usize>,
+    /// The loop that the panel is about.
+    pub shown: Option<usize>,
+    /// Its last pass.
+    pub pass: Option<Pass>,
+}
+
+/// Radius of a loop, and of the chosen one.
+const SMALL: f64 = 28.0;
+const BIG: f64 = 40.0;
+/// Width of a loop with its name.
+const NAMED: f64 = 132.0;
+/// Height of name and queue.
+const NAME: f64 = 34.0;
+
+/// Lays the control plane out.
+pub fn layout(of: &Loops, width: f64) -> Scene {
+    let mut out = Scene { summary: summary(of), ..Scene::default() };
+    let wide = width >= 1150.0;
+    let stacked = width < 620.0;
+    let (rx, ry) = if wide { (252.0, 224.0) } else { (190.0, 214.0) };
+    let (cx, cy) = (rx + NAMED / 2.0 + 16.0, ry + SMALL + NAME + 16.0);
+    let store = Rect::new(cx - 80.0, cy - 66.0, 160.0, 132.0);
+    let count = of.loops.len().max(1) as f64;
+    let turn = of.chosen.map_or(-TAU / 4.0, |chosen| -(chosen as f64) * TAU / count);
+
+    let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
+    let label = format!("API server and etcd, resourceVersion {}", of.version);
+    out.put(&id, store, Body::Store { version: of.version }, None, "", label);
+    for (i, one) in of.loops.iter().enumerate() {
+        let angle = turn + i as f64 * TAU / count;
+        let big = of.chosen == Some(i);
+        let radius = if big { BIG } else { SMALL };
+        let (x, y) = (cx + rx * angle.cos(), cy + ry * angle.sin());
+        let above = angle.sin() < -0.05;
+        let top = if above { y - radius - NAME } else { y - radius };
+        let rect = Rect::new(x - NAMED / 2.0, top, NAMED, radius * 2.0 + NAME);
+        let state = if one.writes {
+            "writing"
+        } else if one.queue > 0 {
+            "queued"
+        } else {
+            "waiting"
+        };
+        let id = Id { kind: "Loop".into(), uid: format!("loop/{}", one.name), name: one.name.clone(), namespace: String::new() };
+        let label = format!("{}, {} in its queue{}", one.title, one.queue, if one.writes { ", wrote last" } else { "" });
+        let body = Body::Loop { title: one.title.clone(), glyph: one.glyph, queue: one.queue, above, big, writes: one.writes };
+        out.put(&id, rect, body, Some(0), state, label);
+        let (sx, sy) = edge_of(&store, x, y);
+        let length = (x - sx).hypot(y - sy).max(1.0);
+        let (ux, uy) = ((x - sx) / length, (y - sy) / length);
+        let (ex, ey) = (x - ux * (radius + 6.0), y - uy * (radius + 6.0));
+        let (tx, ty) = (sx + ux * 6.0, sy + uy * 6.0);
+        if one.writes {
+            // An arrow from the loop to the store.
+            let (hx, hy) = (tx + ux * 9.0, ty + uy * 9.0);
+            let d = format!(
+                "M{:.1} {:.1}L{:.1} {:.1}M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}",
+                ex,
+                ey,
+                tx,
+                ty,
+                hx - uy * 5.0,
+                hy + ux * 5.0,
+                tx,
+                ty,
+                hx + uy * 5.0,
+                hy - ux * 5.0
+            );
+            out.link(format!("write/{}", one.name), d, Line::Writes);
+        } else {
+            out.link(format!("watch/{}", one.name), format!("M{tx:.1} {ty:.1}L{ex:.1} {ey:.1}"), Line::Watches);
+        }
+        if one.writes
+            && let Some(pass) = of.pass.as_ref().filter(|pass| pass.newest && of.shown == Some(i))
+        {
+            let (x, y) = ((ex + tx) / 2.0, (ey + ty) / 2.0 - 22.0);
+            out.labels.push(Label { x, y, text: pass.act.clone(), class: "onedge writes", centred: true });
+        }
+    }
+    if let Some(pass) = &of.pass {
+        let height = 262.0 + pass.code.len() as f64 * 23.0;
+        let rect = if stacked {
+            Rect::new(8.0, cy + ry + SMALL + NAME + 24.0, cx * 2.0 - 16.0, height + 250.0)
+        } else {
+            Rect::new(cx + rx + NAMED / 2.0 + 28.0, 24.0, if wide { 600.0 } else { 470.0 }, height)
+        };
+        if let Some(at) = of.chosen.filter(|_| !stacked) {
+            let (x, y) = (out.items[at + 1].rect.cx(), cy);
+            let d = format!(
+                "M{x:.1} {:.1}C{mid:.1} {:.1} {mid:.1} {:.1} {:.1} {:.1}V{:.1}C{mid:.1} {:.1} {mid:.1} {:.1} {x:.1} {:.1}Z",
+                y - BIG,
+                y - BIG,
+                rect.y + 12.0,
+                rect.x,
+                rect.y + 12.0,
+                rect.bottom() - 12.0,
+                rect.bottom() - 12.0,
+                y + BIG,
+                y + BIG,
+                mid = (x + rect.x) / 2.0
+            );
+            out.link("funnel".into(), d, Line::Opens);
+        }
+        let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
+        let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
+        let label = format!("{}, {}: {}", pass.title, pass.key, rows.join(", "));
+        out.put(&id, rect, Body::Pass(Box::new(pass.clone())), None, "", label);
+    }
+    out.height = out.height.max(cy + ry + SMALL + NAME);
+    out.finish(20.0)
+}
+
+/// Where the line from a point to the middle of a rectangle meets its border.
+fn edge_of(rect: &Rect, x: f64, y: f64) -> (f64, f64) {
+    let (dx, dy) = (x - rect.cx(), y - rect.cy());
+    let scale = (rect.w / 2.0 / dx.abs().max(0.001)).min(rect.h / 2.0 / dy.abs().max(0.001));
+    (rect.cx() + dx * scale, rect.cy() + dy * scale)
+}
+
+fn summary(of: &Loops) -> String {
+    let queued: usize = of.loops.iter().map(|one| one.queue).sum();
+    format!("{} loops around the API server, {queued} keys in their queues.", of.loops.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(chosen: Option<usize>) -> Loops {
+        let of = |name: &str| Loop { name: name.into(), title: name.into(), ..Loop::default() };
+        let pass = Pass { newest: true, act: "create Pod".into(), ..Pass::default() };
+        Loops { loops: ["a", "b", "c", "d"].map(of).to_vec(), chosen, shown: chosen, pass: Some(pass), version: 7 }
+    }
+
+    #[test]
+    fn the_chosen_loop_stands_at_the_right_beside_its_panel() {
+        let scene = layout(&some(Some(2)), 1200.0);
+        let (chosen, store, pass) = (&scene.items[3], &scene.items[0], scene.items.last().unwrap());
+        assert_eq!(chosen.id.name, "c");
+        assert!((chosen.rect.y + BIG - store.rect.cy()).abs() < 1.0, "on the height of the store");
+        assert!(chosen.rect.cx() > store.rect.right() && chosen.rect.right() < pass.rect.x);
+    }
+
+    #[test]
+    fn nothing_overlaps_on_the_ring() {
+        for count in [4, 9, 16] {
+            let loops = (0..count).map(|i| Loop { name: i.to_string(), ..Loop::default() }).collect();
+            let scene = layout(&Loops { loops, ..Loops::default() }, 1200.0);
+            for (i, a) in scene.items.iter().enumerate() {
+                for b in &scene.items[i + 1..] {
+                    let circle = |r: &Rect| Rect::new(r.cx() - SMALL, r.y, SMALL * 2.0, r.h);
+                    let (a, b) = (circle(&a.rect), circle(&b.rect));
+                    let apart = a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
+                    assert!(apart, "{count} loops: {a:?} {b:?}");
+                }
+            }
+        }
+    }
+}

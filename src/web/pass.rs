@@ -1,0 +1,54 @@
+//! The panel beside the ring: the last pass of a loop as Observe, Diff and Act, and its pseudo-code.
+
+use super::dom::icon;
+use crate::scene::loops::Pass;
+use yew::prelude::*;
+
+const ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
+/// Words of the pseudo-code's language.
+const WORDS: [&str; 7] = ["for", "range", "if", "else", "nil", "continue", "break"];
+
+/// The panel.
+pub fn view(pass: &Pass) -> Html {
+    let steps = pass.steps.iter().enumerate().map(|(i, (title, rows))| {
+        html! {
+            <section class={classes!("step", (i == 2 && pass.newest).then_some("on"))}>
+                <h4>{ icon(ICONS[i.min(2)], 16) }{ *title }</h4>
+                { for rows.iter().map(|(name, value)| html! { <p><span>{ name }</span><b>{ value }</b></p> }) }
+            </section>
+        }
+    });
+    let lines = pass.code.iter().enumerate().map(|(i, line)| {
+        html! {
+            <li class={classes!(line.lit.then_some("lit"), line.skipped.then_some("skip"))}>
+                <i>{ i + 1 }</i><code>{ for words(line.text) }</code>
+                if !line.value.is_empty() { <b>{ &line.value }</b> }
+            </li>
+        }
+    });
+    html! {
+        <>
+            <div class="hd"><span class="kicon">{ icon(pass.glyph, 18) }</span><div class="grow"><small>{ &pass.title }</small><b class="ell">{ &pass.key }</b></div>
+                if pass.newest { <span class="pill act">{ "newest write" }</span> }
+            </div>
+            if !pass.steps.is_empty() {
+                <div class="steps">{ for steps }</div>
+                <p class="again">{ "the write comes back as a watch event, and the loop runs again" }</p>
+            }
+            <ol class="pseudo">{ for lines }</ol>
+        </>
+    }
+}
+
+/// A line with its keywords coloured.
+fn words(line: &str) -> Vec<Html> {
+    line.split_inclusive(' ')
+        .map(|word| {
+            if WORDS.contains(&word.trim()) {
+                html! { <em>{ word }</em> }
+            } else {
+                html! { { word } }
+            }
+        })
+        .collect()
+}
