@@ -62,7 +62,7 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
     let reader = Reader { owned: &owned, scope, silent: &silent };
     let mut out = Model::default();
 
-    for kind in [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet] {
+    for kind in [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::CronJob, Kind::Job] {
         for object in sorted(of(kind)) {
             if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
                 out.roots.push(reader.root(object));
@@ -136,6 +136,11 @@ impl Reader<'_> {
     fn root(&self, object: &Object) -> Root {
         let family = object.meta.name.as_str();
         let controller = Some(controller(object));
+        if object.kind == Kind::CronJob {
+            let jobs = self.children(object, Kind::Job);
+            let groups = jobs.into_iter().map(|job| Group { controller: Some(self::controller(job)), pods: self.pods(job, family) });
+            return Root { controller, groups: groups.collect(), folded: 0 };
+        }
         if object.kind != Kind::Deployment {
             return Root { controller, groups: vec![Group { controller: None, pods: self.pods(object, family) }], folded: 0 };
         }
@@ -298,6 +303,27 @@ fn controller(object: &Object) -> Controller {
             } else if body.status.updated_replicas < body.status.replicas && body.status.update_revision != body.status.current_revision {
                 out.chip = format!("{} of {} updated", body.status.updated_replicas, body.spec.replicas);
             }
+        }
+        Body::Job(body) => {
+            let status = &body.status;
+            let wanted = body.spec.completions.or(body.spec.parallelism).unwrap_or(1);
+            out.counters = counters(whole(wanted), whole(status.active), whole(status.succeeded));
+            for (counter, word) in out.counters.iter_mut().zip(["wanted", "active", "succeeded"]) {
+                counter.word = word;
+            }
+            out.footer = match status.finished() {
+                Some(condition) => condition.reason.to_string(),
+                None if body.spec.suspend => "suspended".into(),
+                None => body.spec.completion_mode.to_string(),
+            };
+            if status.failed > 0 {
+                out.chip = format!("{} failed", status.failed);
+            }
+        }
+        Body::Other(body) if object.kind == Kind::CronJob => {
+            let text = |key: &str| body.get("spec").and_then(|spec| spec[key].as_str()).unwrap_or("").to_owned();
+            out.footer = text("concurrencyPolicy");
+            out.chip = text("schedule");
         }
         _ => {}
     }
