@@ -108,7 +108,8 @@ impl Pass<'_> {
         let current = scale["spec"]["replicas"].as_i64().unwrap_or(0) as i32;
         let least = self.spec.min_replicas.unwrap_or(1);
         if out.memory.is_empty() {
-            History { memory: out.memory, now: view.now.0 as i64 }.recommend(current);
+            // A moment ago: what is wanted now is remembered beside it.
+            History { memory: out.memory, now: view.now.0 as i64 - 1 }.recommend(current);
         }
         let mut metrics = Value::Null;
         let (wanted, reason) = if current == 0 && least != 0 {
@@ -171,6 +172,11 @@ impl Pass<'_> {
         view: &View<'_>,
         out: &mut Out<'_>,
     ) -> (Result<Wanted, String>, Value) {
+        if let Some(message) = self.rivals(namespace, selector, view, out) {
+            out.event(self.object, "Warning", "AmbiguousSelector", message.as_str());
+            self.set_condition("ScalingActive", ("False", "AmbiguousSelector", &message));
+            return (Err(message), Value::Null);
+        }
         let (mut statuses, mut wanted) = (Vec::new(), None::<Wanted>);
         let (mut invalid, mut first) = (0, None);
         for metric in &self.spec.metrics {
@@ -206,6 +212,27 @@ impl Pass<'_> {
         let text = format!("the HPA was able to successfully calculate a replica count from {}", wanted.metric);
         self.set_condition("ScalingActive", ("True", "ValidMetricFound", &text));
         (Ok(wanted), statuses)
+    }
+
+    /// Whether other autoscalers mean the same Pods: then none of them scales.
+    fn rivals(&self, namespace: &Str, selector: &LabelSelector, view: &View<'_>, out: &Out<'_>) -> Option<String> {
+        let kind = Kind::HorizontalPodAutoscaler;
+        let others = || view.cache.list_in(kind, namespace).filter(|other| other.meta.uid != self.object.meta.uid);
+        others().next()?;
+        let mut names = Vec::new();
+        for other in view.cache.list_in(kind, namespace) {
+            let Body::Other(body) = &other.body else { continue };
+            let Ok(spec) = json::part::<Spec>(body.get("spec")) else { continue };
+            let pass = Pass { object: other, spec: &spec, status: Map::new(), now: self.now };
+            let Ok(target) = pass.target(out) else { continue };
+            let theirs = selector_of(&target.to_value());
+            let shared = |pod: &Rc<Object>| selector.matches(&pod.meta.labels) && theirs.matches(&pod.meta.labels);
+            if view.cache.list_in(Kind::Pod, namespace).any(shared) {
+                names.push(format!("{namespace}/{}", other.meta.name));
+            }
+        }
+        let pairs: Vec<String> = selector.match_labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        (names.len() > 1).then(|| format!("pods by selector {} are controlled by multiple HPAs: [{}]", pairs.join(","), names.join(" ")))
     }
 
     fn tolerances(&self) -> Tolerances {
