@@ -123,11 +123,18 @@ fn pass(journal: &[Entry], at: usize, entry: &Entry, newest: bool) -> Pass {
     let concludes = seen.pop();
     let mut observe = Vec::new();
     if let Some(before) = of.iter().find_map(|e| if let Record::Write { before, .. } = &e.record { before.as_ref() } else { None }) {
-        observe.push((before.kind.name().to_string(), format!("at resourceVersion {}", before.meta.resource_version)));
+        observe.push(("resourceVersion".to_string(), before.meta.resource_version.to_string()));
     }
     observe.extend(seen);
     let diff = match concludes {
         Some(row) => vec![row],
+        None if matches!(main.why, Why::Observed) => match &main.record {
+            Record::Write { object, before: Some(before), .. } if words::numbers(object) != words::numbers(before) => {
+                observe.extend(words::numbers(before).map(|numbers| ("status says".to_string(), numbers)));
+                words::numbers(object).map(|numbers| ("Pods say".to_string(), numbers)).into_iter().collect()
+            }
+            _ => vec![("status".to_string(), "is out of date".to_string())],
+        },
         None => vec![("found".to_string(), words::because(main))],
     };
     let mut writes: Vec<(String, usize)> = Vec::new();

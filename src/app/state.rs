@@ -25,13 +25,15 @@ pub enum View {
     Nodes,
     /// What holds the data.
     Storage,
+    /// Who answers to a name.
+    Network,
     /// The control plane at work.
     Loops,
 }
 
 impl View {
     /// All, in the order of the tabs.
-    pub const ALL: [View; 4] = [View::Ownership, View::Nodes, View::Storage, View::Loops];
+    pub const ALL: [View; 5] = [View::Ownership, View::Nodes, View::Network, View::Storage, View::Loops];
 
     /// On the tab.
     pub fn title(self) -> &'static str {
@@ -39,6 +41,7 @@ impl View {
             View::Ownership => "Ownership",
             View::Nodes => "Nodes",
             View::Storage => "Storage",
+            View::Network => "Network",
             View::Loops => "Loops",
         }
     }
@@ -49,6 +52,7 @@ impl View {
             View::Ownership => "ownership",
             View::Nodes => "nodes",
             View::Storage => "storage",
+            View::Network => "network",
             View::Loops => "loops",
         }
     }
@@ -59,6 +63,7 @@ impl View {
             View::Ownership => "i-deployment",
             View::Nodes => "i-node",
             View::Storage => "i-pv",
+            View::Network => "i-service",
             View::Loops => "i-kubelet",
         }
     }
@@ -495,7 +500,7 @@ impl State {
     pub fn picture(&mut self) -> Rc<Picture> {
         let counts = self.drawn.as_ref().is_some_and(|(_, picture)| picture.scene.items.iter().any(|item| item.state == "terminating"));
         let mut key = Key {
-            version: self.run.version(),
+            version: (self.run.version().0, self.run.happened() as u64),
             view: self.view,
             selected: self.selected.clone(),
             chosen: self.chosen.clone(),
@@ -514,7 +519,16 @@ impl State {
         }
         let objects = self.run.objects();
         let scope = self.scope();
-        let model = adapt::model(&objects, &scope);
+        let mut model = adapt::model(&objects, &scope);
+        for volume in &mut model.volumes {
+            let disk = format!("volume/{}", volume.id.name);
+            let files: Vec<_> = self.run.sim().disks.list(&disk).collect();
+            volume.data = match files[..] {
+                [] => String::new(),
+                [(_, text)] => crate::scene::format::middle(text.lines().next().unwrap_or("1 file"), 18),
+                ref more => format!("{} files", more.len()),
+            };
+        }
         let uid = self.object().map(|object| object.meta.uid.to_string());
         // A small frame that is wider than high shows the wide layout, only smaller.
         let width = if self.stage.0 > self.stage.1 { self.stage.0.max(560.0) } else { self.stage.0 };
@@ -527,6 +541,7 @@ impl State {
                 ownership::claims(&model, uid, width)
             }
             View::Storage => storage::layout(&model, uid, width),
+            View::Network => crate::scene::network::layout(&model, uid, width),
             View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), width),
         };
         let budget = if self.view == View::Ownership { adapt::budget(&objects, &scope, uid).map(Rc::new) } else { None };

@@ -209,18 +209,23 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     {
         return vec![name(object), text(" image "), Span::Strong(format!("{from} → {to}"))];
     }
-    if object.meta.generation == before.meta.generation {
-        let ready = |object: &Object| match &object.body {
-            Body::ReplicaSet(body) => Some((body.status.ready_replicas, body.status.replicas)),
-            Body::Deployment(body) => Some((body.status.ready_replicas, body.status.replicas)),
-            Body::StatefulSet(body) => Some((body.status.ready_replicas, body.status.replicas)),
-            _ => None,
-        };
-        if let Some((ready, all)) = ready(object) {
-            return vec![name(object), text(": status, "), Span::Strong(format!("{ready} of {all} ready"))];
-        }
+    if object.meta.generation == before.meta.generation
+        && let Some(numbers) = numbers(object)
+    {
+        return vec![name(object), text(": status, "), Span::Strong(numbers)];
     }
     with(" changed")
+}
+
+/// The status of a workload in numbers.
+pub fn numbers(object: &Object) -> Option<String> {
+    let (ready, all) = match &object.body {
+        Body::ReplicaSet(body) => (body.status.ready_replicas, body.status.replicas),
+        Body::Deployment(body) => (body.status.ready_replicas, body.status.replicas),
+        Body::StatefulSet(body) => (body.status.ready_replicas, body.status.replicas),
+        _ => return None,
+    };
+    Some(format!("{ready} of {all} ready"))
 }
 
 fn phases(before: &Object, object: &Object) -> Option<String> {

@@ -6,6 +6,8 @@
 
 pub mod cluster;
 pub mod controllers;
+pub mod disk;
+pub mod dns;
 pub mod events;
 mod faults;
 pub mod informer;

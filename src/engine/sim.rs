@@ -80,6 +80,8 @@ pub struct Sim {
     scheduler: Scheduler,
     kubelets: Kubelets,
     pub(super) loads: Vec<Load>,
+    /// Files that commands in containers have written.
+    pub disks: super::disk::Disks,
     last_change: Time,
     scanned: usize,
 }
@@ -112,6 +114,7 @@ impl Sim {
             scheduler: Scheduler::default(),
             kubelets: Kubelets::new(config.timing),
             loads: Vec::new(),
+            disks: Default::default(),
             last_change: Time::default(),
             scanned: 0,
             config,

@@ -10,6 +10,7 @@ mod create;
 mod delete;
 mod describe;
 mod drain;
+mod exec;
 mod explain;
 mod expose;
 mod get;
@@ -245,6 +246,7 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Tas
         "taint" => nodes::taint(client, &rest),
         "drain" => drain::run(client, &rest),
         "wait" => wait::run(client, &rest),
+        "exec" => exec::run(client, &rest),
         "explain" => explain::run(client, &rest),
         "api-resources" => resources::api_resources(client, &rest),
         "api-versions" => resources::api_versions(client),
@@ -301,7 +303,7 @@ const HELP: &str = "kubectl controls the Kubernetes cluster manager.
 
 Commands:
   create expose run set explain get delete rollout scale autoscale cordon uncordon drain taint
-  describe patch replace apply wait label annotate api-resources api-versions version events
+  describe logs exec patch replace apply wait label annotate api-resources api-versions version events
 
 Usage:
   kubectl [flags] [options]

@@ -58,3 +58,53 @@ fn a_rollout_is_followed_to_its_end() {
     assert!(out(&mut sim, "get deploy").contains("3/3"));
     assert_eq!(out(&mut sim, "delete deployment nginx"), "deployment.apps \"nginx\" deleted from default namespace\n");
 }
+
+const WEB: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: nginx}\nspec: {clusterIP: None, selector: {app: nginx}, ports: [{port: 80}]}\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: web}\nspec:\n  serviceName: nginx\n  replicas: 2\n  selector: {matchLabels: {app: nginx}}\n  template:\n    metadata: {labels: {app: nginx}}\n    spec:\n      containers:\n      - name: nginx\n        image: nginx:1.9.1\n        env: [{name: WHO, value: you}]\n        volumeMounts: [{name: www, mountPath: /usr/share/nginx/html}]\n  volumeClaimTemplates:\n  - metadata: {name: www}\n    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n";
+
+fn settle(sim: &mut Sim, seconds: u64) {
+    let to = sim.now().after(seconds * 1_000_000);
+    sim.advance(to, usize::MAX);
+}
+
+#[test]
+fn what_a_pod_writes_to_its_claim_is_there_for_the_next_one() {
+    let mut sim = sim();
+    out(&mut sim, "apply -f -");
+    assert_eq!(kubectl(&mut sim, "apply -f -", WEB).0, 0);
+    settle(&mut sim, 20);
+    const PAGE: &str = "/usr/share/nginx/html/index.html";
+    for pod in ["web-0", "web-1"] {
+        let line = format!("exec {pod} -- sh -c 'echo hello $(hostname) > {PAGE}; echo gone > /tmp/x'");
+        assert_eq!(out(&mut sim, &line), "");
+    }
+    assert_eq!(out(&mut sim, "exec -it web-1 -- curl localhost"), "hello web-1\n");
+    assert_eq!(out(&mut sim, "exec web-0 -- wget -qO- web-1.nginx"), "hello web-1\n");
+    out(&mut sim, "delete pod web-0");
+    settle(&mut sim, 20);
+    assert_eq!(out(&mut sim, &format!("exec web-0 -- cat {PAGE}")), "hello web-0\n");
+    assert_eq!(kubectl(&mut sim, "exec web-0 -- cat /tmp/x", "").0, 1, "the container's own file is gone");
+}
+
+#[test]
+fn a_shell_in_a_container_answers() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", WEB).0, 0);
+    settle(&mut sim, 20);
+    for (line, text) in [
+        ("exec web-1 -- hostname", "web-1\n"),
+        ("exec web-1 -- hostname -f", "web-1.nginx.default.svc.cluster.local\n"),
+        ("exec web-1 -- sh -c \"echo '$WHO' $WHO; false && echo no || echo yes\"", "$WHO you\nyes\n"),
+        ("exec web-0 -- sh -c 'echo a > /t; echo b >> /t; cat /t; ls /'", "a\nb\nt\n"),
+        ("exec web-0 -- frobnicate", "sh: frobnicate: not found\ncommand terminated with exit code 127\n"),
+        ("exec sts/web -- whoami", "root\n"),
+        ("exec nope -- ls", "Error from server (NotFound): pods \"nope\" not found\n"),
+        (
+            "exec web-0 -- nslookup web-1.nginx",
+            "Server:    10.96.0.10\nAddress 1: 10.96.0.10 kube-dns.kube-system.svc.cluster.local\n\nName:      web-1.nginx\nAddress 1: 10.244.2.2 web-1.nginx.default.svc.cluster.local\n",
+        ),
+    ] {
+        assert_eq!(out(&mut sim, line), text, "{line}");
+    }
+    let (code, answer, _) = kubectl(&mut sim, "exec web-0 -- nslookup web-9.nginx", "");
+    assert_eq!((code, answer.ends_with("can't resolve 'web-9.nginx'\n")), (1, true));
+}

@@ -1,7 +1,9 @@
 //! The engine's objects, read into a [`Model`]. The only file of `scene` that knows the API's types.
 
 use super::budget::{Budget, Cell};
-use super::model::{Claim, Class, Controller, Group, Id, Model, Node, Pod, PodState, Root, Service, Volume, counters, natural};
+use super::model::{
+    Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Root, Service, Tone, Volume, counters, natural,
+};
 use crate::api::network::EndpointSlice;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
@@ -17,6 +19,10 @@ pub struct Scope {
     /// Now, in milliseconds since 1970, as timestamps of objects count.
     pub now: i64,
 }
+
+/// Kinds that stand at the root of a tree, in the order of the diagram.
+const ROOTS: [Kind; 7] =
+    [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob, Kind::Job, Kind::ReplicaSet, Kind::ReplicationController];
 
 /// Where namespaces of the system begin.
 const SYSTEM: &str = "kube-";
@@ -62,7 +68,7 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
     let reader = Reader { owned: &owned, scope, silent: &silent };
     let mut out = Model::default();
 
-    for kind in [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::CronJob, Kind::Job] {
+    for kind in ROOTS {
         for object in sorted(of(kind)) {
             if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
                 out.roots.push(reader.root(object));
@@ -77,7 +83,7 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
     if !bare.is_empty() {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }
-    out.services = services(of(Kind::Service), of(Kind::EndpointSlice));
+    out.services = services(of(Kind::Service), of(Kind::EndpointSlice), of(Kind::Pod));
     out.claims = claims(of(Kind::PersistentVolumeClaim), of(Kind::StatefulSet));
     out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
     crate::order::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
@@ -99,9 +105,7 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
 pub fn namespaces(objects: &[Rc<Object>]) -> Vec<String> {
     let mut names: Vec<String> = objects
         .iter()
-        .filter(|object| {
-            matches!(object.kind, Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet | Kind::PersistentVolumeClaim)
-        })
+        .filter(|object| ROOTS.contains(&object.kind) || matches!(object.kind, Kind::Pod | Kind::Service | Kind::PersistentVolumeClaim))
         .map(|object| object.meta.namespace.to_string())
         .collect();
     names.push("default".into());
@@ -136,21 +140,17 @@ impl Reader<'_> {
     fn root(&self, object: &Object) -> Root {
         let family = object.meta.name.as_str();
         let controller = Some(controller(object));
-        if object.kind == Kind::CronJob {
-            let jobs = self.children(object, Kind::Job);
-            let groups = jobs.into_iter().map(|job| Group { controller: Some(self::controller(job)), pods: self.pods(job, family) });
-            return Root { controller, groups: groups.collect(), folded: 0 };
-        }
-        if object.kind != Kind::Deployment {
-            return Root { controller, groups: vec![Group { controller: None, pods: self.pods(object, family) }], folded: 0 };
-        }
-        let mut sets: Vec<&Rc<Object>> = self.children(object, Kind::ReplicaSet);
+        let mut sets: Vec<&Rc<Object>> = match object.kind {
+            Kind::Deployment => self.children(object, Kind::ReplicaSet),
+            Kind::CronJob => self.children(object, Kind::Job),
+            _ => return Root { controller, groups: vec![Group { controller: None, pods: self.pods(object, family) }], folded: 0 },
+        };
         crate::order::sort_by_key(&mut sets, |set| revision(set));
         let mut root = Root { controller, ..Root::default() };
         let newest = sets.len().saturating_sub(1);
         for (i, set) in sets.into_iter().enumerate() {
             let pods = self.pods(set, family);
-            let empty = pods.is_empty() && set.get::<ReplicaSet>().is_some_and(|body| body.spec.replicas == 0);
+            let empty = pods.is_empty() && set.get::<ReplicaSet>().is_none_or(|body| body.spec.replicas == 0);
             if empty && i != newest {
                 root.folded += 1;
             } else {
@@ -304,33 +304,63 @@ fn controller(object: &Object) -> Controller {
                 out.chip = format!("{} of {} updated", body.status.updated_replicas, body.spec.replicas);
             }
         }
-        Body::Job(body) => {
-            let status = &body.status;
-            let wanted = body.spec.completions.or(body.spec.parallelism).unwrap_or(1);
-            out.counters = counters(whole(wanted), whole(status.active), whole(status.succeeded));
-            for (counter, word) in out.counters.iter_mut().zip(["wanted", "active", "succeeded"]) {
-                counter.word = word;
-            }
-            out.footer = match status.finished() {
-                Some(condition) => condition.reason.to_string(),
-                None if body.spec.suspend => "suspended".into(),
-                None => body.spec.completion_mode.to_string(),
-            };
-            if status.failed > 0 {
-                out.chip = format!("{} failed", status.failed);
-            }
-        }
-        Body::Other(body) if object.kind == Kind::CronJob => {
-            let text = |key: &str| body.get("spec").and_then(|spec| spec[key].as_str()).unwrap_or("").to_owned();
-            out.footer = text("concurrencyPolicy");
-            out.chip = text("schedule");
-        }
-        _ => {}
+        _ => plain(object, &mut out),
     }
     out
 }
 
-fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>]) -> Vec<Service> {
+/// The kinds that are read as JSON: DaemonSets, Jobs, CronJobs.
+fn plain(object: &Object, out: &mut Controller) {
+    let value = object.to_value();
+    let number = |path: &str| value.pointer(path).and_then(serde_json::Value::as_i64);
+    let count = |path: &str| number(path).unwrap_or(0).max(0) as u64;
+    let word = |value: u64, word: &'static str, tone: Tone| Counter { value: super::format::count(value as usize), word, tone };
+    match object.kind {
+        Kind::DaemonSet => {
+            let desired = count("/status/desiredNumberScheduled");
+            out.counters = counters(desired, count("/status/currentNumberScheduled"), count("/status/numberReady"));
+            let updated = count("/status/updatedNumberScheduled");
+            out.footer = if desired == 1 { "1 node matches".into() } else { format!("{desired} nodes match") };
+            if updated < desired && number("/status/updatedNumberScheduled").is_some() {
+                out.chip = format!("{updated} of {desired} updated");
+            }
+        }
+        Kind::Job => {
+            let done = count("/status/succeeded");
+            let wanted = number("/spec/completions").map_or(String::new(), |n| format!("/{n}"));
+            let failed = count("/status/failed");
+            let complete = number("/spec/completions").is_some_and(|n| done as i64 >= n);
+            out.counters = vec![
+                Counter { value: format!("{done}{wanted}"), word: "completions", tone: if complete { Tone::Ok } else { Tone::Plain } },
+                word(count("/status/active"), "active", Tone::Plain),
+                word(failed, "failed", if failed > 0 { Tone::Off } else { Tone::Plain }),
+            ];
+            let left = number("/spec/backoffLimit").map(|limit| (limit - failed as i64).max(0));
+            out.footer = format!("parallelism {}", number("/spec/parallelism").unwrap_or(1));
+            let conditions = value.pointer("/status/conditions").and_then(serde_json::Value::as_array);
+            let holds = |kind: &str| conditions.into_iter().flatten().any(|c| c["type"] == kind && c["status"] == "True");
+            out.chip = match () {
+                () if holds("Complete") => "Complete".into(),
+                () if holds("Failed") => "Failed".into(),
+                () if holds("Suspended") => "Suspended".into(),
+                () => left.filter(|_| failed > 0).map(|left| format!("{left} retries left")).unwrap_or_default(),
+            };
+        }
+        Kind::CronJob => {
+            let active = value.pointer("/status/active").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
+            out.counters = vec![word(active as u64, "active", Tone::Plain)];
+            out.footer = text(value.pointer("/spec/schedule"));
+            out.chip = if value.pointer("/spec/suspend") == Some(&serde_json::Value::Bool(true)) {
+                "suspended".into()
+            } else {
+                text(value.pointer("/spec/concurrencyPolicy"))
+            };
+        }
+        _ => {}
+    }
+}
+
+fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>], pods: &[&Rc<Object>]) -> Vec<Service> {
     let read = |object: &&Rc<Object>| {
         let body = object.get::<crate::api::network::Service>()?;
         // The API server's own Service selects nothing and serves no Pod.
@@ -341,13 +371,21 @@ fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>]) -> Vec<Service> {
         let own = slices.iter().filter(|slice| {
             slice.meta.namespace == object.meta.namespace && slice.meta.label("kubernetes.io/service-name") == Some(&object.meta.name)
         });
-        let mut endpoints: Vec<(String, bool)> = own
+        let mut endpoints: Vec<Endpoint> = own
             .filter_map(|slice| slice.get::<EndpointSlice>())
             .flat_map(|slice| &slice.endpoints)
-            .filter_map(|endpoint| Some((endpoint.target_ref.as_ref()?.name.to_string(), endpoint.conditions.ready.unwrap_or(true))))
+            .filter_map(|endpoint| {
+                Some(Endpoint {
+                    pod: endpoint.target_ref.as_ref()?.name.to_string(),
+                    address: endpoint.addresses.first()?.to_string(),
+                    hostname: endpoint.hostname.to_string(),
+                    ready: endpoint.conditions.ready.unwrap_or(true),
+                    terminating: endpoint.conditions.terminating.unwrap_or(false),
+                })
+            })
             .collect();
-        crate::order::sort(&mut endpoints);
-        endpoints.dedup_by(|a, b| a.0 == b.0);
+        crate::order::sort_by(&mut endpoints, |a, b| natural(&a.pod, &b.pod).then_with(|| a.cmp(b)));
+        endpoints.dedup_by(|a, b| a.pod == b.pod);
         let form = if body.is_headless() {
             "headless".to_string()
         } else if body.spec.kind.is_empty() {
@@ -355,11 +393,41 @@ fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>]) -> Vec<Service> {
         } else {
             body.spec.kind.to_string()
         };
-        Some(Service { id: id(object), form, selector: selector.join(","), endpoints })
+        let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
+        let hint = if endpoints.is_empty() { no_endpoints(object, body, pods) } else { String::new() };
+        let address = match body.spec.kind.as_str() {
+            "ExternalName" => body.spec.external_name.to_string(),
+            _ if body.is_headless() => String::new(),
+            _ => body.spec.cluster_ip.to_string(),
+        };
+        let ports = body.spec.ports.iter().map(port).collect();
+        Some(Service { id: id(object), form, selector: selector.join(","), endpoints, address, ports, hint })
     };
     let mut out: Vec<Service> = services.iter().filter_map(read).collect();
     crate::order::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
     out
+}
+
+/// Why a Service reaches nothing: the label in which the nearest Pod differs.
+fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[&Rc<Object>]) -> String {
+    let wanted = &body.spec.selector;
+    if wanted.is_empty() {
+        return "it has no selector".into();
+    }
+    let has = |pod: &Object| wanted.iter().filter(|(key, value)| pod.meta.labels.get(*key) == Some(value)).count();
+    let near = pods.iter().filter(|pod| pod.meta.namespace == object.meta.namespace).map(|pod| (has(pod), *pod));
+    // The first of those that have most of the labels.
+    let Some((count, pod)) = near.reduce(|best, next| if next.0 > best.0 { next } else { best }) else {
+        return "the namespace has no Pod".into();
+    };
+    if count == wanted.len() {
+        return format!("Pod {} matches and has no address yet", pod.meta.name);
+    }
+    let Some((key, value)) = wanted.iter().find(|(key, value)| pod.meta.labels.get(*key) != Some(*value)) else { return String::new() };
+    match pod.meta.labels.get(key) {
+        Some(other) => format!("no Pod has {key}={value}; {} has {key}={other}", pod.meta.name),
+        None => format!("no Pod has {key}={value}; {} has no label {key}", pod.meta.name),
+    }
 }
 
 fn text(value: Option<&serde_json::Value>) -> String {

@@ -43,6 +43,11 @@ pub fn count(n: usize) -> String {
     out
 }
 
+/// A count that fits a narrow place: millions and more are rounded.
+pub fn short_count(n: u64) -> String {
+    if n < 10_000_000 { count(n as usize) } else { format!("{} M", count((n / 1_000_000) as usize)) }
+}
+
 /// The first letter in upper case, as at the start of a sentence.
 pub fn sentence(text: &str) -> String {
     let mut chars = text.chars();
@@ -90,6 +95,7 @@ mod tests {
         assert_eq!(count(5000), "5,000");
         assert_eq!(count(150_000), "150,000");
         assert_eq!(count(7), "7");
+        assert_eq!((short_count(5000), short_count(2_147_483_647)), ("5,000".into(), "2,147 M".into()));
         assert_eq!(middle("pvc-7d26aaaa-bbbb-51f3", 13), "pvc-7d…b-51f3");
         assert_eq!(middle("web-0", 13), "web-0");
         assert_eq!(front("nginx-5d59d67564", 12), "…-5d59d67564");

@@ -84,7 +84,9 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
     let mut out = Scene { summary: summary(of), ..Scene::default() };
     let wide = width >= 1150.0;
     let stacked = width < 620.0;
-    let (rx, ry) = if wide { (252.0, 224.0) } else { (190.0, 214.0) };
+    // More than a dozen need a wider ring.
+    let wider = (of.loops.len() as f64 / 12.0).max(1.0);
+    let (rx, ry) = if wide { (252.0 * wider, 224.0 * wider) } else { (190.0 * wider, 214.0 * wider) };
     let (cx, cy) = (rx + NAMED / 2.0 + 16.0, ry + SMALL + NAME + 16.0);
     let store = Rect::new(cx - 80.0, cy - 66.0, 160.0, 132.0);
     let count = of.loops.len().max(1) as f64;
@@ -145,7 +147,7 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
         }
     }
     if let Some(pass) = &of.pass {
-        let height = 262.0 + pass.code.len() as f64 * 23.0;
+        let height = 246.0 + pass.code.len() as f64 * 23.0;
         let rect = if stacked {
             Rect::new(8.0, cy + ry + SMALL + NAME + 24.0, cx * 2.0 - 16.0, height + 250.0)
         } else {

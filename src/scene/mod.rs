@@ -10,6 +10,7 @@ pub mod format;
 pub mod loops;
 pub mod marks;
 pub mod model;
+pub mod network;
 pub mod nodes;
 pub mod ownership;
 pub mod shape;

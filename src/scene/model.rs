@@ -176,11 +176,8 @@ pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
     } else {
         Tone::Plain
     };
-    vec![
-        Counter { value: desired.to_string(), word: "desired", tone: Tone::Plain },
-        Counter { value: current.to_string(), word: "current", tone: Tone::Plain },
-        Counter { value: ready.to_string(), word: "ready", tone },
-    ]
+    let of = |n: u64, word, tone| Counter { value: super::format::short_count(n), word, tone };
+    vec![of(desired, "desired", Tone::Plain), of(current, "current", Tone::Plain), of(ready, "ready", tone)]
 }
 
 /// A card of a controller: Deployment, ReplicaSet, StatefulSet, Job, …
@@ -229,8 +226,36 @@ pub struct Service {
     pub form: String,
     /// `app=nginx`
     pub selector: String,
-    /// Pods in its EndpointSlices by name, and whether they are ready there.
-    pub endpoints: Vec<(String, bool)>,
+    /// What its EndpointSlices list, by Pod.
+    pub endpoints: Vec<Endpoint>,
+    /// Its virtual address; empty for a headless one.
+    pub address: String,
+    /// `80 → 8080`
+    pub ports: Vec<String>,
+    /// Why it has no endpoints, if it has none.
+    pub hint: String,
+}
+
+/// An address behind a Service.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// The Pod's name.
+    pub pod: String,
+    /// Its address.
+    pub address: String,
+    /// Its name under a headless Service.
+    pub hostname: String,
+    /// Gets traffic.
+    pub ready: bool,
+    /// On its way out.
+    pub terminating: bool,
+}
+
+impl Service {
+    /// Endpoints that get traffic.
+    pub fn ready(&self) -> usize {
+        self.endpoints.iter().filter(|endpoint| endpoint.ready).count()
+    }
 }
 
 /// A PersistentVolumeClaim.

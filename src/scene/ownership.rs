@@ -66,7 +66,7 @@ fn services(model: &Model, out: &mut Scene, width: f64) -> Vec<Rect> {
     let mut rects = Vec::new();
     for (row, service) in model.services.iter().enumerate() {
         let rect = Rect::new(LEFT, TOP + row as f64 * 70.0, width, 54.0);
-        let ready = service.endpoints.iter().filter(|endpoint| endpoint.1).count();
+        let ready = service.ready();
         let label = format!("Service {}, {}, {} ready endpoints", service.id.name, service.form, ready);
         out.put(&service.id, rect, Body::Service { form: service.form.clone() }, None, if ready > 0 { "ready" } else { "none" }, label);
         rects.push(rect);
@@ -190,7 +190,8 @@ fn tree(
         pods(model, group, kind, pod_x, *leaves_y, pitch, columns, parent, selected, out, claims);
     }
     if root.folded > 0 {
-        let text = if root.folded == 1 { "+1 old revision".to_string() } else { format!("+{} old revisions", root.folded) };
+        let what = if root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") { "ended Job" } else { "old revision" };
+        let text = format!("+{} {what}{}", root.folded, if root.folded == 1 { "" } else { "s" });
         let id = Id { uid: format!("{}/folded", root.controller.as_ref().map_or("", |of| &of.id.uid)), ..Id::default() };
         let rect = Rect::new(set_x, bottom + 12.0, columns.set, 20.0);
         out.put(&id, rect, Body::Note(text.clone()), root_index, "", text);
@@ -393,9 +394,11 @@ fn rails(model: &Model, services: &[Rect], out: &mut Scene) {
             .items
             .iter()
             .filter(|item| item.id.kind == "Pod" && item.id.namespace == service.id.namespace && matches!(item.body, Body::Pod { .. }))
-            .filter_map(|item| service.endpoints.iter().find(|endpoint| endpoint.0 == item.id.name).map(|endpoint| (item.rect, endpoint.1)))
+            .filter_map(|item| {
+                service.endpoints.iter().find(|endpoint| endpoint.pod == item.id.name).map(|endpoint| (item.rect, endpoint.ready))
+            })
             .collect();
-        let ready = service.endpoints.iter().filter(|endpoint| endpoint.1).count();
+        let ready = service.ready();
         let mut words = if service.selector.is_empty() { "no selector".to_string() } else { format!("selector {}", service.selector) };
         words.push_str(&match ready {
             1 => " · 1 ready endpoint".to_string(),
@@ -465,7 +468,7 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let mut y = 16.0;
     for service in &model.services {
-        let ready = service.endpoints.iter().filter(|endpoint| endpoint.1).count();
+        let ready = service.ready();
         let form = if ready == 1 { "1 ready endpoint".to_string() } else { format!("{ready} ready endpoints") };
         let label = format!("Service {}, {form}", service.id.name);
         out.put(&service.id, Rect::new(m, y, w, 44.0), Body::Service { form }, None, if ready > 0 { "ready" } else { "none" }, label);
@@ -637,7 +640,8 @@ mod tests {
     #[test]
     fn a_service_reaches_the_pods_in_its_endpoints_and_owns_nothing() {
         let mut model = deployment(vec![group("a", 3)]);
-        let endpoints = vec![("a-0".to_string(), true), ("a-1".to_string(), false)];
+        let endpoint = |pod: &str, ready| super::super::model::Endpoint { pod: pod.into(), ready, ..Default::default() };
+        let endpoints = vec![endpoint("a-0", true), endpoint("a-1", false)];
         model.services.push(Service { id: Id::named("Service", "nginx"), selector: "app=nginx".into(), endpoints, ..Service::default() });
         let scene = layout(&model, None, 800.0);
         let ports: Vec<bool> = scene.ports.iter().map(|port| port.full).collect();

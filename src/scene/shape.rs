@@ -113,6 +113,10 @@ pub enum Body {
     Loop { title: String, glyph: &'static str, queue: usize, above: bool, big: bool, writes: bool },
     /// The last pass of a loop.
     Pass(Box<Pass>),
+    /// What a Pod asks and hears: prompt lines begin with `/ #`.
+    Terminal { state: PodState, title: String, lines: Vec<String> },
+    /// A card with a table.
+    Table(Table),
 }
 
 /// A Node's card.
@@ -126,6 +130,23 @@ pub struct NodeBody {
     pub note: String,
     /// Name, `3.4 / 4`, share in percent.
     pub meters: Vec<(&'static str, String, f64)>,
+}
+
+/// A card with a table, or with a few facts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The tile at its left.
+    pub kind: &'static str,
+    /// The line over the title.
+    pub caption: String,
+    /// Its title.
+    pub title: String,
+    /// A pill at its right.
+    pub pill: String,
+    /// Heads of the columns; none for facts.
+    pub head: Vec<&'static str>,
+    /// The rows, and whether each is on the path that is followed.
+    pub rows: Vec<(Vec<String>, bool)>,
 }
 
 /// A thing in the diagram.
@@ -179,6 +200,10 @@ pub enum Line {
     Writes,
     /// From the chosen loop to its panel.
     Opens,
+    /// A record that is made from another.
+    Derives,
+    /// The way of a lookup or a request.
+    Travels,
 }
 
 impl Line {
@@ -195,6 +220,8 @@ impl Line {
             Line::Watches => "edge watch",
             Line::Writes => "edge on writes",
             Line::Opens => "funnel",
+            Line::Derives => "edge derives",
+            Line::Travels => "edge travels",
         }
     }
 }

@@ -140,6 +140,9 @@ pub fn kind_icon(kind: &str) -> (&'static str, &'static str) {
         "ConfigMap" => ("i-configmap", ""),
         "Secret" => ("i-secret", ""),
         "Namespace" => ("i-namespace", "cluster"),
+        "Dns" => ("i-dns", "network"),
+        "Proxy" => ("i-kubelet", "cluster"),
+        "ResourceQuota" | "LimitRange" => ("i-pdb", "cluster"),
         _ => ("i-configmap", "cluster"),
     }
 }

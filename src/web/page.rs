@@ -236,7 +236,7 @@ impl Page {
             ">" => vec![Do::Speed(speed::next(now, true))],
             "Home" => vec![Do::Seek(0)],
             "End" => vec![Do::Live],
-            key @ ("1" | "2" | "3" | "4") => vec![Do::View(View::ALL[key.parse::<usize>().unwrap_or(1) - 1])],
+            key @ ("1" | "2" | "3" | "4" | "5") => vec![Do::View(View::ALL[key.parse::<usize>().unwrap_or(1) - 1])],
             "`" | "/" => {
                 event.prevent_default();
                 self.console = true;
@@ -670,6 +670,7 @@ impl Page {
             },
             View::Nodes => html! { <p>{ "The cluster has no Node." }</p> },
             View::Loops => Html::default(),
+            View::Network => html! { <p>{ "No Service yet: one would give the Pods behind it a name and an address." }</p> },
             View::Storage => html! { <p>{ "No PersistentVolumeClaim yet: a StatefulSet with volumeClaimTemplates would make some." }</p> },
         };
         html! {
@@ -783,7 +784,7 @@ impl Page {
                     ("]  [", "Next, previous thing you did"),
                     (">  <", "Faster, slower"),
                     ("Home  End", "First event, live"),
-                    ("1 … 4", "Diagrams"),
+                    ("1 … 5", "Diagrams"),
                     ("↓  ↑", "Walk the objects"),
                     ("Enter", "Select"),
                     ("W", "Why"),

@@ -20,7 +20,7 @@ pub fn view(pass: &Pass) -> Html {
     });
     let lines = pass.code.iter().enumerate().map(|(i, line)| {
         html! {
-            <li class={classes!(line.lit.then_some("lit"), line.skipped.then_some("skip"))}>
+            <li class={classes!(line.lit.then_some("lit"), line.skipped.then_some("untaken"))}>
                 <i>{ i + 1 }</i><code>{ for words(line.text) }</code>
                 if !line.value.is_empty() { <b>{ &line.value }</b> }
             </li>

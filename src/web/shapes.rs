@@ -2,7 +2,7 @@
 
 use super::dom::{self, icon, tile};
 use crate::scene::model::{Controller, PodState, Tone};
-use crate::scene::shape::{Body, Cells, Item, NodeBody, Scene};
+use crate::scene::shape::{Body, Cells, Item, NodeBody, Scene, Table};
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use yew::prelude::*;
@@ -94,7 +94,7 @@ pub fn Shape(props: &ShapeProps) -> Html {
 
 /// What cannot be chosen.
 pub fn still(body: &Body) -> bool {
-    matches!(body, Body::Tray { .. } | Body::Note(_) | Body::Store { .. } | Body::Pass(_))
+    matches!(body, Body::Tray { .. } | Body::Note(_) | Body::Store { .. } | Body::Pass(_) | Body::Terminal { .. })
 }
 
 fn outer(item: &Item) -> Classes {
@@ -116,6 +116,8 @@ fn outer(item: &Item) -> Classes {
             classes!("loop", big.then_some("big"), above.then_some("above"), writes.then_some("writes"))
         }
         Body::Pass(_) => classes!("card", "pass"),
+        Body::Terminal { .. } => classes!("card", "term"),
+        Body::Table(_) => classes!("card", "table"),
     }
 }
 
@@ -164,6 +166,34 @@ fn content(item: &Item) -> Html {
             </>
         },
         Body::Pass(pass) => super::pass::view(pass),
+        Body::Terminal { state, title, lines } => html! {
+            <>
+                <div class="hd">{ icon(state.glyph(), 24) }<div class="grow"><small>{ "Pod · client" }</small><b class="ell">{ title }</b></div></div>
+                <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
+                    Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
+                    None => html! { <p>{ line }</p> },
+                }) }</pre>
+            </>
+        },
+        Body::Table(of) => table(of),
+    }
+}
+
+fn table(of: &Table) -> Html {
+    let cell = |text: &String| match text.strip_prefix("✓ ") {
+        Some(word) => html! { <td class="ok">{ icon("i-check", 12) }{ word }</td> },
+        None => html! { <td>{ text }</td> },
+    };
+    html! {
+        <>
+            <div class="hd">{ tile(of.kind) }<div class="grow"><small>{ &of.caption }</small><b class="ell">{ &of.title }</b></div>
+                if !of.pill.is_empty() { <span class="pill network">{ &of.pill }</span> }
+            </div>
+            <table class={if of.head.is_empty() { "plain" } else { "" }}>
+                if !of.head.is_empty() { <thead><tr>{ for of.head.iter().map(|name| html! { <th>{ *name }</th> }) }</tr></thead> }
+                <tbody>{ for of.rows.iter().map(|(cells, on)| html! { <tr class={on.then_some("on")}>{ for cells.iter().map(cell) }</tr> }) }</tbody>
+            </table>
+        </>
     }
 }
 

@@ -1,0 +1,121 @@
+//! What Pods have written: files on volumes, which outlive a Pod, and in containers, which do not.
+//!
+//! Containers do not run here; files come from commands a person runs in them.
+
+use super::sim::Sim;
+use crate::api::pod::Pod;
+use crate::api::storage::PersistentVolumeClaim;
+use crate::api::{Kind, Object, ObjectRef, Str};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The most bytes that all files together may have.
+const ROOM: usize = 1 << 20;
+
+/// Files by the disk they are on and their path below its mount point.
+#[derive(Clone, Debug, Default)]
+pub struct Disks {
+    files: BTreeMap<(Str, Str), Str>,
+}
+
+impl Disks {
+    /// A file's text.
+    pub fn read(&self, disk: &str, path: &str) -> Option<&Str> {
+        self.files.get(&(disk.into(), path.into()))
+    }
+
+    /// Paths and texts of a disk.
+    pub fn list(&self, disk: &str) -> impl Iterator<Item = (&Str, &Str)> {
+        let of = Str::from(disk);
+        self.files.range((of.clone(), Str::default())..).take_while(move |((d, _), _)| *d == of).map(|((_, path), text)| (path, text))
+    }
+
+    /// Writes a file. False when there is no room left.
+    pub fn write(&mut self, disk: &str, path: &str, text: &str) -> bool {
+        let others: usize = self.files.iter().filter(|((d, p), _)| d != disk || p != path).map(|((_, p), text)| p.len() + text.len()).sum();
+        if others + path.len() + text.len() > ROOM {
+            return false;
+        }
+        self.files.insert((disk.into(), path.into()), text.into());
+        true
+    }
+
+    /// Removes a file.
+    pub fn remove(&mut self, disk: &str, path: &str) -> bool {
+        self.files.remove(&(disk.into(), path.into())).is_some()
+    }
+
+    /// Forgets the disks that are not there any more.
+    pub fn keep(&mut self, mut is_there: impl FnMut(&str) -> bool) {
+        self.files.retain(|(disk, _), _| is_there(disk));
+    }
+}
+
+/// Where a path of a container leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A file of a disk.
+    Disk { disk: String, path: String },
+    /// A key of a ConfigMap or Secret: read only.
+    Projected { kind: Kind, name: String, path: String },
+}
+
+/// Finds what a path of a Pod's container is mounted from; what is mounted from nothing is the container's own.
+pub fn place(sim: &Sim, object: &Object, container: usize, path: &str) -> Place {
+    let pod: &Pod = object.body();
+    let raw = &pod.spec.raw;
+    let mounts = raw["containers"][container]["volumeMounts"].as_array();
+    let under = |mount: &Value| {
+        let at = mount["mountPath"].as_str()?.trim_end_matches('/');
+        let rest = path.strip_prefix(at)?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| (at.len(), rest.trim_start_matches('/').to_string(), mount.clone()))
+    };
+    // The longest mount point is the nearest.
+    let mut nearest: Option<(usize, String, Value)> = None;
+    for found in mounts.into_iter().flatten().filter_map(under) {
+        if nearest.as_ref().is_none_or(|(length, _, _)| *length < found.0) {
+            nearest = Some(found);
+        }
+    }
+    let own = || Place::Disk { disk: format!("container/{}/{container}", object.meta.uid), path: path.to_string() };
+    let Some((_, rest, mount)) = nearest else { return own() };
+    let rest = match mount["subPath"].as_str() {
+        Some(sub) if rest.is_empty() => sub.to_string(),
+        Some(sub) => format!("{sub}/{rest}"),
+        None => rest,
+    };
+    let name = mount["name"].as_str().unwrap_or("");
+    let Some(volume) = raw["volumes"].as_array().into_iter().flatten().find(|volume| volume["name"] == name) else { return own() };
+    let text = |pointer: &str| volume.pointer(pointer).and_then(Value::as_str).map(str::to_string);
+    if let Some(claim) = text("/persistentVolumeClaim/claimName") {
+        let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, &claim);
+        let bound = sim.get(&key).and_then(|claim| claim.get::<PersistentVolumeClaim>()).map(|claim| claim.spec.volume_name.clone());
+        return Place::Disk { disk: format!("volume/{}", bound.unwrap_or_default()), path: rest };
+    }
+    if let Some(name) = text("/configMap/name") {
+        return Place::Projected { kind: Kind::ConfigMap, name, path: rest };
+    }
+    if let Some(name) = text("/secret/secretName") {
+        return Place::Projected { kind: Kind::Secret, name, path: rest };
+    }
+    if let Some(host) = text("/hostPath/path") {
+        return Place::Disk { disk: format!("host/{}{host}", pod.node_name), path: rest };
+    }
+    Place::Disk { disk: format!("pod/{}/{name}", object.meta.uid), path: rest }
+}
+
+impl Sim {
+    /// Forgets what was written to volumes and Pods that are gone.
+    pub fn sweep_disks(&mut self) {
+        let mut there: Vec<String> = self.list(Kind::Pod).map(|pod| pod.meta.uid.to_string()).collect();
+        there.extend(self.list(Kind::PersistentVolume).map(|volume| volume.meta.name.to_string()));
+        self.disks.keep(|disk| {
+            let mut parts = disk.split('/');
+            match (parts.next(), parts.next()) {
+                (Some("host"), _) => true,
+                (_, Some(of)) => there.iter().any(|name| name == of),
+                _ => false,
+            }
+        });
+    }
+}

@@ -1,0 +1,114 @@
+//! Cluster DNS: the names that Services make, and what a lookup from a Pod answers.
+//!
+//! A Service with an address has one record; a headless one has a record for every ready endpoint and, for Pods with a
+//! hostname under it, a name of their own. Models CoreDNS' `plugin/kubernetes` and the cluster's `resolv.conf`.
+
+use super::store::ApiServer;
+use crate::api::network::{EndpointSlice, Service};
+use crate::api::{Kind, Object, Str};
+
+/// The address of the cluster's name server.
+pub const SERVER: &str = "10.96.0.10";
+/// What every name of the cluster ends with.
+pub const ZONE: &str = "svc.cluster.local";
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The full name, without the last dot.
+    pub name: String,
+    /// Its address; for an ExternalName the other name.
+    pub address: Str,
+    /// The Pod behind it, if it is one Pod's.
+    pub pod: Str,
+}
+
+/// The records that a Service makes out of its EndpointSlices.
+pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSlice>) -> Vec<Record> {
+    let Some(body) = service.get::<Service>() else { return Vec::new() };
+    let name = format!("{}.{}.{ZONE}", service.meta.name, service.meta.namespace);
+    if body.spec.kind == "ExternalName" {
+        return vec![Record { name, address: body.spec.external_name.clone(), pod: Str::default() }];
+    }
+    if !body.is_headless() {
+        return vec![Record { name, address: body.spec.cluster_ip.clone(), pod: Str::default() }];
+    }
+    let (mut all, mut own) = (Vec::new(), Vec::new());
+    for endpoint in slices.flat_map(|slice| &slice.endpoints).filter(|e| e.conditions.ready.unwrap_or(true)) {
+        let pod = endpoint.target_ref.as_ref().map(|target| target.name.clone()).unwrap_or_default();
+        for address in &endpoint.addresses {
+            let host = if endpoint.hostname.is_empty() { address.replace('.', "-") } else { endpoint.hostname.to_string() };
+            all.push(Record { name: name.clone(), address: address.clone(), pod: pod.clone() });
+            own.push(Record { name: format!("{host}.{name}"), address: address.clone(), pod: pod.clone() });
+        }
+    }
+    all.append(&mut own);
+    // A Pod of two port numbers is in two slices, and has its name once.
+    let mut once: Vec<Record> = Vec::new();
+    for record in all {
+        if !once.contains(&record) {
+            once.push(record);
+        }
+    }
+    once
+}
+
+/// All records of the cluster.
+pub fn zone(server: &ApiServer) -> Vec<Record> {
+    let of = |service: &Object| {
+        let own = server.list(Kind::EndpointSlice).filter(|slice| {
+            slice.meta.namespace == service.meta.namespace && slice.meta.label("kubernetes.io/service-name") == Some(&service.meta.name)
+        });
+        records(service, own.filter_map(|slice| slice.get::<EndpointSlice>()))
+    };
+    server.list(Kind::Service).flat_map(|service| of(service)).collect()
+}
+
+/// What a Pod of this namespace gets for a name: the search domains are tried in turn.
+pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<Record> {
+    let zone = zone(server);
+    let name = name.trim_end_matches('.');
+    for search in [format!(".{namespace}.{ZONE}"), format!(".{ZONE}"), ".cluster.local".to_string(), String::new()] {
+        let full = format!("{name}{search}");
+        let found: Vec<Record> = zone.iter().filter(|record| record.name == full).cloned().collect();
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn service(spec: serde_json::Value) -> Object {
+        Object::from_value(Kind::Service, json!({"metadata": {"name": "nginx", "namespace": "default"}, "spec": spec})).unwrap()
+    }
+
+    #[test]
+    fn a_headless_service_has_a_name_for_every_ready_pod() {
+        let slice = Object::from_value(
+            Kind::EndpointSlice,
+            json!({"metadata": {"name": "s"}, "addressType": "IPv4", "endpoints": [
+                {"addresses": ["10.244.1.2"], "hostname": "web-0", "conditions": {"ready": true}, "targetRef": {"kind": "Pod", "name": "web-0"}},
+                {"addresses": ["10.244.2.2"], "hostname": "web-1", "conditions": {"ready": false}, "targetRef": {"kind": "Pod", "name": "web-1"}},
+                {"addresses": ["10.244.3.2"], "conditions": {"ready": true}}]}),
+        )
+        .unwrap();
+        let slices = || std::iter::once(slice.body::<EndpointSlice>());
+        let names = |spec| records(&service(spec), slices()).into_iter().map(|r| format!("{} {}", r.name, r.address)).collect::<Vec<_>>();
+        assert_eq!(
+            names(json!({"clusterIP": "None"})),
+            [
+                "nginx.default.svc.cluster.local 10.244.1.2",
+                "nginx.default.svc.cluster.local 10.244.3.2",
+                "web-0.nginx.default.svc.cluster.local 10.244.1.2",
+                "10-244-3-2.nginx.default.svc.cluster.local 10.244.3.2"
+            ]
+        );
+        assert_eq!(names(json!({"clusterIP": "10.96.0.7"})), ["nginx.default.svc.cluster.local 10.96.0.7"]);
+        assert_eq!(names(json!({"type": "ExternalName", "externalName": "example.com"})), ["nginx.default.svc.cluster.local example.com"]);
+    }
+}

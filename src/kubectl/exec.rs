@@ -1,0 +1,580 @@
+//! `kubectl exec`: what a container's shell would answer. Containers do not run; a few commands are modelled: `hostname`,
+//! `echo`, `cat`, `ls`, `env`, `nslookup`, `ping`, `curl` and `wget`, `touch`, `rm`, `mkdir`, in a small shell with
+//! variables, `$(…)`, `;`, `&&`, `||` and redirections. Files on a volume are still there for the next Pod.
+
+use super::client::Client;
+use super::parse::Args;
+use super::targets;
+use super::{Failure, Task};
+use crate::api::pod::Pod;
+use crate::api::{Kind, Object};
+use crate::engine::disk::{Place, place};
+use crate::engine::dns;
+use serde_json::Value;
+use std::rc::Rc;
+
+const FLAGS: &str = "container/c= stdin/i tty/t quiet/q filename/f= pod-running-timeout=";
+/// Nested `$(…)`.
+const DEEPEST: usize = 8;
+
+pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+    // Flags of the command in the container are not kubectl's.
+    let split = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let args = Args::parse("exec", FLAGS, &words[..split])?;
+    client.use_namespace(&args);
+    let Some((target, rest)) = args.words.split_first() else {
+        return Err(Failure::error("pod, type/name or --filename must be specified\nSee 'kubectl exec -h' for help and examples"));
+    };
+    let command: Vec<String> = rest.iter().chain(words.get(split + 1..).unwrap_or_default()).cloned().collect();
+    if command.is_empty() {
+        return Err(Failure::error("you must specify at least one command for the container"));
+    }
+    let pod = find(client, target)?;
+    let body: &Pod = pod.body();
+    let name = pod.meta.name.as_str();
+    if body.is_terminal() {
+        return Err(Failure::error(format!("cannot exec into a container in a completed pod; current phase is {}", body.status.phase)));
+    }
+    if body.node_name.is_empty() {
+        return Err(Failure::plain(format!("Error from server (BadRequest): pod {name} does not have a host assigned")));
+    }
+    let names: Vec<&str> = body.spec.containers.iter().map(|c| c.name.as_str()).collect();
+    let container = match args.get("container") {
+        Some(wanted) => names
+            .iter()
+            .position(|known| *known == wanted)
+            .ok_or_else(|| Failure::plain(format!("Error from server (BadRequest): container {wanted} is not valid for pod {name}")))?,
+        None => {
+            if names.len() > 1 {
+                client.warn(format!("Defaulted container {:?} out of: {}", names[0], names.join(", ")));
+            }
+            0
+        }
+    };
+    let running =
+        body.status.container_statuses.iter().any(|c| names.get(container) == Some(&c.name.as_str()) && c.state.running.is_some());
+    if !running {
+        let of = names.get(container).copied().unwrap_or("");
+        return Err(Failure::error(format!("Internal error occurred: unable to upgrade connection: container not found ({of:?})")));
+    }
+    finish(client, &pod, container, &command)
+}
+
+/// Runs a command in a container and ends as it ends.
+pub fn finish(client: &mut Client<'_>, pod: &Rc<Object>, container: usize, command: &[String]) -> Result<Task, Failure> {
+    let mut shell = Shell { client, pod: pod.clone(), container, depth: 0 };
+    let done = shell.call(command);
+    client.out.push_str(&done.out);
+    client.err.push_str(&done.err);
+    match done.code {
+        0 => Ok(Task::Done),
+        code => Err(Failure { message: format!("command terminated with exit code {code}\n"), exit: code }),
+    }
+}
+
+/// The Pod that a word names: itself, or the first of a workload.
+fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
+    let (kind, name) = match target.split_once('/') {
+        Some((kind, name)) => (targets::kind(kind)?, name),
+        None => (Kind::Pod, target),
+    };
+    let key = client.key(kind, name);
+    let object = client.sim.get(&key).cloned().ok_or_else(|| super::client::not_found(kind, name))?;
+    if kind == Kind::Pod {
+        return Ok(object);
+    }
+    let selector = object.to_value().pointer("/spec/selector/matchLabels").cloned().unwrap_or_default();
+    let matches = |pod: &Object| {
+        selector
+            .as_object()
+            .is_some_and(|wanted| !wanted.is_empty() && wanted.iter().all(|(k, v)| pod.meta.label(k).is_some_and(|l| v == l.as_str())))
+    };
+    let pods = || client.sim.list(Kind::Pod).filter(|pod| pod.meta.namespace == object.meta.namespace && matches(pod));
+    let best = pods().find(|pod| pod.pod().is_some_and(Pod::is_ready)).or_else(|| pods().next());
+    best.cloned().ok_or_else(|| Failure::error(format!("unable to get pods for {target}: no pods found")))
+}
+
+/// What a command printed, and its exit code.
+#[derive(Default)]
+struct Done {
+    out: String,
+    err: String,
+    code: i32,
+}
+
+impl Done {
+    fn said(out: impl Into<String>) -> Done {
+        Done { out: out.into(), ..Done::default() }
+    }
+    fn failed(err: impl Into<String>, code: i32) -> Done {
+        Done { err: err.into(), code, ..Done::default() }
+    }
+}
+
+struct Shell<'a, 'b> {
+    client: &'a mut Client<'b>,
+    pod: Rc<Object>,
+    container: usize,
+    depth: usize,
+}
+
+impl Shell<'_, '_> {
+    fn container(&self) -> &Value {
+        &self.pod.body::<Pod>().spec.raw["containers"][self.container]
+    }
+
+    fn hostname(&self) -> String {
+        let spec = &self.pod.body::<Pod>().spec;
+        if spec.host_network {
+            return self.pod.body::<Pod>().node_name.to_string();
+        }
+        if spec.hostname.is_empty() { self.pod.meta.name.to_string() } else { spec.hostname.to_string() }
+    }
+
+    /// The environment, in the order of the spec.
+    fn env(&self) -> Vec<(String, String)> {
+        let mut env = vec![("PATH".to_string(), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_string())];
+        env.push(("HOSTNAME".to_string(), self.hostname()));
+        let body: &Pod = self.pod.body();
+        for entry in self.container()["env"].as_array().into_iter().flatten() {
+            let name = entry["name"].as_str().unwrap_or("").to_string();
+            let from = &entry["valueFrom"];
+            let value = match from["fieldRef"]["fieldPath"].as_str() {
+                Some("metadata.name") => self.pod.meta.name.to_string(),
+                Some("metadata.namespace") => self.pod.meta.namespace.to_string(),
+                Some("metadata.uid") => self.pod.meta.uid.to_string(),
+                Some("spec.nodeName") => body.node_name.to_string(),
+                Some("status.podIP") => body.status.pod_ip.to_string(),
+                Some("status.hostIP") => body.status.host_ip.to_string(),
+                Some(_) => String::new(),
+                None => {
+                    let of = |field: &str, kind: Kind| {
+                        let (name, key) = (from[field]["name"].as_str()?, from[field]["key"].as_str()?);
+                        self.projected(kind, name).into_iter().find(|(known, _)| known == key).map(|(_, value)| value)
+                    };
+                    let found = of("configMapKeyRef", Kind::ConfigMap).or_else(|| of("secretKeyRef", Kind::Secret));
+                    found.unwrap_or_else(|| entry["value"].as_str().unwrap_or("").to_string())
+                }
+            };
+            env.push((name, value));
+        }
+        env
+    }
+
+    /// Keys and values of a ConfigMap or Secret.
+    fn projected(&self, kind: Kind, name: &str) -> Vec<(String, String)> {
+        let Some(object) = self.client.find(&crate::api::ObjectRef::new(kind, &self.pod.meta.namespace, name)) else { return Vec::new() };
+        let mut all = Vec::new();
+        for (key, value) in object["data"].as_object().into_iter().flatten() {
+            let text = value.as_str().unwrap_or("");
+            all.push((key.clone(), if kind == Kind::Secret { decoded(text) } else { text.to_string() }));
+        }
+        all
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        match place(self.client.sim, &self.pod, self.container, path) {
+            Place::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
+            Place::Projected { kind, name, path } => {
+                self.projected(kind, &name).into_iter().find(|(key, _)| *key == path).map(|(_, text)| text)
+            }
+        }
+        .or_else(|| match path {
+            "/etc/hostname" => Some(format!("{}\n", self.hostname())),
+            "/etc/resolv.conf" => {
+                let ns = &self.pod.meta.namespace;
+                Some(format!("search {ns}.{z} {z} cluster.local\nnameserver {}\noptions ndots:5\n", dns::SERVER, z = dns::ZONE))
+            }
+            _ => None,
+        })
+    }
+
+    fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
+        match place(self.client.sim, &self.pod, self.container, path) {
+            Place::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
+            Place::Disk { disk, path: at } => {
+                self.client.sim.sweep_disks();
+                if self.client.sim.disks.write(&disk, &at, text) {
+                    Ok(())
+                } else {
+                    Err(format!("sh: write error: {path}: No space left on device\n"))
+                }
+            }
+        }
+    }
+
+    /// Runs a script: commands joined by `;`, `&&`, `||` and line breaks.
+    fn script(&mut self, text: &str) -> Done {
+        if self.depth >= DEEPEST {
+            return Done::failed("sh: too deeply nested\n", 2);
+        }
+        self.depth += 1;
+        let mut all = Done::default();
+        let mut wanted = true;
+        for (part, joint) in parts(text) {
+            if wanted && !part.trim().is_empty() {
+                let done = self.simple(part.trim());
+                all.out.push_str(&done.out);
+                all.err.push_str(&done.err);
+                all.code = done.code;
+            }
+            wanted = match joint {
+                "&&" => all.code == 0,
+                "||" => all.code != 0,
+                _ => true,
+            };
+        }
+        self.depth -= 1;
+        all
+    }
+
+    /// One command with its redirection.
+    fn simple(&mut self, text: &str) -> Done {
+        let mut words = Vec::new();
+        let mut file: Option<(String, bool)> = None;
+        for word in self.words(text) {
+            match (&mut file, word) {
+                (Some((path, _)), Word::Text(text)) if path.is_empty() => *path = text,
+                (_, Word::Text(text)) => words.push(text),
+                (_, Word::To { append }) => file = Some((String::new(), append)),
+            }
+        }
+        let mut done = self.call(&words);
+        if let Some((path, append)) = file {
+            let path = absolute(&path);
+            let old = if append { self.read(&path).unwrap_or_default() } else { String::new() };
+            if let Err(error) = self.write(&path, &format!("{old}{}", done.out)) {
+                return Done::failed(error, 1);
+            }
+            done.out.clear();
+        }
+        done
+    }
+
+    /// Splits a command into words, with quotes, variables and `$(…)` put in.
+    fn words(&mut self, text: &str) -> Vec<Word> {
+        let mut out = Vec::new();
+        let (mut word, mut begun) = (String::new(), false);
+        let chars: Vec<char> = text.chars().collect();
+        let (mut i, mut quote) = (0, '\0');
+        while i < chars.len() {
+            let c = chars[i];
+            match c {
+                '\'' | '"' if quote == '\0' => (quote, begun) = (c, true),
+                _ if c == quote => quote = '\0',
+                '\\' if quote != '\'' && i + 1 < chars.len() => {
+                    i += 1;
+                    word.push(chars[i]);
+                    begun = true;
+                }
+                '$' if quote != '\'' => {
+                    let (value, next) = self.expand(&chars, i + 1);
+                    word.push_str(&value);
+                    begun = true;
+                    i = next;
+                    continue;
+                }
+                '>' if quote == '\0' => {
+                    if begun {
+                        out.push(Word::Text(std::mem::take(&mut word)));
+                        begun = false;
+                    }
+                    let append = chars.get(i + 1) == Some(&'>');
+                    i += usize::from(append);
+                    out.push(Word::To { append });
+                }
+                c if c.is_whitespace() && quote == '\0' => {
+                    if begun {
+                        out.push(Word::Text(std::mem::take(&mut word)));
+                        begun = false;
+                    }
+                }
+                c => {
+                    word.push(c);
+                    begun = true;
+                }
+            }
+            i += 1;
+        }
+        if begun {
+            out.push(Word::Text(word));
+        }
+        out
+    }
+
+    /// The value of what follows a `$`, and where it ends.
+    fn expand(&mut self, chars: &[char], at: usize) -> (String, usize) {
+        match chars.get(at) {
+            Some('(') => {
+                let mut depth = 0;
+                let end = (at..chars.len()).find(|i| {
+                    depth += match chars[*i] {
+                        '(' => 1,
+                        ')' => -1,
+                        _ => 0,
+                    };
+                    depth == 0
+                });
+                let end = end.unwrap_or(chars.len());
+                let inner: String = chars.get(at + 1..end).unwrap_or_default().iter().collect();
+                (self.script(&inner).out.trim_end_matches('\n').to_string(), (end + 1).min(chars.len()))
+            }
+            Some(c) => {
+                let braced = *c == '{';
+                let start = at + usize::from(braced);
+                let length = chars[start..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count();
+                let name: String = chars[start..start + length].iter().collect();
+                let value = self.env().into_iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value);
+                (
+                    if name.is_empty() { "$".into() } else { value.unwrap_or_default() },
+                    (start + length + usize::from(braced)).min(chars.len()),
+                )
+            }
+            None => ("$".into(), at),
+        }
+    }
+
+    /// Runs a command given as words.
+    fn call(&mut self, words: &[String]) -> Done {
+        let Some((name, rest)) = words.split_first() else { return Done::default() };
+        let plain: Vec<&String> = rest.iter().filter(|word| !word.starts_with('-')).collect();
+        let first = plain.first().map(|word| word.as_str());
+        match name.rsplit('/').next().unwrap_or(name) {
+            "sh" | "bash" | "ash" => match rest.iter().position(|word| word == "-c").and_then(|at| rest.get(at + 1)) {
+                Some(script) => self.script(script),
+                None => Done::failed("an interactive shell is not simulated; give a command, such as sh -c 'hostname'\n", 1),
+            },
+            "hostname" if rest.iter().any(|word| word == "-f") => Done::said(format!("{}\n", self.full_name())),
+            "hostname" if rest.iter().any(|word| word == "-i") => Done::said(format!("{}\n", self.pod.body::<Pod>().status.pod_ip)),
+            "hostname" => Done::said(format!("{}\n", self.hostname())),
+            "echo" => {
+                let quiet = rest.first().is_some_and(|word| word == "-n");
+                let text = rest[usize::from(quiet)..].join(" ");
+                Done::said(if quiet { text } else { format!("{text}\n") })
+            }
+            "printenv" | "env" if first.is_none() => {
+                Done::said(self.env().iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>())
+            }
+            "printenv" => match self.env().into_iter().rev().find(|(name, _)| Some(name.as_str()) == first) {
+                Some((_, value)) => Done::said(format!("{value}\n")),
+                None => Done { code: 1, ..Done::default() },
+            },
+            "cat" => {
+                let mut all = Done::default();
+                for path in plain {
+                    match self.read(&absolute(path)) {
+                        Some(text) => all.out.push_str(&text),
+                        None => (all.err, all.code) = (format!("{}cat: can't open '{path}': No such file or directory\n", all.err), 1),
+                    }
+                }
+                all
+            }
+            "ls" => self.ls(&absolute(first.unwrap_or("/"))),
+            "touch" | "mkdir" => {
+                for path in plain.iter().filter(|_| name.ends_with("touch")) {
+                    let path = absolute(path);
+                    let old = self.read(&path).unwrap_or_default();
+                    if let Err(error) = self.write(&path, &old) {
+                        return Done::failed(error, 1);
+                    }
+                }
+                Done::default()
+            }
+            "rm" => {
+                let mut code = 0;
+                for path in plain {
+                    if let Place::Disk { disk, path } = place(self.client.sim, &self.pod, self.container, &absolute(path)) {
+                        code = i32::from(!self.client.sim.disks.remove(&disk, &path) && !rest.iter().any(|word| word.contains('f')));
+                    }
+                }
+                Done { code, ..Done::default() }
+            }
+            "nslookup" => self.nslookup(first.unwrap_or("")),
+            "ping" => self.ping(first.unwrap_or("")),
+            "curl" | "wget" => self.fetch(name, plain.last().map_or("", |word| word.as_str())),
+            "true" | "sleep" | ":" => Done::default(),
+            "false" => Done { code: 1, ..Done::default() },
+            "whoami" => Done::said("root\n"),
+            "pwd" => Done::said("/\n"),
+            "date" => Done::said(format!("{}\n", crate::api::Timestamp(self.client.wall()).rfc3339())),
+            other => Done::failed(format!("sh: {other}: not found\n"), 127),
+        }
+    }
+
+    /// The name under a headless Service, if the Pod has one.
+    fn full_name(&self) -> String {
+        let spec = &self.pod.body::<Pod>().spec;
+        if spec.subdomain.is_empty() {
+            return self.hostname();
+        }
+        format!("{}.{}.{}.{}", self.hostname(), spec.subdomain, self.pod.meta.namespace, dns::ZONE)
+    }
+
+    fn ls(&self, path: &str) -> Done {
+        let mut names: Vec<String> = match place(self.client.sim, &self.pod, self.container, path) {
+            Place::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
+            Place::Disk { disk, path } => {
+                let under = |file: &str| {
+                    let of = path.trim_end_matches('/');
+                    let rest = file.strip_prefix(of).filter(|rest| of.is_empty() || rest.starts_with('/'))?;
+                    rest.trim_start_matches('/').split('/').next().filter(|name| !name.is_empty()).map(str::to_string)
+                };
+                self.client.sim.disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
+            }
+        };
+        crate::order::sort(&mut names);
+        names.dedup();
+        Done::said(names.iter().map(|name| format!("{name}\n")).collect::<String>())
+    }
+
+    fn nslookup(&self, name: &str) -> Done {
+        let found = dns::lookup(self.client.sim.server(), &self.pod.meta.namespace, name);
+        let mut out = format!("Server:    {s}\nAddress 1: {s} kube-dns.kube-system.svc.cluster.local\n\n", s = dns::SERVER);
+        if found.is_empty() {
+            out.push_str(&format!("nslookup: can't resolve '{name}'\n"));
+            return Done { out, code: 1, ..Done::default() };
+        }
+        out.push_str(&format!("Name:      {name}\n"));
+        let zone = dns::zone(self.client.sim.server());
+        for (i, record) in found.iter().enumerate() {
+            // The name of the Pod itself, where it has one.
+            let own = zone.iter().rfind(|other| other.address == record.address).map_or(record.name.as_str(), |other| other.name.as_str());
+            out.push_str(&format!("Address {}: {} {own}\n", i + 1, record.address));
+        }
+        Done::said(out)
+    }
+
+    /// The Pod that a host name or an address leads to from here.
+    fn reach(&self, host: &str) -> Result<(String, Option<Rc<Object>>), Done> {
+        let sim = &self.client.sim;
+        if matches!(host, "localhost" | "127.0.0.1") {
+            return Ok(("127.0.0.1".into(), Some(self.pod.clone())));
+        }
+        let is_address = host.split('.').count() == 4 && host.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let found = dns::lookup(sim.server(), &self.pod.meta.namespace, host);
+        let address = match (is_address, found.first()) {
+            (true, _) => host.to_string(),
+            (false, Some(record)) => record.address.to_string(),
+            (false, None) => return Err(Done::failed(format!("bad address '{host}'\n"), 1)),
+        };
+        let with = |address: &str| {
+            sim.list(Kind::Pod).find(|pod| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal())).cloned()
+        };
+        let pod = with(&address).or_else(|| {
+            let service = sim
+                .list(Kind::Service)
+                .find(|s| s.get::<crate::api::network::Service>().is_some_and(|s| s.spec.cluster_ip == address.as_str()))?;
+            let slices =
+                sim.list(Kind::EndpointSlice).filter(|slice| slice.meta.label("kubernetes.io/service-name") == Some(&service.meta.name));
+            let ready =
+                slices.filter_map(|slice| slice.get::<crate::api::network::EndpointSlice>()).flat_map(|slice| slice.endpoints.iter());
+            let all: Vec<_> = ready.filter(|e| e.conditions.ready.unwrap_or(true)).filter_map(|e| e.addresses.first()).collect();
+            // One request after another goes round the endpoints.
+            let turn = sim.journal().len();
+            with(all.get(turn % all.len().max(1))?)
+        });
+        Ok((address, pod))
+    }
+
+    fn ping(&self, host: &str) -> Done {
+        match self.reach(host) {
+            Err(done) => Done { err: format!("ping: {}", done.err), ..done },
+            Ok((address, Some(_))) => {
+                let mut out = format!("PING {host} ({address}): 56 data bytes\n");
+                (0..3).for_each(|n| out.push_str(&format!("64 bytes from {address}: seq={n} ttl=62 time=0.5 ms\n")));
+                out.push_str(&format!("\n--- {host} ping statistics ---\n3 packets transmitted, 3 packets received, 0% packet loss\n"));
+                Done::said(out)
+            }
+            Ok((address, None)) => Done {
+                out: format!(
+                    "PING {host} ({address}): 56 data bytes\n\n--- {host} ping statistics ---\n3 packets transmitted, 0 packets received, 100% packet loss\n"
+                ),
+                code: 1,
+                ..Done::default()
+            },
+        }
+    }
+
+    /// What a web server would answer: the index page of its Pod, if somebody wrote one.
+    fn fetch(&self, tool: &str, url: &str) -> Done {
+        let host = url.trim_start_matches("http://").split(['/', ':']).next().unwrap_or("");
+        let refused = |address: &str| match tool {
+            "curl" => Done::failed(format!("curl: (7) Failed to connect to {host} port 80: Connection refused\n"), 7),
+            _ => Done::failed(format!("wget: can't connect to remote host ({address}): Connection refused\n"), 1),
+        };
+        match self.reach(host) {
+            Err(_) if tool == "curl" => Done::failed(format!("curl: (6) Could not resolve host: {host}\n"), 6),
+            Err(done) => Done { err: format!("wget: {}", done.err), ..done },
+            Ok((address, None)) => refused(&address),
+            Ok((_, Some(pod))) => {
+                const INDEX: &str = "/usr/share/nginx/html/index.html";
+                let text = match place(self.client.sim, &pod, 0, INDEX) {
+                    Place::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
+                    Place::Projected { .. } => None,
+                };
+                Done::said(text.unwrap_or_else(|| format!("<html><body><h1>Welcome to {}!</h1></body></html>\n", pod.meta.name)))
+            }
+        }
+    }
+}
+
+enum Word {
+    Text(String),
+    To { append: bool },
+}
+
+fn absolute(path: &str) -> String {
+    if path.starts_with('/') { path.to_string() } else { format!("/{}", path.trim_start_matches("./")) }
+}
+
+/// The commands of a script, each with what joins it to the next.
+fn parts(text: &str) -> Vec<(&str, &'static str)> {
+    let mut out = Vec::new();
+    let (mut start, mut quote, mut depth) = (0, '\0', 0_usize);
+    let bytes = text.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        let c = bytes[i] as char;
+        match c {
+            '\\' => i += 1,
+            '\'' | '"' if quote == '\0' => quote = c,
+            _ if c == quote => quote = '\0',
+            '(' if quote != '\'' => depth += 1,
+            ')' if quote != '\'' => depth = depth.saturating_sub(1),
+            _ if quote != '\0' || depth > 0 => {}
+            ';' | '\n' => {
+                out.push((&text[start..i], ";"));
+                start = i + 1;
+            }
+            '&' | '|' if bytes.get(i + 1) == Some(&bytes[i]) => {
+                out.push((&text[start..i], if c == '&' { "&&" } else { "||" }));
+                start = i + 2;
+                i += 1;
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    out.push((&text[start.min(text.len())..], ";"));
+    out
+}
+
+/// Base64, as Secrets hold their values; what is none stands as it is.
+fn decoded(text: &str) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .unwrap_or_else(|| text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_split_where_the_shell_would() {
+        assert_eq!(parts("a; b && c 'x;y' || $(d; e)"), [("a", ";"), (" b ", "&&"), (" c 'x;y' ", "||"), (" $(d; e)", ";")]);
+    }
+}

@@ -1,0 +1,460 @@
+//! Who answers to a name: a band for each Service, with the way of a lookup or of a request.
+//!
+//! At most two bands, the selected Service (or the one behind the selected Pod) first; the others stand as cards below.
+//! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
+
+use super::format::middle;
+use super::model::{Endpoint, Id, Model, Pod, PodState, Service};
+use super::ownership::pod_label;
+use super::shape::{Body, Label, Line, Rect, Scene, Table, elbow};
+
+const LEFT: f64 = 24.0;
+const CLIENT: f64 = 232.0;
+const DNS: f64 = 312.0;
+const SLICE: f64 = 216.0;
+const POD: (f64, f64) = (150.0, 32.0);
+const GAP: f64 = 56.0;
+/// Height of a card's head, of a table's head, of a row.
+const HEAD: f64 = 52.0;
+const TABLE: f64 = 28.0;
+const ROW: f64 = 40.0;
+/// More endpoints than this are counted, not drawn.
+const MOST: usize = 8;
+
+/// Lays the network out. `selected` is a uid.
+pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
+    let mut out = Scene { summary: summary(model), ..Scene::default() };
+    if model.services.is_empty() {
+        return out;
+    }
+    let chosen_pod = model.pods().find(|pod| Some(pod.id.uid.as_str()) == selected);
+    let serves = |service: &Service, pod: &Pod| {
+        service.id.namespace == pod.id.namespace && service.endpoints.iter().any(|endpoint| endpoint.pod == pod.id.name)
+    };
+    let rank = |service: &Service| match chosen_pod {
+        _ if Some(service.id.uid.as_str()) == selected => 0,
+        Some(pod) if serves(service, pod) => 1,
+        _ if service.form == "headless" => 2,
+        _ => 3,
+    };
+    let mut order: Vec<&Service> = model.services.iter().collect();
+    crate::order::sort_by_key(&mut order, |service| rank(service));
+    let mut y = 20.0;
+    for (n, service) in order.iter().take(2).enumerate() {
+        let follows = chosen_pod.filter(|pod| serves(service, pod)).map(|pod| pod.id.name.as_str());
+        if n > 0 {
+            out.labels.push(Label { x: LEFT, y: y - 18.0, text: String::new(), class: "line", centred: false });
+        }
+        y = if width < 620.0 {
+            narrow(model, service, width, y, &mut out)
+        } else if service.form == "headless" {
+            headless(model, service, follows, y, &mut out)
+        } else {
+            virtual_ip(model, service, follows, y, &mut out)
+        } + 52.0;
+    }
+    if order.len() > 2 {
+        out.labels.push(Label { x: LEFT, y, text: "Other Services".into(), class: "", centred: false });
+        for (i, service) in order.iter().skip(2).enumerate() {
+            let columns = if width < 620.0 { 1 } else { 4 };
+            let rect = Rect::new(LEFT + (i % columns) as f64 * 256.0, y + 24.0 + (i / columns) as f64 * 66.0, 240.0, 54.0);
+            put_service(&mut out, service, rect);
+        }
+    }
+    out.finish(24.0)
+}
+
+fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
+    let label = format!("Service {}, {}, {} ready endpoints", service.id.name, service.form, service.ready());
+    let state = if service.ready() > 0 { "ready" } else { "none" };
+    out.put(&service.id, rect, Body::Service { form: service.form.clone() }, None, state, label)
+}
+
+/// The Pod that asks: a running one that is not behind the Service itself.
+fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
+    model.pods().find(|pod| {
+        pod.id.namespace == service.id.namespace
+            && matches!(pod.state, PodState::Ready | PodState::NotReady)
+            && !service.endpoints.iter().any(|endpoint| endpoint.pod == pod.id.name)
+    })
+}
+
+fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lines: Vec<String>) {
+    let pod = client(model, service);
+    let title = pod.map_or("any Pod of the namespace".to_string(), |pod| middle(&pod.id.name, 24));
+    let state = pod.map_or(PodState::Ready, |pod| pod.state);
+    let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
+    let label = format!("{title} asks: {}", lines.join("; "));
+    out.put(&id, rect, Body::Terminal { state, title, lines }, None, "", label);
+}
+
+/// A tile for the Pod behind an endpoint.
+fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoint, x: f64, y: f64) {
+    let rect = Rect::new(x, y, POD.0, POD.1);
+    let found = model.pods().find(|pod| pod.id.name == endpoint.pod && pod.id.namespace == service.id.namespace);
+    let (id, state, label, stale) = match found {
+        // The same Pod may stand behind both Services: each tile has its own key.
+        Some(pod) => (Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() }, pod.state, pod_label(pod), pod.stale),
+        None => (Id::default(), PodState::Terminating, format!("Pod {}, gone", endpoint.pod), true),
+    };
+    out.put(&id, rect, Body::Tile { state, tail: middle(&endpoint.pod, 15), stale }, None, state.class(), label);
+}
+
+fn title(out: &mut Scene, y: f64, what: &str, says: &str) {
+    out.labels.push(Label { x: LEFT, y, text: what.into(), class: "bandname", centred: false });
+    let x = LEFT + what.len() as f64 * 7.4 + 12.0;
+    out.labels.push(Label { x, y, text: says.into(), class: "bandsays", centred: false });
+}
+
+fn condition(endpoint: &Endpoint) -> String {
+    match (endpoint.ready, endpoint.terminating) {
+        (true, _) => "✓ ready".into(),
+        (false, true) => "terminating".into(),
+        (false, false) => "not ready".into(),
+    }
+}
+
+/// The host part of an endpoint's own name.
+fn host(endpoint: &Endpoint) -> String {
+    if endpoint.hostname.is_empty() { endpoint.address.replace('.', "-") } else { endpoint.hostname.clone() }
+}
+
+/// The endpoints that are drawn: the one that is followed is never cut off.
+fn drawn<'a>(service: &'a Service, follows: Option<&str>) -> (Vec<&'a Endpoint>, usize) {
+    let mut shown: Vec<&Endpoint> = service.endpoints.iter().take(MOST).collect();
+    if let Some(followed) = service.endpoints.iter().skip(MOST).find(|endpoint| Some(endpoint.pod.as_str()) == follows) {
+        shown.pop();
+        shown.push(followed);
+    }
+    let more = service.endpoints.len() - shown.len();
+    (shown, more)
+}
+
+fn arrow(x1: f64, x2: f64, y: f64) -> String {
+    let s = (x2 - x1).signum() * 7.0;
+    format!("M{x1} {y}H{x2}M{} {}L{x2} {y}L{} {}", x2 - s, y - 4.0, x2 - s, y + 4.0)
+}
+
+/// A headless Service: the name answers with Pod addresses.
+fn headless(model: &Model, service: &Service, follows: Option<&str>, top: f64, out: &mut Scene) -> f64 {
+    title(out, top, "Headless Service", "— the name answers with Pod addresses");
+    let (shown, more) = drawn(service, follows);
+    let y = top + 32.0;
+    let name = service.id.name.as_str();
+    let dns_x = LEFT + CLIENT + GAP;
+    let slice_x = dns_x + DNS + GAP - 8.0;
+    let pod_x = slice_x + SLICE + 40.0;
+    // The record that is followed: of the selected Pod, else of the first that is ready, else the Service's own.
+    let followed = follows.or_else(|| shown.iter().find(|endpoint| endpoint.ready).map(|endpoint| endpoint.pod.as_str()));
+    let endpoint = shown.iter().find(|endpoint| Some(endpoint.pod.as_str()) == followed).copied();
+    let asked = endpoint.map_or(name.to_string(), |endpoint| format!("{}.{name}", host(endpoint)));
+
+    let mut rows: Vec<(Vec<String>, bool)> = shown
+        .iter()
+        .map(|one| {
+            let on = Some(one.pod.as_str()) == followed;
+            if one.ready {
+                (vec![format!("{}.{name}", middle(&host(one), 16)), "A".into(), one.address.clone()], on)
+            } else {
+                (vec![format!("{}.{name}", middle(&host(one), 16)), "—".into(), "no record".into()], on)
+            }
+        })
+        .collect();
+    let ready = service.ready();
+    let all = match ready {
+        0 => "no record".to_string(),
+        1 => "the one that is ready".into(),
+        n => format!("all {n} that are ready"),
+    };
+    rows.push((vec![name.into(), "A".into(), all], false));
+    let records = if ready == 0 { 0 } else { ready * 2 };
+    let dns_height = HEAD + TABLE + rows.len() as f64 * ROW;
+    let slice_height = HEAD + TABLE + shown.len().max(1) as f64 * ROW;
+    let row_y = |i: usize| y + HEAD + TABLE + i as f64 * ROW + ROW / 2.0;
+
+    let mut lines = vec![format!("/ # nslookup {asked}"), format!("Server:   {}", crate::engine::dns::SERVER), String::new()];
+    match endpoint.filter(|endpoint| endpoint.ready) {
+        Some(endpoint) => lines.extend([
+            format!("Name:     {asked}."),
+            format!(" {}.{}", service.id.namespace, crate::engine::dns::ZONE),
+            format!("Address:  {}", endpoint.address),
+        ]),
+        None => lines.extend([format!("** server can't find {asked}:"), "   NXDOMAIN".into()]),
+    }
+    put_client(out, model, service, Rect::new(LEFT, y, CLIENT, 220.0), lines);
+    let dns = Table {
+        kind: "Dns",
+        caption: "Cluster DNS".into(),
+        title: crate::engine::dns::SERVER.into(),
+        pill: format!("{records} record{}", if records == 1 { "" } else { "s" }),
+        head: vec!["Name", "Type", "Address"],
+        rows,
+    };
+    let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
+    out.put(&id, Rect::new(dns_x, y, DNS, dns_height), Body::Table(dns), None, "", format!("Cluster DNS, {records} records for {name}"));
+    let mut slice_rows: Vec<(Vec<String>, bool)> =
+        shown.iter().map(|one| (vec![one.address.clone(), condition(one)], Some(one.pod.as_str()) == followed)).collect();
+    if slice_rows.is_empty() {
+        slice_rows.push((vec!["no endpoint".into(), String::new()], false));
+    }
+    let slice = Table {
+        kind: "Service",
+        caption: "Service".into(),
+        title: name.into(),
+        pill: "clusterIP: None".into(),
+        head: vec!["EndpointSlice", "Condition"],
+        rows: slice_rows,
+    };
+    let label = format!("Service {name}, headless, {ready} ready endpoints");
+    let state = if ready > 0 { "ready" } else { "none" };
+    out.put(&service.id, Rect::new(slice_x, y, SLICE, slice_height), Body::Table(slice), None, state, label);
+    let words = if !service.hint.is_empty() {
+        service.hint.clone()
+    } else if more > 0 {
+        format!("+{more} more; DNS records are made from it")
+    } else {
+        "DNS records are made from it".into()
+    };
+    out.labels.push(Label {
+        x: slice_x,
+        y: y + slice_height + 6.0,
+        text: words,
+        class: if service.hint.is_empty() { "" } else { "hint" },
+        centred: false,
+    });
+    for (i, one) in shown.iter().enumerate() {
+        put_pod(out, model, service, one, pod_x, row_y(i) - POD.1 / 2.0);
+        let key = |what: &str| format!("{what}/{}/{}", service.id.uid, one.pod);
+        out.link(key("slice"), arrow(pod_x - 4.0, slice_x + SLICE + 4.0, row_y(i)), Line::Derives);
+        if one.ready {
+            out.link(key("dns"), arrow(slice_x - 4.0, dns_x + DNS + 4.0, row_y(i)), Line::Derives);
+        }
+    }
+    // The lookup: asked, answered, and the connection that follows it.
+    let at = shown.iter().position(|one| Some(one.pod.as_str()) == followed).unwrap_or(shown.len());
+    let ask = row_y(at.min(3)).min(y + 180.0);
+    let uid = &service.id.uid;
+    out.link(format!("ask/{uid}"), arrow(LEFT + CLIENT + 2.0, dns_x - 3.0, ask), Line::Travels);
+    out.labels.push(Label { x: LEFT + CLIENT + GAP / 2.0, y: ask - 24.0, text: "1 query".into(), class: "stop", centred: true });
+    let bottom = (y + dns_height).max(y + 220.0).max(y + slice_height + 24.0);
+    if let Some(endpoint) = endpoint.filter(|endpoint| endpoint.ready) {
+        out.link(format!("hear/{uid}"), arrow(dns_x - 3.0, LEFT + CLIENT + 3.0, ask + 22.0), Line::Selects);
+        out.labels.push(Label { x: LEFT + CLIENT + GAP / 2.0, y: ask + 28.0, text: "2 answer".into(), class: "stop", centred: true });
+        let (from, low, right) = (LEFT + CLIENT / 2.0, bottom + 26.0, pod_x + POD.0 + 16.0);
+        let (to, end) = (row_y(at), pod_x + POD.0 + 2.0);
+        let d = format!(
+            "M{from} {}V{}Q{from} {low} {} {low}H{}Q{right} {low} {right} {}V{}Q{right} {to} {} {to}H{end}M{} {}L{end} {to}L{} {}",
+            y + 220.0,
+            low - 10.0,
+            from + 10.0,
+            right - 10.0,
+            low - 10.0,
+            to + 10.0,
+            right - 10.0,
+            end + 7.0,
+            to - 4.0,
+            end + 7.0,
+            to + 4.0
+        );
+        out.link(format!("go/{uid}"), d, Line::Travels);
+        let words = format!("3 connects straight to {}: no virtual IP, no balancing", endpoint.address);
+        out.labels.push(Label { x: (from + right) / 2.0, y: low - 8.0, text: words, class: "stop", centred: true });
+        out.width = out.width.max(right);
+        return low + 8.0;
+    }
+    bottom
+}
+
+/// A Service with an address of its own, in front of every ready Pod.
+fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, top: f64, out: &mut Scene) -> f64 {
+    let name = service.id.name.as_str();
+    let external = service.form == "ExternalName";
+    let says = if external { "— another name, outside the cluster" } else { "— one virtual IP in front of every ready Pod" };
+    title(out, top, &format!("{} Service", service.form), says);
+    let (shown, more) = drawn(service, follows);
+    let height = (shown.len() as f64 * (POD.1 + 12.0)).max(126.0) + if more > 0 { 20.0 } else { 0.0 };
+    let y = top + 32.0;
+    let mid = y + height / 2.0;
+    let vip_x = LEFT + CLIENT + GAP;
+    let proxy_x = vip_x + DNS + GAP - 8.0;
+    let pod_x = proxy_x + SLICE + 56.0;
+    let uid = &service.id.uid;
+    let ready = service.ready();
+    put_client(out, model, service, Rect::new(LEFT, mid - 48.0, CLIENT, 96.0), vec![format!("/ # wget -qO- {name}")]);
+    let mut rows = vec![(vec![if external { "external name" } else { "virtual IP" }.to_string(), service.address.clone()], true)];
+    rows.extend(service.ports.iter().take(3).map(|port| (vec!["port → targetPort".to_string(), port.clone()], false)));
+    let vip_height = HEAD + rows.len() as f64 * 32.0 + 10.0;
+    let vip = Table { kind: "Service", caption: "Service".into(), title: name.into(), pill: service.form.clone(), head: Vec::new(), rows };
+    let label = format!("Service {name}, {}, {}, {ready} ready endpoints", service.form, service.address);
+    let state = if ready > 0 { "ready" } else { "none" };
+    out.put(&service.id, Rect::new(vip_x, mid - vip_height / 2.0, DNS, vip_height), Body::Table(vip), None, state, label);
+    out.link(format!("ask/{uid}"), arrow(LEFT + CLIENT + 2.0, vip_x - 3.0, mid), Line::Travels);
+    if external {
+        return y + height.max(vip_height);
+    }
+    let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy on each node".into());
+    let rows = match ready {
+        0 => vec![(vec!["no ready endpoint:".to_string()], false), (vec!["the connection is refused".to_string()], false)],
+        n => vec![(vec!["each ready endpoint".to_string()], false), (vec![format!("is picked with chance 1 in {n}")], false)],
+    };
+    let proxy = Table { kind: "Proxy", caption: on, title: "rewrites to one Pod".into(), pill: String::new(), head: Vec::new(), rows };
+    let id = Id { uid: format!("proxy/{uid}"), ..Id::default() };
+    out.put(
+        &id,
+        Rect::new(proxy_x, mid - 63.0, SLICE, 126.0),
+        Body::Table(proxy),
+        None,
+        "",
+        format!("kube-proxy, {ready} ready endpoints"),
+    );
+    out.link(format!("proxy/{uid}"), arrow(vip_x + DNS + 2.0, proxy_x - 3.0, mid), Line::Travels);
+    let followed = follows.or_else(|| shown.iter().find(|one| one.ready).map(|one| one.pod.as_str()));
+    let first = mid - (shown.len() as f64 * (POD.1 + 12.0) - 12.0) / 2.0;
+    for (i, one) in shown.iter().enumerate() {
+        let at = first + i as f64 * (POD.1 + 12.0);
+        put_pod(out, model, service, one, pod_x, at);
+        if one.ready {
+            let here = at + POD.1 / 2.0;
+            let d = elbow(proxy_x + SLICE, mid, pod_x - 3.0, here, proxy_x + SLICE + 26.0);
+            let head = format!("{d}M{} {}L{} {here}L{} {}", pod_x - 10.0, here - 4.0, pod_x - 3.0, pod_x - 10.0, here + 4.0);
+            let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
+            out.link(format!("to/{uid}/{}", one.pod), head, line);
+        } else {
+            let text = if one.terminating { "terminating: no new traffic" } else { "not ready: gets no traffic" };
+            out.labels.push(Label { x: pod_x + POD.0 + 8.0, y: at + 8.0, text: text.into(), class: "", centred: false });
+            out.width = out.width.max(pod_x + POD.0 + 170.0);
+        }
+    }
+    let words = if more > 0 { format!("+{more} more") } else { service.hint.clone() };
+    if !words.is_empty() {
+        let class = if more > 0 { "" } else { "hint" };
+        let at = if more > 0 { first + shown.len() as f64 * (POD.1 + 12.0) } else { mid - 8.0 };
+        out.labels.push(Label { x: pod_x, y: at, text: words, class, centred: false });
+        out.width = out.width.max(pod_x + 240.0);
+    }
+    y + height.max(vip_height).max(126.0)
+}
+
+/// The stacked layout of a phone: the Service, its address or records, and the Pods.
+fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scene) -> f64 {
+    let w = (width - 32.0).max(280.0);
+    let (shown, more) = drawn(service, None);
+    let mut rows = Vec::new();
+    if service.address.is_empty() {
+        let name = service.id.name.as_str();
+        rows.extend(
+            shown
+                .iter()
+                .map(|one| (vec![format!("{}.{name}", host(one)), if one.ready { one.address.clone() } else { condition(one) }], false)),
+        );
+    } else {
+        rows.push((vec!["virtual IP".to_string(), service.address.clone()], true));
+        rows.extend(shown.iter().map(|one| (vec![middle(&one.pod, 20), condition(one)], false)));
+    }
+    if more > 0 {
+        rows.push((vec![format!("+{more} more"), String::new()], false));
+    }
+    if !service.hint.is_empty() {
+        rows.push((vec![service.hint.clone()], false));
+    }
+    let height = HEAD + rows.len() as f64 * 32.0 + 12.0;
+    let table = Table {
+        kind: "Service",
+        caption: "Service".into(),
+        title: service.id.name.clone(),
+        pill: service.form.clone(),
+        head: Vec::new(),
+        rows,
+    };
+    let label = format!("Service {}, {}, {} ready endpoints", service.id.name, service.form, service.ready());
+    let state = if service.ready() > 0 { "ready" } else { "none" };
+    out.put(&service.id, Rect::new(16.0, top, w, height), Body::Table(table), None, state, label);
+    let mut y = top + height + 12.0;
+    for (i, one) in shown.iter().enumerate() {
+        let x = 16.0 + (i % 2) as f64 * (POD.0 + 12.0);
+        put_pod(out, model, service, one, x, y);
+        if i % 2 == 1 || i + 1 == shown.len() {
+            y += POD.1 + 8.0;
+        }
+    }
+    y
+}
+
+fn summary(model: &Model) -> String {
+    let parts: Vec<String> = model
+        .services
+        .iter()
+        .take(6)
+        .map(|service| {
+            let address = if service.address.is_empty() {
+                "DNS answers with Pod addresses".to_string()
+            } else {
+                format!("address {}", service.address)
+            };
+            let hint = if service.hint.is_empty() { String::new() } else { format!(", {}", service.hint) };
+            format!(
+                "Service {}, {}: {address}, {} of {} endpoints ready{hint}",
+                service.id.name,
+                service.form,
+                service.ready(),
+                service.endpoints.len()
+            )
+        })
+        .collect();
+    if parts.is_empty() { "No Service.".into() } else { format!("{}.", parts.join("; ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::{Group, Root};
+    use super::*;
+
+    fn endpoint(pod: &str, address: &str, ready: bool) -> Endpoint {
+        Endpoint { pod: pod.into(), address: address.into(), hostname: pod.into(), ready, terminating: false }
+    }
+
+    fn some(form: &str, address: &str) -> Model {
+        let pod = |name: &str| Pod { id: Id::named("Pod", name), state: PodState::Ready, ..Pod::default() };
+        let endpoints = vec![endpoint("web-0", "10.244.1.2", true), endpoint("web-1", "10.244.2.2", false)];
+        let service =
+            Service { id: Id::named("Service", "nginx"), form: form.into(), address: address.into(), endpoints, ..Service::default() };
+        let pods = vec![pod("busybox"), pod("web-0"), pod("web-1")];
+        Model {
+            roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods }], folded: 0 }],
+            services: vec![service],
+            ..Model::default()
+        }
+    }
+
+    #[test]
+    fn a_headless_service_answers_with_the_ready_pods() {
+        let scene = layout(&some("headless", ""), None, 1200.0);
+        let tables: Vec<&Table> =
+            scene.items.iter().filter_map(|item| if let Body::Table(of) = &item.body { Some(of) } else { None }).collect();
+        assert_eq!(tables[0].rows[0], (vec!["web-0.nginx".to_string(), "A".into(), "10.244.1.2".into()], true));
+        assert_eq!(tables[0].rows[1].0[2], "no record");
+        assert_eq!(tables[1].rows[1].0, ["10.244.2.2", "not ready"]);
+        let Body::Terminal { title, lines, .. } = &scene.items[0].body else { panic!("the client") };
+        assert_eq!((title.as_str(), lines[0].as_str()), ("busybox", "/ # nslookup web-0.nginx"));
+        let pods: Vec<f64> = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.rect.cy()).collect();
+        assert_eq!(pods[1] - pods[0], ROW);
+    }
+
+    #[test]
+    fn a_virtual_ip_reaches_ready_pods_only() {
+        let scene = layout(&some("ClusterIP", "10.96.0.7"), None, 1200.0);
+        let to: Vec<&str> =
+            scene.edges.iter().filter(|edge| edge.key.starts_with("to/")).map(|edge| edge.key.rsplit('/').next().unwrap()).collect();
+        assert_eq!(to, ["web-0"]);
+        assert!(scene.labels.iter().any(|label| label.text == "not ready: gets no traffic"));
+    }
+
+    #[test]
+    fn a_selected_pod_is_the_one_that_is_asked_for() {
+        let mut model = some("headless", "");
+        model.services[0].endpoints[1].ready = true;
+        let scene = layout(&model, Some("Pod/web-1"), 1200.0);
+        let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
+        assert_eq!(lines[0], "/ # nslookup web-1.nginx");
+    }
+}
