@@ -46,8 +46,8 @@ kinds! {
     ControllerRevision "apps" "v1" "controllerrevisions" "" true true;
     DaemonSet "apps" "v1" "daemonsets" "ds" true false;
     ReplicationController "" "v1" "replicationcontrollers" "rc" true true;
-    Job "batch" "v1" "jobs" "" true false;
-    CronJob "batch" "v1" "cronjobs" "cj" true false;
+    Job "batch" "v1" "jobs" "" true true;
+    CronJob "batch" "v1" "cronjobs" "cj" true true;
     Service "" "v1" "services" "svc" true true;
     Endpoints "" "v1" "endpoints" "ep" true true;
     EndpointSlice "discovery.k8s.io" "v1" "endpointslices" "" true true;
@@ -58,7 +58,7 @@ kinds! {
     Secret "" "v1" "secrets" "" true false;
     ServiceAccount "" "v1" "serviceaccounts" "sa" true true;
     PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" true false;
-    HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers" "hpa" true false;
+    HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers" "hpa" true true;
     ResourceQuota "" "v1" "resourcequotas" "quota" true true;
     LimitRange "" "v1" "limitranges" "limits" true true;
     PriorityClass "scheduling.k8s.io" "v1" "priorityclasses" "pc" false true;

@@ -1,5 +1,6 @@
 //! One API object of any kind.
 
+use super::batch::Job;
 use super::event::Event;
 use super::json::{self, Json};
 use super::network::{EndpointSlice, Endpoints, Service};
@@ -31,6 +32,7 @@ pub enum Body {
     ReplicaSet(ReplicaSet),
     Deployment(Deployment),
     StatefulSet(StatefulSet),
+    Job(Box<Job>),
     ControllerRevision(ControllerRevision),
     Service(Service),
     Endpoints(Endpoints),
@@ -65,6 +67,15 @@ macro_rules! typed {
             }
         }
     )* };
+}
+impl Typed for Job {
+    const KIND: Kind = Kind::Job;
+    fn of(object: &Object) -> Option<&Self> {
+        if let Body::Job(body) = &object.body { Some(body) } else { None }
+    }
+    fn of_mut(object: &mut Object) -> Option<&mut Self> {
+        if let Body::Job(body) = &mut object.body { Some(body) } else { None }
+    }
 }
 typed!(Pod ReplicaSet Deployment StatefulSet ControllerRevision Service Endpoints EndpointSlice
        PersistentVolumeClaim PersistentVolume StorageClass Node);
@@ -148,6 +159,7 @@ impl Body {
             }
             Kind::Deployment => Body::Deployment(Deployment::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::StatefulSet => Body::StatefulSet(StatefulSet::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::Job => Body::Job(Box::new(Job::from_parts(spec(&mut map), map.remove("status"))?)),
             Kind::ControllerRevision => Body::ControllerRevision(whole(map)?),
             Kind::Service => Body::Service(Service::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Endpoints => Body::Endpoints(whole(map)?),
@@ -169,6 +181,7 @@ impl Body {
             Body::ReplicaSet(b) => parts(b.spec.to_value(), b.status.write()),
             Body::Deployment(b) => parts(b.spec.to_value(), b.status.write()),
             Body::StatefulSet(b) => parts(b.spec.to_value(), b.status.write()),
+            Body::Job(b) => parts(b.spec.raw.clone(), b.status.write()),
             Body::ControllerRevision(b) => map_of(b.write()),
             Body::Service(b) => parts(b.spec.raw.clone(), b.status.clone()),
             Body::Endpoints(b) => map_of(b.write()),

@@ -34,6 +34,31 @@ impl Time {
     }
 }
 
+/// `1m30s` in microseconds.
+pub fn duration(text: &str) -> Option<u64> {
+    if text == "0" {
+        return Some(0);
+    }
+    let mut rest = text;
+    let mut total = 0.0;
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+        let number: f64 = rest[..digits].parse().ok()?;
+        rest = &rest[digits..];
+        let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let unit = match &rest[..letters] {
+            "ms" => 1e3,
+            "s" => 1e6,
+            "m" => 60e6,
+            "h" => 3600e6,
+            _ => return None,
+        };
+        total += number * unit;
+        rest = &rest[letters..];
+    }
+    (!text.is_empty()).then_some(total as u64)
+}
+
 /// A moment as objects record it: whole seconds since 1970, like `metav1.Time`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Timestamp(pub i64);
@@ -69,7 +94,7 @@ impl Timestamp {
 }
 
 /// Gregorian date of a day number (0 is 1970-01-01).
-fn civil(days: i64) -> (i64, i64, i64) {
+pub fn civil(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let doe = z.rem_euclid(146_097);
@@ -81,7 +106,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
 }
 
 /// Day number of a Gregorian date.
-fn days_from_civil(y: i64, m: i64, d: i64) -> i64 {
+pub fn days_from_civil(y: i64, m: i64, d: i64) -> i64 {
     let y = if m <= 2 { y - 1 } else { y };
     let era = y.div_euclid(400);
     let yoe = y.rem_euclid(400);

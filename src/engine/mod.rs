@@ -13,6 +13,7 @@ mod faults;
 pub mod informer;
 pub mod journal;
 pub mod kubelet;
+pub mod load;
 pub mod out;
 pub mod rng;
 pub mod scheduler;

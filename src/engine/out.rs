@@ -3,8 +3,10 @@
 use super::cluster::Timing;
 use super::events::EventRecorder;
 use super::informer::Cache;
+use super::load::Load;
 use super::store::{ApiError, ApiServer, Delete, Origin};
 use super::why::Why;
+use crate::api::time::SECOND;
 use crate::api::{Duration, Object, ObjectRef, Str, Time, Timestamp};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,8 +21,23 @@ pub struct View<'a> {
     pub wall: Timestamp,
     /// How long what the control plane does not decide takes.
     pub timing: Timing,
+    /// What Pods use, as the resource metrics API shows it.
+    pub loads: &'a [Load],
     /// Whether everything it wrote for this key has come back through its informer.
     pub sees_own_writes: bool,
+}
+
+impl View<'_> {
+    /// How long ago a moment was that an object records, to the microsecond; negative if it is still to come.
+    pub fn since(&self, moment: Timestamp) -> i64 {
+        let second = SECOND as i64;
+        (self.wall.0.saturating_sub(moment.0)).saturating_mul(second).saturating_add(self.now.0 as i64 % second)
+    }
+
+    /// How long it is until so many seconds after a moment; nothing if that is past.
+    pub fn until(&self, moment: Timestamp, seconds: i64) -> Duration {
+        seconds.saturating_mul(SECOND as i64).saturating_sub(self.since(moment)).max(0) as u64
+    }
 }
 
 /// The outcome of a pass.
@@ -30,6 +47,8 @@ pub enum Action {
     AwaitChange,
     /// Look again after this time even if nothing changes.
     RequeueAfter(Duration),
+    /// It did not succeed: try again after the back-off, or after this time if that is sooner.
+    RetryWithin(Duration),
 }
 
 /// A loop's way to write.
@@ -56,6 +75,14 @@ impl Out<'_> {
     pub fn create(&mut self, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         let before = self.server.version();
         let result = self.server.create(&self.origin, object, why);
+        self.count(before);
+        result
+    }
+
+    /// Creates an object from its JSON, with defaults and validation.
+    pub fn create_value(&mut self, value: serde_json::Value, why: Why) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
+        let result = self.server.create_value(&self.origin, value, why);
         self.count(before);
         result
     }
@@ -87,6 +114,14 @@ impl Out<'_> {
         let mut new = (**current).clone();
         change(&mut new);
         let result = self.server.update_all(&self.origin, new, why);
+        self.count(before);
+        result
+    }
+
+    /// Sets the size of a workload as its scale subresource does.
+    pub fn scale(&mut self, key: &ObjectRef, replicas: i32, why: Why) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
+        let result = self.server.scale(&self.origin, key, i64::from(replicas), why);
         self.count(before);
         result
     }

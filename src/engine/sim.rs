@@ -9,6 +9,7 @@ use super::events::EventRecorder;
 use super::informer::Informer;
 use super::journal::{Actor, Entry, EntryId, Op, Record};
 use super::kubelet::{Forced, Kubelets};
+use super::load::Load;
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
@@ -78,6 +79,7 @@ pub struct Sim {
     recorder: EventRecorder,
     scheduler: Scheduler,
     kubelets: Kubelets,
+    pub(super) loads: Vec<Load>,
     /// Files that commands in containers have written.
     pub disks: super::disk::Disks,
     last_change: Time,
@@ -111,6 +113,7 @@ impl Sim {
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
             kubelets: Kubelets::new(config.timing),
+            loads: Vec::new(),
             disks: Default::default(),
             last_change: Time::default(),
             scanned: 0,
@@ -307,8 +310,12 @@ impl Sim {
             }
         }
         let at = self.now.after(DISPATCH);
+        let clock = self.server.wall().0 * SECOND as i64 + (self.now.0 % SECOND) as i64;
         for (i, key) in woken {
-            self.enqueue(i, &key, at, Some(id));
+            match controllers::ALL[i].delay(event, &key, clock) {
+                0 => self.enqueue(i, &key, at, Some(id)),
+                span => self.wake_later(i, &key, span, Some(id)),
+            }
         }
     }
 
@@ -327,6 +334,7 @@ impl Sim {
             now: self.now,
             wall: self.server.wall_at(self.now),
             timing: self.config.timing,
+            loads: &self.loads,
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed),
         };
         self.pass += 1;
@@ -353,6 +361,10 @@ impl Sim {
             self.queues[i].keep_busy(key, self.now.after(cost));
         }
         match result {
+            Ok(Action::RetryWithin(span)) => {
+                let delay = self.queues[i].back_off(key).min(span);
+                self.wake_later(i, key, delay, cause);
+            }
             Ok(action) => {
                 self.queues[i].forget(key);
                 if let Action::RequeueAfter(span) = action {

@@ -1,6 +1,6 @@
 //! Why a write was made: data, not words. `i18n` turns it into sentences.
 
-use crate::api::Str;
+use crate::api::{Str, Timestamp};
 
 /// The reason of one write, with the values that decided it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -239,6 +239,40 @@ pub enum Why {
     Orphaned {
         /// The owner's kind and name.
         owner: Str,
+    },
+
+    // Jobs, CronJobs, autoscalers.
+    /// job: the Job ends, well or badly, and its Pods with it.
+    JobEnds {
+        /// The reason of the condition that says so.
+        reason: Str,
+    },
+    /// job: the Job was suspended, and its Pods end.
+    JobSuspended,
+    /// job: the status names the Pod, which need not be held any more.
+    Counted,
+    /// job: the Job of this Pod is gone or has ended, and will not count it.
+    NobodyCounts,
+    /// cronjob: the schedule says that a run is due.
+    Due {
+        /// When it was due.
+        at: Timestamp,
+    },
+    /// cronjob: the run before this one has not ended, and concurrencyPolicy is Replace.
+    Replaced,
+    /// ttl-after-finished: the Job ended so long ago.
+    Expired {
+        /// `ttlSecondsAfterFinished`.
+        seconds: i64,
+    },
+    /// horizontal-pod-autoscaler: the metrics ask for another size.
+    Autoscaled {
+        /// What asked for it.
+        reason: Str,
+        /// Size before.
+        from: i32,
+        /// Size after.
+        to: i32,
     },
     /// API server: a quota counts an object that is being created.
     QuotaCharged {

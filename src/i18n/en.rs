@@ -58,6 +58,15 @@ pub fn why(why: &Why) -> String {
         Why::DependentsGone => "no dependent is left that blocks the deletion".into(),
         Why::Orphaned { owner } => format!("{owner} is deleted without its dependents"),
         Why::QuotaCharged { object } => format!("{object} counts"),
+        // Jobs, CronJobs, autoscalers.
+        Why::JobEnds { reason } => format!("the Job ends: {reason}"),
+        Why::JobSuspended => "the Job is suspended".into(),
+        Why::Counted => "it has ended, and the Job's status names it: it need not be held any more".into(),
+        Why::NobodyCounts => "no Job will count it any more".into(),
+        Why::Due { at } => format!("a run was due at {}", at.rfc3339()),
+        Why::Replaced => "it still runs when the next run is due, and concurrencyPolicy is Replace".into(),
+        Why::Expired { seconds } => format!("it ended {seconds} s ago (ttlSecondsAfterFinished)"),
+        Why::Autoscaled { reason, from, to } => format!("{reason}: {from} → {to}"),
     }
 }
 

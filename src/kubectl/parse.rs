@@ -1,6 +1,7 @@
 //! The command line: words and flags, split and refused as kubectl does.
 
 use super::Failure;
+use crate::api::time::duration;
 
 /// Flags that every verb knows. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`.
 const GLOBAL: &str = "help/h namespace/n= kubeconfig= context= cluster= user= server/s= v= request-timeout= field-manager= \
@@ -130,31 +131,6 @@ impl Args {
         let missing: Vec<String> = names.iter().filter(|name| self.get(name).is_none()).map(|name| format!("\"{name}\"")).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failure::error(format!("required flag(s) {} not set", missing.join(", ")))) }
     }
-}
-
-/// `1m30s` in microseconds.
-pub fn duration(text: &str) -> Option<u64> {
-    if text == "0" {
-        return Some(0);
-    }
-    let mut rest = text;
-    let mut total = 0.0;
-    while !rest.is_empty() {
-        let digits = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
-        let number: f64 = rest[..digits].parse().ok()?;
-        rest = &rest[digits..];
-        let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
-        let unit = match &rest[..letters] {
-            "ms" => 1e3,
-            "s" => 1e6,
-            "m" => 60e6,
-            "h" => 3600e6,
-            _ => return None,
-        };
-        total += number * unit;
-        rest = &rest[letters..];
-    }
-    (!text.is_empty()).then_some(total as u64)
 }
 
 /// Splits a command line as a shell does: blanks, quotes, backslashes.

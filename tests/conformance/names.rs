@@ -17,6 +17,8 @@ pub struct Names {
     table: BTreeMap<String, String>,
     short: BTreeMap<String, String>,
     ips: BTreeMap<String, String>,
+    /// The first minute of each CronJob's Jobs.
+    minutes: BTreeMap<String, i64>,
     pub hashes: Vec<String>,
     pub revisions: Vec<String>,
 }
@@ -48,6 +50,12 @@ impl Names {
             }
             _ => {}
         }
+        if let Some(cron) = owner.filter(|o| kind == "Job" && o["kind"] == "CronJob").and_then(|o| o["name"].as_str())
+            && let Some(minute) = name.rsplit('-').next().and_then(|n| n.parse::<i64>().ok())
+        {
+            let first = *self.minutes.entry(cron.into()).or_insert(minute);
+            self.table.insert(name.into(), format!("{cron}-<m{}>", minute - first));
+        }
         if let Some(prefix) = meta["generateName"].as_str()
             && name.starts_with(prefix)
             && owner.is_none_or(|o| o["kind"] != "StatefulSet")
@@ -61,7 +69,9 @@ impl Names {
 
     /// The text with every chance word masked.
     pub fn sub(&self, text: &str) -> String {
-        let text = replace(text, &self.table, |c| c.is_alphanumeric() || c == '_' || c == '-', |c| c.is_ascii_alphanumeric());
+        let known = |text: &str| replace(text, &self.table, |c| c.is_alphanumeric() || c == '_' || c == '-', |c| c.is_ascii_alphanumeric());
+        // The name of a Job's Pod holds the name of the Job.
+        let text = known(&known(text));
         let edge = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let text = replace(&text, &self.short, edge, edge);
         let text = TOKEN.replace_all(&text, "${1}<r>");

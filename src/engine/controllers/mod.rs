@@ -1,10 +1,13 @@
 //! The loops, one file each. A new loop is one file here and one line in `ALL`.
 
+mod autoscaler;
 mod backends;
+mod cronjob;
 mod deployment;
 mod endpoints;
 mod endpointslice;
 mod garbage_collector;
+mod job;
 mod namespace;
 mod ownership;
 mod protection;
@@ -13,13 +16,14 @@ mod replicaset;
 mod resource_quota;
 mod service_account;
 mod statefulset;
+mod ttl_after_finished;
 mod volume_binder;
 
 use super::informer::Cache;
 use super::journal::Op;
 use super::out::{Action, Out, View};
 use super::store::ApiError;
-use crate::api::{Kind, Object, ObjectRef};
+use crate::api::{Duration, Kind, Object, ObjectRef};
 use std::rc::Rc;
 
 /// Every loop, in the order their queues are shown.
@@ -28,6 +32,10 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &replicaset::REPLICA_SETS,
     &replicaset::REPLICATION_CONTROLLERS,
     &statefulset::StatefulSetController,
+    &job::JobController,
+    &cronjob::CronJobController,
+    &ttl_after_finished::TtlAfterFinished,
+    &autoscaler::HorizontalPodAutoscaler,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
     &volume_binder::VolumeBinder,
@@ -73,6 +81,12 @@ pub trait Controller {
 
     /// Keys that an event wakes beyond the object itself and its controller.
     fn also_wakes(&self, _event: &Event<'_>, _cache: &Cache, _wake: &mut dyn FnMut(ObjectRef)) {}
+
+    /// How long a key that an event wakes has to wait, so that many events make one pass. The clock is the cluster's,
+    /// in microseconds since 1970.
+    fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
+        0
+    }
 
     /// Seconds after which every object of these kinds is looked at again, changed or not.
     fn resync(&self) -> Option<(u64, &'static [Kind])> {

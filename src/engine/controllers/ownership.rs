@@ -4,11 +4,14 @@
 //! Models `pkg/controller/controller_ref_manager.go`.
 
 use crate::api::selector::LabelSelector;
-use crate::api::{Kind, Labels, Object};
+use crate::api::{Kind, Labels, Object, Str};
 use crate::engine::out::{Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use std::rc::Rc;
+
+/// Holds a Pod of a Job until the Job has counted it.
+pub const JOB_TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
 /// The objects of a kind that belong to the owner, after orphans that match were adopted and others released.
 pub fn claim(
@@ -18,6 +21,17 @@ pub fn claim(
     view: &View<'_>,
     out: &mut Out<'_>,
     mine: impl Fn(&Object) -> bool,
+) -> Result<Vec<Rc<Object>>, ApiError> {
+    claim_by(owner, selector, kind, view, out, &mine)
+}
+
+fn claim_by(
+    owner: &Object,
+    selector: &LabelSelector,
+    kind: Kind,
+    view: &View<'_>,
+    out: &mut Out<'_>,
+    mine: &dyn Fn(&Object) -> bool,
 ) -> Result<Vec<Rc<Object>>, ApiError> {
     let mut claimed = Vec::with_capacity(view.cache.owned_count(owner.meta.uid));
     // Pods of one template share their labels: what has matched once need not be matched again.
@@ -58,11 +72,22 @@ fn adopt(owner: &Object, orphan: &Object, out: &mut Out<'_>) -> Result<Option<Rc
     if !still_free || !owner_lives {
         return Ok(None);
     }
-    out.patch(&key, Why::Adopt, |object| object.meta.owner_references.push(owner.controller_reference())).map(Some)
+    out.patch(&key, Why::Adopt, |object| {
+        object.meta.owner_references.push(owner.controller_reference());
+        if owner.kind == Kind::Job && !object.meta.has_finalizer(JOB_TRACKING) {
+            object.meta.finalizers.push(Str::new_static(JOB_TRACKING));
+        }
+    })
+    .map(Some)
 }
 
 /// Lets go of an object that no longer matches.
 fn release(owner: &Object, object: &Object, out: &mut Out<'_>) {
     // Gone or changed meanwhile is as good as released.
-    let _ = out.patch(&object.key(), Why::Release, |o| o.meta.owner_references.retain(|r| r.uid != owner.meta.uid));
+    let _ = out.patch(&object.key(), Why::Release, |o| {
+        o.meta.owner_references.retain(|r| r.uid != owner.meta.uid);
+        if owner.kind == Kind::Job {
+            o.meta.finalizers.retain(|f| f != JOB_TRACKING);
+        }
+    });
 }

@@ -166,8 +166,9 @@ fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
 }
 
 /// A Pod with what decides how early it goes.
-struct Ranked {
-    pod: Rc<Object>,
+pub(super) struct Ranked {
+    /// The Pod.
+    pub(super) pod: Rc<Object>,
     cost: i32,
     /// Active Pods of sibling ReplicaSets on the same node.
     neighbours: usize,
@@ -180,7 +181,7 @@ impl Ranked {
     }
 
     /// Which of two Pods goes first, and what decided it.
-    fn compare(&self, other: &Ranked) -> (Ordering, DeletionRank) {
+    pub(super) fn compare(&self, other: &Ranked) -> (Ordering, DeletionRank) {
         let (a, b) = (self.body(), other.body());
         let phase = |pod: &Pod| match pod.status.phase.as_str() {
             "Pending" => 0,
@@ -213,7 +214,7 @@ fn log_age(seconds: i64) -> u32 {
 }
 
 /// The Pods in the order in which they would go.
-fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], view: &View<'_>) -> Vec<Ranked> {
+pub(super) fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], view: &View<'_>) -> Vec<Ranked> {
     let neighbours = neighbours(object, view);
     let mut ranked: Vec<Ranked> = active
         .iter()

@@ -74,7 +74,7 @@ pub(super) fn pull_error(image: &str) -> String {
 }
 
 /// The end of a container whose command says when and how: `sleep 30`, `exit 1`, `false`, a shell with nothing to do.
-fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
+pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
     let words: Vec<&str> = container.command.iter().chain(&container.args).map(|s| s.as_str()).collect();
     if words.is_empty() {
         let name = container.image.rsplit('/').next().unwrap_or("");

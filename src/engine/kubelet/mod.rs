@@ -4,6 +4,7 @@
 //! Models `pkg/kubelet` (`kubelet_pods.go`, `status/generate.go`, `status/status_manager.go`) as far as the API shows it.
 
 mod behaviour;
+mod init;
 mod status;
 
 use super::cluster::Timing;
@@ -14,7 +15,7 @@ use super::out::Out;
 use super::store::Delete;
 use super::why::Why;
 use crate::api::node::Node;
-use crate::api::pod::{ContainerState, ContainerStatus, Pod, Waiting};
+use crate::api::pod::{ContainerState, Pod, Waiting};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
@@ -22,14 +23,18 @@ use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// One init container.
-const INIT_TIME: u64 = 500 * MS;
 /// From a Pod's arrival at its kubelet to the first status.
 const ADMIT: u64 = 4 * MS;
+/// From the end of a container to the status that says so.
+const NOTICE_EXIT: u64 = 4 * MS;
+/// What is left to do for a Pod whose containers have ended before it was stopped.
+const LEFT_TO_STOP: u64 = 100 * MS;
 const FIRST_RESTART: u64 = 300 * MS;
 const BACK_OFF_SHOWN: u64 = 500 * MS;
 const PULL_BACK_OFF: u64 = SECOND;
 const MAX_BACK_OFF: i32 = 300;
+/// A container that has run so many seconds is not held back after its end.
+const BACK_OFF_FORGOTTEN: i64 = 600;
 
 /// What a kubelet does next for a Pod.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -72,6 +77,8 @@ struct Running {
     node: Str,
     stopping: bool,
     restarts: BTreeMap<u32, i32>,
+    /// Restarts since a container last ran for long: they decide how long it is held back.
+    held_back: BTreeMap<u32, i32>,
 }
 
 /// All kubelets of the cluster.
@@ -110,7 +117,13 @@ impl Kubelets {
             if !pod.is_terminal() {
                 jobs.push(job(ADMIT, Step::Admit));
             }
-            Running { pod: object.key(), node: pod.node_name.clone(), stopping: false, restarts: BTreeMap::new() }
+            Running {
+                pod: object.key(),
+                node: pod.node_name.clone(),
+                stopping: false,
+                restarts: BTreeMap::new(),
+                held_back: BTreeMap::new(),
+            }
         });
         if object.meta.is_deleting() && !known.stopping {
             known.stopping = true;
@@ -134,7 +147,9 @@ impl Kubelets {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
         let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
         let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
-        if running.stopping != stopping || (object.meta.is_deleting() && !stopping) {
+        // A container may end by itself whatever becomes of its Pod.
+        let ends = matches!(job.step, Step::Exit(..));
+        if !ends && (running.stopping != stopping || (object.meta.is_deleting() && !stopping)) {
             return Vec::new();
         }
         out.origin.actor = Actor::kubelet(&running.node);
@@ -241,28 +256,7 @@ impl Pass<'_, '_> {
         if self.pod().spec.init_containers.is_empty() {
             return self.start_containers(Some(ip));
         }
-        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        self.write(Why::Started, |pod| {
-            status::set_ip(pod, ip);
-            status::set_conditions(pod, true, wall, generation);
-        });
-        vec![self.then(INIT_TIME, Step::Init(0))]
-    }
-
-    fn init(&mut self, n: u32) -> Jobs {
-        if self.pod().spec.init_containers.len() <= (n as usize) {
-            return Vec::new();
-        }
-        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        let id = self.container_id();
-        if (n as usize) + 1 == self.pod().spec.init_containers.len() {
-            return self.start_containers_after(None, |pod| status::finish_init(pod, n as usize, id, wall));
-        }
-        self.write(Why::Started, |pod| {
-            status::finish_init(pod, n as usize, id, wall);
-            status::set_conditions(pod, true, wall, generation);
-        });
-        vec![self.then(INIT_TIME, Step::Init(n + 1))]
+        self.start_init(ip)
     }
 
     fn start_containers(&mut self, ip: Option<Str>) -> Jobs {
@@ -277,7 +271,7 @@ impl Pass<'_, '_> {
             if plan.pulls {
                 self.say_started(&container.name, &container.image, "containers");
             } else {
-                self.say_pull_failed(&container.name, &container.image);
+                self.say_pull_failed(&container.name, &container.image, "containers");
             }
         }
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
@@ -320,32 +314,30 @@ impl Pass<'_, '_> {
             jobs.push(self.then(after, Step::Ready(i)));
         }
         if let Some((after, code)) = plan.exits {
-            jobs.push(self.then(after, Step::Exit(i, code)));
+            jobs.push(self.then(after.saturating_add(NOTICE_EXIT), Step::Exit(i, code)));
         }
         jobs
     }
 
     fn pull_back_off(&mut self) -> Jobs {
-        let spec = self.pod().spec.clone();
-        let failing: Vec<usize> =
-            (0..spec.containers.len()).filter(|i| !Behaviour::of(&spec.containers[*i], &self.object.meta).pulls).collect();
-        for i in &failing {
-            let field = format_smolstr!("spec.containers{{{}}}", spec.containers[*i].name);
-            let object = self.object.clone();
-            self.out.event_at(
-                &object,
-                &field,
-                "Normal",
-                "BackOff",
-                format_smolstr!("Back-off pulling image {:?}", spec.containers[*i].image.as_str()),
-            );
-            self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff");
+        let pod = self.object.clone();
+        let spec = &pod.body::<Pod>().spec;
+        let all = (0..spec.init_containers.len() as u32).map(|n| n | init::FLAG).chain(0..spec.containers.len() as u32);
+        let mut failing = Vec::new();
+        for i in all.filter(|i| init::fails_to_pull(pod.body(), *i)) {
+            let Some((list, container)) = init::container(pod.body(), i) else { continue };
+            let field = format_smolstr!("spec.{list}{{{}}}", container.name);
+            let message = format_smolstr!("Back-off pulling image {:?}", container.image.as_str());
+            self.out.event_at(&pod, &field, "Normal", "BackOff", message);
+            self.out.event_at(&pod, &field, "Warning", "Failed", "Error: ImagePullBackOff");
+            failing.push((i, container.image.clone()));
         }
         self.write(Why::ImagePull, |pod| {
-            for i in failing {
-                let image = &spec.containers[i].image;
-                let message = format!("Back-off pulling image {:?}: ErrImagePull: {}", image.as_str(), behaviour::pull_error(image));
-                pod.status.container_statuses[i].state = status::waiting_for("ImagePullBackOff", &message);
+            for (i, image) in failing {
+                let message = format!("Back-off pulling image {:?}: ErrImagePull: {}", image.as_str(), behaviour::pull_error(&image));
+                if let Some(status) = init::status(pod, i) {
+                    status.state = status::waiting_for("ImagePullBackOff", &message);
+                }
             }
         });
         Vec::new()
@@ -363,35 +355,48 @@ impl Pass<'_, '_> {
     }
 
     fn exit(&mut self, i: u32, code: i32) -> Jobs {
-        let index = i as usize;
-        if self.pod().status.container_statuses.get(index).is_none_or(|s| s.state.running.is_none()) {
+        let Some(started) = self.pod().status.container_statuses.get(i as usize).and_then(|s| s.state.running.as_ref()?.started_at) else {
             return Vec::new();
-        }
-        let policy = self.pod().spec.restart_policy.clone();
-        let ends = policy == "Never" || (policy == "OnFailure" && code == 0);
+        };
+        let ends = status::ends(&self.pod().spec.restart_policy, code);
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Exited { code }, |pod| {
-            status::terminate(&mut pod.status.container_statuses[index], code, wall);
+            status::terminate(&mut pod.status.container_statuses[i as usize], code, wall);
             if ends {
-                status::end_phase(pod);
+                status::end_phase(pod, wall);
             }
             status::set_conditions(pod, true, wall, generation);
         });
-        if ends {
-            return Vec::new();
+        if self.object.meta.is_deleting() {
+            let alone = self.pod().status.container_statuses.iter().all(|s| s.state.running.is_none());
+            return if alone { vec![self.then(LEFT_TO_STOP, Step::Stopped)] } else { Vec::new() };
         }
-        let restarts = self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(0);
-        if restarts == 0 { vec![self.then(FIRST_RESTART, Step::Restart(i))] } else { vec![self.then(BACK_OFF_SHOWN, Step::BackOff(i))] }
+        if ends { Vec::new() } else { self.hold_back(i, wall.0 - started.0) }
+    }
+
+    /// What follows the end of a container that is started again: at first at once, then after a back-off.
+    fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
+        let mut held_back = 0;
+        if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
+            if ran >= BACK_OFF_FORGOTTEN {
+                running.held_back.remove(&i);
+            }
+            held_back = running.held_back.get(&i).copied().unwrap_or(0);
+        }
+        vec![if held_back == 0 { self.then(FIRST_RESTART, Step::Restart(i)) } else { self.then(BACK_OFF_SHOWN, Step::BackOff(i)) }]
     }
 
     /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.
     fn back_off(&mut self, i: u32) -> Jobs {
-        let restarts = self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(1);
-        let seconds = (10 << (restarts - 1).clamp(0, 6)).min(MAX_BACK_OFF);
-        let (object, index) = (self.object.clone(), (i as usize));
-        let (name, pod, uid) = (object.body::<Pod>().spec.containers[index].name.clone(), object.meta.name.clone(), object.meta.uid);
+        let known = self.kubelets.pods.get(&self.job.uid);
+        let count = |map: fn(&Running) -> &BTreeMap<u32, i32>| known.and_then(|r| map(r).get(&i)).copied().unwrap_or(1);
+        let (held_back, restarts) = (count(|r| &r.held_back), count(|r| &r.restarts));
+        let seconds = (10 << (held_back - 1).clamp(0, 6)).min(MAX_BACK_OFF);
+        let object = self.object.clone();
+        let Some((list, container)) = init::container(object.body(), i) else { return Vec::new() };
+        let (name, pod, uid) = (container.name.clone(), object.meta.name.clone(), object.meta.uid);
         let namespace = object.meta.namespace.clone();
-        let field = format_smolstr!("spec.containers{{{name}}}");
+        let field = format_smolstr!("spec.{list}{{{name}}}");
         self.out.event_at(
             &object,
             &field,
@@ -400,7 +405,7 @@ impl Pass<'_, '_> {
             format_smolstr!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
         );
         self.write(Why::Restarted { count: restarts }, |body| {
-            let status = &mut body.status.container_statuses[index];
+            let Some(status) = init::status(body, i) else { return };
             status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
             let message = format!("back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})", span(seconds));
             status.state = ContainerState {
@@ -414,28 +419,37 @@ impl Pass<'_, '_> {
     }
 
     fn restart(&mut self, i: u32) -> Jobs {
-        let index = i as usize;
-        let Some(container) = self.pod().spec.containers.get(index).cloned() else { return Vec::new() };
+        let Some((list, container)) = init::container(self.pod(), i).map(|(list, c)| (list, c.clone())) else { return Vec::new() };
+        if self.pod().is_terminal() {
+            return Vec::new();
+        }
         let plan = Behaviour::of(&container, &self.object.meta);
-        self.say_started(&container.name, &container.image, "containers");
+        self.say_started(&container.name, &container.image, list);
         let (wall, generation, id) = (self.out.server.wall(), self.object.meta.generation, self.container_id());
         let mut count = 0;
         if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
             let n = running.restarts.entry(i).or_default();
             *n += 1;
             count = *n;
+            *running.held_back.entry(i).or_default() += 1;
         }
+        let init = init::number(i);
         self.write(Why::Restarted { count }, |pod| {
-            let status: &mut ContainerStatus = &mut pod.status.container_statuses[index];
+            let Some(status) = init::status(pod, i) else { return };
             if status.state.terminated.is_some() {
                 status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
             }
             status.restart_count = count;
-            status::run(status, &container.image, id, wall, plan.ready_after == Some(0));
-            pod.status.phase = "Running".into();
+            status::run(status, &container.image, id, wall, init.is_none() && plan.ready_after == Some(0));
+            if init.is_none() {
+                pod.status.phase = "Running".into();
+            }
             status::set_conditions(pod, true, wall, generation);
         });
-        self.follow(i, &plan)
+        match init {
+            Some(n) => vec![self.then(init::time(&container), Step::Init(n))],
+            None => self.follow(i, &plan),
+        }
     }
 
     fn kill(&mut self) -> Jobs {
@@ -483,8 +497,8 @@ impl Pass<'_, '_> {
         self.out.event_at(&object, &field, "Normal", "Started", "Container started");
     }
 
-    fn say_pull_failed(&mut self, name: &str, image: &str) {
-        let (object, field) = (self.object.clone(), format_smolstr!("spec.containers{{{name}}}"));
+    fn say_pull_failed(&mut self, name: &str, image: &str, list: &str) {
+        let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
         self.out.event_at(&object, &field, "Normal", "Pulling", format_smolstr!("Pulling image {image:?}"));
         self.out.event_at(
             &object,

@@ -90,22 +90,39 @@ pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
     status.state = ContainerState { terminated: Some(ended), ..Default::default() };
 }
 
-/// When all containers have ended: Failed if one failed, else Succeeded.
-pub(super) fn end_phase(pod: &mut Pod) {
-    let statuses = &pod.status.container_statuses;
-    if statuses.iter().all(|s| s.state.terminated.is_some()) {
-        let failed = statuses.iter().any(|s| s.state.terminated.as_ref().is_some_and(|t| t.exit_code != 0));
-        pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
+/// Whether a container with this code is not started again.
+pub(super) fn ends(policy: &str, code: i32) -> bool {
+    policy == "Never" || (policy == "OnFailure" && code == 0)
+}
+
+/// When all containers have ended for good: Failed if one failed, else Succeeded. Sidecars end with them.
+pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
+    let policy = pod.spec.restart_policy.clone();
+    let codes: Vec<Option<i32>> = pod.status.container_statuses.iter().map(|s| Some(s.state.terminated.as_ref()?.exit_code)).collect();
+    if codes.iter().any(|code| code.is_none_or(|code| !ends(&policy, code))) {
+        return;
     }
+    for sidecar in pod.status.init_container_statuses.iter_mut().filter(|s| s.state.running.is_some()) {
+        terminate(sidecar, 0, now);
+    }
+    let failed = codes.iter().any(|code| *code != Some(0));
+    pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
 }
 
 /// All containers have been stopped; those that never ran could not be found.
 pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
     let mut failed = false;
+    let (ended, policy) = (pod.is_terminal(), pod.spec.restart_policy.clone());
+    let done: Vec<Str> = pod.status.init_container_statuses.iter().map(|s| s.name.clone()).collect();
+    // One that would have been started again is looked for in vain.
+    let lost = |status: &ContainerStatus| match &status.state.terminated {
+        Some(state) => !ended && !done.contains(&status.name) && !ends(&policy, state.exit_code),
+        None => status.state.waiting.is_some(),
+    };
     for status in pod.status.init_container_statuses.iter_mut().chain(&mut pod.status.container_statuses) {
         if status.state.running.is_some() {
             terminate(status, 0, now);
-        } else if status.state.waiting.is_some() {
+        } else if lost(status) {
             failed = true;
             status.state = ContainerState {
                 terminated: Some(Terminated {

@@ -89,6 +89,19 @@ impl ApiServer {
         self.update(origin, object, why)
     }
 
+    /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
+    fn identify_job(&mut self, value: &mut Value) {
+        let uid = self.rng.uid().to_string();
+        let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+        let text = |key: &str| meta.get(key).and_then(Value::as_str).unwrap_or("");
+        if text("name").is_empty() && !text("generateName").is_empty() {
+            let name = text("generateName").to_owned() + &self.rng.suffix();
+            meta.insert("name".into(), name.into());
+        }
+        meta.insert("uid".into(), uid.as_str().into());
+        defaults::prepare_job(value, &uid);
+    }
+
     /// Sets `spec.replicas` as the scale subresource does.
     pub fn scale(&mut self, origin: &Origin, key: &ObjectRef, replicas: i64, why: Why) -> Result<Rc<Object>, ApiError> {
         self.patch(origin, key, Patch::Merge, &serde_json::json!({ "spec": { "replicas": replicas } }), why)
@@ -104,6 +117,9 @@ impl ApiServer {
             reset_on_create(kind, map);
         }
         defaults::apply_defaults(&mut value);
+        if kind == Kind::Job && old.is_none() {
+            self.identify_job(&mut value);
+        }
         if old.is_none() {
             self.fill_limits(kind, &mut value);
         }

@@ -126,7 +126,9 @@ impl ApiServer {
         if meta.name.is_empty() && !meta.generate_name.is_empty() {
             meta.name = format_smolstr!("{}{}", meta.generate_name, self.rng.suffix());
         }
-        meta.uid = self.rng.uid();
+        if meta.uid.0 == 0 {
+            meta.uid = self.rng.uid();
+        }
         meta.creation_timestamp = Some(self.wall());
         meta.deletion_timestamp = None;
         meta.generation = i64::from(object.kind.has_generation());
@@ -177,6 +179,17 @@ impl ApiServer {
         let old = self.current(origin, &new, &why)?;
         new.meta.labels = old.meta.labels.clone();
         keep_spec(&mut new, &old);
+        if let Body::Job(job) = &new.body
+            && job.status.ready.is_some_and(|ready| ready > job.status.active)
+        {
+            let name = &new.meta.name;
+            let ready = job.status.ready.unwrap_or_default();
+            let message =
+                format!("Job.batch {name:?} is invalid: status.ready: Invalid value: {ready}: cannot set more ready pods than active");
+            let error = ApiError::invalid(message);
+            self.refuse(origin, new.key(), &error, why);
+            return Err(error);
+        }
         let generation = old.meta.generation;
         self.replace(origin, &old, new, generation, why)
     }
@@ -350,6 +363,7 @@ fn spec_changed(old: &Object, new: &Object) -> bool {
         (Body::Deployment(a), Body::Deployment(b)) => a.spec != b.spec,
         (Body::ReplicaSet(a), Body::ReplicaSet(b)) => a.spec != b.spec,
         (Body::StatefulSet(a), Body::StatefulSet(b)) => a.spec != b.spec,
+        (Body::Job(a), Body::Job(b)) => a.spec != b.spec,
         (Body::EndpointSlice(a), Body::EndpointSlice(b)) => a != b || old.meta.labels != new.meta.labels,
         (Body::Other(a), Body::Other(b)) => a.get("spec") != b.get("spec"),
         _ => false,
@@ -363,6 +377,7 @@ fn keep_status(new: &mut Object, old: &Object) {
         (Body::ReplicaSet(n), Body::ReplicaSet(o)) => n.status = o.status.clone(),
         (Body::Deployment(n), Body::Deployment(o)) => n.status = o.status.clone(),
         (Body::StatefulSet(n), Body::StatefulSet(o)) => n.status = o.status.clone(),
+        (Body::Job(n), Body::Job(o)) => n.status = o.status.clone(),
         (Body::Service(n), Body::Service(o)) => n.status = o.status.clone(),
         (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.status = o.status.clone(),
         (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.status = o.status.clone(),
@@ -388,6 +403,7 @@ fn keep_spec(new: &mut Object, old: &Object) {
         (Body::ReplicaSet(n), Body::ReplicaSet(o)) => n.spec = o.spec.clone(),
         (Body::Deployment(n), Body::Deployment(o)) => n.spec = o.spec.clone(),
         (Body::StatefulSet(n), Body::StatefulSet(o)) => n.spec = o.spec.clone(),
+        (Body::Job(n), Body::Job(o)) => n.spec = o.spec.clone(),
         (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.spec = o.spec.clone(),
         (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.spec = o.spec.clone(),
         (Body::Node(n), Body::Node(o)) => n.spec = o.spec.clone(),

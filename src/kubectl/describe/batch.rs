@@ -15,10 +15,13 @@ pub fn job(page: &mut Page<'_>) {
         page.field("Controlled By", owner);
     }
     page.field("Parallelism", show(row.at("/spec/parallelism")));
-    page.field("Completions", show(row.at("/spec/completions")));
+    page.field("Completions", unset(row.at("/spec/completions"), ""));
     page.field("Completion Mode", row.text("/spec/completionMode"));
     page.field("Suspend", row.at("/spec/suspend") == true);
     page.field("Backoff Limit", row.number("/spec/backoffLimit"));
+    if !row.at("/spec/ttlSecondsAfterFinished").is_null() {
+        page.field("TTL Seconds After Finished", row.number("/spec/ttlSecondsAfterFinished"));
+    }
     for (title, path) in [("Start Time", "/status/startTime"), ("Completed At", "/status/completionTime")] {
         if !row.text(path).is_empty() {
             page.field(title, long(row, path));
@@ -28,6 +31,7 @@ pub fn job(page: &mut Page<'_>) {
     if let (Some(start), Some(end)) = (at("/status/startTime"), at("/status/completionTime")) {
         page.field("Duration", age::human(end - start));
     }
+    deadline(page, "/spec/activeDeadlineSeconds");
     page.field(
         "Pods Statuses",
         format!(
@@ -38,10 +42,30 @@ pub fn job(page: &mut Page<'_>) {
             row.number("/status/failed")
         ),
     );
-    if !row.text("/status/completedIndexes").is_empty() {
-        page.field("Completed Indexes", row.text("/status/completedIndexes"));
+    if row.text("/spec/completionMode") == "Indexed" {
+        page.field("Completed Indexes", some_indexes(row.text("/status/completedIndexes")));
     }
     page.text.push_str(&template::describe(row.at("/spec/template")));
+}
+
+/// A number, or that there is none.
+fn unset(value: &Value, unit: &str) -> String {
+    value.as_i64().map_or("<unset>".to_owned(), |n| format!("{n}{unit}"))
+}
+
+fn deadline(page: &mut Page<'_>, path: &str) {
+    let seconds = page.row.at(path);
+    if !seconds.is_null() {
+        page.field("Active Deadline Seconds", unset(seconds, "s"));
+    }
+}
+
+/// Long lists are cut after fifty characters, at a comma.
+fn some_indexes(indexes: &str) -> String {
+    match indexes.get(50..).and_then(|rest| rest.find(',')) {
+        Some(comma) => format!("{}...", &indexes[..51 + comma]),
+        None => printers::or_none(indexes),
+    }
 }
 
 pub fn cron_job(page: &mut Page<'_>) {
@@ -54,11 +78,11 @@ pub fn cron_job(page: &mut Page<'_>) {
     page.field("Suspend", if row.at("/spec/suspend") == true { "True" } else { "False" });
     page.field("Successful Job History Limit", show(row.at("/spec/successfulJobsHistoryLimit")));
     page.field("Failed Job History Limit", show(row.at("/spec/failedJobsHistoryLimit")));
-    let deadline = row.at("/spec/startingDeadlineSeconds").as_i64().map_or("<unset>".to_owned(), |n| format!("{n}s"));
-    page.field("Starting Deadline Seconds", deadline);
+    page.field("Starting Deadline Seconds", unset(row.at("/spec/startingDeadlineSeconds"), "s"));
     page.field("Selector", "<unset>");
-    page.field("Parallelism", row.at("/spec/jobTemplate/spec/parallelism").as_i64().map_or("<unset>".to_owned(), |n| n.to_string()));
-    page.field("Completions", row.at("/spec/jobTemplate/spec/completions").as_i64().map_or("<unset>".to_owned(), |n| n.to_string()));
+    page.field("Parallelism", unset(row.at("/spec/jobTemplate/spec/parallelism"), ""));
+    page.field("Completions", unset(row.at("/spec/jobTemplate/spec/completions"), ""));
+    deadline(page, "/spec/jobTemplate/spec/activeDeadlineSeconds");
     page.text.push_str(&template::describe(row.at("/spec/jobTemplate/spec/template")));
     let last = row.text("/status/lastScheduleTime");
     page.field("Last Schedule Time", if last.is_empty() { "<unset>".to_owned() } else { age::long(last) });
@@ -78,11 +102,11 @@ pub fn autoscaler(page: &mut Page<'_>) {
     for (index, metric) in row.list("/spec/metrics").iter().enumerate() {
         metric_line(page, metric, current.get(index));
     }
-    page.field("Min replicas", row.at("/spec/minReplicas").as_i64().map_or("<unset>".to_owned(), |n| n.to_string()));
+    page.field("Min replicas", unset(row.at("/spec/minReplicas"), ""));
     page.field("Max replicas", row.number("/spec/maxReplicas"));
     behavior(page);
     let (now, wanted) = (row.number("/status/currentReplicas"), row.number("/status/desiredReplicas"));
-    page.field("Deployment pods", format!("{now} current / {wanted} desired"));
+    page.line(format!("{} pods:\t{now} current / {wanted} desired", row.text("/spec/scaleTargetRef/kind")));
     let conditions = row.list("/status/conditions");
     if !conditions.is_empty() {
         page.line("Conditions:\n  Type\tStatus\tReason\tMessage\n  ----\t------\t------\t-------");
@@ -93,15 +117,34 @@ pub fn autoscaler(page: &mut Page<'_>) {
 }
 
 fn metric_line(page: &mut Page<'_>, metric: &Value, current: Option<&Value>) {
-    let resource = &metric["resource"];
-    let now = current.map_or(Value::Null, |c| c["resource"]["current"].clone());
-    let name = show(&resource["name"]);
-    if let Some(target) = resource["target"]["averageUtilization"].as_i64() {
+    let kind = metric["type"].as_str().unwrap_or("");
+    let field = printers::metric_field(kind);
+    let source = &metric[field];
+    let now = current.map_or(&Value::Null, |c| &c[field]["current"]);
+    let shown = |value: &Value| value.as_str().unwrap_or("<unknown>").to_owned();
+    let target = &source["target"];
+    let name = show(&source["metric"]["name"]);
+    let what = match kind {
+        "Resource" => format!("resource {} on pods", show(&source["name"])),
+        "ContainerResource" => format!("resource {} of container \"{}\" on pods", show(&source["name"]), show(&source["container"])),
+        "Pods" => format!("\"{name}\" on pods"),
+        "Object" => {
+            let object = &source["describedObject"];
+            format!("\"{name}\" on {}/{}", show(&object["kind"]), show(&object["name"]))
+        }
+        _ => format!("\"{name}\""),
+    };
+    if let Some(percent) = target["averageUtilization"].as_i64() {
         let value = now["averageUtilization"].as_i64().map_or("<unknown>".to_owned(), |n| format!("{n}% ({})", show(&now["averageValue"])));
-        return page.line(format!("  resource {name} on pods  (as a percentage of request):\t{value} / {target}%"));
+        return page.line(format!("  {what}  (as a percentage of request):\t{value} / {percent}%"));
     }
-    let value = now["averageValue"].as_str().unwrap_or("<unknown>").to_owned();
-    page.line(format!("  resource {name} on pods:\t{value} / {}", show(&resource["target"]["averageValue"])));
+    let form = match (kind, target["averageValue"].is_null()) {
+        ("Object" | "External", false) => " (target average value)",
+        ("Object" | "External", true) => " (target value)",
+        _ => "",
+    };
+    let path = if target["averageValue"].is_null() { "value" } else { "averageValue" };
+    page.line(format!("  {what}{form}:\t{} / {}", shown(&now[path]), show(&target[path])));
 }
 
 fn behavior(page: &mut Page<'_>) {

@@ -16,6 +16,7 @@ use serde_json::Value;
 pub use cluster::{count, first_seen, last_seen, source};
 pub use network::{endpoint_list, shortened};
 pub use storage::modes;
+pub use workloads::metric_field;
 
 /// The columns of a kind: header, and whether it only shows with `-o wide`.
 pub type Columns = &'static [(&'static str, bool)];

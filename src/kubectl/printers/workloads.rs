@@ -213,16 +213,31 @@ fn metrics(row: Row<'_>) -> String {
     }
 }
 
-fn one_metric(metric: &Value, current: Option<&Value>) -> String {
-    let resource = &metric["resource"];
-    let now = current.map_or(&Value::Null, |c| &c["resource"]["current"]);
-    let name = resource["name"].as_str().unwrap_or("");
-    if let Some(target) = resource["target"]["averageUtilization"].as_i64() {
-        let value = now["averageUtilization"].as_i64().map_or("<unknown>".to_owned(), |n| format!("{n}%"));
-        return format!("{name}: {value}/{target}%");
+/// The field that holds a metric of this type.
+pub fn metric_field(kind: &str) -> &'static str {
+    match kind {
+        "Resource" => "resource",
+        "ContainerResource" => "containerResource",
+        "Pods" => "pods",
+        "Object" => "object",
+        _ => "external",
     }
-    let target = resource["target"]["averageValue"].as_str().unwrap_or("<auto>");
-    format!("{name}: {}/{target}", now["averageValue"].as_str().unwrap_or("<unknown>"))
+}
+
+fn one_metric(metric: &Value, current: Option<&Value>) -> String {
+    let field = metric_field(metric["type"].as_str().unwrap_or(""));
+    let source = &metric[field];
+    let now = current.map_or(&Value::Null, |c| &c[field]["current"]);
+    let name = source["name"].as_str().map_or(String::new(), |name| format!("{name}: "));
+    if let Some(target) = source["target"]["averageUtilization"].as_i64() {
+        let value = now["averageUtilization"].as_i64().map_or("<unknown>".to_owned(), |n| format!("{n}%"));
+        return format!("{name}{value}/{target}%");
+    }
+    let average = source["target"]["averageValue"].as_str();
+    let path = if average.is_some() { "averageValue" } else { "value" };
+    let target = average.or(source["target"]["value"].as_str()).unwrap_or("<auto>");
+    let unit = if average.is_some() && matches!(field, "object" | "external") { " (avg)" } else { "" };
+    format!("{name}{}/{target}{unit}", now[path].as_str().unwrap_or("<unknown>"))
 }
 
 fn revision(row: Row<'_>) -> Vec<String> {

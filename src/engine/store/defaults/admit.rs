@@ -3,7 +3,7 @@
 //! Models `plugin/pkg/admission/{serviceaccount,defaulttolerationseconds,priority}` and
 //! `pkg/registry/batch/job` (the generated selector).
 
-use super::{Object, child, items, set, text};
+use super::{Object, child, items, part, set, text};
 use serde_json::{Value, json};
 
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -69,7 +69,7 @@ fn push(object: &mut Object, name: &str, value: Value) {
     }
 }
 
-/// Gives a Job its selector and its Pods' labels, which hold the Job's uid.
+/// Gives a Job its selector and its Pods' labels, which hold the Job's uid; a Job without labels shows those of its Pods.
 pub fn prepare_job(job: &mut Value, uid: &str) {
     let name = job["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let Some(object) = job.as_object_mut() else {
@@ -84,6 +84,11 @@ pub fn prepare_job(job: &mut Value, uid: &str) {
         labels.insert(format!("{prefix}job-name"), Value::from(name.as_str()));
         labels.insert(format!("{prefix}controller-uid"), Value::from(uid));
     }
+    let labels = Value::Object(labels.clone());
     let selector = child(child(spec, "selector"), "matchLabels");
     selector.entry("batch.kubernetes.io/controller-uid").or_insert(Value::from(uid));
+    let metadata = child(object, "metadata");
+    if part(metadata, "labels").is_none_or(|own| own.is_empty()) {
+        metadata.insert("labels".to_owned(), labels);
+    }
 }

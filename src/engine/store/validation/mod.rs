@@ -20,7 +20,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
 
-pub use cron::schedule_error;
+pub use cron::{Schedule, local_seconds, schedule_error};
 pub use names::{is_label_value, is_qualified_name};
 pub use update::validate_update;
 
@@ -81,7 +81,7 @@ impl FieldError {
             Fault::Duplicate => ("Duplicate value", true),
             Fault::NotFound => ("Not found", true),
         };
-        let value = if shown { format!(": {}", self.value) } else { String::new() };
+        let value = if shown && !self.value.is_empty() { format!(": {}", self.value) } else { String::new() };
         let detail = if self.detail.is_empty() { String::new() } else { format!(": {}", self.detail) };
         format!("{name}{value}{detail}")
     }
@@ -125,6 +125,11 @@ impl Errors {
 
     fn invalid(&mut self, field: &str, value: impl Into<Value>, detail: impl Into<String>) {
         self.add(Fault::Invalid, field, value.into().to_string(), detail);
+    }
+
+    /// A value as a whole that is not shown.
+    fn invalid_at(&mut self, field: &str, detail: &str) {
+        self.add(Fault::Invalid, field, "", detail);
     }
 
     fn forbidden(&mut self, field: &str, detail: impl Into<String>) {

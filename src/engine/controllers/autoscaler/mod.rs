@@ -1,0 +1,397 @@
+//! Sets the size of a workload by what its Pods use.
+//!
+//! Guarantees: every autoscaler is looked at every 15 seconds, and at no other time; the size stays between the
+//! minimum and the maximum, and changes no faster than the behavior allows.
+//! Models `pkg/controller/podautoscaler/horizontal.go`.
+
+mod behavior;
+mod metrics;
+
+use super::{Controller, Event, Watch};
+use crate::api::json::{self, record};
+use crate::api::quantity::{self, Quantity};
+use crate::api::selector::LabelSelector;
+use crate::api::time::SECOND;
+use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp};
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use behavior::{Behavior, History, normalize};
+use metrics::{Goal, Proposal, Target, Tolerances, propose};
+use serde_json::{Map, Value, json};
+use smol_str::format_smolstr;
+use std::rc::Rc;
+
+const PERIOD: Duration = 15 * SECOND;
+const TOLERANCE: f64 = 0.1;
+
+record! {
+    #[derive(Default)]
+    struct Spec {
+        scale_target_ref: TargetRef = "scaleTargetRef",
+        min_replicas: Option<i32> = "minReplicas",
+        max_replicas: i32 = "maxReplicas",
+        metrics: Vec<Value> = "metrics",
+        behavior: Option<Behavior> = "behavior",
+    }
+
+    #[derive(Default)]
+    struct TargetRef {
+        api_version: Str = "apiVersion",
+        kind: Str = "kind",
+        name: Str = "name",
+    }
+}
+
+/// The horizontal-pod-autoscaler loop.
+pub struct HorizontalPodAutoscaler;
+
+impl Controller for HorizontalPodAutoscaler {
+    fn name(&self) -> &'static str {
+        "horizontal-pod-autoscaler"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::HorizontalPodAutoscaler)]
+    }
+
+    fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
+        PERIOD
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+        let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
+        let Ok(spec) = json::part::<Spec>(body.get("spec")) else { return Ok(Action::AwaitChange) };
+        let status = body.get("status").and_then(Value::as_object).cloned().unwrap_or_default();
+        let mut pass = Pass { object, spec: &spec, status, now: view.wall };
+        pass.run(view, out);
+        let status = Value::Object(pass.status);
+        // A change meanwhile is seen next time.
+        let _ = out.update_status(object, Why::Observed, |o| {
+            if let Body::Other(body) = &mut o.body {
+                body.insert("status".into(), status);
+            }
+        });
+        Ok(Action::RequeueAfter(PERIOD))
+    }
+}
+
+/// One pass over one autoscaler.
+struct Pass<'a> {
+    object: &'a Rc<Object>,
+    spec: &'a Spec,
+    status: Map<String, Value>,
+    now: Timestamp,
+}
+
+/// What the metrics come to.
+struct Wanted {
+    replicas: i32,
+    /// The metric that asked for most.
+    metric: String,
+}
+
+impl Pass<'_> {
+    fn run(&mut self, view: &View<'_>, out: &mut Out<'_>) {
+        let target = match self.target(out) {
+            Ok(target) => target,
+            Err(message) => {
+                out.event(self.object, "Warning", "FailedGetScale", message.as_str());
+                let message = format!("the HPA controller was unable to get the target's current scale: {message}");
+                return self.set_condition("AbleToScale", ("False", "FailedGetScale", &message));
+            }
+        };
+        let what = "the HPA controller was able to get the target's current scale";
+        self.set_condition("AbleToScale", ("True", "SucceededGetScale", what));
+        let scale = target.to_value();
+        let current = scale["spec"]["replicas"].as_i64().unwrap_or(0) as i32;
+        let least = self.spec.min_replicas.unwrap_or(1);
+        if out.memory.is_empty() {
+            // A moment ago: what is wanted now is remembered beside it.
+            History { memory: out.memory, now: view.now.0 as i64 - 1 }.recommend(current);
+        }
+        let mut metrics = Value::Null;
+        let (wanted, reason) = if current == 0 && least != 0 {
+            let message = "scaling is disabled since the replica count of the target is zero";
+            self.set_condition("ScalingActive", ("False", "ScalingDisabled", message));
+            (0, String::new())
+        } else if current > self.spec.max_replicas {
+            (self.spec.max_replicas, "Current number of replicas above Spec.MaxReplicas".into())
+        } else if current < least {
+            (least, "Current number of replicas below Spec.MinReplicas".into())
+        } else {
+            let (wanted, statuses) = self.ask(current, &target.meta.namespace, &selector_of(&scale), view, out);
+            metrics = statuses;
+            let wanted = match wanted {
+                Ok(wanted) => wanted,
+                Err(message) => {
+                    let desired = self.status.get("desiredReplicas").cloned().unwrap_or(0.into());
+                    self.set_counts(current, desired, metrics);
+                    return out.event(self.object, "Warning", "FailedComputeMetricsReplicas", message);
+                }
+            };
+            let reason = match wanted.replicas.cmp(&current) {
+                std::cmp::Ordering::Greater => format!("{} above target", wanted.metric),
+                _ => "All metrics below target".into(),
+            };
+            let mut history = History { memory: out.memory, now: view.now.0 as i64 };
+            let sizes = (current, wanted.replicas);
+            let (size, able, limited) = normalize(self.spec.behavior.as_ref(), &mut history, sizes, (least, self.spec.max_replicas));
+            self.set_condition("AbleToScale", able);
+            self.set_condition("ScalingLimited", limited);
+            (size, reason)
+        };
+        if wanted != current && !self.rescale(&target.key(), (current, wanted), &reason, view, out) {
+            let desired = self.status.get("desiredReplicas").cloned().unwrap_or(0.into());
+            return self.set_counts(current, desired, metrics);
+        }
+        self.set_counts(current, wanted.into(), metrics);
+    }
+
+    /// The object whose size is to be set; the message is the API server's.
+    fn target(&self, out: &Out<'_>) -> Result<Rc<Object>, String> {
+        let wanted = &self.spec.scale_target_ref;
+        let Some(kind) = Kind::from_api(&wanted.api_version, &wanted.kind) else {
+            let group = wanted.api_version.split_once('/').map_or("", |(group, _)| group);
+            return Err(format!("no matches for kind {:?} in group {group:?}", wanted.kind.as_str()));
+        };
+        if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController) {
+            return Err("the server could not find the requested resource".into());
+        }
+        let key = ObjectRef::new(kind, &self.object.meta.namespace, &wanted.name);
+        out.server.get(&key).cloned().ok_or_else(|| ApiError::not_found(kind, &key.name).message)
+    }
+
+    /// What each metric asks for: the largest size counts.
+    fn ask(
+        &mut self,
+        current: i32,
+        namespace: &Str,
+        selector: &LabelSelector,
+        view: &View<'_>,
+        out: &mut Out<'_>,
+    ) -> (Result<Wanted, String>, Value) {
+        if let Some(message) = self.rivals(namespace, selector, view, out) {
+            out.event(self.object, "Warning", "AmbiguousSelector", message.as_str());
+            self.set_condition("ScalingActive", ("False", "AmbiguousSelector", &message));
+            return (Err(message), Value::Null);
+        }
+        let (mut statuses, mut wanted) = (Vec::new(), None::<Wanted>);
+        let (mut invalid, mut first) = (0, None);
+        for metric in &self.spec.metrics {
+            let source = Source::of(metric);
+            let result = source.target().and_then(|target| {
+                let proposal = propose(&target, self.tolerances(), current, namespace, selector, view);
+                proposal.map(|proposal| (target, proposal)).map_err(|cause| source.failure(&cause))
+            });
+            match result {
+                Ok((target, proposal)) => {
+                    statuses.push(source.status(&target, proposal));
+                    if wanted.as_ref().is_none_or(|known| proposal.replicas > known.replicas) {
+                        wanted = Some(Wanted { replicas: proposal.replicas, metric: source.name(&target) });
+                    }
+                }
+                Err(message) => {
+                    statuses.push(json!({ "type": "" }));
+                    out.event(self.object, "Warning", source.reason(), message.as_str());
+                    invalid += 1;
+                    first.get_or_insert((source.reason(), source.outer(&message), message));
+                }
+            }
+        }
+        let statuses = Value::Array(statuses);
+        let down = wanted.as_ref().is_none_or(|wanted| wanted.replicas < current);
+        if let (Some((reason, outer, message)), true) = (first, down) {
+            let text = format!("the HPA was unable to compute the replica count: {message}");
+            self.set_condition("ScalingActive", ("False", reason, &text));
+            let all = self.spec.metrics.len();
+            return (Err(format!("invalid metrics ({invalid} invalid out of {all}), first error is: {outer}")), statuses);
+        }
+        let wanted = wanted.unwrap_or(Wanted { replicas: current, metric: String::new() });
+        let text = format!("the HPA was able to successfully calculate a replica count from {}", wanted.metric);
+        self.set_condition("ScalingActive", ("True", "ValidMetricFound", &text));
+        (Ok(wanted), statuses)
+    }
+
+    /// Whether other autoscalers mean the same Pods: then none of them scales.
+    fn rivals(&self, namespace: &Str, selector: &LabelSelector, view: &View<'_>, out: &Out<'_>) -> Option<String> {
+        let kind = Kind::HorizontalPodAutoscaler;
+        let others = || view.cache.list_in(kind, namespace).filter(|other| other.meta.uid != self.object.meta.uid);
+        others().next()?;
+        let mut names = Vec::new();
+        for other in view.cache.list_in(kind, namespace) {
+            let Body::Other(body) = &other.body else { continue };
+            let Ok(spec) = json::part::<Spec>(body.get("spec")) else { continue };
+            let pass = Pass { object: other, spec: &spec, status: Map::new(), now: self.now };
+            let Ok(target) = pass.target(out) else { continue };
+            let theirs = selector_of(&target.to_value());
+            let shared = |pod: &Rc<Object>| selector.matches(&pod.meta.labels) && theirs.matches(&pod.meta.labels);
+            if view.cache.list_in(Kind::Pod, namespace).any(shared) {
+                names.push(format!("{namespace}/{}", other.meta.name));
+            }
+        }
+        let pairs: Vec<String> = selector.match_labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        (names.len() > 1).then(|| format!("pods by selector {} are controlled by multiple HPAs: [{}]", pairs.join(","), names.join(" ")))
+    }
+
+    fn tolerances(&self) -> Tolerances {
+        let one = |value: Option<&Value>| value.filter(|v| !v.is_null()).map_or(TOLERANCE, |v| quantity::milli_of(v) as f64 / 1000.0);
+        let behavior = self.spec.behavior.as_ref();
+        Tolerances { up: one(behavior.map(|b| &b.scale_up.tolerance)), down: one(behavior.map(|b| &b.scale_down.tolerance)) }
+    }
+
+    /// Sets the new size; says whether the API server took it.
+    fn rescale(&mut self, key: &ObjectRef, (from, to): (i32, i32), reason: &str, view: &View<'_>, out: &mut Out<'_>) -> bool {
+        if let Err(error) = out.scale(key, to, Why::Autoscaled { reason: reason.into(), from, to }) {
+            out.event(self.object, "Warning", "FailedRescale", format_smolstr!("New size: {to}; reason: {reason}; error: {error}"));
+            let message = format!("the HPA controller was unable to update the target scale: {error}");
+            self.set_condition("AbleToScale", ("False", "FailedUpdateScale", &message));
+            return false;
+        }
+        let message = format!("the HPA controller was able to update the target scale to {to}");
+        self.set_condition("AbleToScale", ("True", "SucceededRescale", &message));
+        out.event(self.object, "Normal", "SuccessfulRescale", format_smolstr!("New size: {to}; reason: {reason}"));
+        if self.spec.behavior.is_some() {
+            History { memory: out.memory, now: view.now.0 as i64 }.scaled(from, to);
+        }
+        self.status.insert("lastScaleTime".into(), self.now.rfc3339().into());
+        true
+    }
+
+    fn set_counts(&mut self, current: i32, desired: Value, metrics: Value) {
+        if current != 0 {
+            self.status.insert("currentReplicas".into(), current.into());
+        } else {
+            self.status.remove("currentReplicas");
+        }
+        self.status.insert("desiredReplicas".into(), desired);
+        self.status.insert("currentMetrics".into(), metrics);
+    }
+
+    fn set_condition(&mut self, kind: &str, (status, reason, message): (&str, &str, &str)) {
+        let list = self.status.entry("conditions").or_insert_with(|| Value::Array(Vec::new()));
+        let Value::Array(list) = list else { return };
+        let index = list.iter().position(|c| c["type"] == kind).unwrap_or_else(|| {
+            list.push(json!({ "type": kind }));
+            list.len() - 1
+        });
+        let condition = &mut list[index];
+        if condition["status"] != status {
+            condition["lastTransitionTime"] = self.now.rfc3339().into();
+        }
+        condition["status"] = status.into();
+        condition["reason"] = reason.into();
+        condition["message"] = message.into();
+    }
+}
+
+/// The selector of a workload's Pods.
+fn selector_of(scale: &Value) -> LabelSelector {
+    let selector = &scale["spec"]["selector"];
+    let plain = scale["kind"] == Kind::ReplicationController.name();
+    let whole = if plain { json!({ "matchLabels": selector }) } else { selector.clone() };
+    json::read(&whole).unwrap_or_default()
+}
+
+/// One metric of the spec.
+struct Source<'a> {
+    kind: &'a str,
+    part: &'a Value,
+}
+
+impl<'a> Source<'a> {
+    fn of(metric: &'a Value) -> Source<'a> {
+        let kind = metric["type"].as_str().unwrap_or("");
+        let field = match kind {
+            "Resource" => "resource",
+            "ContainerResource" => "containerResource",
+            "Pods" => "pods",
+            "Object" => "object",
+            _ => "external",
+        };
+        Source { kind, part: &metric[field] }
+    }
+
+    fn text(&self, path: &str) -> &'a str {
+        self.part.pointer(path).and_then(Value::as_str).unwrap_or("")
+    }
+
+    fn reason(&self) -> &'static str {
+        match self.kind {
+            "Resource" => "FailedGetResourceMetric",
+            "ContainerResource" => "FailedGetContainerResourceMetric",
+            "Pods" => "FailedGetPodsMetric",
+            "Object" => "FailedGetObjectMetric",
+            _ => "FailedGetExternalMetric",
+        }
+    }
+
+    /// What it aims at. Metrics of other sources have no API here.
+    fn target(&self) -> Result<Target, String> {
+        let (resource, metric) = (self.text("/name"), self.text("/metric/name"));
+        let custom = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered";
+        match self.kind {
+            "Resource" | "ContainerResource" => {}
+            "Pods" => return Err(format!("unable to get metric {metric}: {custom}")),
+            "Object" => {
+                let (kind, name) = (self.text("/describedObject/kind"), self.text("/describedObject/name"));
+                return Err(format!("unable to get metric {metric}: {kind} on {name}: {custom}"));
+            }
+            _ => {
+                let cause = format!("the server could not find the requested resource (get {metric}.external.metrics.k8s.io)");
+                return Err(format!("unable to get external metric {metric}: unable to fetch metrics from external metrics API: {cause}"));
+            }
+        }
+        let wanted = &self.part["target"];
+        let goal = match (&wanted["averageValue"], wanted["averageUtilization"].as_i64()) {
+            (Value::Null, Some(percent)) => Goal::Utilization(percent),
+            (Value::Null, None) => {
+                let text =
+                    "invalid resource metric source: neither an average utilization target nor an average value (usage) target was set";
+                return Err(text.into());
+            }
+            (value, _) => Goal::Value(quantity::milli_of(value)),
+        };
+        let container = (self.kind == "ContainerResource").then(|| self.text("/container").into());
+        Ok(Target { resource: resource.into(), container, goal })
+    }
+
+    /// Why a resource could not be had.
+    fn failure(&self, cause: &str) -> String {
+        let what = if self.part["target"]["averageValue"].is_null() { "utilization" } else { "usage" };
+        format!("failed to get {} {what}: {cause}", self.text("/name"))
+    }
+
+    /// The failure as the whole computation tells it.
+    fn outer(&self, message: &str) -> String {
+        match self.kind {
+            "Resource" => format!("failed to get {} resource metric value: {message}", self.text("/name")),
+            "ContainerResource" => format!("failed to get {} container metric value: {message}", self.text("/name")),
+            "Pods" => format!("failed to get pods metric value: {message}"),
+            "Object" => format!("failed to get object metric value: {message}"),
+            _ => format!("failed to get {} external metric value: {message}", self.text("/metric/name")),
+        }
+    }
+
+    /// How the reason of a new size names it.
+    fn name(&self, target: &Target) -> String {
+        let container = if target.container.is_some() { "container " } else { "" };
+        match target.goal {
+            Goal::Utilization(_) => format!("{} {container}resource utilization (percentage of request)", target.resource),
+            Goal::Value(_) => format!("{} resource", target.resource),
+        }
+    }
+
+    fn status(&self, target: &Target, proposal: Proposal) -> Value {
+        let mut current = json!({ "averageValue": Quantity::millis(proposal.average).to_string() });
+        if let Some(percent) = proposal.utilization {
+            current["averageUtilization"] = percent.into();
+        }
+        match &target.container {
+            None => json!({ "type": "Resource", "resource": { "name": target.resource.as_str(), "current": current } }),
+            Some(container) => json!({ "type": "ContainerResource", "containerResource": {
+                "name": target.resource.as_str(), "container": container.as_str(), "current": current } }),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! How long a Job waits before it replaces a failed Pod: 10 s, 20 s, 40 s… from the failure, at most ten minutes.
+//!
+//! Models `pkg/controller/job/backoff_utils.go`.
+
+use crate::api::pod::Pod;
+use crate::api::time::SECOND;
+use crate::api::{Duration, Object, Timestamp};
+use crate::engine::out::{Memory, View};
+use std::rc::Rc;
+
+const FIRST: u64 = 10;
+const LONGEST: u64 = 600;
+
+/// What a Job remembers about failures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Record {
+    /// Failures since the last success.
+    pub failures: i64,
+    /// When the last of them was.
+    pub last: Timestamp,
+}
+
+impl Record {
+    /// What is remembered from earlier passes.
+    pub fn load(memory: &Memory) -> Record {
+        let get = |key: &str| memory.get(key).copied().unwrap_or(0);
+        Record { failures: get("failures"), last: Timestamp(get("failed at")) }
+    }
+
+    /// Remembers it for later passes.
+    pub fn store(self, memory: &mut Memory) {
+        memory.insert("failures".into(), self.failures);
+        memory.insert("failed at".into(), self.last.0);
+    }
+
+    /// What is to be remembered after these Pods have ended: a success makes earlier failures forgotten.
+    pub fn after(mut self, succeeded: &[Rc<Object>], failed: &[Rc<Object>]) -> Record {
+        if let Some(success) = succeeded.iter().map(|pod| ended_at(pod)).max() {
+            self.failures = 0;
+            return self.plus(failed.iter().map(|pod| ended_at(pod)).filter(|end| *end > success));
+        }
+        self.plus(failed.iter().map(|pod| ended_at(pod)))
+    }
+
+    fn plus(mut self, ends: impl Iterator<Item = Timestamp>) -> Record {
+        let mut last = None;
+        for end in ends {
+            self.failures += 1;
+            last = last.max(Some(end));
+        }
+        self.last = last.unwrap_or(self.last);
+        self
+    }
+
+    /// How long until the next Pod may be made.
+    pub fn remaining(self, view: &View<'_>) -> Duration {
+        if self.failures == 0 {
+            return 0;
+        }
+        let seconds = (FIRST << (self.failures - 1).clamp(0, 10)).min(LONGEST);
+        (seconds * SECOND).saturating_add_signed(-view.since(self.last))
+    }
+}
+
+/// When a Pod has ended: its last container, or else what comes nearest.
+pub fn ended_at(object: &Object) -> Timestamp {
+    let created = object.meta.creation_timestamp.unwrap_or_default();
+    let Some(pod) = object.pod() else { return created };
+    let not_ready = pod.status.condition("Ready").filter(|c| c.status == "False").and_then(|c| c.last_transition_time);
+    let deleted = || {
+        let grace = object.meta.deletion_grace_period_seconds.unwrap_or(0);
+        object.meta.deletion_timestamp.map(|at| Timestamp(at.0 - grace))
+    };
+    containers_ended(pod).or(not_ready).or_else(deleted).unwrap_or(created)
+}
+
+fn containers_ended(pod: &Pod) -> Option<Timestamp> {
+    let sidecars = pod.status.init_container_statuses.iter().zip(&pod.spec.init_containers).filter(|(_, c)| c.restart_policy == "Always");
+    let mut last = None;
+    for status in pod.status.container_statuses.iter().chain(sidecars.map(|(status, _)| status)) {
+        last = last.max(Some(status.state.terminated.as_ref()?.finished_at?));
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Kind;
+    use serde_json::json;
+
+    fn ended(at: i64) -> Rc<Object> {
+        let time = Timestamp(at).rfc3339();
+        let value = json!({ "metadata": { "name": "p" }, "spec": {}, "status": { "phase": "Failed", "containerStatuses": [
+            { "name": "main", "state": { "terminated": { "exitCode": 1, "startedAt": time, "finishedAt": time } } }] } });
+        Rc::new(Object::from_value(Kind::Pod, value).unwrap())
+    }
+
+    #[test]
+    fn a_success_makes_earlier_failures_forgotten() {
+        let record = Record::default().after(&[], &[ended(5), ended(3)]);
+        assert_eq!(record, Record { failures: 2, last: Timestamp(5) });
+        assert_eq!(record.after(&[], &[]), record);
+        assert_eq!(record.after(&[], &[ended(9)]), Record { failures: 3, last: Timestamp(9) });
+        assert_eq!(record.after(&[ended(8)], &[ended(7), ended(9)]), Record { failures: 1, last: Timestamp(9) });
+        assert_eq!(record.after(&[ended(8)], &[]).failures, 0);
+    }
+}

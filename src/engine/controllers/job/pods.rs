@@ -1,0 +1,260 @@
+//! Makes and deletes the Pods of a Job.
+//!
+//! Guarantees: a Pod is made with the finalizer that holds it until it is counted; no Pod is made during the back-off
+//! after a failure; Pods are either made or deleted in one pass.
+//! Models `manageJob` of `pkg/controller/job/job_controller.go`.
+
+use super::super::ownership::JOB_TRACKING;
+use super::super::replicaset::deletion_order;
+use super::backoff::Record;
+use super::indexes::{INDEX, Indexes, index_of};
+use super::policy::{Verdict, judge};
+use super::{BATCH, Pass, backoff, is_ready, is_terminating, untrack};
+use crate::api::pod::{Pod, PodSpec};
+use crate::api::{Body, Duration, Kind, Labels, Object, ObjectMeta, Str};
+use crate::engine::out::{Out, View};
+use crate::engine::store::{ApiError, Delete, Reason};
+use crate::engine::why::{DeletionRank, Why};
+use serde_json::{Value, json};
+use smol_str::format_smolstr;
+use std::rc::Rc;
+
+/// The most Pods made or deleted in one pass.
+const BURST: usize = 500;
+/// How often the Pods of an index have failed before, and how often that did not count.
+pub const FAILURES: &str = "batch.kubernetes.io/job-index-failure-count";
+const IGNORED: &str = "batch.kubernetes.io/job-index-ignored-failure-count";
+const INDEX_VARIABLE: &str = "JOB_COMPLETION_INDEX";
+/// Generated names are cut to this before their random end.
+const LONGEST_PREFIX: usize = 58;
+
+/// The number in an annotation of a Pod.
+pub fn count_of(pod: &Object, annotation: &str) -> i64 {
+    pod.meta.annotation(annotation).and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// How often the Pods of this Pod's index have failed before.
+pub fn all_failures(pod: &Object) -> i64 {
+    count_of(pod, FAILURES) + count_of(pod, IGNORED)
+}
+
+impl Pass<'_> {
+    /// Brings the number of active Pods to what is wanted; gives the number it comes to.
+    pub(super) fn manage(&mut self, view: &View<'_>, out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
+        let active = self.active.len() as i32;
+        if self.spec.suspend {
+            let (deleted, result) = self.delete_pods(&self.active.clone(), true, Why::JobSuspended, out);
+            return (active - deleted, result);
+        }
+        let parallelism = i64::from(self.spec.parallelism.unwrap_or(1));
+        let wanted = match self.spec.completions {
+            // A work queue whose first Pod has succeeded gets no new Pods.
+            None if self.succeeded > 0 => active,
+            None => parallelism as i32,
+            Some(_) => (self.completions() - self.succeeded).min(parallelism).max(0) as i32,
+        };
+        let surplus = self.surplus((active - wanted).max(0) as usize, view);
+        if !surplus.is_empty() {
+            let why = Why::TooMany { have: active, want: wanted, rank: DeletionRank::Equal };
+            let (deleted, result) = self.delete_pods(&surplus, true, why, out);
+            return (active - deleted, result);
+        }
+        let missing = wanted - active - if self.only_replaces_failed() { self.terminating } else { 0 };
+        if missing <= 0 {
+            return (active, Ok(()));
+        }
+        match self.places(missing as usize, view) {
+            Ok(places) => {
+                let (made, result) = self.create_pods(&places, (active, wanted), out);
+                (active + made, result)
+            }
+            Err(remaining) => {
+                self.look_again(remaining.max(BATCH));
+                // So v1.36.2 does it; when others of its Pods are ready, the API server refuses that status, and
+                // nothing is counted until the back-off is over (issue 139428).
+                (0, Ok(()))
+            }
+        }
+    }
+
+    /// The indexes that get a Pod now, or none for each Pod without an index; or how long the back-off lasts.
+    fn places(&self, missing: usize, view: &View<'_>) -> Result<Vec<Option<i64>>, Duration> {
+        let per_index = self.spec.backoff_limit_per_index.is_some();
+        if !per_index {
+            match self.record.remaining(view) {
+                0 => {}
+                remaining => return Err(remaining),
+            }
+        }
+        let missing = missing.min(BURST);
+        let Some((_, succeeded)) = &self.indexes else { return Ok(vec![None; missing]) };
+        let mut taken = succeeded.clone();
+        let still_there = self.pods.iter().filter(|pod| self.only_replaces_failed() && is_terminating(pod));
+        for index in self.active.iter().chain(still_there).filter_map(|pod| index_of(pod)) {
+            taken.add(index, index);
+        }
+        taken.merge(self.failed_indexes.as_ref().unwrap_or(&Indexes::default()));
+        let places = taken.missing(missing, self.completions());
+        if !per_index {
+            return Ok(places.into_iter().map(Some).collect());
+        }
+        let (mut now, mut soonest) = (Vec::new(), None);
+        for index in places {
+            match self
+                .replaced_at(index)
+                .map_or(0, |pod| Record { failures: all_failures(pod) + 1, last: backoff::ended_at(pod) }.remaining(view))
+            {
+                0 => now.push(Some(index)),
+                remaining => soonest = Some(soonest.map_or(remaining, |s: u64| s.min(remaining))),
+            }
+        }
+        match soonest {
+            Some(remaining) if now.is_empty() => Err(remaining),
+            _ => Ok(now),
+        }
+    }
+
+    /// The failed Pod that a new one of this index takes over from.
+    fn replaced_at(&self, index: i64) -> Option<&Rc<Object>> {
+        self.replaced.iter().find(|(i, _)| *i == index).map(|(_, pod)| pod)
+    }
+
+    /// Pods to delete: those without a good index of their own, then as the ReplicaSet ranks them.
+    fn surplus(&self, at_least: usize, view: &View<'_>) -> Vec<Rc<Object>> {
+        let (mut gone, mut left) = (Vec::new(), Vec::new());
+        if at_least == 0 && !self.is_indexed() {
+            return gone;
+        }
+        for ranked in deletion_order(&self.object, &self.active, view).into_iter().rev() {
+            let index = self.good_index(&ranked.pod);
+            let twice = || left.iter().any(|pod: &Rc<Object>| index_of(pod) == index);
+            if self.is_indexed() && (index.is_none() || twice()) { gone.push(ranked.pod) } else { left.push(ranked.pod) }
+        }
+        let more = at_least.saturating_sub(gone.len()).min(left.len());
+        gone.extend(left.into_iter().rev().take(more));
+        gone.truncate(BURST);
+        gone
+    }
+
+    /// Deletes Pods, releasing them first if they shall not count; gives how many.
+    pub(super) fn delete_pods(&mut self, pods: &[Rc<Object>], release: bool, why: Why, out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
+        let object = self.object.clone();
+        let (mut deleted, mut result) = (0, Ok(()));
+        if release {
+            result = out.together(|out| pods.iter().try_for_each(|pod| untrack(&pod.key(), why.clone(), out)));
+        }
+        out.together(|out| {
+            for pod in pods {
+                match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why.clone()) {
+                    Ok(_) => out.event(&object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted pod: {}", pod.meta.name)),
+                    Err(error) if error.reason == Reason::NotFound => {}
+                    Err(error) => {
+                        result = Err(error);
+                        continue;
+                    }
+                }
+                deleted += 1;
+                self.ready -= i32::from(is_ready(pod));
+            }
+        });
+        self.terminating += deleted;
+        (deleted, result)
+    }
+
+    /// Slow start: a batch of 1, then 2, 4, 8… as long as all of one succeed; gives how many were made.
+    fn create_pods(&self, places: &[Option<i64>], (have, want): (i32, i32), out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
+        let template = self.indexes.as_ref().map(|_| indexed_spec(&self.spec.template.spec.raw));
+        let (mut made, mut batch, mut rest) = (0, 1, places);
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(batch.min(rest.len()));
+            let mut failed = None;
+            out.together(|out| {
+                for place in now {
+                    match out.create(self.new_pod(*place, template.as_ref()), Why::TooFew { have, want }) {
+                        Ok(pod) => {
+                            made += 1;
+                            out.event(&self.object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name));
+                        }
+                        Err(error) => {
+                            out.event(&self.object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
+                            failed = Some(error);
+                        }
+                    }
+                }
+            });
+            if let Some(error) = failed {
+                return (made, Err(error));
+            }
+            rest = later;
+            batch *= 2;
+        }
+        (made, Ok(()))
+    }
+
+    fn new_pod(&self, place: Option<i64>, indexed: Option<&Value>) -> Object {
+        let (meta, template) = (&self.object.meta, &self.spec.template);
+        let mut new = ObjectMeta {
+            generate_name: format_smolstr!("{}-", meta.name),
+            namespace: meta.namespace.clone(),
+            labels: template.labels.clone(),
+            annotations: template.annotations.clone(),
+            owner_references: vec![self.object.controller_reference()],
+            finalizers: vec![Str::new_static(JOB_TRACKING)],
+            ..Default::default()
+        };
+        let mut spec = template.spec.clone();
+        if let (Some(index), Some(raw)) = (place, indexed) {
+            let end = format_smolstr!("-{index}-");
+            let stem = meta.name.get(..LONGEST_PREFIX - end.len()).unwrap_or(&meta.name);
+            new.generate_name = format_smolstr!("{stem}{end}");
+            put(&mut new.labels, INDEX, index);
+            put(&mut new.annotations, INDEX, index);
+            if self.spec.backoff_limit_per_index.is_some() {
+                self.put_failures(&mut new.annotations, self.replaced_at(index));
+            }
+            let mut raw = raw.clone();
+            raw["hostname"] = Value::String(format!("{}-{index}", meta.name));
+            spec = PodSpec::from_raw(raw).unwrap_or(spec);
+        }
+        let node_name = spec.node_name.clone();
+        Object { kind: Kind::Pod, meta: new, body: Body::Pod(Pod { spec, node_name, ..Default::default() }) }
+    }
+
+    /// A new Pod knows how often its index has failed.
+    fn put_failures(&self, annotations: &mut Labels, before: Option<&Rc<Object>>) {
+        let (mut failures, mut ignored) = before.map_or((0, 0), |pod| (count_of(pod, FAILURES), count_of(pod, IGNORED)));
+        match before.map(|pod| judge(self.spec, pod)) {
+            None => {}
+            Some(Verdict::Ignore) => ignored += 1,
+            Some(_) => failures += 1,
+        }
+        put(annotations, FAILURES, failures);
+        if ignored > 0 {
+            put(annotations, IGNORED, ignored);
+        }
+    }
+}
+
+fn put(labels: &mut Labels, key: &'static str, value: i64) {
+    Rc::make_mut(labels).insert(Str::new_static(key), format_smolstr!("{value}"));
+}
+
+/// The template's spec with the variable that tells each container its index.
+fn indexed_spec(raw: &Value) -> Value {
+    let mut spec = raw.clone();
+    for list in ["initContainers", "containers"] {
+        for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            let known = container["env"].as_array().is_some_and(|env| env.iter().any(|v| v["name"] == INDEX_VARIABLE));
+            if known {
+                continue;
+            }
+            let path = format!("metadata.labels['{INDEX}']");
+            let variable = json!({ "name": INDEX_VARIABLE, "valueFrom": { "fieldRef": { "apiVersion": "v1", "fieldPath": path } } });
+            match &mut container["env"] {
+                Value::Array(env) => env.push(variable),
+                none => *none = Value::Array(vec![variable]),
+            }
+        }
+    }
+    spec
+}

@@ -1,0 +1,40 @@
+//! Deletes Jobs `ttlSecondsAfterFinished` after their end, and their Pods before them.
+//!
+//! Models `pkg/controller/ttlafterfinished/ttlafterfinished_controller.go`.
+
+use super::{Controller, Watch};
+use crate::api::batch::Job;
+use crate::api::{Kind, ObjectRef};
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::{ApiError, Delete, Propagation, Reason};
+use crate::engine::why::Why;
+
+/// The ttl-after-finished loop.
+pub struct TtlAfterFinished;
+
+impl Controller for TtlAfterFinished {
+    fn name(&self) -> &'static str {
+        "ttl-after-finished-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::Job)]
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some((object, job)) = view.cache.get::<Job>(key) else { return Ok(Action::AwaitChange) };
+        let ended = job.status.finished().and_then(|c| c.last_transition_time);
+        let (Some(seconds), Some(ended), false) = (job.spec.ttl_seconds_after_finished, ended, object.meta.is_deleting()) else {
+            return Ok(Action::AwaitChange);
+        };
+        match view.until(ended, seconds) {
+            0 => {}
+            left => return Ok(Action::RequeueAfter(left)),
+        }
+        let how = Delete { uid: Some(object.meta.uid), propagation: Propagation::Foreground, ..Default::default() };
+        match out.delete(key, how, Why::Expired { seconds }) {
+            Err(error) if error.reason != Reason::NotFound => Err(error),
+            _ => Ok(Action::AwaitChange),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Init containers: one after the other, each until it has done its work; one that fails is started again, or fails its Pod.
+
+use super::behaviour::{Behaviour, predicted_exit, pull_error};
+use super::{Jobs, PULL_BACK_OFF, Pass, Step, status};
+use crate::api::pod::{Container, ContainerStatus, Pod};
+use crate::api::time::MS;
+use crate::api::{ObjectMeta, Str};
+use crate::engine::why::Why;
+
+/// One init container takes at least so long.
+const INIT_TIME: u64 = 500 * MS;
+/// Marks the number of an init container where any container may stand.
+pub(super) const FLAG: u32 = 1 << 16;
+
+/// The number of an init container, if it is one.
+pub(super) fn number(i: u32) -> Option<u32> {
+    (i & FLAG != 0).then_some(i & !FLAG)
+}
+
+/// A container of either list, with the name of the list.
+pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)> {
+    match number(i) {
+        Some(n) => pod.spec.init_containers.get(n as usize).map(|c| ("initContainers", c)),
+        None => pod.spec.containers.get(i as usize).map(|c| ("containers", c)),
+    }
+}
+
+/// The status of a container of either list.
+pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
+    match number(i) {
+        Some(n) => pod.status.init_container_statuses.get_mut(n as usize),
+        None => pod.status.container_statuses.get_mut(i as usize),
+    }
+}
+
+/// Whether the status says that the image could not be pulled.
+pub(super) fn fails_to_pull(pod: &Pod, i: u32) -> bool {
+    let (list, at) = match number(i) {
+        Some(n) => (&pod.status.init_container_statuses, n),
+        None => (&pod.status.container_statuses, i),
+    };
+    list.get(at as usize).and_then(|s| s.state.waiting.as_ref()).is_some_and(|waiting| waiting.reason == "ErrImagePull")
+}
+
+/// How long an init container takes.
+pub(super) fn time(container: &Container) -> u64 {
+    let predicted = predicted_exit(container).filter(|_| container.restart_policy != "Always");
+    predicted.map_or(INIT_TIME, |(after, _)| after.max(INIT_TIME))
+}
+
+impl Pass<'_, '_> {
+    /// The sandbox is up and the first init container starts.
+    pub(super) fn start_init(&mut self, ip: Str) -> Jobs {
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        self.write(Why::Started, |pod| {
+            status::set_ip(pod, ip);
+            status::set_conditions(pod, true, wall, generation);
+        });
+        self.next_init(0)
+    }
+
+    /// The next init container runs, if its image can be had.
+    fn next_init(&mut self, n: u32) -> Jobs {
+        let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
+        // Annotations speak of the containers, not of these.
+        if Behaviour::of(&container, &ObjectMeta::default()).pulls {
+            return vec![self.then(time(&container), Step::Init(n))];
+        }
+        self.say_pull_failed(&container.name, &container.image, "initContainers");
+        self.write(Why::ImagePull, |pod| {
+            if let Some(status) = pod.status.init_container_statuses.get_mut(n as usize) {
+                status.state = status::waiting_for("ErrImagePull", &pull_error(&container.image));
+            }
+        });
+        vec![self.then(PULL_BACK_OFF, Step::PullBackOff)]
+    }
+
+    /// An init container has ended, or a sidecar is up.
+    pub(super) fn init(&mut self, n: u32) -> Jobs {
+        let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
+        let code = predicted_exit(&container).map_or(0, |(_, code)| code);
+        if code != 0 && container.restart_policy != "Always" {
+            return self.init_failed(n, code);
+        }
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        let id = self.container_id();
+        if (n as usize) + 1 == self.pod().spec.init_containers.len() {
+            return self.start_containers_after(None, |pod| status::finish_init(pod, n as usize, id, wall));
+        }
+        self.write(Why::Started, |pod| {
+            status::finish_init(pod, n as usize, id, wall);
+            status::set_conditions(pod, true, wall, generation);
+        });
+        self.next_init(n + 1)
+    }
+
+    fn init_failed(&mut self, n: u32, code: i32) -> Jobs {
+        let never = self.pod().spec.restart_policy == "Never";
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        let id = self.container_id();
+        self.write(Why::Exited { code }, |pod| {
+            if let Some(status) = pod.status.init_container_statuses.get_mut(n as usize) {
+                if status.container_id.is_empty() {
+                    status.container_id = id;
+                }
+                status::terminate(status, code, wall);
+                if let Some(end) = &mut status.state.terminated {
+                    end.started_at.get_or_insert(wall);
+                }
+            }
+            if never {
+                pod.status.phase = Str::new_static("Failed");
+            }
+            status::set_conditions(pod, true, wall, generation);
+        });
+        if never { Vec::new() } else { self.hold_back(n | FLAG, 0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_init_container_takes_half_a_second_or_what_its_command_says() {
+        let of = |command: &[&str]| Container { command: command.iter().map(|w| (*w).into()).collect(), ..Default::default() };
+        assert_eq!(time(&of(&["sleep", "3"])), 3000 * MS);
+        assert_eq!(time(&of(&["sh", "-c", "exit 1"])), INIT_TIME);
+        assert_eq!(time(&of(&["migrate"])), INIT_TIME);
+        assert_eq!((number(3), number(3 | FLAG)), (None, Some(3)));
+    }
+}
