@@ -22,6 +22,8 @@ pub enum Command {
     Apply(Rc<str>),
     /// Entered a kubectl line.
     Kubectl(Rc<str>),
+    /// Broke something: `exit pod/web-0 1`, `node-down node-2`.
+    Fault(Rc<str>),
     /// The kubectl command that still waits looked again, and wrote something (`drain`).
     Poll,
 }
@@ -64,9 +66,28 @@ impl Point {
     }
 }
 
+/// A future that was left when the history was forked before it.
+#[derive(Clone, Debug)]
+struct Future {
+    live: Point,
+    checkpoints: Vec<Point>,
+    every: u64,
+    commands: Vec<(u64, Time, Command)>,
+    /// Its number, from 1.
+    number: u32,
+}
+
+/// More futures than this are not kept: the oldest goes.
+const FUTURES: usize = 4;
+
 /// The simulation, and how it came to be.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// The futures that are not shown.
+    futures: Vec<Future>,
+    /// The number of the one that is, and of the last that was begun.
+    number: u32,
+    numbered: u32,
     live: Point,
     past: Option<Point>,
     checkpoints: Vec<Point>,
@@ -82,7 +103,18 @@ impl Run {
     /// An empty cluster at time 0.
     pub fn new(seed: u64) -> Run {
         let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None };
-        Run { checkpoints: vec![live.clone()], live, past: None, every: EVERY, commands: Vec::new(), seed, turns: 0 }
+        Run {
+            futures: Vec::new(),
+            number: 1,
+            numbered: 1,
+            checkpoints: vec![live.clone()],
+            live,
+            past: None,
+            every: EVERY,
+            commands: Vec::new(),
+            seed,
+            turns: 0,
+        }
     }
 
     /// The seed of the run.
@@ -245,14 +277,53 @@ impl Run {
         self.turns += 1;
     }
 
-    /// Makes the instant shown the newest: what came after it is let go.
+    /// Forks the history at the instant shown: from here on it is the newest. What came after it is kept as a future
+    /// that one can return to.
     pub fn branch(&mut self) {
         if let Some(point) = self.past.take() {
+            let left = self.leave();
+            self.futures.push(left);
+            if self.futures.len() > FUTURES {
+                self.futures.remove(0);
+            }
+            self.numbered += 1;
+            self.number = self.numbered;
             self.commands.truncate(point.done);
             self.checkpoints.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
             self.live = point;
             self.turns += 1;
         }
+    }
+
+    fn leave(&self) -> Future {
+        Future {
+            live: self.live.clone(),
+            checkpoints: self.checkpoints.clone(),
+            every: self.every,
+            commands: self.commands.clone(),
+            number: self.number,
+        }
+    }
+
+    /// The number of the branch that is shown, and of those that are kept beside it.
+    pub fn branches(&self) -> (u32, Vec<u32>) {
+        (self.number, self.futures.iter().map(|future| future.number).collect())
+    }
+
+    /// Shows the newest instant of another branch.
+    pub fn switch(&mut self, number: u32) {
+        let Some(at) = self.futures.iter().position(|future| future.number == number) else { return };
+        let left = self.leave();
+        let to = std::mem::replace(&mut self.futures[at], left);
+        (self.live, self.checkpoints, self.every, self.commands, self.number) = (to.live, to.checkpoints, to.every, to.commands, to.number);
+        self.past = None;
+        self.turns += 1;
+    }
+
+    /// Answers a question about the instant shown, without a trace in the history.
+    pub fn ask(&self, line: &str) -> Vec<shell::Line> {
+        let mut sim = self.sim().clone();
+        shell::run(&mut sim, &mut None, &Command::Kubectl(line.into())).lines
     }
 }
 

@@ -56,6 +56,12 @@ pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answ
             *talk = session.exit.is_none().then_some(session);
             Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
         }
+        Command::Fault(line) => {
+            let before = sim.journal().len();
+            let error = sim.fault(line).err();
+            let lines = error.map(|text| Line { text: format!("error: {text}"), error: true }).into_iter().collect();
+            Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
+        }
         Command::Poll => {
             let before = sim.journal().len();
             let Some(session) = talk else { return Answer::default() };

@@ -120,6 +120,8 @@ pub enum Standing {
     Applied,
     /// Refused.
     Rejected,
+    /// As many objects applied, as many errors.
+    Partly(usize, usize),
 }
 
 /// Something that happens to the page.
@@ -147,6 +149,8 @@ pub enum Msg {
     Live,
     /// Makes the instant shown the newest.
     Branch,
+    /// Shows another branch.
+    Switch(u32),
     /// Begins again: an empty cluster, the manifest applied.
     Restart,
     /// The text of the editor.
@@ -159,6 +163,8 @@ pub enum Msg {
     Load(String, Option<View>),
     /// A kubectl line.
     Kubectl(String),
+    /// Breaks something.
+    Fault(String),
     /// Ends the kubectl command that still waits.
     Interrupt,
     /// Which diagram.
@@ -181,6 +187,8 @@ pub struct State {
     pub run: Run,
     /// Whether the clock runs.
     pub playing: bool,
+    /// Whether it will run again at the newest instant.
+    resumes: bool,
     /// Virtual seconds a second.
     pub speed: f64,
     /// The diagram.
@@ -240,6 +248,9 @@ struct Key {
     tenths: i64,
 }
 
+/// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
+const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
+
 /// What a person applies first of all, in the order in which it is looked for.
 const WORKLOADS: [Kind; 4] = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::Pod];
 
@@ -249,6 +260,7 @@ impl State {
         let mut state = State {
             run: Run::new(seed),
             playing: true,
+            resumes: false,
             speed: 1.0,
             view: View::default(),
             selected: None,
@@ -304,7 +316,7 @@ impl State {
     /// Does what a message says.
     pub fn update(&mut self, msg: Msg) {
         match msg {
-            Msg::Toggle => self.playing = !self.playing,
+            Msg::Toggle => (self.playing, self.resumes) = (!self.playing, false),
             Msg::Play => self.playing = true,
             Msg::Pause => self.playing = false,
             Msg::Step => {
@@ -336,11 +348,24 @@ impl State {
                 }
             }
             Msg::Speed(speed) => self.speed = speed.clamp(speed::SLOWEST, speed::FASTEST),
-            Msg::Seek(ms) => self.run.seek(Time(ms.saturating_mul(1000).saturating_add(999))),
+            Msg::Seek(ms) => {
+                self.run.seek(Time(ms.saturating_mul(1000).saturating_add(999)));
+                // An instant of the past is there to be looked at.
+                if self.run.in_past() && self.playing {
+                    (self.playing, self.resumes) = (false, true);
+                }
+            }
             Msg::Jump(forward) => self.jump(forward),
-            Msg::Live => self.run.live(),
+            Msg::Live => {
+                self.run.live();
+                self.playing |= std::mem::take(&mut self.resumes);
+            }
             Msg::Branch => {
                 self.run.branch();
+                self.rescan();
+            }
+            Msg::Switch(number) => {
+                self.run.switch(number);
                 self.rescan();
             }
             Msg::Restart => self.restart(),
@@ -361,6 +386,11 @@ impl State {
                 self.restart();
             }
             Msg::Kubectl(line) => self.kubectl(&line),
+            Msg::Fault(line) => {
+                self.fork();
+                let answer = self.run.command(Command::Fault(line.as_str().into()));
+                self.notice = answer.lines.first().map_or_else(|| format!("fault: {line}"), |line| line.text.clone());
+            }
             Msg::Interrupt => {
                 if self.run.waits() {
                     self.run.interrupt();
@@ -402,23 +432,24 @@ impl State {
         }
     }
 
-    /// True if the run is live; else says what to do first.
-    fn at_the_end(&mut self) -> bool {
+    /// What is done in the past forks the history there; the future that was is kept.
+    fn fork(&mut self) {
         if self.run.in_past() {
-            self.notice = "You are viewing the past. Branch from here to change it, or go back to live.".into();
+            self.update(Msg::Branch);
         }
-        !self.run.in_past()
     }
 
     fn apply(&mut self) {
-        if !self.at_the_end() {
-            return;
-        }
+        self.fork();
         let before = self.run.sim().journal().len();
         let answer = self.run.command(Command::Apply(self.text.clone()));
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let nothing = refused == 0 && answer.lines.is_empty();
-        self.standing = if refused > 0 || nothing { Standing::Rejected } else { Standing::Applied };
+        self.standing = match answer.lines.len() {
+            applied if applied > 0 && refused > 0 => Standing::Partly(applied, refused),
+            _ if refused > 0 || nothing => Standing::Rejected,
+            _ => Standing::Applied,
+        };
         if refused == 0 {
             self.applied = self.text.clone();
         }
@@ -465,11 +496,14 @@ impl State {
             self.console = Rc::default();
             return;
         }
-        if !self.at_the_end() {
-            let notice = self.notice.clone();
-            Rc::make_mut(&mut self.console).push(Line { text: notice, error: true });
+        let verb = line.trim_start_matches("kubectl ").split_whitespace().next().unwrap_or("");
+        if self.run.in_past() && READS.contains(&verb) {
+            let lines = self.run.ask(line);
+            self.notice = lines.first().map(|line| line.text.clone()).unwrap_or_default();
+            Rc::make_mut(&mut self.console).extend(lines);
             return;
         }
+        self.fork();
         let answer = self.run.command(Command::Kubectl(line.into()));
         self.notice = answer.lines.first().map(|line| line.text.clone()).unwrap_or_default();
         Rc::make_mut(&mut self.console).extend(answer.lines);
@@ -688,18 +722,68 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_lets_the_future_go() {
+    fn a_command_in_the_past_forks_the_history_and_the_old_future_is_kept() {
         let mut state = settled(examples::ALL[0].text);
+        let (end, future) = (state.run.end(), state.run.objects());
         state.update(Msg::Seek(500));
         state.update(Msg::Edit(examples::ALL[2].text.into()));
         state.update(Msg::Apply);
-        assert!(state.notice.contains("past"));
-        state.update(Msg::Branch);
         assert!(!state.run.in_past());
-        assert_eq!(state.run.end(), 500);
-        state.update(Msg::Apply);
+        assert_eq!((state.run.end(), state.run.branches()), (500, (2, vec![1])));
         state.update(Msg::Seconds(30));
         assert_eq!(ready(&state), 4);
+        let other = state.run.objects();
+        state.update(Msg::Switch(1));
+        assert_eq!((state.run.end(), state.run.branches()), (end, (1, vec![2])));
+        assert_eq!(state.run.objects(), future);
+        // Both can be looked back into.
+        state.update(Msg::Seek(300));
+        state.update(Msg::Live);
+        state.update(Msg::Switch(2));
+        assert_eq!(state.run.objects(), other);
+    }
+
+    #[test]
+    fn a_question_in_the_past_is_answered_about_that_instant_and_forks_nothing() {
+        let mut state = settled(examples::ALL[0].text);
+        state.update(Msg::Seek(500));
+        state.update(Msg::Kubectl("kubectl get pods".into()));
+        assert!(state.run.in_past());
+        assert!(state.console.iter().any(|line| line.text.contains("ContainerCreating")), "{:?}", state.console);
+        state.update(Msg::Live);
+        assert_eq!(state.run.branches(), (1, vec![]));
+    }
+
+    #[test]
+    fn a_manifest_that_is_partly_refused_says_how_much_of_it() {
+        let two = format!("{}\n---\n{}", examples::ALL[0].text, examples::ALL[0].text.replace("replicas: 2", "replicas: two"));
+        let mut state = settled("");
+        state.update(Msg::Edit(two));
+        state.update(Msg::Apply);
+        assert_eq!(state.standing, Standing::Partly(1, 1));
+    }
+
+    #[test]
+    fn a_fault_is_part_of_the_history() {
+        let mut state = settled(examples::ALL[0].text);
+        let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
+        state.update(Msg::Fault(format!("exit pod/{pod} 3")));
+        state.update(Msg::Seconds(5));
+        let restarts = |state: &State| {
+            state
+                .run
+                .sim()
+                .list(Kind::Pod)
+                .filter_map(|p| p.pod())
+                .flat_map(|p| &p.status.container_statuses)
+                .map(|c| c.restart_count)
+                .sum::<i32>()
+        };
+        assert_eq!(restarts(&state), 1);
+        let now = state.run.now();
+        state.update(Msg::Seek(100));
+        state.update(Msg::Seek(now - 1));
+        assert_eq!(restarts(&state), 1);
     }
 
     #[test]

@@ -187,10 +187,11 @@ impl Component for Editor {
         let props = ctx.props();
         let link = ctx.link();
         let (pill, words) = match props.standing {
-            Standing::Clean => ("", ""),
-            Standing::Edited => ("line", "Edited"),
-            Standing::Applied => ("ready", "Applied"),
-            Standing::Rejected => ("failed", "Rejected"),
+            Standing::Clean => ("", String::new()),
+            Standing::Edited => ("line", "Edited".into()),
+            Standing::Applied => ("ready", "Applied".into()),
+            Standing::Rejected => ("failed", "Rejected".into()),
+            Standing::Partly(applied, refused) => ("failed", format!("{applied} applied, {refused} rejected")),
         };
         let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let mac = dom::window().navigator().platform().is_ok_and(|platform| platform.starts_with("Mac"));

@@ -285,7 +285,18 @@ fn Actions(props: &ActionProps) -> Html {
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout undo {word}/{name}{namespace}"))}>{ "Roll back" }</button> });
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout restart {word}/{name}{namespace}"))}>{ "Restart" }</button> });
     }
+    if kind == Kind::Pod && object.meta.namespace == "default" {
+        let ready = object.pod().is_some_and(|pod| pod.is_ready());
+        let (fault, words) = if ready { ("unready", "Fail readiness") } else { ("ready", "Make ready") };
+        buttons.push(html! { <button type="button" class="btn sm" title="Its first container exits with code 1" onclick={run(format!("fault exit pod/{name} 1"))}>{ "Crash" }</button> });
+        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("fault {fault} pod/{name}"))}>{ words }</button> });
+        buttons.push(html! { <button type="button" class="btn sm" title="Through the eviction API, which asks the disruption budgets" onclick={run(format!("fault evict pod/{name}"))}>{ "Evict" }</button> });
+    }
     if kind == Kind::Node {
+        let ready = matches!(&object.body, Body::Node(node) if node.is_ready());
+        let (fault, words) = if ready { ("node-down", "Power off") } else { ("node-up", "Power on") };
+        buttons.push(html! { <button type="button" class="btn sm" title="Its kubelet falls silent, or comes back" onclick={run(format!("fault {fault} {name}"))}>{ words }</button> });
+        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl drain {name} --ignore-daemonsets --delete-emptydir-data --force"))}>{ "Drain" }</button> });
         let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
         let verb = if cordoned { "uncordon" } else { "cordon" };
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl {verb} {name}"))}>{ if cordoned { "Uncordon" } else { "Cordon" } }</button> });

@@ -64,6 +64,10 @@ pub enum Msg {
     List,
     /// Why this object?
     Why(ObjectRef),
+    /// A button of the inspector: a kubectl line, or a fault.
+    Act(String),
+    /// What the button said has been read.
+    Read,
     /// Keep the link.
     Save,
     /// A fragment of another link was entered.
@@ -108,6 +112,7 @@ pub struct Page {
     over: Over,
     as_list: bool,
     copied: Option<Timeout>,
+    said: Option<Timeout>,
     saving: Option<Timeout>,
     saved: (Rc<str>, View),
     error: Option<String>,
@@ -387,6 +392,7 @@ impl Component for Page {
             over: Over::Nothing,
             as_list: false,
             copied: None,
+            said: None,
             saving: None,
             saved,
             error,
@@ -427,6 +433,16 @@ impl Component for Page {
                 }
             }
             Msg::Changed => {}
+            Msg::Act(line) => {
+                let msg = match line.strip_prefix("fault ") {
+                    Some(fault) => Do::Fault(fault.into()),
+                    None => Do::Kubectl(line),
+                };
+                self.state.borrow_mut().update(msg);
+                let to = ctx.link().clone();
+                self.said = Some(Timeout::new(3000, move || to.send_message(Msg::Read)));
+            }
+            Msg::Read => self.said = None,
             Msg::Key(event) => return self.key(ctx, &event),
             Msg::Resized => {
                 let (before, after) = (self.size.0, dom::size());
@@ -502,7 +518,8 @@ impl Component for Page {
         } else {
             self.full(ctx)
         };
-        html! { <>{ page }{ self.dialog(ctx) }{ error }{ live }</> }
+        let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ &self.state.borrow().notice }</span></div> });
+        html! { <>{ page }{ self.dialog(ctx) }{ error }{ said }{ live }</> }
     }
 
     fn rendered(&mut self, _: &Context<Self>, first: bool) {
@@ -605,7 +622,7 @@ impl Page {
                 led={self.led.clone()}
                 events={self.events.clone()}
                 on_tab={link.callback(|tab| Msg::Do(Do::Tab(tab)))}
-                on_command={link.callback(|line| Msg::Do(Do::Kubectl(line)))}
+                on_command={link.callback(Msg::Act)}
                 on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                 on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))}
                 on_close={link.callback(move |()| if narrow { Msg::Over(Over::Nothing) } else { Msg::Right(false) })}
@@ -642,6 +659,7 @@ impl Page {
                 if let Some((words, class, glyph)) = &self.picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
                 <span class="grow" />
                 <button type="button" class="btn sm ghost" aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ if self.as_list { "Show as diagram" } else { "Show as list" } }</button>
+                { self.branches(ctx) }
                 <label class="picker small"><span class="word">{ "namespace" }</span>
                     <select aria-label="Namespace" onchange={onchange}>
                         <option value="" selected={state.namespace.is_none()}>{ "all" }</option>
@@ -649,6 +667,27 @@ impl Page {
                     </select>{ icon("i-down", 14) }
                 </label>
             </div>
+        }
+    }
+
+    /// The branches of the history, once there is more than one.
+    fn branches(&self, ctx: &Context<Self>) -> Html {
+        let (shown, others) = self.state.borrow().run.branches();
+        if others.is_empty() {
+            return Html::default();
+        }
+        let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
+        crate::order::sort(&mut all);
+        let onchange = ctx.link().batch_callback(|event: Event| {
+            let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
+            Some(Msg::Do(Do::Switch(value.parse().ok()?)))
+        });
+        html! {
+            <label class="picker small">{ icon("i-branch", 14) }<span class="word">{ "branch" }</span>
+                <select aria-label="Branch of the history" onchange={onchange}>
+                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
+                </select>{ icon("i-down", 14) }
+            </label>
         }
     }
 
@@ -697,7 +736,7 @@ impl Page {
         }
         let link = ctx.link();
         html! {
-            <div class="past" role="status"><span>{ "You are viewing the past" }</span>
+            <div class="past" role="status" title="What is applied or changed here forks the history; the former future is kept"><span>{ "You are viewing the past" }</span>
                 <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Do(Do::Branch))}>{ icon("i-branch", 14) }{ "Branch from here" }</button>
                 <button type="button" class="btn sm primary" onclick={link.callback(|_| Msg::Do(Do::Live))}>{ "Back to live" }</button>
             </div>
