@@ -44,7 +44,7 @@ kinds! {
     Deployment "apps" "v1" "deployments" "deploy" true true;
     StatefulSet "apps" "v1" "statefulsets" "sts" true true;
     ControllerRevision "apps" "v1" "controllerrevisions" "" true true;
-    DaemonSet "apps" "v1" "daemonsets" "ds" true false;
+    DaemonSet "apps" "v1" "daemonsets" "ds" true true;
     ReplicationController "" "v1" "replicationcontrollers" "rc" true false;
     Job "batch" "v1" "jobs" "" true false;
     CronJob "batch" "v1" "cronjobs" "cj" true false;
@@ -57,7 +57,7 @@ kinds! {
     ConfigMap "" "v1" "configmaps" "cm" true false;
     Secret "" "v1" "secrets" "" true false;
     ServiceAccount "" "v1" "serviceaccounts" "sa" true true;
-    PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" true false;
+    PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" true true;
     HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers" "hpa" true false;
     ResourceQuota "" "v1" "resourcequotas" "quota" true false;
     LimitRange "" "v1" "limitranges" "limits" true false;

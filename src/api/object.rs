@@ -1,5 +1,6 @@
 //! One API object of any kind.
 
+use super::daemonset::DaemonSet;
 use super::event::Event;
 use super::json::{self, Json};
 use super::network::{EndpointSlice, Endpoints, Service};
@@ -31,6 +32,7 @@ pub enum Body {
     ReplicaSet(ReplicaSet),
     Deployment(Deployment),
     StatefulSet(StatefulSet),
+    DaemonSet(DaemonSet),
     ControllerRevision(ControllerRevision),
     Service(Service),
     Endpoints(Endpoints),
@@ -66,7 +68,7 @@ macro_rules! typed {
         }
     )* };
 }
-typed!(Pod ReplicaSet Deployment StatefulSet ControllerRevision Service Endpoints EndpointSlice
+typed!(Pod ReplicaSet Deployment StatefulSet DaemonSet ControllerRevision Service Endpoints EndpointSlice
        PersistentVolumeClaim PersistentVolume StorageClass Node);
 
 impl Object {
@@ -146,6 +148,7 @@ impl Body {
             Kind::ReplicaSet => Body::ReplicaSet(ReplicaSet::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Deployment => Body::Deployment(Deployment::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::StatefulSet => Body::StatefulSet(StatefulSet::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::DaemonSet => Body::DaemonSet(DaemonSet::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::ControllerRevision => Body::ControllerRevision(whole(map)?),
             Kind::Service => Body::Service(Service::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Endpoints => Body::Endpoints(whole(map)?),
@@ -167,6 +170,7 @@ impl Body {
             Body::ReplicaSet(b) => parts(b.spec.to_value(), b.status.write()),
             Body::Deployment(b) => parts(b.spec.to_value(), b.status.write()),
             Body::StatefulSet(b) => parts(b.spec.to_value(), b.status.write()),
+            Body::DaemonSet(b) => parts(b.spec.raw.clone(), b.status.write()),
             Body::ControllerRevision(b) => map_of(b.write()),
             Body::Service(b) => parts(b.spec.raw.clone(), b.status.clone()),
             Body::Endpoints(b) => map_of(b.write()),

@@ -240,6 +240,42 @@ pub enum Why {
         /// The owner's kind and name.
         owner: Str,
     },
+
+    // ---- Nodes: DaemonSets, node lifecycle, disruption, preemption.
+    /// daemonset: this node should run a Pod and has none.
+    NodeWithoutPod {
+        /// The node.
+        node: Str,
+    },
+    /// daemonset: this node may not run the Pod any more.
+    NodeUnfit {
+        /// The node.
+        node: Str,
+    },
+    /// daemonset: a Pod that has ended is removed, so that the node gets a new one.
+    DaemonEnded {
+        /// Its phase.
+        phase: Str,
+    },
+    /// daemonset: the node has another Pod of the set that stays.
+    NodeHasPod {
+        /// The node.
+        node: Str,
+    },
+    /// daemonset: an update may add a Pod beside the old one.
+    Surge {
+        /// The node.
+        node: Str,
+        /// Pods that may be added at once.
+        at_most: i64,
+    },
+    /// daemonset: an update replaces the Pod of this node.
+    ReplaceDaemon {
+        /// Nodes without an available Pod.
+        unavailable: i64,
+        /// Nodes that may be without one.
+        at_most: i64,
+    },
 }
 
 /// What decides which of two Pods of a ReplicaSet goes first, in the order it is looked at.

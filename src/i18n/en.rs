@@ -57,6 +57,15 @@ pub fn why(why: &Why) -> String {
         Why::OwnerWaits { owner } => format!("its owner {owner} waits for it to go"),
         Why::DependentsGone => "no dependent is left that blocks the deletion".into(),
         Why::Orphaned { owner } => format!("{owner} is deleted without its dependents"),
+        // Nodes: DaemonSets, node lifecycle, disruption, preemption.
+        Why::NodeWithoutPod { node } => format!("{node} should run a Pod and has none"),
+        Why::NodeUnfit { node } => format!("{node} may not run it any more"),
+        Why::DaemonEnded { phase } => format!("the Pod has {}; its node gets a new one", phase.to_lowercase()),
+        Why::NodeHasPod { node } => format!("{node} has another Pod that stays"),
+        Why::Surge { node, at_most } => format!("the update may add {at_most} Pods; {node} gets one beside its old one"),
+        Why::ReplaceDaemon { unavailable, at_most } => {
+            format!("it runs an old template; {unavailable} nodes lack an available Pod, at most {at_most} may")
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! The loops, one file each. A new loop is one file here and one line in `ALL`.
 
 mod backends;
+mod daemonset;
 mod deployment;
 mod endpoints;
 mod endpointslice;
 mod garbage_collector;
+mod history;
 mod namespace;
 mod ownership;
 mod protection;
@@ -26,6 +28,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &deployment::DeploymentController,
     &replicaset::ReplicaSetController,
     &statefulset::StatefulSetController,
+    &daemonset::DaemonSetController,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
     &volume_binder::VolumeBinder,

@@ -19,6 +19,7 @@ use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::MS;
 use crate::api::{Body, Kind, Object, Str, Time, Uid};
 use filters::selects as filters_selects;
+pub(super) use filters::{fits_affinity, tolerates};
 use node_info::NodeInfo;
 use smol_str::format_smolstr;
 use std::cmp::Reverse;

@@ -6,6 +6,7 @@
 use super::defaults;
 use super::error::ApiError;
 use super::server::ApiServer;
+use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::network::Service;
 use crate::api::pod::{Pod, PodCondition, PodSpec, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
@@ -50,6 +51,10 @@ impl ApiServer {
             }
             Body::Service(_) => self.allocate_service(object)?,
             Body::StatefulSet(set) => set.status.replicas = 0,
+            Body::DaemonSet(set) => {
+                set.status = Default::default();
+                object.meta.annotate(TEMPLATE_GENERATION, "1");
+            }
             _ => {}
         }
         Ok(())

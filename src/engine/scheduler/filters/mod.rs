@@ -10,6 +10,7 @@ mod unschedulable;
 mod volume_binding;
 
 pub(super) use node_affinity::selects;
+pub(in crate::engine) use {node_affinity::fits as fits_affinity, taints::tolerates};
 
 use super::Cycle;
 use super::node_info::NodeInfo;

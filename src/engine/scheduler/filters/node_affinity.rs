@@ -5,7 +5,7 @@
 use super::{Cycle, NodeInfo, Refusal};
 use crate::api::Object;
 use crate::api::node::Node;
-use crate::api::pod::{NodeSelector, NodeSelectorTerm};
+use crate::api::pod::{NodeSelector, NodeSelectorTerm, PodSpec};
 use crate::api::selector::contains_all;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,10 +23,14 @@ fn term_matches(term: &NodeSelectorTerm, node: &Object) -> bool {
     term.match_expressions.iter().all(|r| r.matches(&node.meta.labels)) && term.match_fields.iter().all(|r| r.matches(&fields))
 }
 
-pub(super) fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
-    let spec = &cycle.pod.spec;
+/// Whether a node has the labels a Pod asks for and is one of those its affinity requires.
+pub(in crate::engine) fn fits(spec: &PodSpec, node: &Object) -> bool {
     let required = spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref();
-    if !contains_all(&object.meta.labels, &spec.node_selector) || required.is_some_and(|selector| !selects(selector, object)) {
+    contains_all(&node.meta.labels, &spec.node_selector) && required.is_none_or(|selector| selects(selector, node))
+}
+
+pub(super) fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
+    if !fits(&cycle.pod.spec, object) {
         return Refusal::final_("node(s) didn't match Pod's node affinity/selector");
     }
     None

@@ -8,7 +8,7 @@ use crate::api::node::{Node, Taint};
 use crate::api::pod::Toleration;
 
 /// Whether one of the tolerations covers the taint. An empty key with `Exists` covers all, an empty effect every effect.
-pub(super) fn tolerates(tolerations: &[Toleration], taint: &Taint) -> bool {
+pub(in crate::engine) fn tolerates(tolerations: &[Toleration], taint: &Taint) -> bool {
     tolerations.iter().any(|t| {
         let value = t.operator == "Exists" || t.value == taint.value;
         (t.effect.is_empty() || t.effect == taint.effect) && (t.key == taint.key || (t.key.is_empty() && t.operator == "Exists")) && value
