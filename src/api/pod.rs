@@ -330,7 +330,35 @@ record! {
     }
 }
 
+impl PodCondition {
+    /// What is said on a Pod that the control plane takes from its node.
+    pub fn disruption(reason: &'static str, message: &'static str, now: Timestamp, generation: i64) -> PodCondition {
+        PodCondition {
+            kind: Str::new_static("DisruptionTarget"),
+            status: Str::new_static("True"),
+            reason: Str::new_static(reason),
+            message: Str::new_static(message),
+            last_transition_time: Some(now),
+            observed_generation: generation,
+            ..Default::default()
+        }
+    }
+}
+
 impl PodStatus {
+    /// Puts a condition in place of the one of its type; the time of the change stays if the status does.
+    pub fn set_condition(&mut self, mut new: PodCondition) {
+        match self.conditions.iter_mut().find(|c| c.kind == new.kind) {
+            Some(old) => {
+                if old.status == new.status {
+                    new.last_transition_time = old.last_transition_time;
+                }
+                *old = new;
+            }
+            None => self.conditions.push(new),
+        }
+    }
+
     /// The condition of this type.
     pub fn condition(&self, kind: &str) -> Option<&PodCondition> {
         self.conditions.iter().find(|c| c.kind == kind)

@@ -1,8 +1,10 @@
 //! What a loop may do: write through the API server, each write with its reason, and record Events.
 
-use super::cluster::Timing;
+use super::cluster::{ClusterConfig, Timing};
 use super::events::EventRecorder;
 use super::informer::Cache;
+use super::journal::Actor;
+use super::kubelet::Kubelets;
 use super::store::{ApiError, ApiServer, Delete, Origin};
 use super::why::Why;
 use crate::api::{Duration, Object, ObjectRef, Str, Time, Timestamp};
@@ -19,6 +21,10 @@ pub struct View<'a> {
     pub wall: Timestamp,
     /// How long what the control plane does not decide takes.
     pub timing: Timing,
+    /// The options of the cluster.
+    pub config: &'a ClusterConfig,
+    /// The kubelets, for their heartbeats.
+    pub kubelets: &'a Kubelets,
     /// Whether everything it wrote for this key has come back through its informer.
     pub sees_own_writes: bool,
 }
@@ -102,6 +108,13 @@ impl Out<'_> {
     /// Records an Event about an object.
     pub fn event(&mut self, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
         self.recorder.record(self.server, &self.origin, about, &Str::default(), (kind, reason), message.into());
+    }
+
+    /// Records an Event under another name than the loop's own: some loops have two.
+    pub fn event_as(&mut self, name: &'static str, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
+        let own = std::mem::replace(&mut self.origin.actor, Actor::component(name));
+        self.event(about, kind, reason, message);
+        self.origin.actor = own;
     }
 
     /// Records an Event about a field of an object, such as one container.

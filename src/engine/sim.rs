@@ -77,7 +77,7 @@ pub struct Sim {
     memories: Vec<BTreeMap<ObjectRef, Memory>>,
     recorder: EventRecorder,
     scheduler: Scheduler,
-    kubelets: Kubelets,
+    pub(super) kubelets: Kubelets,
     last_change: Time,
     scanned: usize,
 }
@@ -108,11 +108,12 @@ impl Sim {
             memories: vec![BTreeMap::new(); controllers::ALL.len()],
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
-            kubelets: Kubelets::new(config.timing),
+            kubelets: Kubelets::new(&config),
             last_change: Time::default(),
             scanned: 0,
             config,
         };
+        sim.server.toleration_seconds = sim.config.default_toleration_seconds;
         let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0 };
         for mut value in sim.config.objects() {
             defaults::apply_defaults(&mut value);
@@ -243,7 +244,14 @@ impl Sim {
         self.push(self.now, Task::Kubelet(Kubelets::forced(uid, what, cause)));
     }
 
-    fn push(&mut self, at: Time, task: Task) {
+    /// Has a loop look at a key now, for a reason that no watch event tells.
+    pub(super) fn wake_loop(&mut self, name: &str, key: &ObjectRef, cause: Option<EntryId>) {
+        if let Some(i) = controllers::ALL.iter().position(|c| c.name() == name) {
+            self.enqueue(i, key, self.now.after(DISPATCH), cause);
+        }
+    }
+
+    pub(super) fn push(&mut self, at: Time, task: Task) {
         self.sequence += 1;
         self.tasks.push(Reverse((at, self.sequence, task)));
     }
@@ -276,7 +284,7 @@ impl Sim {
                     }
                 }
                 _ => {
-                    for (at, job) in self.kubelets.observe(&event, &self.informers[KUBELETS].cache, id, self.now) {
+                    for (at, job) in self.kubelets.observe(&event, id, self.now) {
                         self.push(at, Task::Kubelet(job));
                     }
                 }
@@ -324,6 +332,8 @@ impl Sim {
             now: self.now,
             wall: self.server.wall_at(self.now),
             timing: self.config.timing,
+            config: &self.config,
+            kubelets: &self.kubelets,
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed),
         };
         self.pass += 1;

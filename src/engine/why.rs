@@ -276,6 +276,34 @@ pub enum Why {
         /// Nodes that may be without one.
         at_most: i64,
     },
+    /// kubelet: what it reports of its node.
+    NodeReport,
+    /// kubelet: it is back and says anew what it finds.
+    BackAgain,
+    /// node-lifecycle: nothing was heard of the node for so long.
+    NodeSilent {
+        /// Seconds.
+        seconds: u64,
+    },
+    /// node-lifecycle: the taints follow from the node's conditions.
+    Conditions,
+    /// node-lifecycle: the Pod's node is not ready.
+    OnSilentNode {
+        /// The node.
+        node: Str,
+    },
+    /// taint-eviction: the Pod does not tolerate a NoExecute taint of its node, or not any longer.
+    NotTolerated {
+        /// The node.
+        node: Str,
+        /// Seconds that were tolerated.
+        seconds: i64,
+    },
+    /// pod-garbage-collector: the Pod's node does not exist.
+    NodeGone {
+        /// The node.
+        node: Str,
+    },
 }
 
 /// What decides which of two Pods of a ReplicaSet goes first, in the order it is looked at.

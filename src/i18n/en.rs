@@ -66,6 +66,14 @@ pub fn why(why: &Why) -> String {
         Why::ReplaceDaemon { unavailable, at_most } => {
             format!("it runs an old template; {unavailable} nodes lack an available Pod, at most {at_most} may")
         }
+        Why::NodeReport => "what the kubelet says of its node".into(),
+        Why::BackAgain => "the kubelet is back and says what it finds".into(),
+        Why::NodeSilent { seconds } => format!("its kubelet has been silent for {seconds} s"),
+        Why::Conditions => "the taints follow from the conditions of the node".into(),
+        Why::OnSilentNode { node } => format!("{node} is not ready"),
+        Why::NotTolerated { node, seconds: 0 } => format!("it does not tolerate a NoExecute taint of {node}"),
+        Why::NotTolerated { node, seconds } => format!("it tolerates a NoExecute taint of {node} for {seconds} s, and they are over"),
+        Why::NodeGone { node } => format!("its node {node} does not exist"),
     }
 }
 

@@ -8,12 +8,15 @@ mod endpointslice;
 mod garbage_collector;
 mod history;
 mod namespace;
+mod node_lifecycle;
 mod ownership;
+mod pod_gc;
 mod protection;
 mod provisioner;
 mod replicaset;
 mod service_account;
 mod statefulset;
+mod taint_eviction;
 mod volume_binder;
 
 use super::informer::Cache;
@@ -37,6 +40,9 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &protection::VolumeProtection,
     &garbage_collector::GarbageCollector,
     &namespace::NamespaceController,
+    &node_lifecycle::NodeLifecycle,
+    &taint_eviction::TaintEviction,
+    &pod_gc::PodGarbageCollector,
     &service_account::ServiceAccountController,
 ];
 

@@ -13,8 +13,6 @@ use crate::api::storage::StorageClass;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
 use serde_json::{Value, json};
 
-/// How long Pods stay on a node that is not ready or not reachable.
-const TOLERATION_SECONDS: i64 = 300;
 /// Marks the class that claims without one get.
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
@@ -31,7 +29,7 @@ impl ApiServer {
             self.resolve_priority(&object.meta.name, pod)?;
         }
         match &mut object.body {
-            Body::Pod(pod) => admit_pod(pod, suffix, wall),
+            Body::Pod(pod) => admit_pod(pod, suffix, wall, self.toleration_seconds),
             Body::PersistentVolumeClaim(claim) => {
                 protect(&mut object.meta.finalizers, "kubernetes.io/pvc-protection");
                 claim.status.phase = "Pending".into();
@@ -172,8 +170,8 @@ fn protect(finalizers: &mut Vec<Str>, name: &'static str) {
     }
 }
 
-fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp) {
-    pod.spec = pod.spec.admitted(complete_spec);
+fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp, toleration_seconds: i64) {
+    pod.spec = pod.spec.admitted(|spec| complete_spec(spec, toleration_seconds));
     if pod.spec.volumes.iter().any(|v| v.name == TOKEN_VOLUME) {
         pod.token = suffix;
     }
@@ -191,10 +189,10 @@ fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp) {
 }
 
 /// Completes the spec of a Pod that is being created; the token volume gets the name that stands for every Pod's own.
-fn complete_spec(spec: &mut Value) {
+fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
     let mut pod = json!({ "apiVersion": "v1", "kind": "Pod", "spec": spec.take() });
     defaults::apply_defaults(&mut pod);
-    defaults::admit_pod(&mut pod, &TOKEN_VOLUME[TOKEN_VOLUME.len() - 5..], TOLERATION_SECONDS);
+    defaults::admit_pod(&mut pod, &TOKEN_VOLUME[TOKEN_VOLUME.len() - 5..], toleration_seconds);
     *spec = pod["spec"].take();
 }
 

@@ -48,6 +48,8 @@ pub struct ApiServer {
     epoch: Timestamp,
     /// Names, uids and ties are drawn from here.
     pub rng: Rng,
+    /// How long Pods stay on a node that is not ready or not reachable, unless they say otherwise.
+    pub toleration_seconds: i64,
     pub(super) next_service_ip: u32,
     pub(super) next_node_port: u16,
 }
@@ -62,6 +64,7 @@ impl ApiServer {
             now: Time::default(),
             epoch,
             rng: Rng::new(seed),
+            toleration_seconds: 300,
             next_service_ip: 0,
             next_node_port: 0,
         }

@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn a_toleration_covers_what_it_names() {
-        let taint = Taint { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into() };
+        let taint = Taint { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into(), ..Default::default() };
         let t = |key: &str, operator: &str, value: &str, effect: &str| Toleration {
             key: key.into(),
             operator: operator.into(),
