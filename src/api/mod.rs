@@ -15,6 +15,7 @@ pub mod node;
 pub mod normalize;
 pub mod object;
 pub mod pod;
+pub mod policy;
 pub mod quantity;
 pub mod schema;
 pub mod selector;

@@ -20,6 +20,7 @@ impl Sim {
             ["exit", target, code] => (target, Forced::Exit(code.parse().map_err(|_| format!("exit: not an exit code: {code}"))?)),
             ["unready", target] => (target, Forced::Ready(false)),
             ["ready", target] => (target, Forced::Ready(true)),
+            ["evict", target] => return self.evict_fault(line, target),
             ["node-down" | "node-up" | "node-notready" | "add-node" | "remove-node", node] => return self.node_fault(line, words[0], node),
             _ => return Err(format!("unknown fault {line:?}; known are: {KNOWN}")),
         };
@@ -29,6 +30,13 @@ impl Sim {
         let origin = self.command(&format!("fault {line}"));
         self.force(uid, forced, origin.cause);
         Ok(())
+    }
+
+    fn evict_fault(&mut self, line: &str, target: &str) -> Result<(), String> {
+        let name = target.strip_prefix("pod/").ok_or_else(|| format!("{target}: pod/NAME is required"))?;
+        let key = ObjectRef::new(Kind::Pod, "default", name);
+        let origin = self.command(&format!("fault {line}"));
+        self.request(|server| server.evict(&origin, &key, Delete::default(), Why::Asked)).map_err(|error| error.message)
     }
 
     fn node_fault(&mut self, line: &str, what: &str, name: &str) -> Result<(), String> {

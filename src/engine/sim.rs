@@ -159,6 +159,12 @@ impl Sim {
         self.server.list(kind)
     }
 
+    /// What the loops see.
+    #[cfg(test)]
+    pub(super) fn manager_cache(&self) -> &super::informer::Cache {
+        &self.informers[MANAGER].cache
+    }
+
     /// When something other than an Event last changed.
     pub fn last_change(&self) -> Time {
         self.last_change

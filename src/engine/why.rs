@@ -299,6 +299,13 @@ pub enum Why {
         /// Seconds that were tolerated.
         seconds: i64,
     },
+    /// disruption: how many Pods are healthy, and how many have to be.
+    Budget {
+        /// Healthy Pods.
+        healthy: i32,
+        /// Pods that must stay healthy.
+        desired: i32,
+    },
     /// pod-garbage-collector: the Pod's node does not exist.
     NodeGone {
         /// The node.

@@ -73,6 +73,7 @@ pub fn why(why: &Why) -> String {
         Why::OnSilentNode { node } => format!("{node} is not ready"),
         Why::NotTolerated { node, seconds: 0 } => format!("it does not tolerate a NoExecute taint of {node}"),
         Why::NotTolerated { node, seconds } => format!("it tolerates a NoExecute taint of {node} for {seconds} s, and they are over"),
+        Why::Budget { healthy, desired } => format!("{healthy} Pods are healthy, {desired} must be"),
         Why::NodeGone { node } => format!("its node {node} does not exist"),
     }
 }

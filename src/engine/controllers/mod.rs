@@ -3,6 +3,7 @@
 mod backends;
 mod daemonset;
 mod deployment;
+mod disruption;
 mod endpoints;
 mod endpointslice;
 mod garbage_collector;
@@ -41,6 +42,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &garbage_collector::GarbageCollector,
     &namespace::NamespaceController,
     &node_lifecycle::NodeLifecycle,
+    &disruption::DisruptionController,
     &taint_eviction::TaintEviction,
     &pod_gc::PodGarbageCollector,
     &service_account::ServiceAccountController,

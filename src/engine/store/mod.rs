@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod defaults;
 mod error;
+mod eviction;
 pub mod limits;
 pub mod patch;
 mod requests;
