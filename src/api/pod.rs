@@ -110,6 +110,7 @@ record! {
         pub name: Str = "name",
         pub container_port: i32 = "containerPort",
         pub host_port: i32 = "hostPort",
+        pub host_ip: Str = "hostIP",
         pub protocol: Str = "protocol",
     }
 
@@ -155,6 +156,9 @@ record! {
         pub topology_key: Str = "topologyKey",
         pub when_unsatisfiable: Str = "whenUnsatisfiable",
         pub label_selector: Option<LabelSelector> = "labelSelector",
+        pub min_domains: Option<i64> = "minDomains",
+        pub node_affinity_policy: Str = "nodeAffinityPolicy",
+        pub node_taints_policy: Str = "nodeTaintsPolicy",
     }
 
     #[derive(Clone, Debug, Default)]
@@ -190,6 +194,13 @@ record! {
     #[derive(Clone, Debug, Default)]
     pub struct PodAffinity {
         pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm> = "requiredDuringSchedulingIgnoredDuringExecution",
+        pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedTerm> = "preferredDuringSchedulingIgnoredDuringExecution",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct WeightedTerm {
+        pub weight: i64 = "weight",
+        pub pod_affinity_term: PodAffinityTerm = "podAffinityTerm",
     }
 
     #[derive(Clone, Debug, Default)]
@@ -197,6 +208,7 @@ record! {
         pub label_selector: Option<LabelSelector> = "labelSelector",
         pub topology_key: Str = "topologyKey",
         pub namespaces: Vec<Str> = "namespaces",
+        pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
     }
 }
 

@@ -96,7 +96,16 @@ impl Sim {
                 Informer::new(
                     "kube-scheduler",
                     |kind| {
-                        matches!(kind, Kind::Pod | Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim | Kind::StorageClass)
+                        matches!(
+                            kind,
+                            Kind::Pod
+                                | Kind::Node
+                                | Kind::PersistentVolume
+                                | Kind::PersistentVolumeClaim
+                                | Kind::StorageClass
+                                | Kind::PodDisruptionBudget
+                                | Kind::Namespace
+                        )
                     },
                     |kind| kind != Kind::Pod,
                 ),

@@ -306,6 +306,11 @@ pub enum Why {
         /// Pods that must stay healthy.
         desired: i32,
     },
+    /// scheduler: a Pod of higher priority needs the room.
+    Preempted {
+        /// That Pod.
+        by: Str,
+    },
     /// pod-garbage-collector: the Pod's node does not exist.
     NodeGone {
         /// The node.

@@ -74,6 +74,7 @@ pub fn why(why: &Why) -> String {
         Why::NotTolerated { node, seconds: 0 } => format!("it does not tolerate a NoExecute taint of {node}"),
         Why::NotTolerated { node, seconds } => format!("it tolerates a NoExecute taint of {node} for {seconds} s, and they are over"),
         Why::Budget { healthy, desired } => format!("{healthy} Pods are healthy, {desired} must be"),
+        Why::Preempted { by } => format!("Pod {by} has a higher priority and needs the room"),
         Why::NodeGone { node } => format!("its node {node} does not exist"),
     }
 }

@@ -12,6 +12,7 @@ use crate::api::pod::{Pod, PodCondition, PodSpec, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
 use serde_json::{Value, json};
+use std::rc::Rc;
 
 /// Marks the class that claims without one get.
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
@@ -25,6 +26,17 @@ impl ApiServer {
             self.check_account(&object.meta.name, &object.meta.namespace, pod)?;
         }
         let wall = self.wall();
+        if let Body::Pod(pod) = &object.body
+            && !pod.node_name.is_empty()
+            && let Some(node) = self.get(&ObjectRef::new(Kind::Node, "", &pod.node_name))
+        {
+            // A Pod is told the region and the zone of its node; those the scheduler places are told then.
+            for key in ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"] {
+                if let Some(value) = node.meta.label(key) {
+                    Rc::make_mut(&mut object.meta.labels).insert(Str::new_static(key), value.clone());
+                }
+            }
+        }
         if let Body::Pod(pod) = &mut object.body {
             self.resolve_priority(&object.meta.name, pod)?;
         }

@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/tainttoleration`.
 
-use super::{Cycle, NodeInfo, Refusal};
+use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::Object;
 use crate::api::node::{Node, Taint};
 use crate::api::pod::Toleration;
@@ -20,7 +20,7 @@ pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -
     // A cordoned node carries this taint as well; the filter before has spoken of it.
     let mut hard = hard.filter(|t| t.key != "node.kubernetes.io/unschedulable");
     if hard.any(|taint| !tolerates(&cycle.pod.spec.tolerations, taint)) {
-        return Refusal::final_("node(s) had untolerated taint(s)");
+        return Refusal::final_(Plugin::Taints, "node(s) had untolerated taint(s)");
     }
     None
 }

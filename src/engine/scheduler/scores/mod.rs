@@ -2,9 +2,11 @@
 
 mod balanced_allocation;
 mod least_allocated;
+mod preferences;
 mod topology_spread;
 
 use super::Cycle;
+use super::filters::fits_affinity;
 use super::node_info::NodeInfo;
 use crate::api::Str;
 
@@ -14,5 +16,6 @@ pub fn total(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     for (sum, (_, info)) in sums.iter_mut().zip(feasible) {
         *sum = topology_spread::WEIGHT * *sum + least_allocated::score(cycle, info) + balanced_allocation::score(cycle, info);
     }
+    preferences::add(&mut sums, cycle, feasible);
     sums
 }
