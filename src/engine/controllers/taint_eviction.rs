@@ -43,7 +43,7 @@ impl Controller for TaintEviction {
             return;
         }
         if object.kind == Kind::Node {
-            if !forcing(object).eq(event.before.into_iter().flat_map(|before| forcing(before))) {
+            if !forcing(object).eq(event.before.into_iter().flat_map(forcing)) {
                 for pod in cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == object.meta.name) {
                     wake(pod.key());
                 }
@@ -63,7 +63,7 @@ impl Controller for TaintEviction {
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, pod)) = view.cache.get::<Pod>(key) else { return Ok(Action::AwaitChange) };
         let node = view.cache.object(&ObjectRef::new(Kind::Node, "", &pod.node_name));
-        let taints: Vec<&Taint> = node.into_iter().flat_map(|node| forcing(node)).collect();
+        let taints: Vec<&Taint> = node.into_iter().flat_map(forcing).collect();
         let now = view.now.0 as i64;
         if taints.is_empty() {
             let waited = !out.memory.is_empty() && out.memory.get(DONE).is_none();
@@ -100,18 +100,12 @@ fn forcing(node: &Rc<Object>) -> impl Iterator<Item = &Taint> {
 fn tolerated_for(tolerations: &[Toleration], taints: &[&Taint]) -> Option<i64> {
     let mut shortest: Option<i64> = None;
     for taint in taints {
-        let mut covered = false;
-        for toleration in tolerations.iter().filter(|t| tolerates(std::slice::from_ref(t), taint)) {
-            covered = true;
-            if let Some(seconds) = toleration.toleration_seconds {
-                let seconds = seconds.max(0);
-                shortest = Some(shortest.map_or(seconds, |s| s.min(seconds)));
-            }
-            // Of several tolerations of one taint the first counts.
-            break;
-        }
-        if !covered {
-            return Some(0);
+        // Of several tolerations of one taint the first counts.
+        let toleration = tolerations.iter().find(|t| tolerates(std::slice::from_ref(t), taint));
+        let Some(toleration) = toleration else { return Some(0) };
+        if let Some(seconds) = toleration.toleration_seconds {
+            let seconds = seconds.max(0);
+            shortest = Some(shortest.map_or(seconds, |s| s.min(seconds)));
         }
     }
     shortest

@@ -8,9 +8,9 @@ use super::error::ApiError;
 use super::server::ApiServer;
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::network::Service;
-use crate::api::pod::{Pod, PodCondition, PodSpec, TOKEN_VOLUME};
+use crate::api::pod::{Pod, PodAffinity, PodCondition, PodSpec, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
-use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
+use crate::api::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
@@ -41,7 +41,10 @@ impl ApiServer {
             self.resolve_priority(&object.meta.name, pod)?;
         }
         match &mut object.body {
-            Body::Pod(pod) => admit_pod(pod, suffix, wall, self.toleration_seconds),
+            Body::Pod(pod) => {
+                admit_pod(pod, suffix, wall, self.toleration_seconds);
+                merge_label_keys(pod, &object.meta.labels);
+            }
             Body::PersistentVolumeClaim(claim) => {
                 protect(&mut object.meta.finalizers, "kubernetes.io/pvc-protection");
                 claim.status.phase = "Pending".into();
@@ -197,6 +200,52 @@ fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp, toleration_seconds: i6
             last_transition_time: Some(wall),
             ..Default::default()
         });
+    }
+}
+
+/// Puts the values of the Pod's own labels, as `matchLabelKeys` and `mismatchLabelKeys` ask, into the selectors.
+fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
+    let affinity = &pod.spec.affinity;
+    let sociable = |a: &PodAffinity| {
+        !a.required_during_scheduling_ignored_during_execution.is_empty()
+            || !a.preferred_during_scheduling_ignored_during_execution.is_empty()
+    };
+    if pod.spec.topology_spread_constraints.is_empty() && !sociable(&affinity.pod_affinity) && !sociable(&affinity.pod_anti_affinity) {
+        return;
+    }
+    let mut raw = pod.spec.raw.clone();
+    let mut changed = false;
+    let mut merge = |term: &mut Value| {
+        for (field, operator) in [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")] {
+            let keys = term.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
+            for key in keys.iter().filter_map(Value::as_str) {
+                if let Some(value) = labels.get(key).filter(|_| term.get("labelSelector").is_some_and(Value::is_object)) {
+                    let new = json!({"key": key, "operator": operator, "values": [value.as_str()]});
+                    match &mut term["labelSelector"]["matchExpressions"] {
+                        Value::Array(list) => list.push(new),
+                        none => *none = Value::Array(vec![new]),
+                    }
+                    changed = true;
+                }
+            }
+        }
+    };
+    let mut each = |list: Option<&mut Value>, inner: &str| {
+        for item in list.and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(term) = if inner.is_empty() { Some(item) } else { item.get_mut(inner) } {
+                merge(term);
+            }
+        }
+    };
+    each(raw.get_mut("topologySpreadConstraints"), "");
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        if let Some(part) = raw.pointer_mut("/affinity").and_then(|a| a.get_mut(kind)) {
+            each(part.get_mut("requiredDuringSchedulingIgnoredDuringExecution"), "");
+            each(part.get_mut("preferredDuringSchedulingIgnoredDuringExecution"), "podAffinityTerm");
+        }
+    }
+    if changed && let Ok(spec) = PodSpec::from_raw(raw) {
+        pod.spec = spec;
     }
 }
 

@@ -18,8 +18,11 @@ pub(super) struct Plan {
     pub create: Vec<(Str, Why)>,
 }
 
-/// The new and the old Pod of a node, of those that are not being deleted; none if there are two of a kind.
-fn pair<'a>(pass: &Pass<'_>, pods: &'a [Rc<Object>]) -> Option<(Option<&'a Rc<Object>>, Option<&'a Rc<Object>>)> {
+/// The new and the old Pod of a node.
+type Pair<'a> = (Option<&'a Rc<Object>>, Option<&'a Rc<Object>>);
+
+/// The Pods of a node that are not being deleted; none if there are two of a kind.
+fn pair<'a>(pass: &Pass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>> {
     let (mut new, mut old) = (None, None);
     for pod in pods.iter().filter(|p| !p.meta.is_deleting()) {
         let slot = if is_updated(pass.object, pod, &pass.hash) { &mut new } else { &mut old };

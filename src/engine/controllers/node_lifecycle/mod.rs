@@ -30,6 +30,7 @@ const REPORTED: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPres
 const BEGINNING: u64 = 10 * MS;
 /// How far into its period a look falls.
 const PHASE: u64 = 200 * MS;
+const TAINT_PASS: u64 = 100 * MS;
 const KNOWN: &str = "known";
 const LOOK: &str = "look";
 
@@ -58,7 +59,9 @@ impl Controller for NodeLifecycle {
         let overdue = silent.is_some_and(|until| view.now >= until);
         let pending = !known || overdue || change.is_some();
         if !pending {
-            out.memory.remove(LOOK);
+            if out.memory.get(LOOK).is_some_and(|look| view.now.0 >= *look as u64) {
+                out.memory.remove(LOOK);
+            }
             return Ok(silent.map_or(Action::AwaitChange, |until| Action::RequeueAfter(until.0 - view.now.0)));
         }
         // The rest is done when upstream looks at all nodes, every few seconds.
@@ -74,7 +77,9 @@ impl Controller for NodeLifecycle {
         }
         if overdue {
             mark_silent(object, node, view, out)?;
-            return Ok(Action::AwaitChange);
+            // The taint that drives Pods away follows from the same look, a moment later.
+            out.memory.insert(LOOK.into(), view.now.after(TAINT_PASS).0 as i64);
+            return Ok(Action::RequeueAfter(TAINT_PASS));
         }
         let Some((add, remove)) = change else { return Ok(Action::AwaitChange) };
         if add.is_some() && remove.is_empty() {

@@ -18,7 +18,7 @@ const INTER_POD: i64 = 2;
 
 type Nodes<'a, 'n> = &'a [(&'n Str, &'n NodeInfo)];
 
-fn node<'a>(info: &'a NodeInfo) -> Option<&'a Rc<Object>> {
+fn node(info: &NodeInfo) -> Option<&Rc<Object>> {
     info.node.as_ref()
 }
 
