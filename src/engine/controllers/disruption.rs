@@ -39,6 +39,9 @@ impl Controller for DisruptionController {
     /// A Pod wakes the first budget that selects it.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod = event.object;
+        if cache.list(Kind::PodDisruptionBudget).next().is_none() {
+            return;
+        }
         let mut budgets = cache.list_in(Kind::PodDisruptionBudget, &pod.meta.namespace);
         if let Some(budget) = budgets.find(|b| BudgetSpec::of(b).selects(pod)) {
             wake(budget.key());

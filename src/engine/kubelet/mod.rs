@@ -145,9 +145,6 @@ impl Kubelets {
     /// Does a step; gives what follows from it.
     pub fn run(&mut self, job: Job, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
-        if !self.next_ip.contains_key(&running.node) {
-            return Vec::new();
-        }
         if let Some(silent) = self.silent.iter_mut().find(|s| s.node == running.node) {
             silent.parked.push(job);
             return Vec::new();

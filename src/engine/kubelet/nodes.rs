@@ -73,5 +73,6 @@ impl Kubelets {
     pub(in crate::engine) fn leave(&mut self, node: &str) {
         self.next_ip.remove(node);
         self.silent.retain(|s| s.node != node);
+        self.pods.retain(|_, running| running.node != node);
     }
 }

@@ -65,3 +65,56 @@ pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &BTree
     }
     counted
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Kind;
+    use serde_json::json;
+    use std::rc::Rc;
+
+    /// Nodes a, b in zone x and c in zone y with so many Pods of `app=web`.
+    fn nodes(counts: [usize; 3]) -> BTreeMap<Str, NodeInfo> {
+        let mut nodes = BTreeMap::new();
+        for ((name, zone), n) in [("a", "x"), ("b", "x"), ("c", "y")].into_iter().zip(counts) {
+            let node = json!({"metadata": {"name": name, "labels": {"zone": zone}}, "spec": {}});
+            let mut info = NodeInfo::default();
+            info.set_node(Some(&Rc::new(Object::from_value(Kind::Node, node).unwrap())));
+            for i in 0..n {
+                let mut pod = web(&json!({}));
+                pod.meta.uid = crate::api::Uid((name.as_bytes()[0] as u128) << 8 | i as u128);
+                info.add(&Rc::new(pod));
+            }
+            nodes.insert(name.into(), info);
+        }
+        nodes
+    }
+
+    /// A Pod of `app=web` with one constraint over zones, changed by `more`.
+    fn web(more: &serde_json::Value) -> Object {
+        let mut constraint = json!({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}}});
+        for (key, value) in more.as_object().unwrap() {
+            constraint[key] = value.clone();
+        }
+        let pod = json!({"metadata": {"name": "p", "labels": {"app": "web"}}, "spec": {"topologySpreadConstraints": [constraint], "containers": []}});
+        Object::from_value(Kind::Pod, pod).unwrap()
+    }
+
+    #[test]
+    fn domains_are_counted_and_the_emptiest_is_known() {
+        let cases = [
+            (json!({}), [1, 2, 1], (3, 1, 1)),
+            (json!({"minDomains": 3}), [1, 2, 1], (3, 1, 0)),
+            (json!({"minDomains": 2}), [1, 2, 1], (3, 1, 1)),
+            (json!({"labelSelector": {}}), [1, 2, 1], (0, 0, 0)),
+            (json!({"whenUnsatisfiable": "ScheduleAnyway"}), [1, 2, 1], (-1, -1, -1)),
+        ];
+        for (more, counts, expected) in cases {
+            let (pod, nodes) = (web(&more), nodes(counts));
+            let counted = count(&pod, pod.body(), "DoNotSchedule", &nodes);
+            let got = counted.first().map_or((-1, -1, -1), |c| (c.in_domain("x"), c.in_domain("y"), c.fewest()));
+            assert_eq!(got, expected, "{more}");
+        }
+    }
+}

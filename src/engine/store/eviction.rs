@@ -83,3 +83,63 @@ impl ApiServer {
         self.update_status(origin, spent, why.clone()).map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Timestamp;
+    use crate::engine::journal::Actor;
+    use crate::engine::store::Reason;
+    use serde_json::json;
+
+    /// What evicting a running Pod gives, and the disruptions left.
+    fn evict(ready: bool, budgets: &[Value]) -> (Result<(), Reason>, i32) {
+        let mut server = ApiServer::new(Timestamp(0), 1);
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0 };
+        let status = if ready { "True" } else { "False" };
+        let pod = json!({"metadata": {"name": "p", "labels": {"app": "web"}}, "spec": {"nodeName": "n", "containers": []}});
+        let pod = Object::from_value(Kind::Pod, pod).unwrap();
+        let pod = server.create(&origin, pod, Why::Asked).unwrap();
+        let mut running = (*pod).clone();
+        if let Body::Pod(body) = &mut running.body {
+            body.status.phase = "Running".into();
+            body.status.set_condition(PodCondition { kind: "Ready".into(), status: status.into(), ..Default::default() });
+        }
+        server.update_status(&origin, running, Why::Asked).unwrap();
+        for (i, budget) in budgets.iter().enumerate() {
+            let mut value = json!({"metadata": {"name": format!("b{i}")}, "spec": {"selector": {"matchLabels": {"app": "web"}}},
+                "status": {"observedGeneration": 1}});
+            for (key, field) in budget.as_object().unwrap() {
+                let part = if key == "unhealthyPodEvictionPolicy" { "spec" } else { "status" };
+                value[part][key] = field.clone();
+            }
+            let object = Object::from_value(Kind::PodDisruptionBudget, value).unwrap();
+            server.create(&origin, object, Why::Asked).unwrap();
+        }
+        let result = server.evict(&origin, &pod.key(), Delete::default(), Why::Asked).map_err(|error| error.reason);
+        let left = server.list(Kind::PodDisruptionBudget).next().map_or(0, |b| BudgetStatus::of(b).disruptions_allowed);
+        (result, left)
+    }
+
+    #[test]
+    fn a_budget_is_asked_and_spent() {
+        let allowed = |n: i32| json!({"disruptionsAllowed": n, "currentHealthy": 2, "desiredHealthy": 2});
+        let always = json!({"disruptionsAllowed": 0, "unhealthyPodEvictionPolicy": "AlwaysAllow"});
+        let short = json!({"disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 2});
+        let cases = [
+            ("no budget", true, vec![], (Ok(()), 0)),
+            ("one is left", true, vec![allowed(1)], (Ok(()), 0)),
+            ("two are left", true, vec![allowed(2)], (Ok(()), 1)),
+            ("none is left", true, vec![allowed(0)], (Err(Reason::TooManyRequests), 0)),
+            ("two budgets", true, vec![allowed(1), allowed(1)], (Err(Reason::InternalError), 1)),
+            ("not observed yet", true, vec![json!({"disruptionsAllowed": 1, "observedGeneration": 0})], (Err(Reason::TooManyRequests), 1)),
+            ("unready, enough others", false, vec![allowed(0)], (Ok(()), 0)),
+            ("unready, too few others", false, vec![short], (Err(Reason::TooManyRequests), 0)),
+            ("unready, always allowed", false, vec![always.clone()], (Ok(()), 0)),
+            ("ready, the policy does not count", true, vec![always], (Err(Reason::TooManyRequests), 0)),
+        ];
+        for (name, ready, budgets, expected) in cases {
+            assert_eq!(evict(ready, &budgets), expected, "{name}");
+        }
+    }
+}
