@@ -3,8 +3,9 @@
 //! Models `kubectl/pkg/drain`.
 
 use super::client::Client;
-use super::nodes::set_cordon;
+use super::nodes::{named, set_cordon};
 use super::parse::Args;
+use super::select::Selection;
 use super::targets::name_of;
 use super::{Failure, Task};
 use crate::api::time::SECOND;
@@ -38,10 +39,10 @@ pub struct Drain {
 
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("drain", FLAGS, words)?;
-    if args.words.is_empty() {
+    if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error("USAGE: drain NODE [flags]\nSee 'kubectl drain -h' for help and examples"));
     }
-    let nodes: Vec<String> = args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect();
+    let nodes = named(client, &args)?;
     for name in &nodes {
         client.get(Kind::Node, name)?;
     }
@@ -59,7 +60,8 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
 impl Drain {
     /// The next try of an eviction, or the end of patience.
     pub fn deadline(&self) -> Option<Time> {
-        self.evict.iter().map(|(_, _, at)| *at).chain(self.timeout.iter().map(|(at, _)| *at)).min()
+        let end = self.timeout.iter().map(|(at, _)| *at).filter(|_| !self.leaving.is_empty());
+        self.evict.iter().map(|(_, _, at)| *at).chain(end).min()
     }
 
     /// `true` when every node is drained.
@@ -86,6 +88,8 @@ impl Drain {
 
     fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
         let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
+        let wanted = Selection::parse(self.args.get("pod-selector"), None)?;
+        let pods: Vec<Value> = pods.into_iter().filter(|pod| wanted.matches(pod)).collect();
         let (chosen, errors, warnings) = self.choose(&pods);
         if !errors.is_empty() {
             let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };
@@ -102,9 +106,6 @@ impl Drain {
         }
         for pod in chosen {
             let key = ObjectRef::new(Kind::Pod, pod["metadata"]["namespace"].as_str().unwrap_or(""), name_of(pod));
-            if !self.plain {
-                client.out.push_str(&format!("evicting pod {}/{}\n", key.namespace, key.name));
-            }
             if let Some(uid) = client.sim.get(&key).map(|object| object.meta.uid) {
                 self.evict.push((key, uid, client.sim.now()));
             }
@@ -169,8 +170,16 @@ impl Drain {
                 self.evict.push((key, uid, at));
                 continue;
             }
+            // Who is gone before it was evicted is passed over.
             if client.sim.get(&key).is_none_or(|object| object.meta.uid != uid) {
-                client.say(format!("pod/{} {}", key.name, self.done()));
+                continue;
+            }
+            let text = format!("error when evicting pods/\"{}\" -n \"{}\"", key.name, key.namespace);
+            if !self.plain {
+                client.out.push_str(&format!("evicting pod {}/{}\n", key.namespace, key.name));
+            }
+            if let Some(timeout) = self.over(now) {
+                self.errors.push(format!("{text}: {timeout}"));
                 continue;
             }
             let how = Delete { grace_seconds: self.grace, ..Default::default() };
@@ -179,10 +188,8 @@ impl Drain {
                 self.leaving.push((key, uid));
                 continue;
             };
-            let text = format!("error when evicting pods/\"{}\" -n \"{}\"", key.name, key.namespace);
             if error.reason == Reason::TooManyRequests {
                 client.err.push_str(&format!("{text} (will retry after 5s): {error}\n"));
-                client.out.push_str(&format!("evicting pod {}/{}\n", key.namespace, key.name));
                 self.evict.push((key, uid, now.after(RETRY)));
             } else {
                 self.errors.push(format!("{text}: {error}"));
@@ -198,29 +205,29 @@ impl Drain {
     fn await_gone(&mut self, client: &mut Client<'_>) {
         for (key, uid) in std::mem::take(&mut self.leaving) {
             if client.sim.get(&key).is_some_and(|object| object.meta.uid == uid) {
-                self.leaving.push((key, uid));
+                match self.over(client.sim.now()) {
+                    Some(timeout) => {
+                        let waited = format!("error when waiting for pod \"{}\" in namespace \"{}\" to terminate", key.name, key.namespace);
+                        self.errors.push(format!("{waited}: {timeout}"));
+                    }
+                    None => self.leaving.push((key, uid)),
+                }
             } else {
                 client.say(format!("pod/{} {}", key.name, self.done()));
             }
         }
     }
 
+    /// The words for the end of patience, if it has come.
+    fn over(&self, now: Time) -> Option<String> {
+        let (_, text) = self.timeout.as_ref().filter(|(at, _)| now >= *at)?;
+        Some(format!("global timeout reached: {text}"))
+    }
+
     /// What stopped the drain: the end of patience, or refusals that do not pass.
     fn stopped(&self, client: &mut Client<'_>, node: &str) -> Option<Failure> {
-        let mut errors = self.errors.clone();
-        if let Some((at, text)) = &self.timeout
-            && client.sim.now() >= *at
-        {
-            let left = self.evict.iter().map(|(key, ..)| key).chain(self.leaving.iter().map(|(key, _)| key));
-            errors.extend(
-                left.map(|key| {
-                    format!("error when evicting pods/\"{}\" -n \"{}\": global timeout reached: {text}", key.name, key.namespace)
-                }),
-            );
-        } else if !self.evict.is_empty() || !self.leaving.is_empty() {
-            return None;
-        }
-        if errors.is_empty() {
+        let errors = &self.errors;
+        if errors.is_empty() || !self.evict.is_empty() || !self.leaving.is_empty() {
             return None;
         }
         let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };

@@ -167,7 +167,7 @@ impl Pass<'_> {
     /// Which nodes lack a Pod and which Pods should not be.
     fn manage(&mut self, out: &mut Out<'_>) -> update::Plan {
         let mut plan = update::Plan::default();
-        let surges = update::limits(self.set.spec.update_strategy.rolling_update.as_ref(), self.nodes.len() as i64).0 > 0
+        let surges = update::limits(self.set.spec.update_strategy.rolling_update.as_ref(), 1).0 > 0
             && self.set.spec.update_strategy.kind == "RollingUpdate";
         let nodes = std::mem::take(&mut self.nodes);
         for node in &nodes {

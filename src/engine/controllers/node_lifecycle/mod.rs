@@ -7,11 +7,12 @@
 
 mod taints;
 
-use super::{Controller, Watch};
+use super::{Controller, Event, Watch};
 use crate::api::node::{Node, NodeCondition};
 use crate::api::pod::Pod;
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
+use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
@@ -43,7 +44,17 @@ impl Controller for NodeLifecycle {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        &[Watch::For(Kind::Node)]
+        &[Watch::For(Kind::Node), Watch::Maps(Kind::Node)]
+    }
+
+    /// A node that turns ready or not may change what is done about the others: with none left nobody is driven away.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let ready = |object: &Object| object.body::<Node>().is_ready();
+        if event.before.is_some_and(|before| ready(before) != ready(event.object)) {
+            for other in cache.list(Kind::Node).filter(|o| !ready(o)) {
+                wake(other.key());
+            }
+        }
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
@@ -83,7 +94,7 @@ impl Controller for NodeLifecycle {
         }
         let Some((add, remove)) = change else { return Ok(Action::AwaitChange) };
         if add.is_some() && remove.is_empty() {
-            match taints::wait_for_turn(object, view.cache, view.wall) {
+            match taints::wait_for_turn(object, out.server, view.wall) {
                 Some(0) => {}
                 Some(seconds) => return Ok(Action::RequeueAfter(seconds as u64 * SECOND)),
                 None => return Ok(Action::RequeueAfter(view.config.node_monitor_period)),

@@ -6,9 +6,8 @@
 use crate::api::Kind;
 use crate::api::node::Node;
 use crate::api::{Body, Object, ObjectRef, Str, Timestamp};
-use crate::engine::informer::Cache;
 use crate::engine::out::Out;
-use crate::engine::store::ApiError;
+use crate::engine::store::{ApiError, ApiServer};
 use crate::engine::why::Why;
 use serde_json::{Value, json};
 use std::rc::Rc;
@@ -70,9 +69,10 @@ pub(super) fn no_execute_change(node: &Node, all_down: bool) -> Option<(Option<&
 }
 
 /// Seconds until this node may get the taint that drives its Pods away; none while its zone is too badly off.
-pub(super) fn wait_for_turn(object: &Object, cache: &Cache, now: Timestamp) -> Option<i64> {
+pub(super) fn wait_for_turn(object: &Object, server: &ApiServer, now: Timestamp) -> Option<i64> {
     let (mut ready, mut down, mut last) = (0, 0, None);
-    for other in cache.list(Kind::Node).filter(|o| zone(o) == zone(object)) {
+    // The cache does not show yet what another node got a moment ago.
+    for other in server.list(Kind::Node).filter(|o| zone(o) == zone(object)) {
         let node: &Node = other.body();
         if node.is_ready() {
             ready += 1;
