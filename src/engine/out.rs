@@ -57,6 +57,19 @@ pub struct Out<'a> {
 /// Moments a loop remembers about one key.
 pub type Memory = BTreeMap<Str, i64>;
 
+/// A way to write an object.
+type Write = fn(&mut ApiServer, &Origin, Object, Why) -> Result<Rc<Object>, ApiError>;
+
+/// A change that can be handed over without its type.
+fn once(change: impl FnOnce(&mut Object)) -> impl FnMut(&mut Object) {
+    let mut change = Some(change);
+    move |object| {
+        if let Some(change) = change.take() {
+            change(object);
+        }
+    }
+}
+
 impl Out<'_> {
     /// Creates an object.
     pub fn create(&mut self, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
@@ -68,31 +81,26 @@ impl Out<'_> {
 
     /// Replaces spec and metadata of the object that was read, changed by `change`.
     pub fn update(&mut self, object: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
-        let before = self.server.version();
-        let mut new = object.clone();
-        change(&mut new);
-        let result = self.server.update(&self.origin, new, why);
-        self.count(before);
-        result
+        self.write(object.clone(), why, ApiServer::update, &mut once(change))
     }
 
     /// Replaces the status of the object that was read, changed by `change`.
     pub fn update_status(&mut self, object: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
-        let before = self.server.version();
-        let mut new = object.clone();
-        change(&mut new);
-        let result = self.server.update_status(&self.origin, new, why);
-        self.count(before);
-        result
+        self.write(object.clone(), why, ApiServer::update_status, &mut once(change))
     }
 
     /// Changes the stored object whatever its version is, as a patch does.
     pub fn patch(&mut self, key: &ObjectRef, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
-        let before = self.server.version();
         let Some(current) = self.server.get(key) else { return Err(ApiError::not_found(key.kind, &key.name)) };
-        let mut new = (**current).clone();
+        let current = (**current).clone();
+        self.write(current, why, ApiServer::update_all, &mut once(change))
+    }
+
+    /// One write for all changes: code made anew for each of them would weigh on the page.
+    fn write(&mut self, mut new: Object, why: Why, how: Write, change: &mut dyn FnMut(&mut Object)) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
         change(&mut new);
-        let result = self.server.update_all(&self.origin, new, why);
+        let result = how(self.server, &self.origin, new, why);
         self.count(before);
         result
     }
