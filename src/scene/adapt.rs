@@ -2,7 +2,8 @@
 
 use super::budget::{Budget, Cell};
 use super::model::{
-    Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Root, Service, Tone, Volume, counters, natural,
+    Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Volume, counters,
+    natural,
 };
 use crate::api::network::EndpointSlice;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
@@ -84,6 +85,9 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }
     out.services = services(of(Kind::Service), of(Kind::EndpointSlice), of(Kind::Pod));
+    for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
+        out.policies.extend(of(kind).iter().map(|object| policy(object, &by_kind)));
+    }
     out.claims = claims(of(Kind::PersistentVolumeClaim), of(Kind::StatefulSet));
     out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
     crate::order::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
@@ -331,7 +335,7 @@ fn plain(object: &Object, out: &mut Controller) {
             let failed = count("/status/failed");
             let complete = number("/spec/completions").is_some_and(|n| done as i64 >= n);
             out.counters = vec![
-                Counter { value: format!("{done}{wanted}"), word: "completions", tone: if complete { Tone::Ok } else { Tone::Plain } },
+                Counter { value: format!("{done}{wanted}"), word: "done", tone: if complete { Tone::Ok } else { Tone::Plain } },
                 word(count("/status/active"), "active", Tone::Plain),
                 word(failed, "failed", if failed > 0 { Tone::Off } else { Tone::Plain }),
             ];
@@ -428,6 +432,47 @@ fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[&R
         Some(other) => format!("no Pod has {key}={value}; {} has {key}={other}", pod.meta.name),
         None => format!("no Pod has {key}={value}; {} has no label {key}", pod.meta.name),
     }
+}
+
+/// An autoscaler or a disruption budget, with the workload it is about.
+fn policy(object: &Object, by_kind: &BTreeMap<Kind, Vec<&Rc<Object>>>) -> Policy {
+    let value = object.to_value();
+    let at = |path: &str| text(value.pointer(path));
+    let of = |kind: Kind| by_kind.get(&kind).map(Vec::as_slice).unwrap_or_default();
+    let named = |kind: &str, name: &str| {
+        let kind = Kind::from_name(kind)?;
+        of(kind).iter().find(|o| o.meta.namespace == object.meta.namespace && o.meta.name == name).copied()
+    };
+    let mut out = Policy { id: id(object), ..Policy::default() };
+    if object.kind == Kind::HorizontalPodAutoscaler {
+        let (kind, name) = (at("/spec/scaleTargetRef/kind"), at("/spec/scaleTargetRef/name"));
+        let least = if at("/spec/minReplicas").is_empty() { "1".to_string() } else { at("/spec/minReplicas") };
+        out.form = format!("{least}–{}", at("/spec/maxReplicas"));
+        let now = at("/status/currentMetrics/0/resource/current/averageUtilization");
+        let goal = at("/spec/metrics/0/resource/target/averageUtilization");
+        let what = at("/spec/metrics/0/resource/name");
+        out.words = match (now.is_empty(), goal.is_empty()) {
+            (false, false) => format!("scales {kind} {name} · {what} {now}% of {goal}%"),
+            (true, false) => format!("scales {kind} {name} · {what} unknown of {goal}%"),
+            _ => format!("scales {kind} {name}"),
+        };
+        out.target = named(&kind, &name).map(|o| o.meta.uid.to_string()).unwrap_or_default();
+        return out;
+    }
+    let may = at("/status/disruptionsAllowed");
+    out.form = format!("{} may go", if may.is_empty() { "0" } else { &may });
+    out.words = format!("{} of {} healthy", at("/status/currentHealthy"), at("/status/desiredHealthy"));
+    let selector = value.pointer("/spec/selector/matchLabels").and_then(serde_json::Value::as_object);
+    let matches = |pod: &Object| {
+        pod.meta.namespace == object.meta.namespace
+            && selector.is_some_and(|wanted| wanted.iter().all(|(k, v)| pod.meta.label(k).is_some_and(|label| v == label.as_str())))
+    };
+    let mut owner = of(Kind::Pod).iter().find(|pod| matches(pod)).copied();
+    while let Some(next) = owner.and_then(|o| o.meta.controller()).and_then(|o| named(&o.kind, &o.name)) {
+        owner = Some(next);
+    }
+    out.target = owner.map(|o| o.meta.uid.to_string()).unwrap_or_default();
+    out
 }
 
 fn text(value: Option<&serde_json::Value>) -> String {

@@ -683,7 +683,7 @@ impl Page {
             Some(Msg::Do(Do::Switch(value.parse().ok()?)))
         });
         html! {
-            <label class="picker small">{ icon("i-branch", 14) }<span class="word">{ "branch" }</span>
+            <label class="picker small"><span class="word">{ "branch" }</span>
                 <select aria-label="Branch of the history" onchange={onchange}>
                     { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
                 </select>{ icon("i-down", 14) }
