@@ -175,6 +175,10 @@ pub enum Msg {
     Tab(Tab),
     /// One namespace, or all.
     Namespace(Option<String>),
+    /// Words that objects are chosen by.
+    Filter(String),
+    /// On until nothing but Events has changed for three seconds.
+    Settle,
     /// Which loop of the control plane; the one that is chosen already is let go.
     Loop(Option<String>),
     /// Size of the stage in CSS pixels.
@@ -189,6 +193,8 @@ pub struct State {
     pub playing: bool,
     /// Whether it will run again at the newest instant.
     resumes: bool,
+    /// Whether it runs as fast as it can until nothing changes any more.
+    pub settling: bool,
     /// Virtual seconds a second.
     pub speed: f64,
     /// The diagram.
@@ -211,6 +217,8 @@ pub struct State {
     pub history: Rc<Vec<String>>,
     /// One namespace, or all but the system's.
     pub namespace: Option<String>,
+    /// Words that objects are chosen by.
+    pub filter: String,
     /// The loop that the diagram of loops is turned to, and the timeline filtered to.
     pub chosen: Option<String>,
     /// Said once, politely.
@@ -234,6 +242,8 @@ pub struct Picture {
     pub pill: Option<(String, &'static str, &'static str)>,
     /// Namespaces to choose from.
     pub namespaces: Rc<Vec<String>>,
+    /// How many objects the filter hides.
+    pub hidden: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -243,6 +253,7 @@ struct Key {
     selected: Option<ObjectRef>,
     chosen: Option<String>,
     namespace: Option<String>,
+    filter: String,
     stage: (f64, f64),
     /// Tenths of a second while something counts down; for the loops the instant itself, as their queues are no objects.
     tenths: i64,
@@ -261,6 +272,7 @@ impl State {
             run: Run::new(seed),
             playing: true,
             resumes: false,
+            settling: false,
             speed: 1.0,
             view: View::default(),
             selected: None,
@@ -272,6 +284,7 @@ impl State {
             console: Rc::default(),
             history: Rc::default(),
             namespace: None,
+            filter: String::new(),
             chosen: None,
             notice: String::new(),
             stage: (800.0, 560.0),
@@ -310,12 +323,13 @@ impl State {
 
     /// What to read of the cluster.
     pub fn scope(&self) -> Scope {
-        Scope { namespace: self.namespace.clone(), now: self.run.wall() }
+        Scope { namespace: self.namespace.clone(), filter: self.filter.clone(), now: self.run.wall() }
     }
 
     /// Does what a message says.
     pub fn update(&mut self, msg: Msg) {
         match msg {
+            Msg::Toggle | Msg::Pause if self.settling => self.settling = false,
             Msg::Toggle => (self.playing, self.resumes) = (!self.playing, false),
             Msg::Play => self.playing = true,
             Msg::Pause => self.playing = false,
@@ -401,6 +415,8 @@ impl State {
             Msg::Select(key) => self.selected = key,
             Msg::Tab(tab) => self.tab = tab,
             Msg::Namespace(namespace) => self.namespace = namespace,
+            Msg::Filter(words) => self.filter = words,
+            Msg::Settle => (self.playing, self.settling) = (false, true),
             Msg::Loop(name) => self.chosen = if self.chosen == name { None } else { name },
             Msg::Stage(width, height) => self.stage = (width, height),
         }
@@ -429,6 +445,14 @@ impl State {
             Some(to) => self.update(Msg::Seek(to)),
             None if forward => self.run.live(),
             None => self.update(Msg::Seek(0)),
+        }
+    }
+
+    /// A slice of the way to where nothing but Events changes for three seconds.
+    pub fn settle(&mut self, budget: usize) {
+        if self.settling && self.run.settle(budget) {
+            self.settling = false;
+            self.notice = "Settled.".into();
         }
     }
 
@@ -546,6 +570,7 @@ impl State {
             selected: self.selected.clone(),
             chosen: self.chosen.clone(),
             namespace: self.namespace.clone(),
+            filter: self.filter.clone(),
             stage: self.stage,
             tenths: match self.view {
                 View::Loops => self.run.wall(),
@@ -595,7 +620,7 @@ impl State {
             Some(old) if *old.scene == scene => old.scene.clone(),
             _ => Rc::new(scene),
         };
-        let picture = Rc::new(Picture { scene, budget, pill, namespaces: Rc::new(adapt::namespaces(&objects)) });
+        let picture = Rc::new(Picture { scene, budget, pill, namespaces: Rc::new(adapt::namespaces(&objects)), hidden: model.hidden });
         let picture = match old {
             Some(old) if *old == *picture => old,
             _ => picture,
@@ -761,6 +786,39 @@ mod tests {
         state.update(Msg::Edit(two));
         state.update(Msg::Apply);
         assert_eq!(state.standing, Standing::Partly(1, 1));
+    }
+
+    #[test]
+    fn settling_ends_when_all_is_quiet() {
+        let mut state = State::new(examples::ALL[2].text, 1);
+        state.update(Msg::Settle);
+        for _ in 0..100_000 {
+            state.settle(16);
+        }
+        assert!(!state.settling);
+        let (now, count) = (state.run.now(), ready(&state));
+        assert!(count > 0 && now < 60_000, "{now}");
+        state.update(Msg::Seconds(30));
+        assert_eq!(ready(&state), count);
+    }
+
+    #[test]
+    fn a_filter_leaves_what_it_asks_for_and_says_how_much_it_hides() {
+        let mut state = settled(examples::ALL[4].text);
+        let names = |state: &mut State| {
+            let picture = state.picture();
+            let mut kinds: Vec<String> = picture.scene.items.iter().map(|item| format!("{} {}", item.id.kind, item.id.name)).collect();
+            kinds.sort();
+            (kinds, picture.hidden)
+        };
+        let (all, hidden) = names(&mut state);
+        assert_eq!(hidden, 0);
+        state.update(Msg::Filter("web".into()));
+        let (some, hidden) = names(&mut state);
+        assert_eq!(some, ["Pod web-0", "Pod web-1", "Pod web-2", "StatefulSet web"]);
+        assert_eq!(hidden + some.len(), all.len());
+        state.update(Msg::Filter("kind:pod app=shop".into()));
+        assert_eq!(names(&mut state).0.iter().filter(|name| name.starts_with("Pod")).count(), 3);
     }
 
     #[test]

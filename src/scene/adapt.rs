@@ -17,6 +17,8 @@ use std::rc::Rc;
 pub struct Scope {
     /// One namespace, or all but the system's.
     pub namespace: Option<String>,
+    /// Words that objects are chosen by: part of a name, `kind:pod`, `app=nginx`; all of them must hold.
+    pub filter: String,
     /// Now, in milliseconds since 1970, as timestamps of objects count.
     pub now: i64,
 }
@@ -102,7 +104,59 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
         .filter(|object| scope.holds(object) && !object.kind.info().animated && object.kind.info().namespaced && object.kind != Kind::Lease)
         .map(|object| id(object))
         .collect();
+    narrow(&mut out, objects, &scope.filter);
     out
+}
+
+/// Whether an object is what the words ask for.
+fn wanted(object: &Object, words: &str) -> bool {
+    words.split_whitespace().all(|word| match (word.strip_prefix("kind:"), word.split_once('=')) {
+        (Some(kind), _) => {
+            Kind::from_word(kind) == Some(object.kind) || object.kind.name().to_lowercase().starts_with(&kind.to_lowercase())
+        }
+        (_, Some((key, value))) => object.meta.label(key).is_some_and(|label| label == value),
+        _ => object.meta.name.to_lowercase().contains(&word.to_lowercase()),
+    })
+}
+
+/// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners.
+fn narrow(model: &mut Model, objects: &[Rc<Object>], words: &str) {
+    if words.trim().is_empty() {
+        return;
+    }
+    let mut uids: Vec<String> = objects.iter().filter(|object| wanted(object, words)).map(|object| object.meta.uid.to_string()).collect();
+    crate::order::sort(&mut uids);
+    let is = |id: &Id| uids.binary_search(&id.uid).is_ok();
+    let count = |model: &Model| {
+        let trees = model.roots.iter().map(|root| {
+            usize::from(root.controller.is_some())
+                + root.groups.iter().map(|group| group.pods.len() + usize::from(group.controller.is_some())).sum::<usize>()
+        });
+        trees.sum::<usize>() + model.services.len() + model.policies.len() + model.claims.len() + model.volumes.len() + model.inert.len()
+    };
+    let before = count(model);
+    for root in &mut model.roots {
+        if root.controller.as_ref().is_some_and(|of| is(&of.id)) {
+            continue;
+        }
+        for group in &mut root.groups {
+            if !group.controller.as_ref().is_some_and(|of| is(&of.id)) {
+                group.pods.retain(|pod| is(&pod.id));
+            }
+        }
+        root.groups.retain(|group| !group.pods.is_empty() || group.controller.as_ref().is_some_and(|of| is(&of.id)));
+        root.folded = 0;
+    }
+    model.roots.retain(|root| !root.groups.is_empty() || root.controller.as_ref().is_some_and(|of| is(&of.id)));
+    let mounted: Vec<String> =
+        model.pods().flat_map(|pod| pod.claims.iter().map(|claim| format!("{}/{claim}", pod.id.namespace))).collect();
+    model.claims.retain(|claim| is(&claim.id) || mounted.contains(&format!("{}/{}", claim.id.namespace, claim.id.name)));
+    let bound: Vec<String> = model.claims.iter().map(|claim| claim.volume.clone()).collect();
+    model.volumes.retain(|volume| is(&volume.id) || bound.contains(&volume.id.name));
+    model.services.retain(|service| is(&service.id));
+    model.policies.retain(|policy| is(&policy.id));
+    model.inert.retain(is);
+    model.hidden = before - count(model);
 }
 
 /// Namespaces that hold something a person has made.

@@ -352,6 +352,8 @@ pub struct Model {
     pub classes: Vec<Class>,
     /// By name, numbers as numbers.
     pub nodes: Vec<Node>,
+    /// How many objects the filter hides.
+    pub hidden: usize,
     /// Stored objects that no diagram animates: kind and name.
     pub inert: Vec<Id>,
 }

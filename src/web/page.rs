@@ -133,6 +133,13 @@ impl Page {
         let passed = (now - self.last).clamp(0.0, 100.0);
         self.last = now;
         let mut state = self.state.borrow_mut();
+        if state.settling {
+            while state.settling && dom::now() - now < SLICE {
+                state.settle(GRAIN);
+            }
+            state.poll();
+            return true;
+        }
         if !state.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
             return false;
         }
@@ -654,10 +661,17 @@ impl Page {
             let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
             Some(Msg::Do(Do::Namespace((!value.is_empty()).then_some(value))))
         });
+        let filter = link.batch_callback(|event: InputEvent| {
+            Some(Msg::Do(Do::Filter(event.target()?.dyn_into::<web_sys::HtmlInputElement>().ok()?.value())))
+        });
         html! {
             <div class="c-head"><h1>{ state.view.title() }</h1>
                 if let Some((words, class, glyph)) = &self.picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
                 <span class="grow" />
+                if self.picture.hidden > 0 {
+                    <button type="button" class="pill notready" title="Show everything" onclick={link.callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(self.picture.hidden)) }{ icon("i-cross", 12) }</button>
+                }
+                <input type="search" class="filter" aria-label="Filter: part of a name, kind:pod, app=nginx" placeholder="Filter" title="Part of a name, kind:pod, app=nginx" spellcheck="false" value={state.filter.clone()} oninput={filter} />
                 <button type="button" class="btn sm ghost" aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ if self.as_list { "Show as diagram" } else { "Show as list" } }</button>
                 { self.branches(ctx) }
                 <label class="picker small"><span class="word">{ "namespace" }</span>
