@@ -520,6 +520,12 @@ impl State {
             self.console = Rc::default();
             return;
         }
+        if let Some(fault) = line.strip_prefix("fault ") {
+            self.update(Msg::Fault(fault.into()));
+            let text = self.notice.clone();
+            Rc::make_mut(&mut self.console).push(Line { error: text.starts_with("error"), text });
+            return;
+        }
         let verb = line.trim_start_matches("kubectl ").split_whitespace().next().unwrap_or("");
         if self.run.in_past() && READS.contains(&verb) {
             let lines = self.run.ask(line);
