@@ -263,7 +263,16 @@ struct Key {
 const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
 
 /// What a person applies first of all, in the order in which it is looked for.
-const WORKLOADS: [Kind; 4] = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::Pod];
+const WORKLOADS: [Kind; 8] = [
+    Kind::Deployment,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::ReplicaSet,
+    Kind::ReplicationController,
+    Kind::Pod,
+];
 
 impl State {
     /// A page with a manifest, applied and playing.

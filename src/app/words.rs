@@ -412,6 +412,10 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
         Body::Deployment(Deployment { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.updated_replicas),
         Body::StatefulSet(StatefulSet { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.replicas),
         Body::ReplicaSet(ReplicaSet { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.replicas),
+        Body::DaemonSet(body) => {
+            let status = &body.status;
+            (status.desired_number_scheduled, status.current_number_scheduled, status.number_ready, status.updated_number_scheduled)
+        }
         _ => return None,
     };
     let leaving = match &object.body {

@@ -57,7 +57,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
 fn policies(model: &Model, above: usize, width: f64, out: &mut Scene) -> Vec<Rect> {
     let mut rects = Vec::new();
     for (row, policy) in model.policies.iter().enumerate() {
-        let rect = Rect::new(LEFT, TOP + (above + row) as f64 * 70.0, width, 54.0);
+        let rect = Rect::new(LEFT, TOP + (above + row) as f64 * 70.0, width + 90.0, 54.0);
         let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);
         out.put(&policy.id, rect, Body::Service { form: policy.form.clone() }, None, "settled", label);
         let text = policy.words.clone();

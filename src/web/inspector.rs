@@ -281,7 +281,7 @@ fn Actions(props: &ActionProps) -> Html {
         });
     }
     let mut buttons: Vec<Html> = Vec::new();
-    if matches!(kind, Kind::Deployment | Kind::StatefulSet) {
+    if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout undo {word}/{name}{namespace}"))}>{ "Roll back" }</button> });
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout restart {word}/{name}{namespace}"))}>{ "Restart" }</button> });
     }
