@@ -9,6 +9,9 @@ impl Sim {
     /// Injects a fault given as words: `exit pod/P CODE`, `unready pod/P`, `ready pod/P`, `cpu-load app=web 700m`.
     pub fn fault(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
+        if let Some(result) = self.lose_by_words(line, &words) {
+            return result;
+        }
         if let ["cpu-load", selector, total] = words[..] {
             let load = Load::parse(selector, total)?;
             self.command(&format!("fault {line}"));
@@ -22,7 +25,8 @@ impl Sim {
             ["ready", target] => (target, Forced::Ready(true)),
             _ => {
                 return Err(format!(
-                    "unknown fault {line:?}; known are: exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, cpu-load LABEL=VALUE AMOUNT"
+                    "unknown fault {line:?}; known are: exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, cpu-load LABEL=VALUE AMOUNT, lose KIND/NAME, \
+                     relist SECONDSs, restart COMPONENT, conflict KIND/NAME"
                 ));
             }
         };
