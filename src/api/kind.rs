@@ -44,7 +44,7 @@ kinds! {
     Deployment "apps" "v1" "deployments" "deploy" true true;
     StatefulSet "apps" "v1" "statefulsets" "sts" true true;
     ControllerRevision "apps" "v1" "controllerrevisions" "" true true;
-    DaemonSet "apps" "v1" "daemonsets" "ds" true false;
+    DaemonSet "apps" "v1" "daemonsets" "ds" true true;
     ReplicationController "" "v1" "replicationcontrollers" "rc" true true;
     Job "batch" "v1" "jobs" "" true true;
     CronJob "batch" "v1" "cronjobs" "cj" true true;
@@ -57,7 +57,7 @@ kinds! {
     ConfigMap "" "v1" "configmaps" "cm" true false;
     Secret "" "v1" "secrets" "" true false;
     ServiceAccount "" "v1" "serviceaccounts" "sa" true true;
-    PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" true false;
+    PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" "pdb" true true;
     HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers" "hpa" true true;
     ResourceQuota "" "v1" "resourcequotas" "quota" true true;
     LimitRange "" "v1" "limitranges" "limits" true true;

@@ -5,6 +5,7 @@
 //! spec, and a write makes one new object.
 
 pub mod batch;
+pub mod daemonset;
 pub mod event;
 pub mod hash;
 pub mod json;
@@ -15,6 +16,7 @@ pub mod node;
 pub mod normalize;
 pub mod object;
 pub mod pod;
+pub mod policy;
 pub mod quantity;
 pub mod schema;
 pub mod selector;

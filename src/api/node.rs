@@ -25,6 +25,7 @@ record! {
     pub struct Taint {
         pub effect: Str = "effect",
         pub key: Str = "key",
+        pub time_added: Option<Timestamp> = "timeAdded" omitempty,
         pub value: Str = "value" omitempty,
     }
 

@@ -1,6 +1,7 @@
 //! One API object of any kind.
 
 use super::batch::Job;
+use super::daemonset::DaemonSet;
 use super::event::Event;
 use super::json::{self, Json};
 use super::network::{EndpointSlice, Endpoints, Service};
@@ -33,6 +34,7 @@ pub enum Body {
     Deployment(Deployment),
     StatefulSet(StatefulSet),
     Job(Box<Job>),
+    DaemonSet(DaemonSet),
     ControllerRevision(ControllerRevision),
     Service(Service),
     Endpoints(Endpoints),
@@ -77,7 +79,7 @@ impl Typed for Job {
         if let Body::Job(body) = &mut object.body { Some(body) } else { None }
     }
 }
-typed!(Pod ReplicaSet Deployment StatefulSet ControllerRevision Service Endpoints EndpointSlice
+typed!(Pod ReplicaSet Deployment StatefulSet DaemonSet ControllerRevision Service Endpoints EndpointSlice
        PersistentVolumeClaim PersistentVolume StorageClass Node);
 
 impl Object {
@@ -160,6 +162,7 @@ impl Body {
             Kind::Deployment => Body::Deployment(Deployment::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::StatefulSet => Body::StatefulSet(StatefulSet::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Job => Body::Job(Box::new(Job::from_parts(spec(&mut map), map.remove("status"))?)),
+            Kind::DaemonSet => Body::DaemonSet(DaemonSet::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::ControllerRevision => Body::ControllerRevision(whole(map)?),
             Kind::Service => Body::Service(Service::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Endpoints => Body::Endpoints(whole(map)?),
@@ -182,6 +185,7 @@ impl Body {
             Body::Deployment(b) => parts(b.spec.to_value(), b.status.write()),
             Body::StatefulSet(b) => parts(b.spec.to_value(), b.status.write()),
             Body::Job(b) => parts(b.spec.raw.clone(), b.status.write()),
+            Body::DaemonSet(b) => parts(b.spec.raw.clone(), b.status.write()),
             Body::ControllerRevision(b) => map_of(b.write()),
             Body::Service(b) => parts(b.spec.raw.clone(), b.status.clone()),
             Body::Endpoints(b) => map_of(b.write()),

@@ -110,6 +110,7 @@ record! {
         pub name: Str = "name",
         pub container_port: i32 = "containerPort",
         pub host_port: i32 = "hostPort",
+        pub host_ip: Str = "hostIP",
         pub protocol: Str = "protocol",
     }
 
@@ -155,6 +156,9 @@ record! {
         pub topology_key: Str = "topologyKey",
         pub when_unsatisfiable: Str = "whenUnsatisfiable",
         pub label_selector: Option<LabelSelector> = "labelSelector",
+        pub min_domains: Option<i64> = "minDomains",
+        pub node_affinity_policy: Str = "nodeAffinityPolicy",
+        pub node_taints_policy: Str = "nodeTaintsPolicy",
     }
 
     #[derive(Clone, Debug, Default)]
@@ -190,6 +194,13 @@ record! {
     #[derive(Clone, Debug, Default)]
     pub struct PodAffinity {
         pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm> = "requiredDuringSchedulingIgnoredDuringExecution",
+        pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedTerm> = "preferredDuringSchedulingIgnoredDuringExecution",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct WeightedTerm {
+        pub weight: i64 = "weight",
+        pub pod_affinity_term: PodAffinityTerm = "podAffinityTerm",
     }
 
     #[derive(Clone, Debug, Default)]
@@ -197,6 +208,7 @@ record! {
         pub label_selector: Option<LabelSelector> = "labelSelector",
         pub topology_key: Str = "topologyKey",
         pub namespaces: Vec<Str> = "namespaces",
+        pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
     }
 }
 
@@ -330,7 +342,35 @@ record! {
     }
 }
 
+impl PodCondition {
+    /// What is said on a Pod that the control plane takes from its node.
+    pub fn disruption(reason: &'static str, message: &'static str, now: Timestamp, generation: i64) -> PodCondition {
+        PodCondition {
+            kind: Str::new_static("DisruptionTarget"),
+            status: Str::new_static("True"),
+            reason: Str::new_static(reason),
+            message: Str::new_static(message),
+            last_transition_time: Some(now),
+            observed_generation: generation,
+            ..Default::default()
+        }
+    }
+}
+
 impl PodStatus {
+    /// Puts a condition in place of the one of its type; the time of the change stays if the status does.
+    pub fn set_condition(&mut self, mut new: PodCondition) {
+        match self.conditions.iter_mut().find(|c| c.kind == new.kind) {
+            Some(old) => {
+                if old.status == new.status {
+                    new.last_transition_time = old.last_transition_time;
+                }
+                *old = new;
+            }
+            None => self.conditions.push(new),
+        }
+    }
+
     /// The condition of this type.
     pub fn condition(&self, kind: &str) -> Option<&PodCondition> {
         self.conditions.iter().find(|c| c.kind == kind)

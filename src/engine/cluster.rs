@@ -41,6 +41,12 @@ pub struct ClusterConfig {
     pub epoch: Timestamp,
     /// The feature gate `MaxUnavailableStatefulSet`, off in v1.36.
     pub max_unavailable_statefulset: bool,
+    /// How long a node may be silent: `--node-monitor-grace-period`.
+    pub node_monitor_grace: Duration,
+    /// How often the nodes are looked at: `--node-monitor-period`.
+    pub node_monitor_period: Duration,
+    /// How long Pods stay on a node that is not ready, unless they say otherwise.
+    pub default_toleration_seconds: i64,
 }
 
 impl Default for ClusterConfig {
@@ -58,6 +64,9 @@ impl ClusterConfig {
             // 2026-01-01T00:00:00Z
             epoch: Timestamp(1_767_225_600),
             max_unavailable_statefulset: false,
+            node_monitor_grace: 50 * SECOND,
+            node_monitor_period: 5 * SECOND,
+            default_toleration_seconds: 300,
         }
     }
 
@@ -93,13 +102,21 @@ fn class(name: &str, mode: &str, default: bool) -> Value {
     object
 }
 
+/// What a kubelet reports of a healthy node: type, status, reason and message of each condition.
+pub(super) const HEALTHY: [(&str, &str, &str, &str); 4] = [
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+];
+
 /// The `n`-th Node, as its kubelet has registered it.
-fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
+pub(super) fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
     let mut resources = json!({ "cpu": "4", "memory": "8Gi", "pods": "110", "ephemeral-storage": "100Gi" });
     for (name, amount) in &config.allocatable {
         resources[name.as_str()] = amount.clone();
     }
-    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
+    let condition = |(kind, status, reason, message): (&str, &str, &str, &str)| {
         json!({ "type": kind, "status": status, "reason": reason, "message": message,
             "lastHeartbeatTime": at.rfc3339(), "lastTransitionTime": at.rfc3339() })
     };
@@ -113,12 +130,7 @@ fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
         "status": {
             "addresses": [{ "type": "InternalIP", "address": format!("192.168.49.{}", 10 + n) }, { "type": "Hostname", "address": name }],
             "allocatable": resources, "capacity": resources,
-            "conditions": [
-                condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-                condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-                condition("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-                condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-            ],
+            "conditions": HEALTHY.map(condition),
             "nodeInfo": { "architecture": "amd64", "bootID": "", "containerRuntimeVersion": "containerd://2.2.0",
                 "kernelVersion": "6.1.0", "kubeProxyVersion": "", "kubeletVersion": "v1.36.2", "machineID": "",
                 "operatingSystem": "linux", "osImage": "Debian GNU/Linux 12 (bookworm)", "systemUUID": "" },

@@ -1,12 +1,21 @@
 //! Faults: what a person breaks on purpose.
 
+use super::cluster::{self, HEALTHY, NodeConfig};
+use super::journal::Actor;
 use super::kubelet::Forced;
 use super::load::Load;
-use super::sim::Sim;
-use crate::api::{Kind, ObjectRef};
+use super::sim::{Sim, Task};
+use super::store::{Delete, Origin};
+use super::why::Why;
+use crate::api::{Body, Kind, Object, ObjectRef};
+use serde_json::json;
+
+const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, evict pod/NAME, node-down NODE, node-up NODE, \
+                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT, lose KIND/NAME, \
+                     relist SECONDS, restart COMPONENT, conflict KIND/NAME";
 
 impl Sim {
-    /// Injects a fault given as words: `exit pod/P CODE`, `unready pod/P`, `ready pod/P`, `cpu-load app=web 700m`.
+    /// Injects a fault given as words: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and their like.
     pub fn fault(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         if let Some(result) = self.lose_by_words(line, &words) {
@@ -23,12 +32,9 @@ impl Sim {
             ["exit", target, code] => (target, Forced::Exit(code.parse().map_err(|_| format!("exit: not an exit code: {code}"))?)),
             ["unready", target] => (target, Forced::Ready(false)),
             ["ready", target] => (target, Forced::Ready(true)),
-            _ => {
-                return Err(format!(
-                    "unknown fault {line:?}; known are: exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, cpu-load LABEL=VALUE AMOUNT, lose KIND/NAME, \
-                     relist SECONDSs, restart COMPONENT, conflict KIND/NAME"
-                ));
-            }
+            ["evict", target] => return self.evict_fault(line, target),
+            ["node-down" | "node-up" | "node-notready" | "add-node" | "remove-node", node] => return self.node_fault(line, words[0], node),
+            _ => return Err(format!("unknown fault {line:?}; known are: {KNOWN}")),
         };
         let name = target.strip_prefix("pod/").ok_or_else(|| format!("{target}: pod/NAME is required"))?;
         let key = ObjectRef::new(Kind::Pod, "default", name);
@@ -36,5 +42,78 @@ impl Sim {
         let origin = self.command(&format!("fault {line}"));
         self.force(uid, forced, origin.cause);
         Ok(())
+    }
+
+    fn evict_fault(&mut self, line: &str, target: &str) -> Result<(), String> {
+        let name = target.strip_prefix("pod/").ok_or_else(|| format!("{target}: pod/NAME is required"))?;
+        let key = ObjectRef::new(Kind::Pod, "default", name);
+        let origin = self.command(&format!("fault {line}"));
+        self.request(|server| server.evict(&origin, &key, Delete::default(), Why::Asked)).map_err(|error| error.message)
+    }
+
+    fn node_fault(&mut self, line: &str, what: &str, name: &str) -> Result<(), String> {
+        let key = ObjectRef::new(Kind::Node, "", name);
+        let exists = self.get(&key).is_some();
+        if what == "add-node" {
+            if exists {
+                return Err(format!("nodes {name:?} already exists"));
+            }
+        } else if !exists || what != "remove-node" && !self.kubelets.has(name) {
+            return Err(format!("nodes {name:?} not found"));
+        }
+        let asked = self.command(&format!("fault {line}"));
+        let origin = Origin { actor: Actor::kubelet(&name.into()), ..asked.clone() };
+        match what {
+            "node-down" => {
+                self.kubelets.silence(name, self.now());
+                self.wake_loop("node-lifecycle-controller", &key, asked.cause);
+            }
+            "node-up" => {
+                for (at, job) in self.kubelets.wake(name, self.now(), asked.cause) {
+                    self.push(at, Task::Kubelet(job));
+                }
+                self.report(&key, &origin, None);
+            }
+            "node-notready" => self.report(&key, &origin, Some(("KubeletNotReady", "container runtime is down"))),
+            "add-node" => self.add_node(name, &origin),
+            _ => {
+                self.kubelets.leave(name);
+                // That it exists was seen above.
+                let _ = self.request(|server| server.delete(&asked, &key, Delete::default(), Why::Asked));
+            }
+        }
+        Ok(())
+    }
+
+    /// The kubelet writes what it knows of its node: all is well, or it is not ready and why.
+    fn report(&mut self, key: &ObjectRef, origin: &Origin, trouble: Option<(&'static str, &'static str)>) {
+        let wall = self.server().wall_at(self.now());
+        let Some(mut object) = self.get(key).map(|o| (**o).clone()) else { return };
+        let Body::Node(node) = &mut object.body else { return };
+        for condition in &mut node.status.conditions {
+            let Some((kind, status, reason, message)) = HEALTHY.iter().find(|(kind, ..)| condition.kind == *kind) else { continue };
+            let (status, reason, message) = match trouble {
+                Some((reason, message)) if *kind == "Ready" => ("False", reason, message),
+                _ => (*status, *reason, *message),
+            };
+            if condition.status != status {
+                condition.last_transition_time = Some(wall);
+            }
+            condition.last_heartbeat_time = Some(wall);
+            (condition.status, condition.reason, condition.message) = (status.into(), reason.into(), message.into());
+        }
+        // The node was there a moment ago, and nobody else writes in between.
+        let _ = self.request(|server| server.update_status(origin, object, Why::NodeReport));
+    }
+
+    fn add_node(&mut self, name: &str, origin: &Origin) {
+        let number = self.kubelets.join(name);
+        let config = NodeConfig { name: name.into(), allocatable: Vec::new() };
+        let mut value = cluster::node(number, &config, self.server().wall_at(self.now()));
+        // Until the node controller has looked at it, nothing may be placed there.
+        value["spec"]["taints"] = json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]);
+        if let Ok(object) = Object::from_value(Kind::Node, value) {
+            let _ = self.request(|server| server.create(origin, object, Why::NodeReport));
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! What a loop may do: write through the API server, each write with its reason, and record Events.
 
-use super::cluster::Timing;
+use super::cluster::{ClusterConfig, Timing};
 use super::events::EventRecorder;
 use super::informer::Cache;
+use super::journal::Actor;
+use super::kubelet::Kubelets;
 use super::load::Load;
 use super::store::{ApiError, ApiServer, Delete, Origin};
 use super::why::Why;
@@ -23,6 +25,10 @@ pub struct View<'a> {
     pub timing: Timing,
     /// What Pods use, as the resource metrics API shows it.
     pub loads: &'a [Load],
+    /// The options of the cluster.
+    pub config: &'a ClusterConfig,
+    /// The kubelets, for their heartbeats.
+    pub kubelets: &'a Kubelets,
     /// Whether everything it wrote for this key has come back through its informer.
     pub sees_own_writes: bool,
 }
@@ -70,6 +76,19 @@ pub struct Out<'a> {
 /// Moments a loop remembers about one key.
 pub type Memory = BTreeMap<Str, i64>;
 
+/// A way to write an object.
+type Write = fn(&mut ApiServer, &Origin, Object, Why) -> Result<Rc<Object>, ApiError>;
+
+/// A change that can be handed over without its type.
+fn once(change: impl FnOnce(&mut Object)) -> impl FnMut(&mut Object) {
+    let mut change = Some(change);
+    move |object| {
+        if let Some(change) = change.take() {
+            change(object);
+        }
+    }
+}
+
 impl Out<'_> {
     /// Creates an object.
     pub fn create(&mut self, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
@@ -89,31 +108,26 @@ impl Out<'_> {
 
     /// Replaces spec and metadata of the object that was read, changed by `change`.
     pub fn update(&mut self, object: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
-        let before = self.server.version();
-        let mut new = object.clone();
-        change(&mut new);
-        let result = self.server.update(&self.origin, new, why);
-        self.count(before);
-        result
+        self.write(object.clone(), why, ApiServer::update, &mut once(change))
     }
 
     /// Replaces the status of the object that was read, changed by `change`.
     pub fn update_status(&mut self, object: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
-        let before = self.server.version();
-        let mut new = object.clone();
-        change(&mut new);
-        let result = self.server.update_status(&self.origin, new, why);
-        self.count(before);
-        result
+        self.write(object.clone(), why, ApiServer::update_status, &mut once(change))
     }
 
     /// Changes the stored object whatever its version is, as a patch does.
     pub fn patch(&mut self, key: &ObjectRef, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
-        let before = self.server.version();
         let Some(current) = self.server.get(key) else { return Err(ApiError::not_found(key.kind, &key.name)) };
-        let mut new = (**current).clone();
+        let current = (**current).clone();
+        self.write(current, why, ApiServer::update_all, &mut once(change))
+    }
+
+    /// One write for all changes: code made anew for each of them would weigh on the page.
+    fn write(&mut self, mut new: Object, why: Why, how: Write, change: &mut dyn FnMut(&mut Object)) -> Result<Rc<Object>, ApiError> {
+        let before = self.server.version();
         change(&mut new);
-        let result = self.server.update_all(&self.origin, new, why);
+        let result = how(self.server, &self.origin, new, why);
         self.count(before);
         result
     }
@@ -137,6 +151,13 @@ impl Out<'_> {
     /// Records an Event about an object.
     pub fn event(&mut self, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
         self.recorder.record(self.server, &self.origin, about, &Str::default(), (kind, reason), message.into());
+    }
+
+    /// Records an Event under another name than the loop's own: some loops have two.
+    pub fn event_as(&mut self, name: &'static str, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
+        let own = std::mem::replace(&mut self.origin.actor, Actor::component(name));
+        self.event(about, kind, reason, message);
+        self.origin.actor = own;
     }
 
     /// Records an Event about a field of an object, such as one container.

@@ -104,7 +104,16 @@ impl Sim {
                 Informer::new(
                     "kube-scheduler",
                     |kind| {
-                        matches!(kind, Kind::Pod | Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim | Kind::StorageClass)
+                        matches!(
+                            kind,
+                            Kind::Pod
+                                | Kind::Node
+                                | Kind::PersistentVolume
+                                | Kind::PersistentVolumeClaim
+                                | Kind::StorageClass
+                                | Kind::PodDisruptionBudget
+                                | Kind::Namespace
+                        )
                     },
                     |kind| kind != Kind::Pod,
                 ),
@@ -117,13 +126,14 @@ impl Sim {
             memories: vec![BTreeMap::new(); controllers::ALL.len()],
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
-            kubelets: Kubelets::new(config.timing),
+            kubelets: Kubelets::new(&config),
             loads: Vec::new(),
             disks: Default::default(),
             last_change: Time::default(),
             scanned: 0,
             config,
         };
+        sim.server.toleration_seconds = sim.config.default_toleration_seconds;
         let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0 };
         for mut value in sim.config.objects() {
             defaults::apply_defaults(&mut value);
@@ -167,6 +177,12 @@ impl Sim {
     /// All objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
         self.server.list(kind)
+    }
+
+    /// What the loops see.
+    #[cfg(test)]
+    pub(super) fn manager_cache(&self) -> &super::informer::Cache {
+        &self.informers[MANAGER].cache
     }
 
     /// When something other than an Event last changed.
@@ -255,7 +271,14 @@ impl Sim {
         self.push(self.now, Task::Kubelet(Kubelets::forced(uid, what, cause)));
     }
 
-    fn push(&mut self, at: Time, task: Task) {
+    /// Has a loop look at a key now, for a reason that no watch event tells.
+    pub(super) fn wake_loop(&mut self, name: &str, key: &ObjectRef, cause: Option<EntryId>) {
+        if let Some(i) = controllers::ALL.iter().position(|c| c.name() == name) {
+            self.enqueue(i, key, self.now.after(DISPATCH), cause);
+        }
+    }
+
+    pub(super) fn push(&mut self, at: Time, task: Task) {
         self.sequence += 1;
         self.tasks.push(Reverse((at, self.sequence, task)));
     }
@@ -299,7 +322,7 @@ impl Sim {
                 }
             }
             _ => {
-                for (at, job) in self.kubelets.observe(&event, &self.informers[KUBELETS].cache, id, self.now) {
+                for (at, job) in self.kubelets.observe(&event, id, self.now) {
                     self.push(at, Task::Kubelet(job));
                 }
             }
@@ -351,6 +374,8 @@ impl Sim {
             wall: self.server.wall_at(self.now),
             timing: self.config.timing,
             loads: &self.loads,
+            config: &self.config,
+            kubelets: &self.kubelets,
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed),
         };
         self.pass += 1;

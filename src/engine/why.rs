@@ -279,6 +279,81 @@ pub enum Why {
         /// Its kind and name.
         object: Str,
     },
+    // ---- Nodes: DaemonSets, node lifecycle, disruption, preemption.
+    /// daemonset: this node should run a Pod and has none.
+    NodeWithoutPod {
+        /// The node.
+        node: Str,
+    },
+    /// daemonset: this node may not run the Pod any more.
+    NodeUnfit {
+        /// The node.
+        node: Str,
+    },
+    /// daemonset: a Pod that has ended is removed, so that the node gets a new one.
+    DaemonEnded {
+        /// Its phase.
+        phase: Str,
+    },
+    /// daemonset: the node has another Pod of the set that stays.
+    NodeHasPod {
+        /// The node.
+        node: Str,
+    },
+    /// daemonset: an update may add a Pod beside the old one.
+    Surge {
+        /// The node.
+        node: Str,
+        /// Pods that may be added at once.
+        at_most: i64,
+    },
+    /// daemonset: an update replaces the Pod of this node.
+    ReplaceDaemon {
+        /// Nodes without an available Pod.
+        unavailable: i64,
+        /// Nodes that may be without one.
+        at_most: i64,
+    },
+    /// kubelet: what it reports of its node.
+    NodeReport,
+    /// kubelet: it is back and says anew what it finds.
+    BackAgain,
+    /// node-lifecycle: nothing was heard of the node for so long.
+    NodeSilent {
+        /// Seconds.
+        seconds: u64,
+    },
+    /// node-lifecycle: the taints follow from the node's conditions.
+    Conditions,
+    /// node-lifecycle: the Pod's node is not ready.
+    OnSilentNode {
+        /// The node.
+        node: Str,
+    },
+    /// taint-eviction: the Pod does not tolerate a NoExecute taint of its node, or not any longer.
+    NotTolerated {
+        /// The node.
+        node: Str,
+        /// Seconds that were tolerated.
+        seconds: i64,
+    },
+    /// disruption: how many Pods are healthy, and how many have to be.
+    Budget {
+        /// Healthy Pods.
+        healthy: i32,
+        /// Pods that must stay healthy.
+        desired: i32,
+    },
+    /// scheduler: a Pod of higher priority needs the room.
+    Preempted {
+        /// That Pod.
+        by: Str,
+    },
+    /// pod-garbage-collector: the Pod's node does not exist.
+    NodeGone {
+        /// The node.
+        node: Str,
+    },
 }
 
 /// What decides which of two Pods of a ReplicaSet goes first, in the order it is looked at.

@@ -67,6 +67,25 @@ pub fn why(why: &Why) -> String {
         Why::Replaced => "it still runs when the next run is due, and concurrencyPolicy is Replace".into(),
         Why::Expired { seconds } => format!("it ended {seconds} s ago (ttlSecondsAfterFinished)"),
         Why::Autoscaled { reason, from, to } => format!("{reason}: {from} → {to}"),
+        // Nodes: DaemonSets, node lifecycle, disruption, preemption.
+        Why::NodeWithoutPod { node } => format!("{node} should run a Pod and has none"),
+        Why::NodeUnfit { node } => format!("{node} may not run it any more"),
+        Why::DaemonEnded { phase } => format!("the Pod has {}; its node gets a new one", phase.to_lowercase()),
+        Why::NodeHasPod { node } => format!("{node} has another Pod that stays"),
+        Why::Surge { node, at_most } => format!("the update may add {at_most} Pods; {node} gets one beside its old one"),
+        Why::ReplaceDaemon { unavailable, at_most } => {
+            format!("it runs an old template; {unavailable} nodes lack an available Pod, at most {at_most} may")
+        }
+        Why::NodeReport => "what the kubelet says of its node".into(),
+        Why::BackAgain => "the kubelet is back and says what it finds".into(),
+        Why::NodeSilent { seconds } => format!("its kubelet has been silent for {seconds} s"),
+        Why::Conditions => "the taints follow from the conditions of the node".into(),
+        Why::OnSilentNode { node } => format!("{node} is not ready"),
+        Why::NotTolerated { node, seconds: 0 } => format!("it does not tolerate a NoExecute taint of {node}"),
+        Why::NotTolerated { node, seconds } => format!("it tolerates a NoExecute taint of {node} for {seconds} s, and they are over"),
+        Why::Budget { healthy, desired } => format!("{healthy} Pods are healthy, {desired} must be"),
+        Why::Preempted { by } => format!("Pod {by} has a higher priority and needs the room"),
+        Why::NodeGone { node } => format!("its node {node} does not exist"),
     }
 }
 

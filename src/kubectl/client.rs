@@ -109,6 +109,12 @@ impl<'a> Client<'a> {
         self.sim.request(|server| server.delete(&origin, key, how, Why::Asked))
     }
 
+    /// Evicts a Pod, if its disruption budget allows it.
+    pub fn evict(&mut self, key: &ObjectRef, how: Delete) -> Result<(), ApiError> {
+        let origin = self.origin.clone();
+        self.sim.request(|server| server.evict(&origin, key, how, Why::Asked))
+    }
+
     /// On whose behalf this client writes.
     pub fn origin(&self) -> Origin {
         self.origin.clone()

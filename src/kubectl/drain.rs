@@ -3,14 +3,15 @@
 //! Models `kubectl/pkg/drain`.
 
 use super::client::Client;
-use super::nodes::set_cordon;
+use super::nodes::{named, set_cordon};
 use super::parse::Args;
+use super::select::Selection;
 use super::targets::name_of;
 use super::{Failure, Task};
 use crate::api::time::SECOND;
-use crate::api::{Kind, Object, ObjectRef, Time, Uid};
-use crate::engine::store::Delete;
-use serde_json::{Value, json};
+use crate::api::{Kind, ObjectRef, Time, Uid};
+use crate::engine::store::{Delete, Reason};
+use serde_json::Value;
 
 const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data force grace-period= timeout= pod-selector= selector/l= \
     disable-eviction dry-run?unchanged skip-wait-for-delete-timeout= chunk-size=";
@@ -27,15 +28,21 @@ pub struct Drain {
     leaving: Vec<(ObjectRef, Uid)>,
     args: Args,
     timeout: Option<(Time, String)>,
+    /// `--grace-period`, if it is not the Pods' own.
+    grace: Option<i64>,
+    /// `--disable-eviction`: Pods are deleted, whatever their budgets say.
+    plain: bool,
+    /// Refusals that do not pass.
+    errors: Vec<String>,
     started: bool,
 }
 
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("drain", FLAGS, words)?;
-    if args.words.is_empty() {
+    if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error("USAGE: drain NODE [flags]\nSee 'kubectl drain -h' for help and examples"));
     }
-    let nodes: Vec<String> = args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect();
+    let nodes = named(client, &args)?;
     for name in &nodes {
         client.get(Kind::Node, name)?;
     }
@@ -44,13 +51,17 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     }
     let span = args.duration("timeout")?.filter(|span| *span > 0);
     let timeout = span.map(|span| (client.sim.now().after(span), args.get("timeout").unwrap_or("").to_owned()));
-    Ok(Task::Drain(Box::new(Drain { nodes, evict: Vec::new(), leaving: Vec::new(), args, timeout, started: false })))
+    let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
+    let plain = args.on("disable-eviction");
+    let (evict, leaving, errors) = (Vec::new(), Vec::new(), Vec::new());
+    Ok(Task::Drain(Box::new(Drain { nodes, evict, leaving, args, timeout, grace, plain, errors, started: false })))
 }
 
 impl Drain {
     /// The next try of an eviction, or the end of patience.
     pub fn deadline(&self) -> Option<Time> {
-        self.evict.iter().map(|(_, _, at)| *at).chain(self.timeout.iter().map(|(at, _)| *at)).min()
+        let end = self.timeout.iter().map(|(at, _)| *at).filter(|_| !self.leaving.is_empty());
+        self.evict.iter().map(|(_, _, at)| *at).chain(end).min()
     }
 
     /// `true` when every node is drained.
@@ -63,7 +74,7 @@ impl Drain {
             }
             self.evict_due(client);
             self.await_gone(client);
-            if let Some(failure) = self.timed_out(client, &node) {
+            if let Some(failure) = self.stopped(client, &node) {
                 return Err(failure);
             }
             if !self.evict.is_empty() || !self.leaving.is_empty() {
@@ -77,6 +88,8 @@ impl Drain {
 
     fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
         let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
+        let wanted = Selection::parse(self.args.get("pod-selector"), None)?;
+        let pods: Vec<Value> = pods.into_iter().filter(|pod| wanted.matches(pod)).collect();
         let (chosen, errors, warnings) = self.choose(&pods);
         if !errors.is_empty() {
             let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };
@@ -93,7 +106,6 @@ impl Drain {
         }
         for pod in chosen {
             let key = ObjectRef::new(Kind::Pod, pod["metadata"]["namespace"].as_str().unwrap_or(""), name_of(pod));
-            client.out.push_str(&format!("evicting pod {}/{}\n", key.namespace, key.name));
             if let Some(uid) = client.sim.get(&key).map(|object| object.meta.uid) {
                 self.evict.push((key, uid, client.sim.now()));
             }
@@ -158,102 +170,80 @@ impl Drain {
                 self.evict.push((key, uid, at));
                 continue;
             }
+            // Who is gone before it was evicted is passed over.
             if client.sim.get(&key).is_none_or(|object| object.meta.uid != uid) {
-                client.say(format!("pod/{} evicted", key.name));
                 continue;
             }
-            match evict(client, &key) {
-                Ok(()) => self.leaving.push((key, uid)),
-                Err(reason) => {
-                    let text =
-                        format!("error when evicting pods/\"{}\" -n \"{}\" (will retry after 5s): {reason}\n", key.name, key.namespace);
-                    client.err.push_str(&text);
-                    client.out.push_str(&format!("evicting pod {}/{}\n", key.namespace, key.name));
-                    self.evict.push((key, uid, now.after(RETRY)));
-                }
+            let text = format!("error when evicting pods/\"{}\" -n \"{}\"", key.name, key.namespace);
+            if !self.plain {
+                client.out.push_str(&format!("evicting pod {}/{}\n", key.namespace, key.name));
+            }
+            if let Some(timeout) = self.over(now) {
+                self.errors.push(format!("{text}: {timeout}"));
+                continue;
+            }
+            let how = Delete { grace_seconds: self.grace, ..Default::default() };
+            let result = if self.plain { client.delete(&key, how).map(drop) } else { client.evict(&key, how) };
+            let Err(error) = result else {
+                self.leaving.push((key, uid));
+                continue;
+            };
+            if error.reason == Reason::TooManyRequests {
+                client.err.push_str(&format!("{text} (will retry after 5s): {error}\n"));
+                self.evict.push((key, uid, now.after(RETRY)));
+            } else {
+                self.errors.push(format!("{text}: {error}"));
             }
         }
+    }
+
+    /// What a Pod that is gone was.
+    fn done(&self) -> &'static str {
+        if self.plain { "deleted" } else { "evicted" }
     }
 
     fn await_gone(&mut self, client: &mut Client<'_>) {
         for (key, uid) in std::mem::take(&mut self.leaving) {
             if client.sim.get(&key).is_some_and(|object| object.meta.uid == uid) {
-                self.leaving.push((key, uid));
+                match self.over(client.sim.now()) {
+                    Some(timeout) => {
+                        let waited = format!("error when waiting for pod \"{}\" in namespace \"{}\" to terminate", key.name, key.namespace);
+                        self.errors.push(format!("{waited}: {timeout}"));
+                    }
+                    None => self.leaving.push((key, uid)),
+                }
             } else {
-                client.say(format!("pod/{} evicted", key.name));
+                client.say(format!("pod/{} {}", key.name, self.done()));
             }
         }
     }
 
-    fn timed_out(&self, client: &mut Client<'_>, node: &str) -> Option<Failure> {
-        let (at, text) = self.timeout.as_ref()?;
-        let left = self.evict.iter().map(|(key, ..)| key).chain(self.leaving.iter().map(|(key, _)| key));
-        let errors: Vec<String> = left
-            .map(|key| format!("error when evicting pods/\"{}\" -n \"{}\": global timeout reached: {text}", key.name, key.namespace))
-            .collect();
-        if client.sim.now() < *at || errors.is_empty() {
+    /// The words for the end of patience, if it has come.
+    fn over(&self, now: Time) -> Option<String> {
+        let (_, text) = self.timeout.as_ref().filter(|(at, _)| now >= *at)?;
+        Some(format!("global timeout reached: {text}"))
+    }
+
+    /// What stopped the drain: the end of patience, or refusals that do not pass.
+    fn stopped(&self, client: &mut Client<'_>, node: &str) -> Option<Failure> {
+        let errors = &self.errors;
+        if errors.is_empty() || !self.evict.is_empty() || !self.leaving.is_empty() {
             return None;
         }
-        for error in &errors {
-            client.warn(format!("There are pending pods in node \"{node}\" when an error occurred: {error}"));
-        }
         let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };
-        client.err.push_str(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
-        client.err.push_str(&format!(
-            "There are pending nodes to be drained:\n{}",
-            self.nodes.iter().map(|n| format!(" {n}\n")).collect::<String>()
-        ));
-        Some(Failure { message: errors.iter().map(|error| format!("{error}\n")).collect(), exit: 1 })
-    }
-}
-
-/// Deletes a Pod through the eviction API: only if its disruption budget allows it.
-pub fn evict(client: &mut Client<'_>, key: &ObjectRef) -> Result<(), String> {
-    let Some(pod) = client.find(key) else { return Ok(()) };
-    let covers = |budget: &Value| budget_matches(budget, &pod["metadata"]["labels"]);
-    let budgets: Vec<Value> = client.list(Kind::PodDisruptionBudget, &key.namespace).into_iter().filter(covers).collect();
-    let ended = matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed" | "Pending"));
-    if !ended {
-        for budget in &budgets {
-            if budget["status"]["disruptionsAllowed"].as_i64().unwrap_or(0) < 1 {
-                return Err("Cannot evict pod as it would violate the pod's disruption budget.".to_owned());
+        let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
+        let (pending, ..) = self.choose(&pods);
+        if !pending.is_empty() {
+            client.warn(format!("There are pending pods in node \"{node}\" when an error occurred: {all}"));
+            for pod in pending {
+                client.warn(format!("pod/{}", name_of(pod)));
             }
-            spend(client, budget, &key.name);
         }
-    }
-    mark(client, &pod);
-    client.delete(key, Delete::default()).map(drop).map_err(|error| error.message)
-}
-
-fn budget_matches(budget: &Value, labels: &Value) -> bool {
-    let selector = &budget["spec"]["selector"];
-    let pairs = selector["matchLabels"].as_object().into_iter().flatten();
-    selector.is_object() && pairs.into_iter().all(|(key, value)| labels.get(key) == Some(value))
-}
-
-fn spend(client: &mut Client<'_>, budget: &Value, pod: &str) {
-    let mut budget = budget.clone();
-    let allowed = budget["status"]["disruptionsAllowed"].as_i64().unwrap_or(0);
-    budget["status"]["disruptionsAllowed"] = json!(allowed - 1);
-    let now = crate::api::Timestamp(client.wall()).rfc3339();
-    budget["status"]["disruptedPods"][pod] = Value::from(now);
-    if let Ok(object) = Object::from_value(Kind::PodDisruptionBudget, budget) {
-        // A budget that changed meanwhile is counted again by its controller.
-        let _ = client.update_status(object);
-    }
-}
-
-/// Says on the Pod that it was evicted.
-fn mark(client: &mut Client<'_>, pod: &Value) {
-    let mut pod = pod.clone();
-    let now = crate::api::Timestamp(client.wall()).rfc3339();
-    let generation = pod["metadata"]["generation"].clone();
-    let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
-        "lastProbeTime": null, "lastTransitionTime": now, "observedGeneration": generation});
-    if let Some(conditions) = pod["status"]["conditions"].as_array_mut() {
-        conditions.push(condition);
-    }
-    if let Ok(object) = Object::from_value(Kind::Pod, pod) {
-        let _ = client.update_status(object);
+        client.err.push_str(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
+        client.err.push_str("There are pending nodes to be drained:\n");
+        for name in &self.nodes {
+            client.err.push_str(&format!(" {name}\n"));
+        }
+        Some(Failure { message: errors.iter().map(|error| format!("{error}\n")).collect(), exit: 1 })
     }
 }

@@ -2,6 +2,8 @@
 
 use super::client::{Client, server_error};
 use super::parse::Args;
+use super::select::Selection;
+use super::targets::name_of;
 use super::{Failure, Task};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::Patch;
@@ -13,11 +15,20 @@ pub fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Tas
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error(format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples")));
     }
-    let names: Vec<String> = args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect();
-    for name in names {
+    for name in named(client, &args)? {
         set_cordon(client, &name, on)?;
     }
     Ok(Task::Done)
+}
+
+/// The nodes that the words name, or that a label selector finds.
+pub fn named(client: &Client<'_>, args: &Args) -> Result<Vec<String>, Failure> {
+    let Some(labels) = args.get("selector") else {
+        return Ok(args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect());
+    };
+    let selection = Selection::parse(Some(labels), None)?;
+    let found = client.list(Kind::Node, "").into_iter().filter(|node| selection.matches(node));
+    Ok(found.map(|node| name_of(&node).to_owned()).collect())
 }
 
 /// Marks a node, and says whether that was news.
@@ -58,8 +69,10 @@ pub fn taint(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure>
             None => nodes.push(word.clone()),
         }
     }
-    if args.on("all") {
-        nodes = client.list(Kind::Node, "").iter().map(|node| super::targets::name_of(node).to_owned()).collect();
+    if args.get("selector").is_some() {
+        nodes = named(client, &args)?;
+    } else if args.on("all") {
+        nodes = client.list(Kind::Node, "").iter().map(|node| name_of(node).to_owned()).collect();
     }
     if changes.is_empty() {
         return Err(Failure::error("at least one taint update is required"));

@@ -99,6 +99,15 @@ fn cluster(value: &Value) -> Result<ClusterConfig, String> {
     if let Some(start) = value.get("startTime").and_then(Value::as_str) {
         config.epoch = Timestamp::parse(start).ok_or_else(|| format!("cluster.startTime: not a time: {start}"))?;
     }
+    let option = |path: &str, default: u64| match value.pointer(path) {
+        None => Ok(default),
+        Some(v) => duration(v).ok_or_else(|| format!("cluster{}: not a duration: {v}", path.replace('/', "."))),
+    };
+    config.node_monitor_grace = option("/controllerManager/nodeMonitorGracePeriod", config.node_monitor_grace)?;
+    config.node_monitor_period = option("/controllerManager/nodeMonitorPeriod", config.node_monitor_period)?.max(1);
+    if let Some(seconds) = value.pointer("/admission/defaultTolerationSeconds").and_then(Value::as_i64) {
+        config.default_toleration_seconds = seconds;
+    }
     config.max_unavailable_statefulset = value.pointer("/featureGates/MaxUnavailableStatefulSet").and_then(Value::as_bool).unwrap_or(false);
     Ok(config)
 }

@@ -3,13 +3,18 @@
 mod autoscaler;
 mod backends;
 mod cronjob;
+mod daemonset;
 mod deployment;
+mod disruption;
 mod endpoints;
 mod endpointslice;
 mod garbage_collector;
 mod job;
+mod history;
 mod namespace;
+mod node_lifecycle;
 mod ownership;
+mod pod_gc;
 mod protection;
 mod provisioner;
 mod replicaset;
@@ -17,6 +22,7 @@ mod resource_quota;
 mod service_account;
 mod statefulset;
 mod ttl_after_finished;
+mod taint_eviction;
 mod volume_binder;
 
 use super::informer::Cache;
@@ -36,6 +42,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &cronjob::CronJobController,
     &ttl_after_finished::TtlAfterFinished,
     &autoscaler::HorizontalPodAutoscaler,
+    &daemonset::DaemonSetController,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
     &volume_binder::VolumeBinder,
@@ -44,6 +51,10 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &protection::VolumeProtection,
     &garbage_collector::GarbageCollector,
     &namespace::NamespaceController,
+    &node_lifecycle::NodeLifecycle,
+    &disruption::DisruptionController,
+    &taint_eviction::TaintEviction,
+    &pod_gc::PodGarbageCollector,
     &service_account::ServiceAccountController,
     &resource_quota::QuotaController,
 ];

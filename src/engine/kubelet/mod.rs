@@ -5,9 +5,10 @@
 
 mod behaviour;
 mod init;
+mod nodes;
 mod status;
 
-use super::cluster::Timing;
+use super::cluster::{ClusterConfig, Timing};
 use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{Actor, EntryId, Op};
@@ -51,6 +52,7 @@ enum Step {
     Kill,
     Stopped,
     Remove,
+    Report,
 }
 
 /// What a person forces on the first container of a Pod.
@@ -86,19 +88,31 @@ struct Running {
 pub struct Kubelets {
     timing: Timing,
     pods: BTreeMap<Uid, Running>,
+    /// The last address given out on each node that has a kubelet.
     next_ip: BTreeMap<Str, u32>,
+    silent: Vec<nodes::Silent>,
+    /// How often a kubelet renews its Lease.
+    heartbeat: u64,
+    /// Nodes there have ever been: each gets a network of its own.
+    registered: usize,
 }
 
 type Jobs = Vec<(Time, Job)>;
 
 impl Kubelets {
     /// Kubelets that have no Pods yet.
-    pub fn new(timing: Timing) -> Self {
-        Kubelets { timing, pods: BTreeMap::new(), next_ip: BTreeMap::new() }
+    pub fn new(config: &ClusterConfig) -> Self {
+        let mut next_ip = BTreeMap::new();
+        for node in &config.nodes {
+            next_ip.insert(node.name.as_str().into(), 1);
+        }
+        let heartbeat = nodes::heartbeat(config.node_monitor_grace);
+        let registered = config.nodes.len();
+        Kubelets { timing: config.timing, pods: BTreeMap::new(), next_ip, silent: Vec::new(), heartbeat, registered }
     }
 
     /// Takes in a watch event; gives what is to be done about it.
-    pub fn observe(&mut self, event: &Event<'_>, cache: &Cache, id: EntryId, now: Time) -> Jobs {
+    pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Jobs {
         let object = event.object;
         let Some(pod) = object.pod() else { return Vec::new() };
         let uid = object.meta.uid;
@@ -108,8 +122,7 @@ impl Kubelets {
             return Vec::new();
         }
         // A Pod that names a node that does not exist has no kubelet.
-        let known_node = || cache.object(&ObjectRef::new(Kind::Node, "", &pod.node_name)).is_some();
-        if pod.node_name.is_empty() || !(self.pods.contains_key(&uid) || known_node()) {
+        if pod.node_name.is_empty() || !(self.pods.contains_key(&uid) || self.next_ip.contains_key(&pod.node_name)) {
             return Vec::new();
         }
         let mut jobs = Vec::new();
@@ -150,6 +163,10 @@ impl Kubelets {
     /// Does a step; gives what follows from it.
     pub fn run(&mut self, job: Job, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
+        if let Some(silent) = self.silent.iter_mut().find(|s| s.node == running.node) {
+            silent.parked.push(job);
+            return Vec::new();
+        }
         let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
         let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
         // A container may end by itself whatever becomes of its Pod.
@@ -211,6 +228,7 @@ impl Pass<'_, '_> {
             Step::Kill => self.kill(),
             Step::Stopped => self.stopped(),
             Step::Remove => self.remove(),
+            Step::Report => self.report(),
         }
     }
 
@@ -486,6 +504,15 @@ impl Pass<'_, '_> {
         let how = Delete { grace_seconds: Some(0), uid: Some(self.job.uid), ..Default::default() };
         // Gone already is what was wanted.
         let _ = self.out.delete(&self.object.key(), how, Why::Removed);
+        Vec::new()
+    }
+
+    /// Says anew what holds: somebody may have written otherwise while the node was silent.
+    fn report(&mut self) -> Jobs {
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        if self.pod().status.phase == "Running" {
+            self.write(Why::BackAgain, |pod| status::set_conditions(pod, true, wall, generation));
+        }
         Vec::new()
     }
 

@@ -6,19 +6,24 @@
 
 mod filters;
 mod node_info;
+mod preemption;
 mod scores;
+mod spread;
+mod terms;
 mod volumes;
 
 use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
 use super::out::Out;
+use super::store::Delete;
 use super::why::Why;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::MS;
-use crate::api::{Body, Kind, Object, Str, Time, Uid};
-use filters::selects as filters_selects;
+use crate::api::{Body, Kind, Object, Str, Time, Timestamp, Uid};
+use filters::{Plugin, Refusal, selects as filters_selects};
+pub(super) use filters::{fits_affinity, tolerates};
 use node_info::NodeInfo;
 use smol_str::format_smolstr;
 use std::cmp::Reverse;
@@ -41,6 +46,8 @@ pub struct Scheduler {
     unschedulable: BTreeSet<Uid>,
     /// Pods placed but waiting for their claims to be bound.
     placed: BTreeMap<Uid, Str>,
+    /// Pods that others were preempted for, each with its node.
+    nominated: Vec<(Str, Rc<Object>)>,
     arrivals: u64,
     awake: bool,
 }
@@ -54,6 +61,8 @@ struct Pending {
     queued: Option<Waiting>,
     /// When it first came, in the order of all.
     arrived: u64,
+    /// Who refused it last, as a set.
+    refused_by: u16,
 }
 
 /// What a cycle looks at.
@@ -64,6 +73,51 @@ pub(super) struct Cycle<'c> {
     pub nodes: &'c BTreeMap<Str, NodeInfo>,
     /// Whether any Pod anywhere refuses to be near others.
     pub unsociable: bool,
+    /// The Pod's hard spread constraints, counted.
+    pub spread: Vec<spread::Counted<'c>>,
+    /// Pods that others were preempted for.
+    pub nominated: &'c [(Str, Rc<Object>)],
+}
+
+impl<'c> Cycle<'c> {
+    fn new(
+        object: &'c Rc<Object>,
+        pod: &'c Pod,
+        cache: &'c Cache,
+        nodes: &'c BTreeMap<Str, NodeInfo>,
+        nominated: &'c [(Str, Rc<Object>)],
+    ) -> Self {
+        let unsociable = nodes.values().any(|info| info.unsociable > 0);
+        Cycle { object, pod, cache, nodes, unsociable, spread: spread::count(object, pod, "DoNotSchedule", nodes), nominated }
+    }
+}
+
+/// What a change may help against.
+const ALL: u16 = u16::MAX;
+const POD_GONE: u16 = Plugin::Resources.bit() | Plugin::Ports.bit() | Plugin::InterPod.bit() | Plugin::Spread.bit() | Plugin::Volumes.bit();
+const POD_PLACED: u16 = Plugin::InterPod.bit() | Plugin::Spread.bit();
+
+fn priority(object: &Object) -> i64 {
+    i64::from(object.pod().and_then(|p| p.spec.priority).unwrap_or(0))
+}
+
+/// What a node has against a Pod; room kept for a nominated Pod that is not less important counts as taken.
+fn refusal(cycle: &Cycle<'_>, name: &Str, node: &Rc<Object>, info: &NodeInfo) -> Option<Refusal> {
+    let ask = |info: &NodeInfo| filters::ALL.iter().find_map(|filter| filter(cycle, node, node.body::<Node>(), info));
+    let keeps = |(at, other): &&(Str, Rc<Object>)| {
+        at == name && other.meta.uid != cycle.object.meta.uid && priority(other) >= priority(cycle.object)
+    };
+    let mut kept = cycle.nominated.iter().filter(keeps).peekable();
+    if kept.peek().is_some() {
+        let mut fuller = info.clone();
+        for (_, other) in kept {
+            fuller.add(other);
+        }
+        if let Some(refusal) = ask(&fuller) {
+            return Some(refusal);
+        }
+    }
+    ask(info)
 }
 
 impl Scheduler {
@@ -73,9 +127,10 @@ impl Scheduler {
             Kind::Pod => self.observe_pod(event, id),
             Kind::Node => {
                 self.observe_node(event);
-                self.retry_all(id);
+                self.retry(id, help_of_node(event), |_| true);
             }
-            _ => self.retry_all(id),
+            Kind::PodDisruptionBudget | Kind::Namespace => {}
+            _ => self.retry(id, Plugin::Volumes.bit(), |_| true),
         }
         if self.active.is_empty() || self.awake {
             return None;
@@ -92,11 +147,16 @@ impl Scheduler {
             self.forget(uid);
             let node = self.nodes.entry(pod.node_name.clone()).or_default();
             if !gone {
-                if node.add(object) {
-                    self.retry(id, |p| !p.spec.affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty());
+                let relabelled = event.before.is_some_and(|b| b.meta.labels != object.meta.labels);
+                if node.add(object) || relabelled {
+                    self.retry(id, POD_PLACED, |p| {
+                        !p.spec.affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty()
+                            || !p.spec.topology_spread_constraints.is_empty()
+                            || relabelled
+                    });
                 }
             } else if node.remove(object) {
-                self.retry_all(id);
+                self.retry(id, POD_GONE, |_| true);
             }
             return;
         }
@@ -113,7 +173,13 @@ impl Scheduler {
         let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
         self.arrivals += 1;
         let arrived = self.arrivals;
-        let pending = self.pending.entry(uid).or_insert_with(|| Pending { object: object.clone(), cause: id, queued: None, arrived });
+        let pending = self.pending.entry(uid).or_insert_with(|| Pending {
+            object: object.clone(),
+            cause: id,
+            queued: None,
+            arrived,
+            refused_by: ALL,
+        });
         pending.object = object.clone();
         if changed {
             self.enqueue(uid, id);
@@ -126,6 +192,7 @@ impl Scheduler {
             self.active.remove(&waiting);
         }
         self.unschedulable.remove(&uid);
+        self.nominated.retain(|(_, o)| o.meta.uid != uid);
         self.placed.remove(&uid)
     }
 
@@ -153,16 +220,12 @@ impl Scheduler {
         }
     }
 
-    /// Something has changed that may help: all Pods that fitted nowhere are tried again.
-    fn retry_all(&mut self, cause: EntryId) {
-        self.retry(cause, |_| true);
-    }
-
     /// Tries those again that a change may help, in the order in which they came.
-    fn retry(&mut self, cause: EntryId, may_help: impl Fn(&Pod) -> bool) {
+    fn retry(&mut self, cause: EntryId, helps: u16, may_help: impl Fn(&Pod) -> bool) {
         let mut found: Vec<(u64, Uid)> = Vec::new();
         for uid in &self.unschedulable {
-            if let Some(pending) = self.pending.get(uid).filter(|p| may_help(p.object.body())) {
+            let helped = |p: &&Pending| p.refused_by & helps != 0 && may_help(p.object.body());
+            if let Some(pending) = self.pending.get(uid).filter(helped) {
                 found.push((pending.arrived, *uid));
             }
         }
@@ -191,28 +254,36 @@ impl Scheduler {
             if volumes::all_bound(object, pod, cache) {
                 self.bind(object, &node, (0, 0, 0), out);
             } else {
-                self.unschedulable.insert(object.meta.uid);
+                self.set_aside(object, Plugin::Volumes.bit());
             }
             return;
         }
         let real = self.nodes.values().filter(|n| n.node.is_some()).count();
         if let Err(message) = volumes::check(object, pod, cache) {
             let message = format!("0/{real} nodes are available: {message}. not found");
-            return self.fail(object, message, out);
+            return self.fail(object, (message, Plugin::Volumes.bit(), None), out);
         }
-        let unsociable = self.nodes.values().any(|info| info.unsociable > 0);
-        let cycle = Cycle { object, pod, cache, nodes: &self.nodes, unsociable };
+        let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(real);
-        let mut refusals = Vec::new();
-        for (name, info) in &self.nodes {
-            let Some(node) = info.node.as_ref() else { continue };
-            match filters::ALL.iter().find_map(|filter| filter(&cycle, node, node.body::<Node>(), info)) {
-                Some(refusal) => refusals.push(refusal),
-                None => feasible.push((name, info)),
+        let mut refused = Vec::new();
+        // The node that others were preempted on comes first: if the Pod fits there, no other is looked at.
+        let nominee = self.nodes.get_key_value(&pod.status.nominated_node_name);
+        if let Some((name, info)) = nominee
+            && info.node.as_ref().is_some_and(|node| refusal(&cycle, name, node, info).is_none())
+        {
+            feasible.push((name, info));
+        } else {
+            for (name, info) in &self.nodes {
+                let Some(node) = info.node.as_ref() else { continue };
+                match refusal(&cycle, name, node, info) {
+                    Some(refusal) => refused.push((name.clone(), refusal)),
+                    None => feasible.push((name, info)),
+                }
             }
         }
         if feasible.is_empty() {
-            return self.fail(object, filters::message(real, refusals, pod), out);
+            let failure = self.preempt(&cycle, refused, real, out.server.wall());
+            return self.give_up(object, failure, out);
         }
         let scores = scores::total(&cycle, &feasible);
         // The first of the best by name: every tie is broken in one way.
@@ -224,16 +295,87 @@ impl Scheduler {
             volumes::reserve(object, pod, &node, cache, out);
             self.nodes.entry(node.clone()).or_default().add(object);
             self.placed.insert(object.meta.uid, node);
-            self.unschedulable.insert(object.meta.uid);
+            self.set_aside(object, Plugin::Volumes.bit());
         }
+    }
+
+    /// The Pod waits until something changes that may help against those who refused it.
+    fn set_aside(&mut self, object: &Object, refused_by: u16) {
+        if let Some(pending) = self.pending.get_mut(&object.meta.uid) {
+            pending.refused_by = refused_by;
+        }
+        self.unschedulable.insert(object.meta.uid);
+    }
+
+    /// What is said of a Pod that fits nowhere, who refused it, and where room could be made.
+    fn preempt(&self, cycle: &Cycle<'_>, refused: Vec<(Str, Refusal)>, real: usize, now: Timestamp) -> Failure {
+        let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
+        let mut text = filters::reasons(real, &refusals);
+        if real == 0 {
+            return (text, ALL, None);
+        }
+        let refused_by = refusals.iter().fold(0, |set, r| set | r.plugin.bit());
+        match preemption::find(cycle, &refused, now) {
+            Ok(candidate) => (text, refused_by, Some(candidate)),
+            Err(why) => {
+                text.push_str(" no new claims to deallocate, preemption: ");
+                text.push_str(&why);
+                (text, refused_by, None)
+            }
+        }
+    }
+
+    /// Says that the Pod fits nowhere; where Pods of lower priority have to go for it, they are told to.
+    fn give_up(&mut self, object: &Rc<Object>, failure: Failure, out: &mut Out<'_>) {
+        let (message, refused_by, candidate) = failure;
+        let Some(candidate) = candidate else { return self.fail(object, (message, refused_by, None), out) };
+        let (uid, node) = (object.meta.uid, candidate.node);
+        self.fail(object, (message, refused_by, Some(node.clone())), out);
+        let why = || Why::Preempted { by: object.meta.name.clone() };
+        for victim in candidate.victims.iter().filter(|v| !v.meta.is_deleting()) {
+            let (wall, generation) = (out.server.wall(), victim.meta.generation);
+            // A victim that is gone meanwhile has made room already.
+            let _ = out.patch(&victim.key(), why(), |o| {
+                if let Body::Pod(pod) = &mut o.body {
+                    let message = "default-scheduler: preempting to accommodate a higher priority pod";
+                    pod.status.set_condition(PodCondition::disruption("PreemptionByScheduler", message, wall, generation));
+                }
+            });
+            let how = Delete { uid: Some(victim.meta.uid), ..Default::default() };
+            if out.delete(&victim.key(), how, why()).is_ok() {
+                out.event(victim, "Normal", "Preempted", format_smolstr!("Preempted by pod {uid} on node {node}"));
+            }
+        }
+        // Less important Pods that were to have this room look for another.
+        let (lost, kept) =
+            std::mem::take(&mut self.nominated).into_iter().partition(|(at, o)| *at == node && priority(o) < priority(object));
+        self.nominated = kept;
+        for (_, other) in lost {
+            let _ = out.patch(&other.key(), why(), |o| {
+                if let Body::Pod(pod) = &mut o.body {
+                    pod.status.nominated_node_name = Str::default();
+                }
+            });
+            let cause = self.pending.get(&other.meta.uid).map_or(0, |p| p.cause);
+            self.enqueue(other.meta.uid, cause);
+        }
+        self.nominated.push((node, object.clone()));
     }
 
     fn bind(&mut self, object: &Rc<Object>, node: &Str, (feasible, nodes, score): (u32, u32, i64), out: &mut Out<'_>) {
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let why = Why::BestNode { feasible, nodes, score };
+        let home = self.nodes.get(node).and_then(|info| info.node.clone());
         let bound = out.patch(&object.key(), why, |o| {
+            // A Pod is told the region and the zone it has come to.
+            for key in [node_info::REGION, node_info::ZONE] {
+                if let Some(value) = home.as_ref().and_then(|home| home.meta.label(key)) {
+                    Rc::make_mut(&mut o.meta.labels).insert(key.into(), value.clone());
+                }
+            }
             if let Body::Pod(pod) = &mut o.body {
                 pod.node_name = node.clone();
+                pod.status.nominated_node_name = Str::default();
                 pod.status.conditions.retain(|c| c.kind != "PodScheduled");
                 pod.status.conditions.push(PodCondition {
                     kind: "PodScheduled".into(),
@@ -244,6 +386,7 @@ impl Scheduler {
                 });
             }
         });
+        self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
         if let Ok(bound) = bound {
             // Counted at once, not when the watch brings it: the next cycle must see it.
             self.nodes.entry(node.clone()).or_default().add(&bound);
@@ -256,13 +399,21 @@ impl Scheduler {
         }
     }
 
-    fn fail(&mut self, object: &Rc<Object>, message: String, out: &mut Out<'_>) {
+    fn fail(&mut self, object: &Rc<Object>, (message, refused_by, nominee): (String, u16, Option<Str>), out: &mut Out<'_>) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let why = Why::NoNode { message: message.as_str().into() };
+        // While a victim is still going, the Pod keeps the node it was promised.
+        let keeps = message.ends_with("nominated node.") || message.ends_with("=Never.");
+        if !keeps {
+            self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
+        }
         // A Pod that is gone meanwhile needs no condition.
         let _ = out.update_status(&out.server.get(&object.key()).cloned().unwrap_or_else(|| object.clone()), why, |o| {
             if let Body::Pod(pod) = &mut o.body {
+                if !keeps {
+                    pod.status.nominated_node_name = nominee.unwrap_or_default();
+                }
                 let old = pod.status.condition("PodScheduled").filter(|c| c.status == "False").cloned();
                 if old.as_ref().is_some_and(|c| c.message == message) {
                     return;
@@ -279,6 +430,29 @@ impl Scheduler {
                 });
             }
         });
-        self.unschedulable.insert(object.meta.uid);
+        self.set_aside(object, refused_by);
     }
+}
+
+/// What is said, who refused as a set, and the node where room can be made.
+type Failure = (String, u16, Option<preemption::Candidate>);
+
+/// Whose refusals a change of a node may turn.
+fn help_of_node(event: &Event<'_>) -> u16 {
+    let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ALL };
+    if event.op == Op::Deleted {
+        return Plugin::Spread.bit();
+    }
+    let old: &Node = before.body();
+    let mut helps = 0;
+    if before.meta.labels != event.object.meta.labels {
+        helps |= Plugin::NodeAffinity.bit() | Plugin::Spread.bit() | Plugin::InterPod.bit() | Plugin::Volumes.bit();
+    }
+    if old.spec.taints != new.spec.taints || old.spec.unschedulable != new.spec.unschedulable {
+        helps |= Plugin::Taints.bit() | Plugin::Unschedulable.bit() | Plugin::Spread.bit() | Plugin::Volumes.bit();
+    }
+    if old.status.allocatable != new.status.allocatable {
+        helps |= Plugin::Resources.bit();
+    }
+    helps
 }

@@ -1,11 +1,13 @@
 //! What the scheduler counts on one node.
 
 use crate::api::node::Node;
-use crate::api::pod::{Pod, Resources};
-use crate::api::{Object, Uid};
+use crate::api::pod::{Affinity, Pod, Resources};
+use crate::api::{Object, Str, Uid};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+pub(super) const REGION: &str = "topology.kubernetes.io/region";
+pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 /// For scoring, a container that requests nothing counts as a little.
 const DEFAULT_CPU: i64 = 100;
 const DEFAULT_MEMORY: i64 = 200 << 20;
@@ -23,6 +25,10 @@ pub struct NodeInfo {
     pub max_pods: i64,
     /// How many of its Pods refuse to be near others.
     pub unsociable: usize,
+    /// How many of its Pods would rather be near others, or not.
+    pub choosy: usize,
+    /// The zone it is in.
+    pub zone: Option<Str>,
     /// What they request.
     pub requested: Resources,
     /// What they request, with a little for containers that request nothing.
@@ -38,6 +44,7 @@ impl NodeInfo {
         if let Some(node) = node {
             let body: &Node = node.body();
             (self.allocatable, self.max_pods) = (body.allocatable(), body.max_pods());
+            self.zone = node.meta.label(ZONE).cloned();
         }
     }
 
@@ -45,13 +52,17 @@ impl NodeInfo {
     pub fn add(&mut self, object: &Rc<Object>) -> bool {
         let pod: &Pod = object.body();
         if let Some(known) = self.pods.insert(object.meta.uid, object.clone()) {
+            if object.meta.is_deleting() && !known.meta.is_deleting() {
+                self.leave_controller(object);
+            }
             // What the scheduler itself has just bound is news when the watch brings it.
             return known.meta.resource_version == object.meta.resource_version;
         }
         self.requested = self.requested.plus(pod.spec.requests);
         self.counted = self.counted.plus(counted(pod));
         self.unsociable += usize::from(is_unsociable(pod));
-        if let Some(owner) = object.meta.controller() {
+        self.choosy += usize::from(is_choosy(pod));
+        if let Some(owner) = object.meta.controller().filter(|_| !object.meta.is_deleting()) {
             *self.by_controller.entry(owner.uid).or_default() += 1;
         }
         true
@@ -64,7 +75,16 @@ impl NodeInfo {
         self.requested = self.requested.minus(pod.spec.requests);
         self.counted = self.counted.minus(counted(pod));
         self.unsociable -= usize::from(is_unsociable(pod));
-        if let Some(owner) = known.meta.controller()
+        self.choosy -= usize::from(is_choosy(pod));
+        if !known.meta.is_deleting() {
+            self.leave_controller(&known);
+        }
+        true
+    }
+
+    /// A Pod that is on its way out does not count where Pods of a controller are spread.
+    fn leave_controller(&mut self, object: &Object) {
+        if let Some(owner) = object.meta.controller()
             && let Some(count) = self.by_controller.get_mut(&owner.uid)
         {
             *count -= 1;
@@ -72,12 +92,18 @@ impl NodeInfo {
                 self.by_controller.remove(&owner.uid);
             }
         }
-        true
     }
 }
 
 fn is_unsociable(pod: &Pod) -> bool {
     !pod.spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty()
+}
+
+fn is_choosy(pod: &Pod) -> bool {
+    let Affinity { pod_affinity: near, pod_anti_affinity: far, .. } = &pod.spec.affinity;
+    !near.required_during_scheduling_ignored_during_execution.is_empty()
+        || !near.preferred_during_scheduling_ignored_during_execution.is_empty()
+        || !far.preferred_during_scheduling_ignored_during_execution.is_empty()
 }
 
 /// The requests of a Pod for scoring.

@@ -6,14 +6,14 @@
 use super::defaults;
 use super::error::ApiError;
 use super::server::ApiServer;
+use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::network::Service;
-use crate::api::pod::{Pod, PodCondition, PodSpec, TOKEN_VOLUME};
+use crate::api::pod::{Pod, PodAffinity, PodCondition, PodSpec, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
-use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
+use crate::api::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
 use serde_json::{Value, json};
+use std::rc::Rc;
 
-/// How long Pods stay on a node that is not ready or not reachable.
-const TOLERATION_SECONDS: i64 = 300;
 /// Marks the class that claims without one get.
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
@@ -27,11 +27,25 @@ impl ApiServer {
             self.check_account(&object.meta.name, &object.meta.namespace, pod)?;
         }
         let wall = self.wall();
+        if let Body::Pod(pod) = &object.body
+            && !pod.node_name.is_empty()
+            && let Some(node) = self.get(&ObjectRef::new(Kind::Node, "", &pod.node_name))
+        {
+            // A Pod is told the region and the zone of its node; those the scheduler places are told then.
+            for key in ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"] {
+                if let Some(value) = node.meta.label(key) {
+                    Rc::make_mut(&mut object.meta.labels).insert(Str::new_static(key), value.clone());
+                }
+            }
+        }
         if let Body::Pod(pod) = &mut object.body {
             self.resolve_priority(&object.meta.name, pod)?;
         }
         match &mut object.body {
-            Body::Pod(pod) => admit_pod(pod, suffix, wall),
+            Body::Pod(pod) => {
+                admit_pod(pod, suffix, wall, self.toleration_seconds);
+                merge_label_keys(pod, &object.meta.labels);
+            }
             Body::PersistentVolumeClaim(claim) => {
                 protect(&mut object.meta.finalizers, "kubernetes.io/pvc-protection");
                 claim.status.phase = "Pending".into();
@@ -51,6 +65,10 @@ impl ApiServer {
             }
             Body::Service(_) => self.allocate_service(object)?,
             Body::StatefulSet(set) => set.status.replicas = 0,
+            Body::DaemonSet(set) => {
+                set.status = Default::default();
+                object.meta.annotate(TEMPLATE_GENERATION, "1");
+            }
             _ => {}
         }
         Ok(())
@@ -168,8 +186,8 @@ fn protect(finalizers: &mut Vec<Str>, name: &'static str) {
     }
 }
 
-fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp) {
-    pod.spec = pod.spec.admitted(complete_spec);
+fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp, toleration_seconds: i64) {
+    pod.spec = pod.spec.admitted(|spec| complete_spec(spec, toleration_seconds));
     if pod.spec.volumes.iter().any(|v| v.name == TOKEN_VOLUME) {
         pod.token = suffix;
     }
@@ -186,11 +204,57 @@ fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp) {
     }
 }
 
+/// Puts the values of the Pod's own labels, as `matchLabelKeys` and `mismatchLabelKeys` ask, into the selectors.
+fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
+    let affinity = &pod.spec.affinity;
+    let sociable = |a: &PodAffinity| {
+        !a.required_during_scheduling_ignored_during_execution.is_empty()
+            || !a.preferred_during_scheduling_ignored_during_execution.is_empty()
+    };
+    if pod.spec.topology_spread_constraints.is_empty() && !sociable(&affinity.pod_affinity) && !sociable(&affinity.pod_anti_affinity) {
+        return;
+    }
+    let mut raw = pod.spec.raw.clone();
+    let mut changed = false;
+    let mut merge = |term: &mut Value| {
+        for (field, operator) in [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")] {
+            let keys = term.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
+            for key in keys.iter().filter_map(Value::as_str) {
+                if let Some(value) = labels.get(key).filter(|_| term.get("labelSelector").is_some_and(Value::is_object)) {
+                    let new = json!({"key": key, "operator": operator, "values": [value.as_str()]});
+                    match &mut term["labelSelector"]["matchExpressions"] {
+                        Value::Array(list) => list.push(new),
+                        none => *none = Value::Array(vec![new]),
+                    }
+                    changed = true;
+                }
+            }
+        }
+    };
+    let mut each = |list: Option<&mut Value>, inner: &str| {
+        for item in list.and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(term) = if inner.is_empty() { Some(item) } else { item.get_mut(inner) } {
+                merge(term);
+            }
+        }
+    };
+    each(raw.get_mut("topologySpreadConstraints"), "");
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        if let Some(part) = raw.pointer_mut("/affinity").and_then(|a| a.get_mut(kind)) {
+            each(part.get_mut("requiredDuringSchedulingIgnoredDuringExecution"), "");
+            each(part.get_mut("preferredDuringSchedulingIgnoredDuringExecution"), "podAffinityTerm");
+        }
+    }
+    if changed && let Ok(spec) = PodSpec::from_raw(raw) {
+        pod.spec = spec;
+    }
+}
+
 /// Completes the spec of a Pod that is being created; the token volume gets the name that stands for every Pod's own.
-fn complete_spec(spec: &mut Value) {
+fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
     let mut pod = json!({ "apiVersion": "v1", "kind": "Pod", "spec": spec.take() });
     defaults::apply_defaults(&mut pod);
-    defaults::admit_pod(&mut pod, &TOKEN_VOLUME[TOKEN_VOLUME.len() - 5..], TOLERATION_SECONDS);
+    defaults::admit_pod(&mut pod, &TOKEN_VOLUME[TOKEN_VOLUME.len() - 5..], toleration_seconds);
     *spec = pod["spec"].take();
 }
 

@@ -13,6 +13,8 @@ pub enum Reason {
     Invalid,
     Forbidden,
     BadRequest,
+    TooManyRequests,
+    InternalError,
 }
 
 /// A refusal.
@@ -62,6 +64,16 @@ impl ApiError {
     /// The request could not be read.
     pub fn bad_request(message: String) -> Self {
         ApiError { reason: Reason::BadRequest, message }
+    }
+
+    /// Not now; the client may try again.
+    pub fn too_many_requests(message: &str) -> Self {
+        ApiError { reason: Reason::TooManyRequests, message: message.into() }
+    }
+
+    /// The server or a loop cannot do it.
+    pub fn internal(message: &str) -> Self {
+        ApiError { reason: Reason::InternalError, message: message.into() }
     }
 
     /// The request is not allowed.

@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod defaults;
 mod error;
+mod eviction;
 mod limit_ranges;
 pub mod patch;
 pub mod quota;

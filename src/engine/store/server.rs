@@ -7,6 +7,7 @@
 
 use super::error::ApiError;
 use super::requests::{Delete, Propagation};
+use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
 use crate::engine::journal::{Actor, Entry, EntryId, Op, Record};
 use crate::engine::rng::Rng;
@@ -49,6 +50,8 @@ pub struct ApiServer {
     pub rng: Rng,
     /// Writes of loops that are to be refused once, as a person asks.
     pub(in crate::engine) conflicts: Vec<crate::engine::informer::Lost>,
+    /// How long Pods stay on a node that is not ready or not reachable, unless they say otherwise.
+    pub toleration_seconds: i64,
     pub(super) next_service_ip: u32,
     pub(super) next_node_port: u16,
 }
@@ -64,6 +67,7 @@ impl ApiServer {
             epoch,
             rng: Rng::new(seed),
             conflicts: Vec::new(),
+            toleration_seconds: 300,
             next_service_ip: 0,
             next_node_port: 0,
         }
@@ -171,6 +175,11 @@ impl ApiServer {
     pub fn update(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         let old = self.read_before(origin, &object, &why)?;
         keep_status(&mut object, &old);
+        if let (Body::DaemonSet(new), Body::DaemonSet(before)) = (&object.body, &old.body) {
+            let count = old.meta.annotation(TEMPLATE_GENERATION).and_then(|n| n.parse::<i64>().ok()).unwrap_or(1);
+            let changed = new.template != before.template;
+            object.meta.annotate(TEMPLATE_GENERATION, &(count + i64::from(changed)).to_string());
+        }
         // Deployments alone count changes of their annotations too.
         let annotated = old.kind == Kind::Deployment && old.meta.annotations != object.meta.annotations;
         let generation = old.meta.generation + i64::from(annotated || spec_changed(&old, &object));
@@ -377,6 +386,7 @@ fn spec_changed(old: &Object, new: &Object) -> bool {
         (Body::ReplicaSet(a), Body::ReplicaSet(b)) => a.spec != b.spec,
         (Body::StatefulSet(a), Body::StatefulSet(b)) => a.spec != b.spec,
         (Body::Job(a), Body::Job(b)) => a.spec != b.spec,
+        (Body::DaemonSet(a), Body::DaemonSet(b)) => a.spec != b.spec,
         (Body::EndpointSlice(a), Body::EndpointSlice(b)) => a != b || old.meta.labels != new.meta.labels,
         (Body::Other(a), Body::Other(b)) => a.get("spec") != b.get("spec"),
         _ => false,
@@ -391,6 +401,7 @@ fn keep_status(new: &mut Object, old: &Object) {
         (Body::Deployment(n), Body::Deployment(o)) => n.status = o.status.clone(),
         (Body::StatefulSet(n), Body::StatefulSet(o)) => n.status = o.status.clone(),
         (Body::Job(n), Body::Job(o)) => n.status = o.status.clone(),
+        (Body::DaemonSet(n), Body::DaemonSet(o)) => n.status = o.status.clone(),
         (Body::Service(n), Body::Service(o)) => n.status = o.status.clone(),
         (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.status = o.status.clone(),
         (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.status = o.status.clone(),
@@ -417,6 +428,7 @@ fn keep_spec(new: &mut Object, old: &Object) {
         (Body::Deployment(n), Body::Deployment(o)) => n.spec = o.spec.clone(),
         (Body::StatefulSet(n), Body::StatefulSet(o)) => n.spec = o.spec.clone(),
         (Body::Job(n), Body::Job(o)) => n.spec = o.spec.clone(),
+        (Body::DaemonSet(n), Body::DaemonSet(o)) => (n.spec, n.template) = (o.spec.clone(), o.template.clone()),
         (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.spec = o.spec.clone(),
         (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.spec = o.spec.clone(),
         (Body::Node(n), Body::Node(o)) => n.spec = o.spec.clone(),

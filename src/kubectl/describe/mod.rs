@@ -75,6 +75,7 @@ impl<'a> Page<'a> {
             Kind::PersistentVolume => storage::volume(&mut self),
             Kind::StorageClass => storage::class(&mut self),
             Kind::Node => nodes::node(&mut self),
+            Kind::PodDisruptionBudget => nodes::budget(&mut self),
             Kind::ResourceQuota => return nodes::quota(&self),
             Kind::Namespace => nodes::namespace(&mut self),
             _ => nodes::other(&mut self),

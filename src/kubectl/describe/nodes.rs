@@ -3,7 +3,7 @@
 use super::{Page, long, name, show};
 use crate::api::Kind;
 use crate::api::quantity::Quantity;
-use crate::kubectl::printers::{or_none, tabs, yaml};
+use crate::kubectl::printers::{or_none, selector, tabs, yaml};
 use serde_json::Value;
 
 pub fn node(page: &mut Page<'_>) {
@@ -111,6 +111,27 @@ fn pods(page: &mut Page<'_>) {
         let sum = |kind: &str| all.iter().map(|pod| total(pod, kind, resource)).fold(Quantity::ZERO, Quantity::plus);
         let line = format!("  {resource}\t{}\t{}", share(sum("requests"), page, resource), share(sum("limits"), page, resource));
         page.line(line);
+    }
+}
+
+pub fn budget(page: &mut Page<'_>) {
+    let row = page.row;
+    page.name();
+    for (title, path) in [("Min available", "/spec/minAvailable"), ("Max unavailable", "/spec/maxUnavailable")] {
+        if !row.at(path).is_null() {
+            page.field(title, show(row.at(path)));
+        }
+    }
+    let selects = row.at("/spec/selector");
+    page.field("Selector", if selects.is_null() { "<unset>".into() } else { selector(selects) });
+    page.line("Status:");
+    for (title, field) in [
+        ("Allowed disruptions", "disruptionsAllowed"),
+        ("Current", "currentHealthy"),
+        ("Desired", "desiredHealthy"),
+        ("Total", "expectedPods"),
+    ] {
+        page.line(format!("    {title}:\t{}", row.number(&format!("/status/{field}"))));
     }
 }
 

@@ -1,14 +1,15 @@
 //! Remembered templates: one ControllerRevision each, named by a hash of its data.
 //!
-//! Models `pkg/controller/history/controller_history.go` and `getStatefulSetRevisions`.
+//! Models `getStatefulSetRevisions` of `pkg/controller/statefulset/stateful_set_control.go`.
 
 use crate::api::pod::PodTemplate;
 use crate::api::workload::{ControllerRevision, StatefulSet};
-use crate::api::{Body, Kind, Object, ObjectMeta, Str, hash};
+use crate::api::{Object, Str, hash};
+use crate::engine::controllers::history::{delete_oldest, new_revision, number, renumber};
 use crate::engine::out::Out;
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::rc::Rc;
 
 const HASH_LABEL: &str = "controller.kubernetes.io/hash";
@@ -31,10 +32,6 @@ impl Revisions {
     }
 }
 
-fn number(revision: &Object) -> i64 {
-    revision.body::<ControllerRevision>().revision
-}
-
 /// Finds or makes the revision of the current template.
 pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>], out: &mut Out<'_>) -> Result<Revisions, ApiError> {
     let mut sorted = known.to_vec();
@@ -46,12 +43,11 @@ pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>],
     let update = match sorted.iter().rev().find(|r| r.meta.name == name) {
         Some(equal) if number(equal) + 1 == next => equal.clone(),
         // An older template is wanted again: its revision becomes the newest.
-        Some(equal) => out.update(equal, Why::NewRevision { revision: next }, |o| {
-            if let Body::ControllerRevision(r) = &mut o.body {
-                r.revision = next;
-            }
-        })?,
-        None => out.create(new_revision(object, set, &name, &text, next), Why::NewRevision { revision: next })?,
+        Some(equal) => renumber(equal, next, out)?,
+        None => {
+            let new = new_revision(object, &set.spec.template, (&name, HASH_LABEL), Default::default(), next);
+            out.create(new, Why::NewRevision { revision: next })?
+        }
     };
     let current = sorted.iter().find(|r| r.meta.name == set.status.current_revision).cloned();
     Ok(Revisions {
@@ -59,22 +55,6 @@ pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>],
         update: update.meta.name.clone(),
         current_data: current,
     })
-}
-
-fn new_revision(object: &Object, set: &StatefulSet, name: &Str, data: &str, revision: i64) -> Object {
-    let mut labels = (*set.spec.template.labels).clone();
-    labels.insert(Str::new_static(HASH_LABEL), name.rsplit('-').next().unwrap_or("").into());
-    Object {
-        kind: Kind::ControllerRevision,
-        meta: ObjectMeta {
-            name: name.clone(),
-            namespace: object.meta.namespace.clone(),
-            labels: Rc::new(labels),
-            owner_references: vec![object.controller_reference()],
-            ..Default::default()
-        },
-        body: Body::ControllerRevision(ControllerRevision { data: serde_json::from_str(data).unwrap_or(json!({})), revision }),
-    }
 }
 
 /// Deletes the oldest revisions that no Pod runs, beyond the history limit.
@@ -89,11 +69,7 @@ pub(super) fn truncate(
     let limit = set.spec.revision_history_limit.unwrap_or(10);
     let is_live =
         |r: &Object| r.meta.name == now.current || r.meta.name == now.update || pods.iter().any(|p| super::revision_of(p) == r.meta.name);
-    let mut idle: Vec<_> = known.iter().filter(|r| !is_live(r) && r.meta.is_controlled_by(object.meta.uid)).collect();
-    crate::order::sort_by_key(&mut idle, |r| number(r));
+    let idle: Vec<_> = known.iter().filter(|r| !is_live(r) && r.meta.is_controlled_by(object.meta.uid)).cloned().collect();
     let surplus = idle.len().saturating_sub(limit as usize);
-    for revision in idle.into_iter().take(surplus) {
-        out.delete(&revision.key(), Default::default(), Why::HistoryLimit { limit })?;
-    }
-    Ok(())
+    delete_oldest(idle, surplus, limit, out)
 }

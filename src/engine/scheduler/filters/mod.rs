@@ -6,21 +6,46 @@ mod node_name;
 mod ports;
 mod resources;
 mod taints;
+mod topology_spread;
 mod unschedulable;
 mod volume_binding;
 
-pub(super) use node_affinity::selects;
+pub(super) use node_affinity::{selects, term_matches};
+pub(in crate::engine) use {node_affinity::fits as fits_affinity, taints::tolerates};
 
 use super::Cycle;
 use super::node_info::NodeInfo;
 use crate::api::node::Node;
-use crate::api::pod::Pod;
 use crate::api::{Object, Str};
-use std::collections::BTreeMap;
+
+/// Who refuses: decides which changes make another try worth while.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Plugin {
+    Unschedulable,
+    NodeName,
+    Taints,
+    NodeAffinity,
+    Ports,
+    Resources,
+    Volumes,
+    Spread,
+    InterPod,
+}
+
+impl Plugin {
+    /// As a member of a set.
+    pub const fn bit(self) -> u16 {
+        1 << self as u8
+    }
+}
 
 /// A node's refusal of a Pod.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
+    /// Who refuses.
+    pub plugin: Plugin,
     /// The scheduler's words; several for resources.
     pub reasons: Vec<Str>,
     /// Whether removing other Pods could help.
@@ -28,12 +53,27 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    fn final_(reason: &'static str) -> Option<Refusal> {
-        Some(Refusal { reasons: vec![Str::new_static(reason)], preemption_helps: false })
+    /// The node could not be used even if it were empty.
+    pub fn no_help() -> Refusal {
+        Refusal {
+            plugin: Plugin::NodeName,
+            reasons: vec![Str::new_static("Preemption is not helpful for scheduling")],
+            preemption_helps: false,
+        }
     }
 
-    fn for_now(reason: &'static str) -> Option<Refusal> {
-        Some(Refusal { reasons: vec![Str::new_static(reason)], preemption_helps: true })
+    /// Nobody on the node has a lower priority.
+    pub fn no_victims() -> Refusal {
+        let reasons = vec![Str::new_static("No preemption victims found for incoming pod")];
+        Refusal { plugin: Plugin::NodeName, reasons, preemption_helps: false }
+    }
+
+    fn final_(plugin: Plugin, reason: &'static str) -> Option<Refusal> {
+        Some(Refusal { plugin, reasons: vec![Str::new_static(reason)], preemption_helps: false })
+    }
+
+    fn for_now(plugin: Plugin, reason: &'static str) -> Option<Refusal> {
+        Some(Refusal { plugin, reasons: vec![Str::new_static(reason)], preemption_helps: true })
     }
 }
 
@@ -41,6 +81,7 @@ type Filter = fn(&Cycle<'_>, &Object, &Node, &NodeInfo) -> Option<Refusal>;
 
 /// All filters, in the order they are asked; the first refusal counts.
 pub const ALL: &[Filter] = &[
+    node_affinity::pinned,
     unschedulable::filter,
     node_name::filter,
     taints::filter,
@@ -48,39 +89,25 @@ pub const ALL: &[Filter] = &[
     ports::filter,
     resources::filter,
     volume_binding::filter,
+    topology_spread::filter,
     inter_pod_affinity::filter,
 ];
 
-/// The text of a FailedScheduling Event.
-pub fn message(nodes: usize, refusals: Vec<Refusal>, pod: &Pod) -> String {
+/// The beginning of the text of a FailedScheduling Event: what each node has against the Pod.
+pub fn reasons(nodes: usize, refusals: &[Refusal]) -> String {
     if nodes == 0 {
         return "no nodes available to schedule pods".into();
     }
-    let mut counts: BTreeMap<Str, usize> = BTreeMap::new();
-    let mut preemption: BTreeMap<&str, usize> = BTreeMap::new();
-    for refusal in &refusals {
-        for reason in &refusal.reasons {
-            *counts.entry(reason.clone()).or_default() += 1;
+    let mut counts: Vec<(Str, usize)> = Vec::new();
+    for reason in refusals.iter().flat_map(|r| &r.reasons) {
+        match counts.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, n)) => *n += 1,
+            None => counts.push((reason.clone(), 1)),
         }
-        let word = if refusal.preemption_helps {
-            "No preemption victims found for incoming pod."
-        } else {
-            "Preemption is not helpful for scheduling."
-        };
-        *preemption.entry(word).or_default() += 1;
     }
-    let reasons = list(counts.iter().map(|(reason, n)| (reason.as_str(), *n)));
-    let head = format!("0/{nodes} nodes are available: {reasons}.");
-    if pod.spec.preemption_policy == "Never" {
-        return format!("{head} no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.");
-    }
-    format!("{head} no new claims to deallocate, preemption: 0/{nodes} nodes are available: {}", list(preemption.into_iter()))
-}
-
-fn list<'a>(counts: impl Iterator<Item = (&'a str, usize)>) -> String {
-    let mut parts: Vec<String> = counts.map(|(reason, n)| format!("{n} {reason}")).collect();
+    let mut parts: Vec<String> = counts.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
     crate::order::sort(&mut parts);
-    parts.join(", ")
+    format!("0/{nodes} nodes are available: {}.", parts.join(", "))
 }
 
 #[cfg(test)]
@@ -90,15 +117,11 @@ mod tests {
     #[test]
     fn refusals_are_counted_and_sorted_as_kube_scheduler_prints_them() {
         let refusals = vec![
-            Refusal::final_("node(s) were unschedulable"),
-            Refusal::final_("node(s) were unschedulable"),
-            Refusal::final_("node(s) had untolerated taint(s)"),
+            Refusal::final_(Plugin::Unschedulable, "node(s) were unschedulable"),
+            Refusal::final_(Plugin::Unschedulable, "node(s) were unschedulable"),
+            Refusal::final_(Plugin::Taints, "node(s) had untolerated taint(s)"),
         ];
-        let text = message(3, refusals.into_iter().flatten().collect(), &Pod::default());
-        assert_eq!(
-            text,
-            "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) were unschedulable. no new claims to deallocate, \
-             preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
-        );
+        let text = reasons(3, &refusals.into_iter().flatten().collect::<Vec<_>>());
+        assert_eq!(text, "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) were unschedulable.");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/fit.go`.
 
-use super::{Cycle, NodeInfo, Refusal};
+use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::node::Node;
 use crate::api::{Object, Str};
 
@@ -24,5 +24,5 @@ pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -
             never |= want > all;
         }
     }
-    (!reasons.is_empty()).then_some(Refusal { reasons, preemption_helps: !never })
+    (!reasons.is_empty()).then_some(Refusal { plugin: Plugin::Resources, reasons, preemption_helps: !never })
 }

@@ -2,13 +2,13 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/tainttoleration`.
 
-use super::{Cycle, NodeInfo, Refusal};
+use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::Object;
 use crate::api::node::{Node, Taint};
 use crate::api::pod::Toleration;
 
 /// Whether one of the tolerations covers the taint. An empty key with `Exists` covers all, an empty effect every effect.
-pub(super) fn tolerates(tolerations: &[Toleration], taint: &Taint) -> bool {
+pub(in crate::engine) fn tolerates(tolerations: &[Toleration], taint: &Taint) -> bool {
     tolerations.iter().any(|t| {
         let value = t.operator == "Exists" || t.value == taint.value;
         (t.effect.is_empty() || t.effect == taint.effect) && (t.key == taint.key || (t.key.is_empty() && t.operator == "Exists")) && value
@@ -20,7 +20,7 @@ pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -
     // A cordoned node carries this taint as well; the filter before has spoken of it.
     let mut hard = hard.filter(|t| t.key != "node.kubernetes.io/unschedulable");
     if hard.any(|taint| !tolerates(&cycle.pod.spec.tolerations, taint)) {
-        return Refusal::final_("node(s) had untolerated taint(s)");
+        return Refusal::final_(Plugin::Taints, "node(s) had untolerated taint(s)");
     }
     None
 }
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn a_toleration_covers_what_it_names() {
-        let taint = Taint { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into() };
+        let taint = Taint { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into(), ..Default::default() };
         let t = |key: &str, operator: &str, value: &str, effect: &str| Toleration {
             key: key.into(),
             operator: operator.into(),

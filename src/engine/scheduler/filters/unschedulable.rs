@@ -3,7 +3,7 @@
 //! Models `pkg/scheduler/framework/plugins/nodeunschedulable`.
 
 use super::taints::tolerates;
-use super::{Cycle, NodeInfo, Refusal};
+use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::Object;
 use crate::api::node::{Node, Taint};
 
@@ -12,5 +12,5 @@ pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -
         return None;
     }
     let taint = Taint { key: "node.kubernetes.io/unschedulable".into(), effect: "NoSchedule".into(), ..Default::default() };
-    if tolerates(&cycle.pod.spec.tolerations, &taint) { None } else { Refusal::final_("node(s) were unschedulable") }
+    if tolerates(&cycle.pod.spec.tolerations, &taint) { None } else { Refusal::final_(Plugin::Unschedulable, "node(s) were unschedulable") }
 }

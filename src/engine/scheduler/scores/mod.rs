@@ -1,10 +1,14 @@
 //! Scores: which of the nodes that fit is best? Each in its own file, 0 to 100, with upstream's weights.
 
 mod balanced_allocation;
+mod inter_pod_affinity;
 mod least_allocated;
+mod node_affinity;
+mod taints;
 mod topology_spread;
 
 use super::Cycle;
+use super::filters::fits_affinity;
 use super::node_info::NodeInfo;
 use crate::api::Str;
 
@@ -14,5 +18,8 @@ pub fn total(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     for (sum, (_, info)) in sums.iter_mut().zip(feasible) {
         *sum = topology_spread::WEIGHT * *sum + least_allocated::score(cycle, info) + balanced_allocation::score(cycle, info);
     }
+    node_affinity::add(&mut sums, cycle, feasible);
+    taints::add(&mut sums, cycle, feasible);
+    inter_pod_affinity::add(&mut sums, cycle, feasible);
     sums
 }

@@ -1,29 +1,111 @@
-//! Spreads the Pods of one controller over nodes, as the default constraints ask.
+//! Spreads Pods over domains: as their soft constraints ask, or those of one controller over nodes and zones.
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/scoring.go` with its system defaults.
 
 use super::Cycle;
-use crate::api::Str;
+use crate::api::{Object, Str};
 use crate::engine::scheduler::node_info::NodeInfo;
+use crate::engine::scheduler::spread::{includes, matching};
 
 /// Upstream's weight of this score.
 pub(super) const WEIGHT: i64 = 2;
-/// The system default for `kubernetes.io/hostname`.
-const MAX_SKEW: f64 = 3.0;
+/// The system defaults for `kubernetes.io/hostname` and for the zone.
+const NODE_SKEW: f64 = 3.0;
+const ZONE_SKEW: f64 = 5.0;
+const HOSTNAME: &str = "kubernetes.io/hostname";
 
-/// 100 for the node with the fewest Pods of the same controller, down to 0.
+/// 100 for the node with the fewest Pods, down to 0.
+pub(super) fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
+    let costs = if cycle.pod.spec.topology_spread_constraints.is_empty() {
+        // Only these are asked for their selectors when defaults are made.
+        let owner =
+            cycle.object.meta.controller().filter(|o| matches!(o.kind.as_str(), "ReplicaSet" | "StatefulSet" | "ReplicationController"));
+        let Some(owner) = owner else { return vec![0; feasible.len()] };
+        by_default(cycle, owner.uid, feasible)
+    } else {
+        by_constraints(cycle, feasible)
+    };
+    let known = || costs.iter().flatten();
+    let (max, min) = (known().max().copied().unwrap_or(0), known().min().copied().unwrap_or(0));
+    let score = |cost: &Option<i64>| match cost {
+        None => 0,
+        Some(_) if max == 0 => 100,
+        Some(cost) => 100 * (max + min - cost) / max,
+    };
+    costs.iter().map(score).collect()
+}
+
+/// Rare domains weigh less.
+fn weight(domains: usize) -> f64 {
+    ((domains + 2) as f64).ln()
+}
+
+/// What the defaults cost: the Pods of the same controller on the node, and in its zone.
 ///
 /// With counts 2, 0, 1 on three nodes and weight `ln(5) = 1.61`: costs 5, 2, 4; scores `100 * (5 + 2 - cost) / 5` = 40, 100, 60.
-pub(super) fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
-    let Some(owner) = cycle.object.meta.controller() else { return vec![0; feasible.len()] };
-    let weight = ((feasible.len() + 2) as f64).ln();
-    let costs: Vec<i64> = feasible
-        .iter()
-        .map(|(_, info)| {
-            let count = info.by_controller.get(&owner.uid).copied().unwrap_or(0);
-            (count as f64 * weight + (MAX_SKEW - 1.0)).round() as i64
-        })
-        .collect();
-    let (max, min) = (costs.iter().max().copied().unwrap_or(0), costs.iter().min().copied().unwrap_or(0));
-    costs.iter().map(|cost| if max == 0 { 100 } else { 100 * (max + min - cost) / max }).collect()
+fn by_default(cycle: &Cycle<'_>, owner: crate::api::Uid, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
+    let node_weight = weight(feasible.len());
+    let count = |info: &NodeInfo| info.by_controller.get(&owner).copied().unwrap_or(0);
+    let mut zones: Vec<(&Str, i64)> = Vec::new();
+    for zone in feasible.iter().filter_map(|(_, info)| info.zone.as_ref()) {
+        if zones.iter().all(|(z, _)| *z != zone) {
+            zones.push((zone, 0));
+        }
+    }
+    if !zones.is_empty() {
+        for info in cycle.nodes.values().filter(|info| info.node.as_ref().is_some_and(|n| super::fits_affinity(&cycle.pod.spec, n))) {
+            if let Some(zone) = zones.iter_mut().find(|(z, _)| info.zone.as_ref() == Some(z)) {
+                zone.1 += count(info);
+            }
+        }
+    }
+    let zone_weight = weight(zones.len());
+    let cost = |info: &NodeInfo| {
+        let mut cost = count(info) as f64 * node_weight + (NODE_SKEW - 1.0);
+        if let Some((_, n)) = zones.iter().find(|(z, _)| info.zone.as_ref() == Some(z)) {
+            cost += *n as f64 * zone_weight + (ZONE_SKEW - 1.0);
+        }
+        cost.round() as i64
+    };
+    feasible.iter().map(|(_, info)| Some(cost(info))).collect()
+}
+
+/// What the Pod's own soft constraints cost; none for a node that lacks one of their keys.
+fn by_constraints(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
+    let soft: Vec<_> = cycle.pod.spec.topology_spread_constraints.iter().filter(|c| c.when_unsatisfiable == "ScheduleAnyway").collect();
+    if soft.is_empty() {
+        return vec![Some(0); feasible.len()];
+    }
+    let has_all = |node: &Object| soft.iter().all(|c| node.meta.label(&c.topology_key).is_some());
+    let usable = |info: &NodeInfo| info.node.as_ref().filter(|n| has_all(n)).cloned();
+    let mut costs: Vec<f64> = vec![0.0; feasible.len()];
+    let eligible = feasible.iter().filter(|(_, info)| usable(info).is_some()).count();
+    for c in &soft {
+        let mut domains: Vec<(Str, i64)> = Vec::new();
+        if c.topology_key != HOSTNAME {
+            for (_, info) in feasible {
+                if let Some(value) = usable(info).and_then(|n| n.meta.label(&c.topology_key).cloned())
+                    && domains.iter().all(|(v, _)| *v != value)
+                {
+                    domains.push((value, 0));
+                }
+            }
+            for info in cycle.nodes.values() {
+                let Some(node) = usable(info).filter(|n| includes(c, cycle.pod, n)) else { continue };
+                if let Some(domain) = domains.iter_mut().find(|(v, _)| node.meta.label(&c.topology_key) == Some(v)) {
+                    domain.1 += matching(c, cycle.object, info);
+                }
+            }
+        }
+        let weight = weight(if c.topology_key == HOSTNAME { eligible } else { domains.len() });
+        for (cost, (_, info)) in costs.iter_mut().zip(feasible) {
+            let Some(node) = usable(info) else { continue };
+            let count = match domains.iter().find(|(v, _)| node.meta.label(&c.topology_key) == Some(v)) {
+                Some((_, n)) => *n,
+                None => matching(c, cycle.object, info),
+            };
+            *cost += count as f64 * weight + (c.max_skew - 1) as f64;
+        }
+    }
+    costs.iter().zip(feasible).map(|(cost, (_, info))| usable(info).map(|_| cost.round() as i64)).collect()
 }

@@ -1,0 +1,119 @@
+//! Replaces Pods of older templates, a few nodes at a time.
+//!
+//! Guarantees: without surge at most `maxUnavailable` nodes are without an available Pod because of the update; with
+//! surge an old Pod stays until the new one beside it is available.
+//! Models `rollingUpdate` of `pkg/controller/daemon/update.go`.
+
+use super::Pass;
+use super::placement::is_updated;
+use crate::api::workload::{IntOrPercent, RollingUpdate};
+use crate::api::{Object, Str};
+use crate::engine::why::Why;
+use std::rc::Rc;
+
+/// Pods to delete and nodes to give a second Pod, each with its reason.
+#[derive(Default)]
+pub(super) struct Plan {
+    pub delete: Vec<(Rc<Object>, Why)>,
+    pub create: Vec<(Str, Why)>,
+}
+
+/// The new and the old Pod of a node.
+type Pair<'a> = (Option<&'a Rc<Object>>, Option<&'a Rc<Object>>);
+
+/// The Pods of a node that are not being deleted; none if there are two of a kind.
+fn pair<'a>(pass: &Pass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>> {
+    let (mut new, mut old) = (None, None);
+    for pod in pods.iter().filter(|p| !p.meta.is_deleting()) {
+        let slot = if is_updated(pass.object, pod, &pass.hash) { &mut new } else { &mut old };
+        if slot.replace(pod).is_some() {
+            return None;
+        }
+    }
+    Some((new, old))
+}
+
+/// `maxSurge` and `maxUnavailable` of so many nodes; both are rounded up, and at least one is not 0.
+pub(super) fn limits(rolling: Option<&RollingUpdate>, nodes: i64) -> (i64, i64) {
+    let of = |value: Option<&IntOrPercent>, default: i64| value.map_or(default, |v| v.resolve(nodes, true));
+    let surge = of(rolling.and_then(|r| r.max_surge.as_ref()), 0);
+    let unavailable = of(rolling.and_then(|r| r.max_unavailable.as_ref()), 1);
+    (surge, if nodes > 0 && surge == 0 && unavailable == 0 { 1 } else { unavailable })
+}
+
+pub(super) fn plan(pass: &Pass<'_>) -> Plan {
+    let wanted = pass.nodes.iter().filter(|n| n.run).count() as i64;
+    let (surge, unavailable) = limits(pass.set.spec.update_strategy.rolling_update.as_ref(), wanted);
+    if surge == 0 { replace(pass, unavailable) } else { add(pass, surge, wanted) }
+}
+
+fn replace(pass: &Pass<'_>, at_most: i64) -> Plan {
+    let mut unavailable = 0;
+    let (mut broken, mut candidates) = (Vec::new(), Vec::new());
+    for node in pass.nodes.iter().filter(|n| n.run || !n.pods.is_empty()) {
+        match pair(pass, &node.pods) {
+            None | Some((None, None)) | Some((Some(_), Some(_))) => unavailable += 1,
+            Some((Some(new), None)) => unavailable += i64::from(!pass.is_available(new)),
+            Some((None, Some(old))) if !pass.is_available(old) => {
+                broken.push(old.clone());
+                unavailable += 1;
+            }
+            Some((None, Some(_))) if unavailable >= at_most => {}
+            Some((None, Some(old))) => candidates.push(old.clone()),
+        }
+    }
+    candidates.truncate((at_most - unavailable).max(0) as usize);
+    let why = |pod: Rc<Object>| (pod, Why::ReplaceDaemon { unavailable, at_most });
+    Plan { delete: broken.into_iter().chain(candidates).map(why).collect(), ..Default::default() }
+}
+
+fn add(pass: &Pass<'_>, at_most: i64, wanted: i64) -> Plan {
+    let (mut surging, mut available) = (0, 0);
+    let (mut leaving, mut broken, mut candidates) = (Vec::new(), Vec::new(), Vec::new());
+    let mut plan = Plan::default();
+    for node in pass.nodes.iter().filter(|n| n.run || !n.pods.is_empty()) {
+        let Some((new, old)) = pair(pass, &node.pods) else {
+            surging += 1;
+            continue;
+        };
+        available += i64::from(old.or(new).is_some_and(|pod| pass.is_available(pod)));
+        let Some(old) = old else { continue };
+        let name = node.name.clone();
+        match new {
+            None if !node.run && !pass.is_available(old) => plan.delete.push((old.clone(), Why::NodeUnfit { node: name })),
+            None if !node.run => leaving.push((old.clone(), Why::NodeUnfit { node: name })),
+            None if !pass.is_available(old) => broken.push(name),
+            None if surging >= at_most => {}
+            None => candidates.push(name),
+            Some(new) if !pass.is_available(new) => surging += 1,
+            Some(_) => plan.delete.push((old.clone(), Why::NodeHasPod { node: name })),
+        }
+    }
+    // Where the Pods may no longer run they stay until others are available instead.
+    leaving.truncate((available - wanted).max(0) as usize);
+    plan.delete.extend(leaving);
+    candidates.truncate((at_most - surging).max(0) as usize);
+    let why = |node: Str| (node.clone(), Why::Surge { node, at_most });
+    plan.create = broken.into_iter().chain(candidates).map(why).collect();
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_round_up_and_never_stop_an_update() {
+        let rolling = |surge, unavailable| RollingUpdate { max_surge: Some(surge), max_unavailable: Some(unavailable), partition: None };
+        use IntOrPercent::{Int, Percent};
+        let cases = [
+            (None, (0, 1)),
+            (Some(rolling(Int(0), Percent(34))), (0, 2)),
+            (Some(rolling(Percent(10), Int(0))), (1, 0)),
+            (Some(rolling(Int(0), Int(0))), (0, 1)),
+        ];
+        for (rolling, expected) in cases {
+            assert_eq!(limits(rolling.as_ref(), 3), expected, "{rolling:?}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Counts how many Pods of each PodDisruptionBudget may be disrupted.
+//!
+//! Guarantees: a Pod that was evicted does not count as healthy, even before it is seen to go; after a failure nothing
+//! may be disrupted.
+//! Models `pkg/controller/disruption/disruption.go`.
+
+use super::{Controller, Event, Watch};
+use crate::api::daemonset::DaemonSet;
+use crate::api::pod::Pod;
+use crate::api::policy::{BudgetSpec, BudgetStatus};
+use crate::api::time::SECOND;
+use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
+use crate::api::{Body, Kind, Object, ObjectRef, Timestamp, Uid};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use serde_json::Value;
+use smol_str::format_smolstr;
+use std::rc::Rc;
+
+/// The name its Events carry.
+const EVENTS: &str = "controllermanager";
+/// A Pod that was evicted and is still there after this counts again.
+const DELETION_TIMEOUT: i64 = 120;
+
+/// The disruption loop.
+pub struct DisruptionController;
+
+impl Controller for DisruptionController {
+    fn name(&self) -> &'static str {
+        "disruption-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::PodDisruptionBudget), Watch::Maps(Kind::Pod)]
+    }
+
+    /// A Pod wakes the first budget that selects it.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let pod = event.object;
+        if cache.list(Kind::PodDisruptionBudget).next().is_none() {
+            return;
+        }
+        let mut budgets = cache.list_in(Kind::PodDisruptionBudget, &pod.meta.namespace);
+        if let Some(budget) = budgets.find(|b| BudgetSpec::of(b).selects(pod)) {
+            wake(budget.key());
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+        let (spec, old) = (BudgetSpec::of(object), BudgetStatus::of(object));
+        let pods: Vec<_> = view.cache.list_in(Kind::Pod, &key.namespace).filter(|p| spec.selects(p)).cloned().collect();
+        if pods.is_empty() {
+            out.event_as(EVENTS, object, "Normal", "NoPods", "No matching pods found");
+        }
+        let generation = object.meta.generation;
+        let (expected, desired) = match expected(&spec, &pods, view.cache) {
+            Ok(counts) => counts,
+            Err(text) => {
+                let message = format_smolstr!("Failed to calculate the number of expected pods: {text}");
+                out.event_as(EVENTS, object, "Warning", "CalculateExpectedPodCountFailed", message);
+                let mut status = BudgetStatus { disruptions_allowed: 0, ..old.clone() };
+                status.set_condition(Some(&text), generation, view.wall);
+                write(object, &old, status, out)?;
+                return Err(ApiError::internal(&text));
+            }
+        };
+        let mut status = BudgetStatus {
+            conditions: old.conditions.clone(),
+            desired_healthy: desired as i32,
+            expected_pods: expected as i32,
+            observed_generation: generation,
+            ..Default::default()
+        };
+        let mut again: Option<i64> = None;
+        for pod in &pods {
+            if pod.meta.is_deleting() {
+                continue;
+            }
+            let name = pod.meta.name.as_str();
+            if let Some(since) = old.disrupted_pods.get(name) {
+                let gone_by = since.as_str().and_then(Timestamp::parse).unwrap_or_default().0 + DELETION_TIMEOUT;
+                if gone_by >= view.wall.0 {
+                    status.disrupted_pods.insert(name.to_owned(), since.clone());
+                    again = Some(again.map_or(gone_by, |earlier| earlier.min(gone_by)));
+                    continue;
+                }
+                let namespace = &key.namespace;
+                let message = format_smolstr!("Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't");
+                out.event_as(EVENTS, pod, "Warning", "NotDeleted", message);
+            }
+            status.current_healthy += i32::from(pod.body::<Pod>().is_ready());
+        }
+        if expected > 0 {
+            status.disruptions_allowed = (status.current_healthy - status.desired_healthy).max(0);
+        }
+        status.set_condition(None, generation, view.wall);
+        write(object, &old, status, out)?;
+        Ok(again.map_or(Action::AwaitChange, |at| Action::RequeueAfter((at - view.wall.0 + 1) as u64 * SECOND)))
+    }
+}
+
+fn write(object: &Rc<Object>, old: &BudgetStatus, status: BudgetStatus, out: &mut Out<'_>) -> Result<(), ApiError> {
+    if status == *old {
+        return Ok(());
+    }
+    let why = Why::Budget { healthy: status.current_healthy, desired: status.desired_healthy };
+    out.update_status(object, why, |o| status.put(o)).map(drop)
+}
+
+/// How many Pods there should be, and how many of them must stay healthy.
+fn expected(spec: &BudgetSpec, pods: &[Rc<Object>], cache: &Cache) -> Result<(i64, i64), String> {
+    if let Some(max) = &spec.max_unavailable {
+        let all = wanted_by_owners(pods, cache)?;
+        return Ok((all, (all - max.resolve(all, true)).max(0)));
+    }
+    match &spec.min_available {
+        Some(IntOrPercent::Int(n)) => Ok((pods.len() as i64, *n)),
+        Some(percent) => {
+            let all = wanted_by_owners(pods, cache)?;
+            Ok((all, percent.resolve(all, true)))
+        }
+        None => Ok((0, 0)),
+    }
+}
+
+/// The replicas that the Pods' controllers want, each counted once; bare Pods do not count.
+fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache) -> Result<i64, String> {
+    let (mut seen, mut sum): (Vec<Uid>, i64) = (Vec::new(), 0);
+    for pod in pods {
+        let Some(owner) = pod.meta.controller() else { continue };
+        if seen.contains(&owner.uid) {
+            continue;
+        }
+        seen.push(owner.uid);
+        sum += scale(pod, cache)?.ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
+    }
+    Ok(sum)
+}
+
+/// What the controller of a Pod, or the Deployment above it, wants.
+fn scale(pod: &Object, cache: &Cache) -> Result<Option<i64>, String> {
+    let owner_of = |object: &Object| {
+        let owner = object.meta.controller()?;
+        let key = ObjectRef::new(Kind::from_name(&owner.kind)?, &object.meta.namespace, &owner.name);
+        cache.object(&key).filter(|o| o.meta.uid == owner.uid).cloned()
+    };
+    let Some(owner) = owner_of(pod) else { return Ok(None) };
+    if let Some(set) = owner.get::<ReplicaSet>() {
+        let deployment = owner_of(&owner).and_then(|o| o.get::<Deployment>().map(|d| d.spec.replicas));
+        return Ok(Some(i64::from(deployment.unwrap_or(set.spec.replicas))));
+    }
+    if let Some(set) = owner.get::<StatefulSet>() {
+        return Ok(Some(i64::from(set.spec.replicas)));
+    }
+    if owner.kind == Kind::ReplicationController
+        && let Body::Other(map) = &owner.body
+    {
+        return Ok(map.get("spec").and_then(|s| s.get("replicas")).and_then(Value::as_i64));
+    }
+    if owner.get::<DaemonSet>().is_some() || matches!(owner.kind, Kind::Job | Kind::CronJob) {
+        return Err(format!("{} does not implement the scale subresource", owner.kind.group_resource()));
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::ObjectMeta;
+
+    #[test]
+    fn a_number_counts_the_pods_that_are_there() {
+        let pod = || Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta::default(), body: Body::Pod(Pod::default()) });
+        let sim = crate::engine::Sim::new(Default::default(), 1);
+        let cache = sim.manager_cache();
+        let spec = |min, max| BudgetSpec { min_available: min, max_unavailable: max, ..Default::default() };
+        let cases = [
+            (spec(Some(IntOrPercent::Int(2)), None), (3, 2)),
+            // Bare Pods have no controller that says how many there should be.
+            (spec(Some(IntOrPercent::Percent(50)), None), (0, 0)),
+            (spec(None, Some(IntOrPercent::Int(1))), (0, 0)),
+            (spec(None, None), (0, 0)),
+        ];
+        for (spec, counts) in cases {
+            assert_eq!(expected(&spec, &[pod(), pod(), pod()], cache), Ok(counts), "{spec:?}");
+        }
+    }
+}

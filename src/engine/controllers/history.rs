@@ -1,0 +1,59 @@
+//! ControllerRevisions: the remembered templates of StatefulSets and DaemonSets.
+//!
+//! Models `pkg/controller/history/controller_history.go`.
+
+use crate::api::pod::PodTemplate;
+use crate::api::workload::ControllerRevision;
+use crate::api::{Body, Kind, Labels, Object, ObjectMeta, Str};
+use crate::engine::out::Out;
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use std::rc::Rc;
+
+/// The position of a revision in its owner's history.
+pub(super) fn number(revision: &Object) -> i64 {
+    revision.body::<ControllerRevision>().revision
+}
+
+/// A revision of a template; the end of its name stands in the label of the given key.
+pub(super) fn new_revision(
+    owner: &Object,
+    template: &PodTemplate,
+    (name, hash_label): (&Str, &'static str),
+    annotations: Labels,
+    number: i64,
+) -> Object {
+    let mut labels = (*template.labels).clone();
+    labels.insert(Str::new_static(hash_label), name.rsplit('-').next().unwrap_or("").into());
+    let data = serde_json::from_str(&template.revision_data()).unwrap_or_default();
+    Object {
+        kind: Kind::ControllerRevision,
+        meta: ObjectMeta {
+            name: name.clone(),
+            namespace: owner.meta.namespace.clone(),
+            labels: Rc::new(labels),
+            annotations,
+            owner_references: vec![owner.controller_reference()],
+            ..Default::default()
+        },
+        body: Body::ControllerRevision(ControllerRevision { data, revision: number }),
+    }
+}
+
+/// Makes a revision the newest one.
+pub(super) fn renumber(revision: &Object, number: i64, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+    out.update(revision, Why::NewRevision { revision: number }, |o| {
+        if let Body::ControllerRevision(r) = &mut o.body {
+            r.revision = number;
+        }
+    })
+}
+
+/// Deletes the oldest of the idle revisions, so many.
+pub(super) fn delete_oldest(mut idle: Vec<Rc<Object>>, surplus: usize, limit: i64, out: &mut Out<'_>) -> Result<(), ApiError> {
+    crate::order::sort_by_key(&mut idle, |r| number(r));
+    for revision in idle.iter().take(surplus) {
+        out.delete(&revision.key(), Default::default(), Why::HistoryLimit { limit })?;
+    }
+    Ok(())
+}

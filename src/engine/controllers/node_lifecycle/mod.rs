@@ -1,0 +1,190 @@
+//! Watches over the nodes: who is silent too long is Unknown, and conditions become taints.
+//!
+//! Guarantees: a node that was heard within the grace period is never touched; taints against scheduling follow the
+//! conditions at once, those that drive Pods away at the next look, one node of a zone in ten seconds, and none while
+//! no node at all is ready.
+//! Models `pkg/controller/nodelifecycle/node_lifecycle_controller.go`.
+
+mod taints;
+
+use super::{Controller, Event, Watch};
+use crate::api::node::{Node, NodeCondition};
+use crate::api::pod::Pod;
+use crate::api::time::{MS, SECOND};
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::why::Why;
+use smol_str::format_smolstr;
+use std::rc::Rc;
+
+/// The name of the loop.
+pub const NAME: &str = "node-lifecycle-controller";
+/// The name its Events carry.
+const EVENTS: &str = "node-controller";
+/// How long a node may take to report for the first time.
+const STARTUP_GRACE: u64 = 60 * SECOND;
+/// The conditions a kubelet reports.
+const REPORTED: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
+/// The nodes of the cluster's beginning have been seen by then.
+const BEGINNING: u64 = 10 * MS;
+/// How far into its period a look falls.
+const PHASE: u64 = 200 * MS;
+const TAINT_PASS: u64 = 100 * MS;
+const KNOWN: &str = "known";
+const LOOK: &str = "look";
+
+/// The loop; its keys are nodes.
+pub struct NodeLifecycle;
+
+impl Controller for NodeLifecycle {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::Node), Watch::Maps(Kind::Node)]
+    }
+
+    /// A node that turns ready or not may change what is done about the others: with none left nobody is driven away.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let ready = |object: &Object| object.body::<Node>().is_ready();
+        if event.before.is_some_and(|before| ready(before) != ready(event.object)) {
+            for other in cache.list(Kind::Node).filter(|o| !ready(o)) {
+                wake(other.key());
+            }
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some((object, node)) = view.cache.get::<Node>(key) else { return Ok(gone(view, out)) };
+        if view.now < Time(BEGINNING) {
+            out.memory.insert(KNOWN.into(), 1);
+        }
+        taints::sync_no_schedule(object, node, view.wall, out)?;
+        let silent = silent_until(object, node, view);
+        let all_down = !view.cache.list(Kind::Node).any(|o| o.body::<Node>().is_ready());
+        let change = taints::no_execute_change(node, all_down);
+        let known = out.memory.contains_key(KNOWN);
+        let overdue = silent.is_some_and(|until| view.now >= until);
+        let pending = !known || overdue || change.is_some();
+        if !pending {
+            if out.memory.get(LOOK).is_some_and(|look| view.now.0 >= *look as u64) {
+                out.memory.remove(LOOK);
+            }
+            return Ok(silent.map_or(Action::AwaitChange, |until| Action::RequeueAfter(until.0 - view.now.0)));
+        }
+        // The rest is done when upstream looks at all nodes, every few seconds.
+        let look = *out.memory.entry(LOOK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
+        if view.now.0 < look {
+            return Ok(Action::RequeueAfter(look - view.now.0));
+        }
+        out.memory.remove(LOOK);
+        if !known {
+            out.memory.insert(KNOWN.into(), 1);
+            let message = format_smolstr!("Node {0} event: Registered Node {0} in Controller", key.name);
+            out.event_as(EVENTS, object, "Normal", "RegisteredNode", message);
+        }
+        if overdue {
+            mark_silent(object, node, view, out)?;
+            // The taint that drives Pods away follows from the same look, a moment later.
+            out.memory.insert(LOOK.into(), view.now.after(TAINT_PASS).0 as i64);
+            return Ok(Action::RequeueAfter(TAINT_PASS));
+        }
+        let Some((add, remove)) = change else { return Ok(Action::AwaitChange) };
+        if add.is_some() && remove.is_empty() {
+            match taints::wait_for_turn(object, out.server, view.wall) {
+                Some(0) => {}
+                Some(seconds) => return Ok(Action::RequeueAfter(seconds as u64 * SECOND)),
+                None => return Ok(Action::RequeueAfter(view.config.node_monitor_period)),
+            }
+        }
+        taints::swap(object, (add.as_slice(), &remove), "NoExecute", view.wall, out)?;
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// A node that has been removed; its last state is what woke the loop.
+fn gone(view: &View<'_>, out: &mut Out<'_>) -> Action {
+    let look = *out.memory.entry(LOOK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
+    if view.now.0 < look {
+        return Action::RequeueAfter(look - view.now.0);
+    }
+    out.memory.clear();
+    let entry = out.origin.cause.and_then(|id| out.server.journal().get(id as usize));
+    if let Some(object) = entry.and_then(|e| e.write()).map(|(_, object)| object.clone()).filter(|o| o.kind == Kind::Node) {
+        let message = format_smolstr!("Node {0} event: Removing Node {0} from Controller", object.meta.name);
+        out.event_as(EVENTS, &object, "Normal", "RemovingNode", message);
+    }
+    Action::AwaitChange
+}
+
+fn next_look(now: Time, period: u64) -> Time {
+    let phase = PHASE % period;
+    Time(now.0.saturating_sub(phase).div_ceil(period) * period + phase)
+}
+
+/// When a silent node counts as dead, if it does not already.
+fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
+    if node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "Unknown") {
+        return None;
+    }
+    let period = view.config.node_monitor_period;
+    if !view.kubelets.has(&object.meta.name) && node.status.conditions.is_empty() {
+        // Nobody has ever reported for it.
+        let since = object.meta.creation_timestamp.map_or(0, |t| (t.0 - view.config.epoch.0).max(0) as u64 * SECOND);
+        return Some(next_look(Time(since + STARTUP_GRACE), period));
+    }
+    let heard = view.kubelets.silent_since(&object.meta.name)?;
+    Some(next_look(Time(next_look(heard, period).0 + view.config.node_monitor_grace), period))
+}
+
+/// All that the kubelet has said of its node is Unknown from now on, and its Pods are not ready.
+fn mark_silent(object: &Rc<Object>, node: &Node, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let name = &object.meta.name;
+    let was_ready = node.is_ready();
+    let heard = view.kubelets.silent_since(name).unwrap_or_default();
+    let why = Why::NodeSilent { seconds: (view.now.0.saturating_sub(heard.0)) / SECOND };
+    let (wall, created) = (view.wall, object.meta.creation_timestamp);
+    out.update_status(object, why, |o| {
+        let Body::Node(node) = &mut o.body else { return };
+        for kind in REPORTED {
+            match node.status.conditions.iter_mut().find(|c| c.kind == kind) {
+                Some(old) if old.status == "Unknown" => {}
+                Some(old) => {
+                    old.status = Str::new_static("Unknown");
+                    old.reason = Str::new_static("NodeStatusUnknown");
+                    old.message = Str::new_static("Kubelet stopped posting node status.");
+                    old.last_transition_time = Some(wall);
+                }
+                None => node.status.conditions.push(NodeCondition {
+                    kind: Str::new_static(kind),
+                    status: Str::new_static("Unknown"),
+                    reason: Str::new_static("NodeStatusNeverUpdated"),
+                    message: Str::new_static("Kubelet never posted node status."),
+                    last_heartbeat_time: created,
+                    last_transition_time: Some(wall),
+                }),
+            }
+        }
+    })?;
+    if !was_ready {
+        return Ok(());
+    }
+    out.event_as(EVENTS, object, "Normal", "NodeNotReady", format_smolstr!("Node {name} status is now: NodeNotReady"));
+    let pods: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == *name).cloned().collect();
+    for pod in pods.iter().filter(|p| p.body::<Pod>().is_ready()) {
+        let marked = out.update_status(pod, Why::OnSilentNode { node: name.clone() }, |o| {
+            let Body::Pod(body) = &mut o.body else { return };
+            if let Some(ready) = body.status.conditions.iter_mut().find(|c| c.kind == "Ready") {
+                ready.status = Str::new_static("False");
+                ready.last_transition_time = Some(wall);
+            }
+        });
+        if let Ok(marked) = marked {
+            out.event_as(EVENTS, &marked, "Warning", "NodeNotReady", "Node is not ready");
+        }
+    }
+    Ok(())
+}

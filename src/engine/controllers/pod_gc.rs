@@ -1,0 +1,101 @@
+//! Removes Pods whose node does not exist.
+//!
+//! Guarantees: a node is given 40 s to come back; the Pods are marked as failed before they go.
+//! Models `pkg/controller/podgc/gc_controller.go`. Ended Pods are kept: upstream's limit of 12,500 is out of reach here.
+
+use super::{Controller, Event, Watch};
+use crate::api::pod::{Pod, PodCondition};
+use crate::api::time::SECOND;
+use crate::api::{Body, Kind, ObjectRef, Time};
+use crate::engine::Op;
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::{ApiError, Delete, Reason};
+use crate::engine::why::Why;
+
+/// How often upstream looks, and its first look after time 0.
+const PERIOD: u64 = 20 * SECOND;
+const FIRST: u64 = 5 * SECOND;
+const QUARANTINE: u64 = 40 * SECOND;
+const DUE: &str = "due";
+
+/// The loop; its keys are nodes.
+pub struct PodGarbageCollector;
+
+impl Controller for PodGarbageCollector {
+    fn name(&self) -> &'static str {
+        "pod-garbage-collector-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::Maps(Kind::Node), Watch::Maps(Kind::Pod)]
+    }
+
+    /// A node that goes, and a Pod that comes to a node that does not exist.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let object = event.object;
+        let Some(pod) = object.pod() else {
+            if event.op == Op::Deleted {
+                wake(object.key());
+            }
+            return;
+        };
+        let news = event.op != Op::Deleted && event.before.and_then(|b| b.pod()).is_none_or(|before| before.node_name != pod.node_name);
+        if news && !pod.node_name.is_empty() {
+            let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
+            if cache.object(&node).is_none() {
+                wake(node);
+            }
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        if view.cache.object(key).is_some() || out.server.get(key).is_some() {
+            out.memory.clear();
+            return Ok(Action::AwaitChange);
+        }
+        let now = view.now.0;
+        let due = *out.memory.entry(DUE.into()).or_insert_with(|| (next_look(view.now) + QUARANTINE) as i64) as u64;
+        if now < due {
+            return Ok(Action::RequeueAfter(due - now));
+        }
+        out.memory.clear();
+        let lost: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == key.name).cloned().collect();
+        for object in lost {
+            let why = || Why::NodeGone { node: key.name.clone() };
+            let (wall, generation) = (view.wall, object.meta.generation);
+            if !object.body::<Pod>().is_terminal() {
+                out.patch(&object.key(), why(), |o| {
+                    if let Body::Pod(pod) = &mut o.body {
+                        pod.status.phase = "Failed".into();
+                        let message = "PodGC: node no longer exists";
+                        pod.status.set_condition(PodCondition::disruption("DeletionByPodGC", message, wall, generation));
+                    }
+                })?;
+            }
+            let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
+            match out.delete(&object.key(), how, why()) {
+                Err(error) if error.reason != Reason::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// When upstream looks next.
+fn next_look(now: Time) -> u64 {
+    let passed = now.0.saturating_sub(FIRST).div_ceil(PERIOD);
+    FIRST + passed * PERIOD
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_node_is_noticed_within_twenty_seconds() {
+        let look = |seconds: u64| next_look(Time(seconds * SECOND)) / SECOND;
+        assert_eq!([0, 4, 5, 6, 24, 25, 26].map(look), [5, 5, 5, 25, 25, 25, 45]);
+    }
+}

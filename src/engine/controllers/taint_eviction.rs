@@ -1,0 +1,158 @@
+//! Deletes Pods that do not tolerate a NoExecute taint of their node, at once or when their time is up.
+//!
+//! Guarantees: of several tolerations the shortest counts, from the moment the first taint was seen; a node that
+//! loses its taints lets its Pods live.
+//! Models `pkg/controller/tainteviction/taint_eviction.go`.
+
+use super::{Controller, Event, Watch};
+use crate::api::node::{Node, Taint};
+use crate::api::pod::{Pod, PodCondition, Toleration};
+use crate::api::time::SECOND;
+use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::engine::Op;
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::scheduler::tolerates;
+use crate::engine::store::{ApiError, Delete, Reason};
+use crate::engine::why::Why;
+use smol_str::format_smolstr;
+use std::rc::Rc;
+
+const REASON: &str = "TaintManagerEviction";
+/// When the first taint was seen, when the Pod is to go, and whether it was told to.
+const SINCE: &str = "since";
+const DUE: &str = "due";
+const DONE: &str = "done";
+
+/// The loop; its keys are Pods.
+pub struct TaintEviction;
+
+impl Controller for TaintEviction {
+    fn name(&self) -> &'static str {
+        "taint-eviction-controller"
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::Maps(Kind::Node), Watch::Maps(Kind::Pod)]
+    }
+
+    /// A change of NoExecute taints wakes the Pods of the node; a Pod is woken when it comes to a tainted one.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let object = event.object;
+        if event.op == Op::Deleted {
+            return;
+        }
+        if object.kind == Kind::Node {
+            if !forcing(object).eq(event.before.into_iter().flat_map(forcing)) {
+                for pod in cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == object.meta.name) {
+                    wake(pod.key());
+                }
+            }
+            return;
+        }
+        let pod: &Pod = object.body();
+        let same = |before: &Pod| before.node_name == pod.node_name && before.spec == pod.spec;
+        if pod.node_name.is_empty() || event.before.and_then(|b| b.pod()).is_some_and(same) {
+            return;
+        }
+        if cache.object(&ObjectRef::new(Kind::Node, "", &pod.node_name)).is_some_and(|node| forcing(node).next().is_some()) {
+            wake(object.key());
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some((object, pod)) = view.cache.get::<Pod>(key) else { return Ok(Action::AwaitChange) };
+        let node = view.cache.object(&ObjectRef::new(Kind::Node, "", &pod.node_name));
+        let taints: Vec<&Taint> = node.into_iter().flat_map(forcing).collect();
+        let now = view.now.0 as i64;
+        if taints.is_empty() {
+            let waited = !out.memory.is_empty() && out.memory.get(DONE).is_none();
+            out.memory.clear();
+            if waited {
+                out.event(object, "Normal", REASON, format_smolstr!("Cancelling deletion of Pod {}/{}", key.namespace, key.name));
+            }
+            return Ok(Action::AwaitChange);
+        }
+        if out.memory.get(DONE).is_some() {
+            return Ok(Action::AwaitChange);
+        }
+        let Some(seconds) = tolerated_for(&pod.spec.tolerations, &taints) else { return Ok(Action::AwaitChange) };
+        let since = *out.memory.entry(SINCE.into()).or_insert(now);
+        // A later, longer toleration does not put off what is due earlier.
+        let due = since.saturating_add(seconds.saturating_mul(SECOND as i64));
+        let due = *out.memory.entry(DUE.into()).and_modify(|earlier| *earlier = due.min(*earlier)).or_insert(due);
+        if now < due {
+            return Ok(Action::RequeueAfter((due - now) as u64));
+        }
+        out.memory.insert(DONE.into(), now);
+        evict(object, seconds, view, out)?;
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// The NoExecute taints of a node.
+fn forcing(node: &Rc<Object>) -> impl Iterator<Item = &Taint> {
+    let taints = node.get::<Node>().map_or(&[][..], |node| &node.spec.taints);
+    taints.iter().filter(|t| t.effect == "NoExecute")
+}
+
+/// For how many seconds the taints are tolerated together; none if for ever.
+fn tolerated_for(tolerations: &[Toleration], taints: &[&Taint]) -> Option<i64> {
+    let mut shortest: Option<i64> = None;
+    for taint in taints {
+        // Of several tolerations of one taint the first counts.
+        let toleration = tolerations.iter().find(|t| tolerates(std::slice::from_ref(t), taint));
+        let Some(toleration) = toleration else { return Some(0) };
+        if let Some(seconds) = toleration.toleration_seconds {
+            let seconds = seconds.max(0);
+            shortest = Some(shortest.map_or(seconds, |s| s.min(seconds)));
+        }
+    }
+    shortest
+}
+
+fn evict(object: &Rc<Object>, seconds: i64, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let (key, node) = (object.key(), object.body::<Pod>().node_name.clone());
+    out.event(object, "Normal", REASON, format_smolstr!("Marking for deletion Pod {}/{}", key.namespace, key.name));
+    let why = || Why::NotTolerated { node: node.clone(), seconds };
+    let (wall, generation) = (view.wall, object.meta.generation);
+    let marked = out.patch(&key, why(), |o| {
+        if let Body::Pod(pod) = &mut o.body {
+            let message = "Taint manager: deleting due to NoExecute taint";
+            pod.status.set_condition(PodCondition::disruption("DeletionByTaintManager", message, wall, generation));
+        }
+    });
+    match marked.and_then(|_| out.delete(&key, Delete { uid: Some(object.meta.uid), ..Default::default() }, why())) {
+        Err(error) if error.reason != Reason::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_toleration_counts_and_none_means_at_once() {
+        let taint = |key: &str| Taint { key: key.into(), effect: "NoExecute".into(), ..Default::default() };
+        let tolerate = |key: &str, seconds: Option<i64>| Toleration {
+            key: key.into(),
+            operator: "Exists".into(),
+            toleration_seconds: seconds,
+            ..Default::default()
+        };
+        let (a, b) = (taint("a"), taint("b"));
+        let cases = [
+            (vec![], vec![&a], Some(0)),
+            (vec![tolerate("a", None)], vec![&a], None),
+            (vec![tolerate("a", Some(10))], vec![&a], Some(10)),
+            (vec![tolerate("a", Some(10)), tolerate("b", Some(5))], vec![&a, &b], Some(5)),
+            (vec![tolerate("a", Some(10)), tolerate("b", None)], vec![&a, &b], Some(10)),
+            (vec![tolerate("a", Some(10))], vec![&a, &b], Some(0)),
+            (vec![tolerate("a", Some(-3))], vec![&a], Some(0)),
+        ];
+        for (tolerations, taints, expected) in cases {
+            assert_eq!(tolerated_for(&tolerations, &taints), expected, "{tolerations:?}");
+        }
+    }
+}

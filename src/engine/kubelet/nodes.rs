@@ -1,0 +1,78 @@
+//! Kubelets as agents of their nodes: they come, fall silent, come back and go.
+//!
+//! A silent kubelet does nothing at all; when it is back it carries on with what has piled up. Leases are not kept as
+//! objects: a heartbeat that changes nothing would only fill the history. Models `pkg/kubelet/kubelet_node_status.go`.
+
+use super::{Job, Kubelets, Step};
+use crate::api::time::SECOND;
+use crate::api::{Str, Time};
+use crate::engine::journal::EntryId;
+
+/// From a kubelet's return to its comparing every Pod's status with the API server's.
+const COMPARE: u64 = 10 * SECOND;
+
+/// A kubelet that says nothing.
+#[derive(Clone, Debug)]
+pub(super) struct Silent {
+    pub node: Str,
+    /// Its last heartbeat.
+    since: Time,
+    /// What fell due meanwhile.
+    pub parked: Vec<Job>,
+}
+
+/// How often Leases are renewed, so that several fit into the grace period.
+pub(super) fn heartbeat(grace: u64) -> u64 {
+    (grace / 4).clamp(1, 5 * SECOND)
+}
+
+impl Kubelets {
+    /// When this node's kubelet was last heard, if it is silent; time 0 if it has none.
+    pub fn silent_since(&self, node: &str) -> Option<Time> {
+        match self.silent.iter().find(|s| s.node == node) {
+            Some(silent) => Some(silent.since),
+            None if self.next_ip.contains_key(node) => None,
+            None => Some(Time::default()),
+        }
+    }
+
+    /// Whether this node has a kubelet.
+    pub fn has(&self, node: &str) -> bool {
+        self.next_ip.contains_key(node)
+    }
+
+    /// The kubelet falls silent; its last heartbeat was some time ago.
+    pub(in crate::engine) fn silence(&mut self, node: &str, now: Time) {
+        if self.silent.iter().all(|s| s.node != node) {
+            let since = Time(now.0 / self.heartbeat * self.heartbeat);
+            self.silent.push(Silent { node: node.into(), since, parked: Vec::new() });
+        }
+    }
+
+    /// The kubelet is back; gives what it does now.
+    pub(in crate::engine) fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, Job)> {
+        let Some(at) = self.silent.iter().position(|s| s.node == node) else { return Vec::new() };
+        let parked = self.silent.remove(at).parked;
+        let mut jobs: Vec<(Time, Job)> = parked.into_iter().map(|job| (now, job)).collect();
+        for (uid, running) in &self.pods {
+            if running.node == node {
+                jobs.push((now.after(COMPARE), Job { uid: *uid, step: Step::Report, cause }));
+            }
+        }
+        jobs
+    }
+
+    /// A new kubelet; gives the number of its node.
+    pub(in crate::engine) fn join(&mut self, node: &str) -> usize {
+        self.next_ip.insert(node.into(), 1);
+        self.registered += 1;
+        self.registered
+    }
+
+    /// The kubelet is gone for good, and so are its Pods' containers.
+    pub(in crate::engine) fn leave(&mut self, node: &str) {
+        self.next_ip.remove(node);
+        self.silent.retain(|s| s.node != node);
+        self.pods.retain(|_, running| running.node != node);
+    }
+}

@@ -1,0 +1,183 @@
+//! Preemption: which Pods of lower priority would have to go so that one more fits.
+//!
+//! Guarantees: no Pod of the same or a higher priority is a victim; a Pod that need not go stays; of all nodes the one
+//! is chosen where budgets, priorities and numbers suffer least.
+//! Models `pkg/scheduler/framework/preemption` and `framework/plugins/defaultpreemption`.
+
+use super::filters::{Refusal, reasons};
+use super::{Cycle, NodeInfo, priority, refusal};
+use crate::api::pod::Pod;
+use crate::api::policy::{BudgetSpec, BudgetStatus};
+use crate::api::{Kind, Object, Str, Timestamp};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// No more candidates than this are looked for, or a tenth of the nodes.
+const ENOUGH: usize = 100;
+
+/// A node that would have room without these Pods.
+pub(super) struct Candidate {
+    pub node: Str,
+    /// The most important first.
+    pub victims: Vec<Rc<Object>>,
+    violations: usize,
+}
+
+/// Finds the best node to make room on, or says why there is none.
+pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp) -> Result<Candidate, String> {
+    if cycle.pod.spec.preemption_policy == "Never" {
+        return Err("not eligible due to preemptionPolicy=Never.".into());
+    }
+    let nominated = &cycle.pod.status.nominated_node_name;
+    if let Some((_, refusal)) = refused.iter().find(|(name, _)| name == nominated)
+        && refusal.preemption_helps
+        && cycle.nodes.get(nominated).is_some_and(|info| info.pods.values().any(|o| is_leaving_for(cycle, o)))
+    {
+        return Err("not eligible due to a terminating pod on the nominated node.".into());
+    }
+    let budgets: Vec<Rc<Object>> = cycle.cache.list(Kind::PodDisruptionBudget).cloned().collect();
+    let most = ENOUGH.max(refused.len() / 10);
+    let (mut candidates, mut left, mut nodes) = (Vec::new(), Vec::new(), None);
+    for (name, refusal) in refused {
+        if !refusal.preemption_helps {
+            left.push(Refusal::no_help());
+            continue;
+        }
+        let lower = |o: &&Rc<Object>| priority(o) < priority(cycle.object);
+        let possible: Vec<Rc<Object>> = cycle.nodes.get(name).into_iter().flat_map(|i| i.pods.values()).filter(lower).cloned().collect();
+        if possible.is_empty() {
+            left.push(Refusal::no_victims());
+            continue;
+        }
+        let nodes = nodes.get_or_insert_with(|| cycle.nodes.clone());
+        match select_victims(cycle, name, possible, nodes, &budgets, now) {
+            Ok(candidate) => candidates.push(candidate),
+            Err(refusal) => left.push(refusal),
+        }
+        if candidates.len() >= most {
+            break;
+        }
+    }
+    // The first of the best by name.
+    let best = candidates.into_iter().reduce(|best, other| if cost(&other, now) < cost(&best, now) { other } else { best });
+    best.ok_or_else(|| reasons(refused.len(), &left))
+}
+
+/// Whether a Pod on the nominated node is already on its way out for this one.
+fn is_leaving_for(cycle: &Cycle<'_>, other: &Object) -> bool {
+    let for_preemption =
+        || other.pod().and_then(|p| p.status.condition("DisruptionTarget")).is_some_and(|c| c.reason == "PreemptionByScheduler");
+    priority(other) < priority(cycle.object) && other.meta.is_deleting() && for_preemption()
+}
+
+/// What is compared: budgets violated, the highest priority, the sum of priorities, the number, and who has run longest.
+fn cost(candidate: &Candidate, now: Timestamp) -> (usize, i64, i64, usize, Reverse<Timestamp>) {
+    let victims = &candidate.victims;
+    let highest = victims.first().map_or(0, |o| priority(o));
+    let sum = victims.iter().map(|o| priority(o) + i64::from(i32::MAX) + 1).sum();
+    let most_important = victims.iter().filter(|o| priority(o) == highest);
+    let earliest = most_important.map(|o| started(o, now)).min().unwrap_or(now);
+    (candidate.violations, highest, sum, victims.len(), Reverse(earliest))
+}
+
+fn started(object: &Object, now: Timestamp) -> Timestamp {
+    object.body::<Pod>().status.start_time.unwrap_or(now)
+}
+
+/// Takes all Pods of lower priority away and puts back, the most important first, those that may stay.
+fn select_victims(
+    cycle: &Cycle<'_>,
+    name: &Str,
+    mut possible: Vec<Rc<Object>>,
+    nodes: &mut BTreeMap<Str, NodeInfo>,
+    budgets: &[Rc<Object>],
+    now: Timestamp,
+) -> Result<Candidate, Refusal> {
+    crate::order::sort_by(&mut possible, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
+    let whole = nodes.get(name).cloned().unwrap_or_default();
+    let info = nodes.entry(name.clone()).or_default();
+    for pod in &possible {
+        info.remove(pod);
+    }
+    let result = match fits(cycle, name, nodes) {
+        Some(refusal) => Err(refusal),
+        None => {
+            let (violating, harmless) = by_budget(possible, budgets);
+            let (mut victims, mut violations) = (Vec::new(), 0);
+            for (pod, violates) in violating.into_iter().map(|p| (p, true)).chain(harmless.into_iter().map(|p| (p, false))) {
+                nodes.entry(name.clone()).or_default().add(&pod);
+                if fits(cycle, name, nodes).is_some() {
+                    nodes.entry(name.clone()).or_default().remove(&pod);
+                    violations += usize::from(violates);
+                    victims.push(pod);
+                }
+            }
+            crate::order::sort_by(&mut victims, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
+            Ok(Candidate { node: name.clone(), victims, violations })
+        }
+    };
+    nodes.insert(name.clone(), whole);
+    result
+}
+
+/// What a node of a changed cluster has against the Pod.
+fn fits(cycle: &Cycle<'_>, name: &Str, nodes: &BTreeMap<Str, NodeInfo>) -> Option<Refusal> {
+    let changed = Cycle::new(cycle.object, cycle.pod, cycle.cache, nodes, cycle.nominated);
+    let info = nodes.get(name)?;
+    refusal(&changed, name, info.node.as_ref()?, info)
+}
+
+/// Splits Pods by whether their going violates a budget.
+fn by_budget(pods: Vec<Rc<Object>>, budgets: &[Rc<Object>]) -> (Vec<Rc<Object>>, Vec<Rc<Object>>) {
+    let mut allowed: Vec<i32> = budgets.iter().map(|b| BudgetStatus::of(b).disruptions_allowed).collect();
+    let mut violates = |pod: &Rc<Object>| {
+        let mut violated = false;
+        for (budget, allowed) in budgets.iter().zip(&mut allowed) {
+            let spec = BudgetSpec::of(budget);
+            let empty = spec.selector.as_ref().is_none_or(|s| s.is_empty());
+            let applies = budget.meta.namespace == pod.meta.namespace && !pod.meta.labels.is_empty() && !empty && spec.selects(pod);
+            if applies && !BudgetStatus::of(budget).disrupted_pods.contains_key(pod.meta.name.as_str()) {
+                *allowed -= 1;
+                violated |= *allowed < 0;
+            }
+        }
+        violated
+    };
+    let (mut yes, mut no) = (Vec::new(), Vec::new());
+    for pod in pods {
+        if violates(&pod) { yes.push(pod) } else { no.push(pod) }
+    }
+    (yes, no)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::ObjectMeta;
+    use crate::api::{Body, Uid};
+
+    fn candidate(violations: usize, priorities: &[i32], started: i64) -> Candidate {
+        let victim = |priority: &i32| {
+            let spec = serde_json::json!({"priority": priority, "containers": []});
+            let mut pod = Pod { spec: crate::api::pod::PodSpec::from_raw(spec).unwrap(), ..Default::default() };
+            pod.status.start_time = Some(Timestamp(started));
+            Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta { uid: Uid(1), ..Default::default() }, body: Body::Pod(pod) })
+        };
+        Candidate { node: "n".into(), victims: priorities.iter().map(victim).collect(), violations }
+    }
+
+    #[test]
+    fn the_node_where_least_is_lost_is_chosen() {
+        let cases = [
+            ("no budget is violated", candidate(0, &[9, 9], 0), candidate(1, &[0], 0)),
+            ("the highest priority is lower", candidate(0, &[1, 1, 1], 0), candidate(0, &[2], 0)),
+            ("the sum is lower", candidate(0, &[2, 1], 0), candidate(0, &[2, 2], 0)),
+            ("fewer go", candidate(0, &[2], 0), candidate(0, &[2, 2], 0)),
+            ("the most important ran for a shorter time", candidate(0, &[2], 7), candidate(0, &[2], 3)),
+        ];
+        for (name, better, worse) in cases {
+            assert!(cost(&better, Timestamp(9)) < cost(&worse, Timestamp(9)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Prefers nodes near Pods, or far from them: as the Pod would like, as the others would like, and near Pods that
+//! require such as this one.
+//!
+//! Models `pkg/scheduler/framework/plugins/interpodaffinity/scoring.go`.
+
+use super::Cycle;
+use crate::api::pod::{Pod, PodAffinityTerm};
+use crate::api::{Object, Str};
+use crate::engine::scheduler::node_info::NodeInfo;
+use crate::engine::scheduler::terms::{same_domain, selects};
+
+/// Upstream's weight of this score.
+const WEIGHT: i64 = 2;
+
+/// The home of a Pod, a key, and what being in one domain with it is worth.
+type Worth<'c> = (&'c Object, &'c str, i64);
+
+/// Adds up to 100 times the weight for the node that is liked most, nothing for the one that is liked least.
+pub(super) fn add(sums: &mut [i64], cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) {
+    let own = &cycle.pod.spec.affinity;
+    let near = &own.pod_affinity.preferred_during_scheduling_ignored_during_execution;
+    let far = &own.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution;
+    let prefers = !near.is_empty() || !far.is_empty();
+    if !prefers && !cycle.nodes.values().any(|info| info.choosy > 0) {
+        return;
+    }
+    let object: &Object = cycle.object;
+    let mut worth: Vec<Worth<'_>> = Vec::new();
+    for info in cycle.nodes.values().filter(|info| prefers || info.choosy > 0) {
+        let Some(home) = info.node.as_ref() else { continue };
+        for other in info.pods.values() {
+            let means = |term: &PodAffinityTerm, weight: i64, mine: bool| {
+                let (from, to): (&Object, &Object) = if mine { (object, other) } else { (other, object) };
+                weight != 0 && selects(term, &from.meta.namespace, to, cycle)
+            };
+            for (terms, sign) in [(near, 1), (far, -1)] {
+                for t in terms.iter().filter(|t| means(&t.pod_affinity_term, t.weight, true)) {
+                    worth.push((home, &t.pod_affinity_term.topology_key, sign * t.weight));
+                }
+            }
+            let theirs = &other.body::<Pod>().spec.affinity;
+            for t in theirs.pod_affinity.required_during_scheduling_ignored_during_execution.iter().filter(|t| means(t, 1, false)) {
+                worth.push((home, &t.topology_key, 1));
+            }
+            let near = &theirs.pod_affinity.preferred_during_scheduling_ignored_during_execution;
+            let far = &theirs.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution;
+            for (terms, sign) in [(near, 1), (far, -1)] {
+                for t in terms.iter().filter(|t| means(&t.pod_affinity_term, t.weight, false)) {
+                    worth.push((home, &t.pod_affinity_term.topology_key, sign * t.weight));
+                }
+            }
+        }
+    }
+    let value = |node: &Object| worth.iter().filter(|(home, key, _)| same_domain(home, node, key)).map(|(.., w)| *w).sum::<i64>();
+    let raw: Vec<i64> = feasible.iter().map(|(_, info)| info.node.as_ref().map_or(0, |node| value(node))).collect();
+    let (max, min) = (raw.iter().max().copied().unwrap_or(0), raw.iter().min().copied().unwrap_or(0));
+    for (sum, raw) in sums.iter_mut().zip(&raw).filter(|_| max > min) {
+        *sum += WEIGHT * (100 * (raw - min) / (max - min));
+    }
+}
