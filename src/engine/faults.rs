@@ -1,10 +1,10 @@
 //! Faults: what a person breaks on purpose.
 
 use super::cluster::{self, HEALTHY, NodeConfig};
-use super::journal::Actor;
+use super::journal::{Actor, Op};
 use super::kubelet::Forced;
 use super::load::Load;
-use super::sim::{Sim, Task};
+use super::sim::{KUBELETS, Sim, Task};
 use super::store::{Delete, Origin};
 use super::why::Why;
 use crate::api::{Body, Kind, Object, ObjectRef};
@@ -114,6 +114,12 @@ impl Sim {
         value["spec"]["taints"] = json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]);
         if let Ok(object) = Object::from_value(Kind::Node, value) {
             let _ = self.request(|server| server.create(origin, object, Why::NodeReport));
+        }
+        // Pods that were bound to an earlier node of this name are now this kubelet's.
+        let stranded: Vec<_> = self.list(Kind::Pod).filter(|o| o.pod().is_some_and(|pod| pod.node_name == name)).cloned().collect();
+        let id = origin.cause.unwrap_or_default();
+        for pod in stranded {
+            self.dispatch(KUBELETS, Op::Added, &pod, None, id);
         }
     }
 }
