@@ -20,7 +20,7 @@ use super::journal::{Entry, EntryId, Op};
 use super::sim::{KUBELETS, MANAGER, SCHEDULER, Sim};
 use super::store::ApiServer;
 use crate::api::time::SECOND;
-use crate::api::{Kind, Object, Str, kind};
+use crate::api::{Kind, Object, ObjectRef, Str, kind};
 use std::rc::Rc;
 
 /// From the loss of an event to the list that repairs it, unless a person says otherwise.
@@ -79,6 +79,13 @@ impl Sim {
             self.recorder = Default::default();
         }
         self.list_anew(i);
+        if i == MANAGER {
+            // Endpoints whose Service went meanwhile have no owner that says so: the loop looks at all of them once.
+            let left: Vec<ObjectRef> = self.list(Kind::Endpoints).map(|o| ObjectRef { kind: Kind::Service, ..o.key() }).collect();
+            for key in left {
+                self.wake_loop("endpoint-controller", &key, None);
+            }
+        }
     }
 
     /// Lists everything: what differs from what the component knew becomes an event.

@@ -5,6 +5,8 @@
 
 mod checks;
 mod fixed;
+mod limits_kept;
+mod loss;
 mod plan;
 
 use checks::Checks;
