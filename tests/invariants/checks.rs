@@ -198,7 +198,12 @@ pub fn settled(sim: &mut Sim) {
             assert!(!object.meta.is_deleting(), "{} does not go", object.key());
         }
     }
-    for (kind, name) in [(Kind::Deployment, "replicas"), (Kind::StatefulSet, "replicas"), (Kind::ReplicaSet, "replicas"), (Kind::ReplicationController, "replicas")] {
+    for (kind, name) in [
+        (Kind::Deployment, "replicas"),
+        (Kind::StatefulSet, "replicas"),
+        (Kind::ReplicaSet, "replicas"),
+        (Kind::ReplicationController, "replicas"),
+    ] {
         for object in sim.list(kind) {
             let value = object.to_value();
             if is_stuck(sim, object) {

@@ -18,7 +18,8 @@ fn runs() -> std::ops::Range<u64> {
 
 /// Pods that live, and how many of them are Ready.
 fn pods(sim: &Sim) -> (i64, i64) {
-    let live: Vec<&Pod> = sim.list(Kind::Pod).filter(|o| !o.meta.is_deleting()).map(|o| o.body()).filter(|p: &&Pod| !p.is_terminal()).collect();
+    let live: Vec<&Pod> =
+        sim.list(Kind::Pod).filter(|o| !o.meta.is_deleting()).map(|o| o.body()).filter(|p: &&Pod| !p.is_terminal()).collect();
     (live.len() as i64, live.iter().filter(|pod| pod.is_ready()).count() as i64)
 }
 

@@ -33,7 +33,8 @@ fn form(sim: &Sim, object: &Object) -> Option<String> {
         Kind::Endpoints => format!("Endpoints {name} {}", value["subsets"][0]["addresses"].as_array().map_or(0, Vec::len)),
         Kind::Node => format!("Node {name} {}", value["spec"]["taints"]),
         _ => {
-            let told = ["phase", "replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "succeeded", "failed", "active", "used"];
+            let told =
+                ["phase", "replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "succeeded", "failed", "active", "used"];
             let more = ["numberReady", "updatedNumberScheduled", "currentHealthy", "disruptionsAllowed", "expectedPods"];
             let wanted = if object.kind == Kind::PersistentVolumeClaim { &Value::Null } else { &value["spec"]["replicas"] };
             format!("{} {name} {wanted} {}{}", object.kind.name(), status(&told), status(&more))
@@ -77,7 +78,8 @@ fn command(rng: &mut Rng) -> Act {
 
 /// What is broken, at one of many moments between two commands.
 fn disturb(sim: &mut Sim, rng: &mut Rng) {
-    let kind = pick(rng, &["pod", "pod", "pod", "rs", "deploy", "sts", "ds", "pvc", "pv", "svc", "endpoints", "endpointslices", "pdb", "rc"]);
+    let kind =
+        pick(rng, &["pod", "pod", "pod", "rs", "deploy", "sts", "ds", "pvc", "pv", "svc", "endpoints", "endpointslices", "pdb", "rc"]);
     let line = match rng.below(12) {
         0..=4 => format!("lose {kind}"),
         5 => "lose pod kube-scheduler".into(),

@@ -134,7 +134,8 @@ pub fn manifest(kind: u64, rng: &mut Rng) -> String {
 }
 
 pub const KINDS: u64 = 13;
-const NAMES: [&str; 13] = ["deploy/d", "sts/s", "job/j", "ds/e", "rs/r", "rc/o", "cj/m", "hpa/h", "pdb/p", "quota/q", "limits/l", "svc/w", "pvc/c-a"];
+const NAMES: [&str; 13] =
+    ["deploy/d", "sts/s", "job/j", "ds/e", "rs/r", "rc/o", "cj/m", "hpa/h", "pdb/p", "quota/q", "limits/l", "svc/w", "pvc/c-a"];
 
 /// A command that leaves what is asked for a matter of the manifests.
 fn command(rng: &mut Rng) -> Act {
@@ -168,7 +169,9 @@ fn command(rng: &mut Rng) -> Act {
         27 | 28 => return Act::Fault(format!("evict pod/{{{pod}}}")),
         29 => return Act::Fault(format!("node-down node-{node}")),
         30 => return Act::Fault(format!("node-up node-{node}")),
-        31 => return Act::Fault(pick(rng, &["node-notready node-1", "add-node node-4", "remove-node node-4", "remove-node node-2"]).into()),
+        31 => {
+            return Act::Fault(pick(rng, &["node-notready node-1", "add-node node-4", "remove-node node-4", "remove-node node-2"]).into());
+        }
         32 => return Act::Fault(format!("cpu-load app=d {}m", 100 * rng.below(20))),
         _ => return Act::Apply(manifest(rng.below(KINDS), rng)),
     };
