@@ -70,3 +70,510 @@ fn what_is_wrong_is_refused_in_kubernetes_words() {
     assert!(exact * 100 >= EXACT * total, "{exact} of {total} are exact\n{}", report.join("\n"));
     assert!(verdict * 100 >= VERDICT * total, "{verdict} of {total} have the same verdict");
 }
+
+/// A manifest of one kind, and what is wrong with it.
+type Case = (&'static str, &'static str);
+
+fn refusal(manifest: &str) -> String {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let session = play(&mut sim, &words("apply -f -"), manifest);
+    let text = format!("{}{}", session.stdout, session.stderr);
+    let text = text.split_once(" is invalid: ").map_or(text.as_str(), |(_, faults)| faults);
+    text.lines().map(|line| line.strip_prefix("* ").unwrap_or(line)).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+/// Every case is put into the frame in place of `@`; the words are those of upstream's validation.
+fn told(frame: &str, cases: &[Case]) {
+    let mut wrong = Vec::new();
+    for (fault, expected) in cases {
+        let printed = refusal(&frame.replace('@', fault));
+        if printed != *expected {
+            wrong.push(format!("{fault}\n  expected: {expected}\n  printed:  {printed}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn faults_of_containers_are_told() {
+    told(
+        "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {volumes: [{name: v, emptyDir: {}}], containers: [{name: c, image: i, @}]}}",
+        &[
+            (
+                "terminationMessagePolicy: Log",
+                "spec.containers[0].terminationMessagePolicy: Unsupported value: \"Log\": supported values: \"File\", \"FallbackToLogsOnError\"",
+            ),
+            (
+                "imagePullPolicy: Sometimes",
+                "spec.containers[0].imagePullPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", \"IfNotPresent\", \"Never\"",
+            ),
+            (
+                "envFrom: [{prefix: A}]",
+                "spec.containers[0].envFrom: Invalid value: \"\": must specify one of: `configMapRef` or `secretRef`",
+            ),
+            (
+                "envFrom: [{configMapRef: {name: a}, secretRef: {name: b}}]",
+                "spec.containers[0].envFrom: Invalid value: \"\": may not have more than one field specified at a time",
+            ),
+            ("envFrom: [{configMapRef: {}}]", "spec.containers[0].envFrom[0].configMapRef.name: Required value"),
+            (
+                "env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.nam}}}]",
+                "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath: Invalid value: \"metadata.nam\": error converting fieldPath: field label not supported: metadata.nam",
+            ),
+            (
+                "env: [{name: A, valueFrom: {configMapKeyRef: {name: m}}}]",
+                "spec.containers[0].env[0].valueFrom.configMapKeyRef.key: Required value",
+            ),
+            (
+                "env: [{name: A, valueFrom: {secretKeyRef: {name: m, key: ..}}}]",
+                "spec.containers[0].env[0].valueFrom.secretKeyRef.key: Invalid value: \"..\": must not be '..'",
+            ),
+            (
+                "env: [{name: A, valueFrom: {resourceFieldRef: {containerName: c}}}]",
+                "spec.containers[0].env[0].valueFrom.resourceFieldRef.resource: Required value",
+            ),
+            (
+                "env: [{name: A, value: b, valueFrom: {configMapKeyRef: {name: m, key: k}}}]",
+                "spec.containers[0].env[0].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty",
+            ),
+            ("env: [{value: b}]", "spec.containers[0].env[0].name: Required value"),
+            ("volumeMounts: [{name: w, mountPath: /a}]", "spec.containers[0].volumeMounts[0].name: Not found: \"w\""),
+            (
+                "volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /a}]",
+                "spec.containers[0].volumeMounts[1].mountPath: Invalid value: \"/a\": must be unique",
+            ),
+            (
+                "volumeMounts: [{name: v, mountPath: /a, subPath: /b}]",
+                "spec.containers[0].volumeMounts.subPath: Invalid value: \"/b\": must be a relative path",
+            ),
+            (
+                "volumeMounts: [{name: v, mountPath: /a, subPath: b/../c}]",
+                "spec.containers[0].volumeMounts.subPath: Invalid value: \"b/../c\": must not contain '..'",
+            ),
+            (
+                "volumeMounts: [{name: v, mountPath: /a, subPath: b, subPathExpr: c}]",
+                "spec.containers[0].volumeMounts[0].subPathExpr: Invalid value: \"c\": subPathExpr and subPath are mutually exclusive",
+            ),
+            ("volumeDevices: [{name: w, devicePath: /a}]", "spec.containers[0].volumeDevices[0].name: Not found: \"w\""),
+            ("lifecycle: {preStop: {}}", "spec.containers[0].lifecycle.preStop: Required value: must specify a handler type"),
+            ("lifecycle: {postStart: {exec: {}}}", "spec.containers[0].lifecycle.postStart.exec.command: Required value"),
+            (
+                "lifecycle: {preStop: {sleep: {seconds: 31}}}",
+                "spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be non-negative and less than terminationGracePeriodSeconds (30)",
+            ),
+            (
+                "lifecycle: {preStop: {httpGet: {port: 0}}}",
+                "spec.containers[0].lifecycle.preStop.httpGet.port: Invalid value: 0: must be between 1 and 65535, inclusive",
+            ),
+            (
+                "livenessProbe: {exec: {command: [a]}, tcpSocket: {port: 1}}",
+                "spec.containers[0].livenessProbe.tcpSocket: Forbidden: may not specify more than 1 handler type",
+            ),
+            (
+                "livenessProbe: {tcpSocket: {port: 1}, successThreshold: 2}",
+                "spec.containers[0].livenessProbe.successThreshold: Invalid value: 2: must be 1",
+            ),
+            (
+                "livenessProbe: {tcpSocket: {port: 1}, terminationGracePeriodSeconds: 0}",
+                "spec.containers[0].livenessProbe.terminationGracePeriodSeconds: Invalid value: 0: must be greater than 0",
+            ),
+            (
+                "readinessProbe: {tcpSocket: {port: 1}, terminationGracePeriodSeconds: 5}",
+                "spec.containers[0].readinessProbe.terminationGracePeriodSeconds: Invalid value: 5: must not be set for readinessProbes",
+            ),
+            (
+                "readinessProbe: {tcpSocket: {port: 1}, periodSeconds: -1}",
+                "spec.containers[0].readinessProbe.periodSeconds: Invalid value: -1: must be greater than or equal to 0",
+            ),
+            (
+                "readinessProbe: {httpGet: {port: 1, scheme: FTP}}",
+                "spec.containers[0].readinessProbe.httpGet.scheme: Unsupported value: \"FTP\": supported values: \"HTTP\", \"HTTPS\"",
+            ),
+            (
+                "startupProbe: {grpc: {port: 70000}}",
+                "spec.containers[0].startupProbe.grpc.port: Invalid value: 70000: must be between 1 and 65535, inclusive",
+            ),
+            (
+                "ports: [{containerPort: 80, hostPort: 80}, {containerPort: 81, hostPort: 80}]",
+                "spec.containers[0].ports[1].hostPort: Duplicate value: \"TCP//80\"",
+            ),
+            (
+                "ports: [{name: a, containerPort: 80}, {name: a, containerPort: 81}]",
+                "spec.containers[0].ports[1].name: Duplicate value: \"a\"",
+            ),
+            ("ports: [{}]", "spec.containers[0].ports[0].containerPort: Required value"),
+            (
+                "securityContext: {runAsUser: -1}",
+                "spec.containers[0].securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive",
+            ),
+            (
+                "resources: {requests: {cpu: '-1'}}",
+                "spec.containers[0].resources.requests[cpu]: Invalid value: \"-1\": must be greater than or equal to 0",
+            ),
+            (
+                "resources: {limits: {gpu: 1}}",
+                "spec.containers[0].resources.limits: Invalid value: \"gpu\": must be a standard resource type or fully qualified | spec.containers[0].resources.limits: Invalid value: \"gpu\": must be a standard resource for containers | spec.containers[0].resources.requests: Invalid value: \"gpu\": must be a standard resource type or fully qualified | spec.containers[0].resources.requests: Invalid value: \"gpu\": must be a standard resource for containers",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn faults_of_pods_are_told() {
+    told(
+        "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: c, image: i, ports: [{containerPort: 80}]}], @}}",
+        &[
+            ("dnsPolicy: None", "spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None"),
+            (
+                "dnsPolicy: None, dnsConfig: {searches: [a]}",
+                "spec.dnsConfig.nameservers: Required value: must provide at least one DNS nameserver when `dnsPolicy` is None",
+            ),
+            (
+                "dnsConfig: {nameservers: [a]}",
+                "spec.dnsConfig.nameservers[0]: Invalid value: \"a\": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            ),
+            ("dnsConfig: {options: [{value: a}]}", "spec.dnsConfig.options[0]: Required value: must not be empty"),
+            (
+                "dnsPolicy: Any",
+                "spec.dnsPolicy: Unsupported value: \"Any\": supported values: \"ClusterFirstWithHostNet\", \"ClusterFirst\", \"Default\", \"None\"",
+            ),
+            ("activeDeadlineSeconds: 0", "spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive"),
+            (
+                "terminationGracePeriodSeconds: -2",
+                "spec.terminationGracePeriodSeconds: Invalid value: -2: must be greater than or equal to 0",
+            ),
+            ("hostname: a.b", "spec.hostname: Invalid value: \"a.b\": must not contain dots"),
+            (
+                "hostAliases: [{ip: 1.2.3, hostnames: [a]}]",
+                "spec.hostAliases[0].ip: Invalid value: \"1.2.3\": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            ),
+            ("schedulingGates: [{name: a}, {name: a}]", "spec.schedulingGates[1]: Duplicate value: \"a\""),
+            (
+                "preemptionPolicy: Sometimes",
+                "spec.preemptionPolicy: Unsupported value: \"Sometimes\": supported values: \"PreemptLowerPriority\", \"Never\"",
+            ),
+            ("os: {name: beos}", "spec.os.name: Unsupported value: \"beos\": supported values: \"linux\", \"windows\""),
+            (
+                "securityContext: {fsGroup: -5}",
+                "spec.securityContext.fsGroup: Invalid value: -5: must be between 0 and 2147483647, inclusive",
+            ),
+            (
+                "tolerations: [{operator: Equal}]",
+                "spec.tolerations[0].operator: Invalid value: \"Equal\": operator must be Exists when `key` is empty, which means \"match all values and all keys\"",
+            ),
+            (
+                "tolerations: [{key: a, operator: Exists, value: b}]",
+                "spec.tolerations[0].operator: Invalid value: \"b\": value must be empty when `operator` is 'Exists'",
+            ),
+            (
+                "tolerations: [{key: a, operator: Exists, tolerationSeconds: 5}]",
+                "spec.tolerations[0].effect: Invalid value: \"\": effect must be 'NoExecute' when `tolerationSeconds` is set",
+            ),
+            (
+                "tolerations: [{key: a, operator: Exists, effect: Never}]",
+                "spec.tolerations[0].effect: Unsupported value: \"Never\": supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\"",
+            ),
+            (
+                "volumes: [{name: v, hostPath: {path: /a/../b}}]",
+                "spec.volumes[0].hostPath.path: Invalid value: \"/a/../b\": must not contain '..'",
+            ),
+            (
+                "volumes: [{name: v, hostPath: {path: /a, type: Pipe}}]",
+                "spec.volumes[0].hostPath.type: Unsupported value: \"Pipe\": supported values: \"\", \"BlockDevice\", \"CharDevice\", \"Directory\", \"DirectoryOrCreate\", \"File\", \"FileOrCreate\", \"Socket\"",
+            ),
+            (
+                "volumes: [{name: v, emptyDir: {sizeLimit: -1Gi}}]",
+                "spec.volumes[0].emptyDir.sizeLimit: Forbidden: SizeLimit field must be a valid resource quantity",
+            ),
+            ("volumes: [{name: v, nfs: {server: a, path: b}}]", "spec.volumes[0].nfs.path: Invalid value: \"b\": must be an absolute path"),
+            (
+                "volumes: [{name: v, configMap: {name: a, defaultMode: 512}}]",
+                "spec.volumes[0].configMap.defaultMode: Invalid value: 512: must be a number between 0 and 0777 (octal), both inclusive",
+            ),
+            (
+                "volumes: [{name: v, secret: {secretName: a, items: [{key: k, path: /p}]}}]",
+                "spec.volumes[0].secret.items[0].path: Invalid value: \"/p\": must be a relative path",
+            ),
+            ("volumes: [{name: v, configMap: {name: a, items: [{path: p}]}}]", "spec.volumes[0].configMap.items[0].key: Required value"),
+            ("volumes: [{name: v, secret: {}}]", "spec.volumes[0].secret.secretName: Required value"),
+            ("volumes: [{name: v, emptyDir: {}}, {name: v, emptyDir: {}}]", "spec.volumes[1].name: Duplicate value: \"v\""),
+            ("initContainers: [{name: c, image: i}]", "spec.initContainers[0].name: Duplicate value: \"c\""),
+            (
+                "initContainers: [{name: a, image: i, lifecycle: {preStop: {exec: {command: [a]}}}}]",
+                "spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers without restartPolicy=Always",
+            ),
+            (
+                "initContainers: [{name: a, image: i, readinessProbe: {exec: {command: [a]}}}]",
+                "spec.initContainers[0].readinessProbe: Forbidden: may not be set for init containers without restartPolicy=Always",
+            ),
+            (
+                "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}",
+                "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required value: must have at least one node selector term",
+            ),
+            (
+                "affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 0, podAffinityTerm: {topologyKey: a}}]}}",
+                "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid value: 0: must be in the range 1-100",
+            ),
+            (
+                "topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Never}]",
+                "spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: \"Never\": supported values: \"DoNotSchedule\", \"ScheduleAnyway\"",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn faults_of_services_are_told() {
+    told(
+        "{apiVersion: v1, kind: Service, metadata: {name: x}, spec: {ports: [{name: a, port: 80}], @}}",
+        &[
+            (
+                "type: ExternalName, externalName: a, clusterIP: 10.96.0.9",
+                "spec.clusterIPs: Forbidden: may not be set for ExternalName services",
+            ),
+            (
+                "type: NodePort, clusterIP: None",
+                "spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services",
+            ),
+            ("sessionAffinity: Cookie", "spec.sessionAffinity: Unsupported value: \"Cookie\": supported values: \"ClientIP\", \"None\""),
+            (
+                "sessionAffinityConfig: {clientIP: {timeoutSeconds: 5}}",
+                "spec.sessionAffinityConfig: Forbidden: must not be set when session affinity is None",
+            ),
+            (
+                "sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {timeoutSeconds: 0}}",
+                "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 0: must be greater than 0 and less than 86400",
+            ),
+            (
+                "externalIPs: [here]",
+                "spec.externalIPs[0]: Invalid value: \"here\": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            ),
+            (
+                "externalTrafficPolicy: Local",
+                "spec.externalTrafficPolicy: Invalid value: \"Local\": may only be set for externally-accessible services",
+            ),
+            (
+                "type: NodePort, externalTrafficPolicy: Far",
+                "spec.externalTrafficPolicy: Unsupported value: \"Far\": supported values: \"Cluster\", \"Local\"",
+            ),
+            (
+                "internalTrafficPolicy: Far",
+                "spec.internalTrafficPolicy: Unsupported value: \"Far\": supported values: \"Cluster\", \"Local\"",
+            ),
+            (
+                "healthCheckNodePort: 30001",
+                "spec.healthCheckNodePort: Invalid value: 30001: may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+            ),
+            (
+                "loadBalancerSourceRanges: [10.0.0.0/8]",
+                "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer'",
+            ),
+            (
+                "allocateLoadBalancerNodePorts: true",
+                "spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is 'LoadBalancer'",
+            ),
+            ("loadBalancerClass: a.b/c", "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'"),
+            (
+                "selector: {a: '-'}",
+                "spec.selector: Invalid value: \"-\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+            ),
+        ],
+    );
+    told(
+        "{apiVersion: v1, kind: Service, metadata: {name: x}, spec: {type: NodePort, ports: [{name: a, port: 80}, @]}}",
+        &[
+            ("{name: a, port: 81}", "spec.ports[1].name: Duplicate value: \"a\""),
+            (
+                "{name: b, port: 81, targetPort: UP}",
+                "spec.ports[1].targetPort: Invalid value: \"UP\": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-) | spec.ports[1].targetPort: Invalid value: \"UP\": must contain at least one letter (a-z)",
+            ),
+            (
+                "{name: b, port: 81, nodePort: 80}",
+                "spec.ports[1].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767",
+            ),
+            (
+                "{name: b, port: 81, nodePort: 30001}, {name: c, port: 82, nodePort: 30001}",
+                "spec.ports[2].nodePort: Duplicate value: 30001",
+            ),
+            (
+                "{name: b, port: 81, protocol: HTTP}",
+                "spec.ports[1].protocol: Unsupported value: \"HTTP\": supported values: \"SCTP\", \"TCP\", \"UDP\"",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn faults_of_autoscalers_and_budgets_are_told() {
+    told(
+        "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x}, spec: {scaleTargetRef: {kind: Deployment, name: d}, maxReplicas: 3, @}}",
+        &[
+            ("minReplicas: 0", "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1"),
+            (
+                "metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization}}}]",
+                "spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization",
+            ),
+            (
+                "metrics: [{type: Resource, resource: {name: cpu, target: {type: Half, averageUtilization: 5}}}]",
+                "spec.metrics[0].resource.target.type: Invalid value: \"Half\": must be either Utilization, Value, or AverageValue",
+            ),
+            (
+                "metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 0}}}]",
+                "spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater than 0",
+            ),
+            (
+                "metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 5, averageValue: 1}}}]",
+                "spec.metrics[0].resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization",
+            ),
+            (
+                "metrics: [{type: Resource, resource: {target: {type: Utilization, averageUtilization: 5}}}]",
+                "spec.metrics[0].resource.name: Required value: must specify a resource name",
+            ),
+            (
+                "metrics: [{type: ContainerResource, containerResource: {name: cpu, target: {type: Utilization, averageUtilization: 5}}}]",
+                "spec.metrics[0].containerResource.container: Required value: must specify a container",
+            ),
+            (
+                "metrics: [{type: Pods, pods: {metric: {}, target: {type: AverageValue, averageValue: 1}}}]",
+                "spec.metrics[0].pods.metric.name: Required value: must specify a metric name",
+            ),
+            (
+                "metrics: [{type: Resource}]",
+                "spec.metrics[0].resource: Required value: must populate information for the given metric source",
+            ),
+            (
+                "behavior: {scaleUp: {stabilizationWindowSeconds: 4000}}",
+                "spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: 4000: must be less than or equal to 3600",
+            ),
+            (
+                "behavior: {scaleDown: {stabilizationWindowSeconds: -1}}",
+                "spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: -1: must be greater than or equal to zero",
+            ),
+            (
+                "behavior: {scaleDown: {selectPolicy: Some}}",
+                "spec.behavior.scaleDown.selectPolicy: Unsupported value: \"Some\": supported values: \"Disabled\", \"Max\", \"Min\"",
+            ),
+            (
+                "behavior: {scaleUp: {policies: [{type: Nodes, value: 1, periodSeconds: 5}]}}",
+                "spec.behavior.scaleUp.policies[0].type: Unsupported value: \"Nodes\": supported values: \"Percent\", \"Pods\"",
+            ),
+            (
+                "behavior: {scaleUp: {policies: [{type: Pods, value: 0, periodSeconds: 5}]}}",
+                "spec.behavior.scaleUp.policies[0].value: Invalid value: 0: must be greater than zero",
+            ),
+            (
+                "behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 2000}]}}",
+                "spec.behavior.scaleUp.policies[0].periodSeconds: Invalid value: 2000: must be less than or equal to 1800",
+            ),
+        ],
+    );
+    told(
+        "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: x}, spec: {selector: {matchLabels: {a: b}}, @}}",
+        &[
+            ("minAvailable: 101%", "spec.minAvailable: Invalid value: \"101%\": must not be greater than 100%"),
+            (
+                "maxUnavailable: half",
+                "spec.maxUnavailable: Invalid value: \"half\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+            ),
+            (
+                "unhealthyPodEvictionPolicy: Never",
+                "spec.unhealthyPodEvictionPolicy: Unsupported value: \"Never\": supported values: \"AlwaysAllow\", \"IfHealthyBudget\"",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn faults_of_limits_and_classes_are_told() {
+    told(
+        "{apiVersion: v1, kind: LimitRange, metadata: {name: x}, spec: {limits: [@]}}",
+        &[
+            (
+                "{type: Pod, min: {cpu: '2'}, max: {cpu: '1'}}",
+                "spec.limits[0].min[cpu]: Invalid value: \"2\": min value 2 is greater than max value 1",
+            ),
+            (
+                "{type: Container, defaultRequest: {cpu: '2'}, default: {cpu: '1'}}",
+                "spec.limits[0].defaultRequest[cpu]: Invalid value: \"2\": default request value 2 is greater than default limit value 1",
+            ),
+            (
+                "{type: Container, min: {cpu: '2'}, defaultRequest: {cpu: '1'}}",
+                "spec.limits[0].defaultRequest[cpu]: Invalid value: \"1\": min value 2 is greater than default request value 1",
+            ),
+            ("{type: Pod, default: {cpu: '1'}}", "spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'"),
+            ("{type: Pod, max: {cpu: '1'}}, {type: Pod, max: {cpu: '2'}}", "spec.limits[1].type: Duplicate value: \"Pod\""),
+        ],
+    );
+    told(
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: x}, spec: {hard: {@}}}",
+        &[
+            (
+                "gpus: 1",
+                "spec.hard[gpus]: Invalid value: \"gpus\": must be a standard resource type or fully qualified | spec.hard[gpus]: Invalid value: \"gpus\": must be a standard resource for quota",
+            ),
+            ("pods: 1500m", "spec.hard[pods]: Invalid value: \"1500m\": must be an integer"),
+            ("pods: '-1'", "spec.hard[pods]: Invalid value: \"-1\": must be greater than or equal to 0"),
+        ],
+    );
+    told(
+        "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: x}, @}",
+        &[
+            ("value: 1000000001", "value: Forbidden: maximum allowed value of a user defined priority is 1000000000"),
+            (
+                "value: 1, preemptionPolicy: Ask",
+                "preemptionPolicy: Unsupported value: \"Ask\": supported values: \"PreemptLowerPriority\", \"Never\"",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn faults_of_ingresses_and_policies_are_told() {
+    told(
+        "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: x}, spec: {@}}",
+        &[
+            ("ingressClassName: a", "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"),
+            ("defaultBackend: {service: {name: a}}", "spec.defaultBackend: Required value: port name or number is required"),
+            ("defaultBackend: {}", "spec.defaultBackend: Invalid value: \"\": resource or service backend is required"),
+            ("rules: [{host: 1.2.3.4}]", "spec.rules[0].host: Invalid value: \"1.2.3.4\": must be a DNS name, not an IP address"),
+            ("rules: [{http: {paths: []}}]", "spec.rules[0].http.paths: Required value"),
+            (
+                "rules: [{http: {paths: [{path: /, backend: {service: {name: a, port: {number: 80}}}}]}}]",
+                "spec.rules[0].http.paths[0].pathType: Required value: pathType must be specified",
+            ),
+            (
+                "rules: [{http: {paths: [{path: a, pathType: Prefix, backend: {service: {name: a, port: {number: 80}}}}]}}]",
+                "spec.rules[0].http.paths[0].path: Invalid value: \"a\": must be an absolute path",
+            ),
+            (
+                "rules: [{http: {paths: [{path: /, pathType: Regex, backend: {service: {name: a, port: {number: 80}}}}]}}]",
+                "spec.rules[0].http.paths[0].pathType: Unsupported value: \"Regex\": supported values: \"Exact\", \"ImplementationSpecific\", \"Prefix\"",
+            ),
+            (
+                "rules: [{http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: a, port: {number: 80, name: b}}}}]}}]",
+                "spec.rules[0].http.paths[0].backend: Invalid value: \"\": cannot set both port name & port number",
+            ),
+        ],
+    );
+    told(
+        "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: x}, spec: {podSelector: {}, @}}",
+        &[
+            ("ingress: [{from: [{}]}]", "spec.ingress[0].from[0]: Required value: must specify a peer"),
+            (
+                "ingress: [{from: [{podSelector: {}, ipBlock: {cidr: 10.0.0.0/8}}]}]",
+                "spec.ingress[0].from[0]: Forbidden: may not specify both ipBlock and another peer",
+            ),
+            ("policyTypes: [In]", "spec.policyTypes[0]: Unsupported value: \"In\": supported values: \"Egress\", \"Ingress\""),
+        ],
+    );
+}
+
+#[test]
+fn what_is_applied_anew_is_decoded_as_strictly() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let manifest = "{apiVersion: v1, kind: Service, metadata: {name: x}, spec: {ports: [{port: 80}]}}";
+    play(&mut sim, &words("apply -f -"), manifest);
+    let session = play(&mut sim, &words("apply -f -"), &manifest.replace("port: 80", "port: 80, portt: 1"));
+    assert!(session.stderr.contains("Error from server (BadRequest)"), "{}", session.stderr);
+    assert!(session.stderr.contains("strict decoding error: unknown field \"spec.ports[0].portt\""), "{}", session.stderr);
+}

@@ -1,7 +1,9 @@
 //! Kubernetes Events: what a component says happened to an object.
 
-use super::json::record;
+use super::json::{Json, record};
 use super::{Kind, ObjectRef, Str, Timestamp, Uid};
+use serde_json::Value;
+use smol_str::format_smolstr;
 
 record! {
     /// A `v1` Event.
@@ -9,7 +11,7 @@ record! {
     pub struct Event {
         pub action: Option<Str> = "action" omitempty,
         pub count: Option<i32> = "count" omitempty,
-        pub event_time: Option<Timestamp> = "eventTime" omitempty,
+        pub event_time: Option<MicroTime> = "eventTime" omitempty,
         pub first_timestamp: Option<Timestamp> = "firstTimestamp" omitempty,
         pub involved_object: InvolvedObject = "involvedObject",
         pub last_timestamp: Option<Timestamp> = "lastTimestamp" omitempty,
@@ -46,5 +48,22 @@ impl InvolvedObject {
     /// The key of the object, if its kind is known.
     pub fn key(&self) -> Option<ObjectRef> {
         Some(ObjectRef::new(Kind::from_name(&self.kind)?, &self.namespace, &self.name))
+    }
+}
+
+/// A moment that the API writes with its microseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MicroTime(pub Timestamp, pub u32);
+
+impl Json for MicroTime {
+    fn read(&mut self, value: &Value) -> Result<(), String> {
+        self.0.read(value)?;
+        let digits = value.as_str().and_then(|text| text.split_once('.')).map_or("", |(_, rest)| rest);
+        self.1 = digits.get(..6).and_then(|six| six.parse().ok()).unwrap_or_default();
+        Ok(())
+    }
+
+    fn write(&self) -> Value {
+        format_smolstr!("{}.{:06}Z", self.0.rfc3339().trim_end_matches('Z'), self.1).as_str().into()
     }
 }

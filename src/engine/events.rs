@@ -5,7 +5,7 @@
 
 use super::store::{ApiServer, Origin};
 use super::why::Why;
-use crate::api::event::{Event, EventSource, InvolvedObject};
+use crate::api::event::{Event, EventSource, InvolvedObject, MicroTime};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
 use smol_str::format_smolstr;
@@ -167,7 +167,7 @@ fn new_event(
     let event = Event {
         action: scheduler.then(|| Str::new_static(if reason == "Preempted" { "Preempting" } else { "Binding" })),
         count: (!scheduler).then_some(1),
-        event_time: scheduler.then_some(wall),
+        event_time: scheduler.then_some(MicroTime(wall, (server.now.0 % 1_000_000) as u32)),
         first_timestamp: (!scheduler).then_some(wall),
         last_timestamp: (!scheduler).then_some(wall),
         involved_object: InvolvedObject {

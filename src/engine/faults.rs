@@ -1,22 +1,26 @@
 //! Faults: what a person breaks on purpose.
 
 use super::cluster::{self, HEALTHY, NodeConfig};
-use super::journal::Actor;
+use super::journal::{Actor, Op};
 use super::kubelet::Forced;
 use super::load::Load;
-use super::sim::{Sim, Task};
+use super::sim::{KUBELETS, Sim, Task};
 use super::store::{Delete, Origin};
 use super::why::Why;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use serde_json::json;
 
 const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, evict pod/NAME, node-down NODE, node-up NODE, \
-                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT";
+                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT, lose KIND/NAME, \
+                     relist SECONDS, restart COMPONENT, conflict KIND/NAME";
 
 impl Sim {
     /// Injects a fault given as words: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and their like.
     pub fn fault(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
+        if let Some(result) = self.lose_by_words(line, &words) {
+            return result;
+        }
         if let ["cpu-load", selector, total] = words[..] {
             let load = Load::parse(selector, total)?;
             self.command(&format!("fault {line}"));
@@ -110,6 +114,12 @@ impl Sim {
         value["spec"]["taints"] = json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]);
         if let Ok(object) = Object::from_value(Kind::Node, value) {
             let _ = self.request(|server| server.create(origin, object, Why::NodeReport));
+        }
+        // Pods that were bound to an earlier node of this name are now this kubelet's.
+        let stranded: Vec<_> = self.list(Kind::Pod).filter(|o| o.pod().is_some_and(|pod| pod.node_name == name)).cloned().collect();
+        let id = origin.cause.unwrap_or_default();
+        for pod in stranded {
+            self.dispatch(KUBELETS, Op::Added, &pod, None, id);
         }
     }
 }

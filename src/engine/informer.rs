@@ -7,6 +7,9 @@ use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid, kind};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// An event that is to be lost: of this kind, about the object of this name if there is one.
+pub type Lost = (Kind, Str);
+
 type Objects = BTreeMap<(Str, Str), Rc<Object>>;
 
 /// What one component believes the cluster to be.
@@ -18,7 +21,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Cache { objects: vec![Objects::new(); kind::ALL.len()], owned: BTreeMap::new() }
     }
 
@@ -115,6 +118,10 @@ pub struct Informer {
     pub watches: fn(Kind) -> bool,
     /// Whether its cache holds this kind; a component that keeps its own account of a kind needs no second one.
     pub stores: fn(Kind) -> bool,
+    /// Events that shall not arrive.
+    pub losing: Vec<Lost>,
+    /// Whether one was lost since this was last asked.
+    pub lost: bool,
     cursor: usize,
     due: Option<Time>,
 }
@@ -122,7 +129,7 @@ pub struct Informer {
 impl Informer {
     /// An informer that has seen nothing yet.
     pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
-        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, cursor: 0, due: None }
+        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, losing: Vec::new(), lost: false, cursor: 0, due: None }
     }
 
     /// How much of the journal has arrived.
@@ -156,12 +163,33 @@ impl Informer {
             if let Some((op, object)) = entry.write()
                 && (self.watches)(object.kind)
             {
-                if (self.stores)(object.kind) {
-                    self.cache.apply(op, object);
+                if !self.losing.is_empty() && self.loses(object) {
+                    continue;
                 }
+                self.take(op, object);
                 return Some(self.cursor as EntryId - 1);
             }
         }
         None
+    }
+
+    /// Puts what an event says into the cache.
+    pub fn take(&mut self, op: Op, object: &Rc<Object>) {
+        if (self.stores)(object.kind) {
+            self.cache.apply(op, object);
+        }
+    }
+
+    /// A list of everything as of this place in the journal takes the place of the events before it.
+    pub fn catch_up(&mut self, to: usize) {
+        self.cursor = to;
+    }
+
+    fn loses(&mut self, object: &Object) -> bool {
+        let meant = |(kind, name): &Lost| *kind == object.kind && (name.is_empty() || *name == object.meta.name);
+        let Some(at) = self.losing.iter().position(meant) else { return false };
+        self.losing.remove(at);
+        self.lost = true;
+        true
     }
 }

@@ -14,6 +14,7 @@ pub mod informer;
 pub mod journal;
 pub mod kubelet;
 pub mod load;
+mod loss;
 pub mod out;
 pub mod rng;
 pub mod scheduler;

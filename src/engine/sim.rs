@@ -32,6 +32,8 @@ pub(super) enum Task {
     Wake(u8, ObjectRef),
     /// A loop looks at all its objects again.
     Resync(u8),
+    /// A component that has lost an event lists everything anew.
+    Relist(u8),
     /// The scheduler takes the next Pod.
     Schedule,
     /// A kubelet has something to do for a Pod.
@@ -69,15 +71,17 @@ pub struct Sim {
     tasks: BinaryHeap<Reverse<(Time, u64, Task)>>,
     sequence: u64,
     pass: u32,
-    informers: [Informer; 3],
-    queues: Vec<WorkQueue>,
+    pub(super) informers: [Informer; 3],
+    /// How long after the loss of an event a component lists everything anew; never, if there is nothing here.
+    pub(super) relist: Option<u64>,
+    pub(super) queues: Vec<WorkQueue>,
     routes: Rc<Routes>,
     /// Per loop and key: how much of the journal must have arrived for the loop to see its own writes.
-    written: Vec<BTreeMap<ObjectRef, usize>>,
+    pub(super) written: Vec<BTreeMap<ObjectRef, usize>>,
     /// Per loop and key: what the loop remembers.
-    memories: Vec<BTreeMap<ObjectRef, Memory>>,
-    recorder: EventRecorder,
-    scheduler: Scheduler,
+    pub(super) memories: Vec<BTreeMap<ObjectRef, Memory>>,
+    pub(super) recorder: EventRecorder,
+    pub(super) scheduler: Scheduler,
     pub(super) kubelets: Kubelets,
     pub(super) loads: Vec<Load>,
     /// Files that commands in containers have written.
@@ -115,6 +119,7 @@ impl Sim {
                 ),
                 Informer::new("kubelet", |kind| matches!(kind, Kind::Pod | Kind::Node), |kind| kind != Kind::Pod),
             ],
+            relist: Some(super::loss::RELIST),
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             routes: Rc::new(controllers::routes()),
             written: vec![BTreeMap::new(); controllers::ALL.len()],
@@ -254,6 +259,7 @@ impl Sim {
                 }
             }
             Task::Resync(i) => self.resync(usize::from(i)),
+            Task::Relist(i) => self.list_anew(usize::from(i)),
             Task::Schedule => self.schedule(),
             Task::Kubelet(job) => self.kubelet(job),
         }
@@ -296,18 +302,28 @@ impl Sim {
     fn deliver(&mut self, i: usize) {
         while let Some(id) = self.informers[i].receive(self.server.journal(), self.now) {
             let Some((op, object, before)) = self.write_at(id) else { continue };
-            let event = Event { op, object: &object, before: before.as_ref() };
-            match i {
-                MANAGER => self.wake_loops(&event, id),
-                SCHEDULER => {
-                    if let Some(at) = self.scheduler.observe(&event, id, self.now) {
-                        self.push(at, Task::Schedule);
-                    }
+            self.dispatch(i, op, &object, before.as_ref(), id);
+        }
+        if std::mem::take(&mut self.informers[i].lost)
+            && let Some(span) = self.relist
+        {
+            self.push(self.now.after(span), Task::Relist(i as u8));
+        }
+    }
+
+    /// Tells a component's loops of a change.
+    pub(super) fn dispatch(&mut self, i: usize, op: Op, object: &Rc<Object>, before: Option<&Rc<Object>>, id: EntryId) {
+        let event = Event { op, object, before };
+        match i {
+            MANAGER => self.wake_loops(&event, id),
+            SCHEDULER => {
+                if let Some(at) = self.scheduler.observe(&event, id, self.now) {
+                    self.push(at, Task::Schedule);
                 }
-                _ => {
-                    for (at, job) in self.kubelets.observe(&event, id, self.now) {
-                        self.push(at, Task::Kubelet(job));
-                    }
+            }
+            _ => {
+                for (at, job) in self.kubelets.observe(&event, id, self.now) {
+                    self.push(at, Task::Kubelet(job));
                 }
             }
         }

@@ -263,13 +263,37 @@ fn sync_volume(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, 
             set_volume_phase(object, "Bound", Why::Binding, view.wall, out)?;
             Ok(())
         }
-        Some(_) => Ok(()),
+        Some((_, claim)) if claim.spec.volume_name.is_empty() => Ok(()),
+        Some(_) if object.meta.annotation(PROVISIONED_BY).is_some() && volume.spec.persistent_volume_reclaim_policy == "Delete" => {
+            release(object, volume, view, out)
+        }
+        Some(_) => unbind(object, view, out),
     }
+}
+
+/// The claim has taken another volume: this one is free again.
+fn unbind(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    let ours = object.meta.annotation(BOUND_BY_US).is_some();
+    let free = out.update(object, Why::Observed, |o| {
+        Rc::make_mut(&mut o.meta.annotations).remove(BOUND_BY_US);
+        if let Body::PersistentVolume(v) = &mut o.body {
+            v.spec = v.spec.edited(|raw| {
+                if ours {
+                    raw.remove("claimRef");
+                } else if let Some(reference) = raw.get_mut("claimRef").and_then(serde_json::Value::as_object_mut) {
+                    reference.remove("uid");
+                    reference.remove("resourceVersion");
+                }
+            });
+        }
+    })?;
+    set_volume_phase(&free, "Available", Why::Observed, view.wall, out)?;
+    Ok(())
 }
 
 fn release(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let policy = volume.spec.persistent_volume_reclaim_policy.clone();
-    if volume.status.phase == "Released" || volume.status.phase == "Failed" {
+    if volume.status.phase == "Failed" {
         return Ok(());
     }
     let released = set_volume_phase(object, "Released", Why::ClaimGone { policy: policy.clone() }, view.wall, out)?;

@@ -145,6 +145,11 @@ impl Kubelets {
         jobs
     }
 
+    /// Forgets the Pods that are no longer there.
+    pub fn forget_gone(&mut self, is_there: impl Fn(&ObjectRef, Uid) -> bool) {
+        self.pods.retain(|uid, running| is_there(&running.pod, *uid));
+    }
+
     /// The step that carries out what a person forces on a Pod.
     pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> Job {
         let step = match what {

@@ -3,7 +3,7 @@
 use super::error::ApiError;
 use super::server::{ApiServer, Origin};
 use super::{defaults, patch, validation};
-use crate::api::{Kind, Object, ObjectRef, Uid};
+use crate::api::{Kind, Object, ObjectRef, Uid, schema};
 use crate::engine::why::Why;
 use serde_json::Value;
 use std::rc::Rc;
@@ -111,6 +111,12 @@ impl ApiServer {
     fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
         let kind = kind_of(&value)?;
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
+        // Strict decoding: unknown fields and wrong types are refused before anything else is looked at.
+        if let Some(message) = schema::decode_error(&kind.api_version(), kind.name(), &value) {
+            let error = ApiError::bad_request(message);
+            self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
+            return Err(error);
+        }
         if old.is_none()
             && let Some(map) = value.as_object_mut()
         {

@@ -48,6 +48,8 @@ pub struct ApiServer {
     epoch: Timestamp,
     /// Names, uids and ties are drawn from here.
     pub rng: Rng,
+    /// Writes of loops that are to be refused once, as a person asks.
+    pub(in crate::engine) conflicts: Vec<crate::engine::informer::Lost>,
     /// How long Pods stay on a node that is not ready or not reachable, unless they say otherwise.
     pub toleration_seconds: i64,
     pub(super) next_service_ip: u32,
@@ -64,6 +66,7 @@ impl ApiServer {
             now: Time::default(),
             epoch,
             rng: Rng::new(seed),
+            conflicts: Vec::new(),
             toleration_seconds: 300,
             next_service_ip: 0,
             next_node_port: 0,
@@ -170,7 +173,7 @@ impl ApiServer {
 
     /// Replaces spec and metadata; the status stays as it is. The object must carry the version it was made from.
     pub fn update(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
-        let old = self.current(origin, &object, &why)?;
+        let old = self.read_before(origin, &object, &why)?;
         keep_status(&mut object, &old);
         if let (Body::DaemonSet(new), Body::DaemonSet(before)) = (&object.body, &old.body) {
             let count = old.meta.annotation(TEMPLATE_GENERATION).and_then(|n| n.parse::<i64>().ok()).unwrap_or(1);
@@ -185,7 +188,7 @@ impl ApiServer {
 
     /// Replaces status and annotations; spec and labels stay as they are.
     pub fn update_status(&mut self, origin: &Origin, mut new: Object, why: Why) -> Result<Rc<Object>, ApiError> {
-        let old = self.current(origin, &new, &why)?;
+        let old = self.read_before(origin, &new, &why)?;
         new.meta.labels = old.meta.labels.clone();
         keep_spec(&mut new, &old);
         if let Body::Job(job) = &new.body
@@ -207,6 +210,16 @@ impl ApiServer {
     pub fn update_all(&mut self, origin: &Origin, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         let old = self.current(origin, &object, &why)?;
         self.replace(origin, &old, object, old.meta.generation, why)
+    }
+
+    /// The same for updates, which a person may have refused.
+    fn read_before(&mut self, origin: &Origin, object: &Object, why: &Why) -> Result<Rc<Object>, ApiError> {
+        if self.is_disturbed(origin.actor.name, object) {
+            let error = ApiError::conflict(object.kind, &object.meta.name);
+            self.refuse(origin, object.key(), &error, why.clone());
+            return Err(error);
+        }
+        self.current(origin, object, why)
     }
 
     /// The stored object a write means, if the write was made from its current version.

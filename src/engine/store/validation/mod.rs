@@ -6,10 +6,12 @@
 mod batch;
 mod cron;
 mod diff;
+mod ingress;
 mod meta;
 mod names;
 mod network;
 mod pod;
+mod pod_parts;
 mod policy;
 mod scheduling;
 mod storage;
@@ -220,6 +222,9 @@ pub fn validate_create(object: &Value) -> Vec<FieldError> {
         "ConfigMap" | "Secret" => policy::keys(&mut errors, object),
         "ResourceQuota" => policy::quota(&mut errors, spec),
         "LimitRange" => policy::limit_range(&mut errors, spec),
+        "Ingress" => ingress::ingress(&mut errors, spec),
+        "NetworkPolicy" => ingress::network_policy(&mut errors, spec),
+        "PriorityClass" => ingress::priority_class(&mut errors, object),
         "Node" => scheduling::taints(&mut errors, spec, "spec.taints"),
         _ => {}
     }

@@ -2,7 +2,7 @@
 //!
 //! Models the Service part of `pkg/apis/core/validation/validation.go`.
 
-use super::{Errors, Fault, list, meta, names, pod, text};
+use super::{Errors, Fault, has, list, meta, names, pod, text};
 use serde_json::{Value, json};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -14,7 +14,7 @@ pub fn service(errors: &mut Errors, spec: &Value) {
     }
     if kind == "ExternalName" {
         if !address.is_empty() {
-            errors.forbidden("spec.clusterIP", "may not be set when `type` is 'ExternalName'");
+            errors.forbidden("spec.clusterIPs", "may not be set for ExternalName services");
         }
         let name = text(spec, "externalName").trim_end_matches('.');
         if name.is_empty() {
@@ -26,16 +26,74 @@ pub fn service(errors: &mut Errors, spec: &Value) {
     if address == "None" && matches!(kind, "NodePort" | "LoadBalancer") {
         errors.invalid("spec.clusterIPs[0]", address, format!("may not be set to 'None' for {kind} services"));
     }
-    ports(errors, spec, kind);
+    ports(errors, spec);
     meta::labels(errors, &spec["selector"], "spec.selector");
     errors.one_of("spec.sessionAffinity", text(spec, "sessionAffinity"), &["ClientIP", "None"]);
-    errors.one_of("spec.type", kind, &TYPES);
+    let timeout = &spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"];
+    if text(spec, "sessionAffinity") == "None" && has(spec, "sessionAffinityConfig") {
+        errors.forbidden("spec.sessionAffinityConfig", "must not be set when session affinity is None");
+    } else if timeout.as_i64().is_some_and(|n| n <= 0 || n > 86400) {
+        let at = "spec.sessionAffinityConfig.clientIP.timeoutSeconds";
+        errors.invalid(at, timeout.clone(), "must be greater than 0 and less than 86400");
+    }
     if !address.is_empty() && address != "None" && kind != "ExternalName" {
         errors.checked("spec.clusterIPs[0]", address, names::ip);
     }
+    for (index, outside) in list(spec, "externalIPs").iter().enumerate() {
+        errors.checked(&format!("spec.externalIPs[{index}]"), outside.as_str().unwrap_or(""), names::ip);
+    }
+    errors.one_of("spec.type", kind, &TYPES);
+    node_ports(errors, list(spec, "ports"), kind);
+    duplicates(errors, list(spec, "ports"));
+    outside(errors, spec, kind);
 }
 
-fn ports(errors: &mut Errors, spec: &Value, kind: &str) {
+const NEEDS_BALANCER: &str = "may only be used when `type` is 'LoadBalancer'";
+
+/// What only Services have that are reached from outside.
+fn outside(errors: &mut Errors, spec: &Value, kind: &str) {
+    let balanced = kind == "LoadBalancer";
+    if !balanced && !list(spec, "loadBalancerSourceRanges").is_empty() {
+        errors.forbidden("spec.LoadBalancerSourceRanges", NEEDS_BALANCER);
+    }
+    for name in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
+        if !balanced && has(spec, name) {
+            errors.forbidden(&format!("spec.{name}"), NEEDS_BALANCER);
+        }
+    }
+    let policy = text(spec, "externalTrafficPolicy");
+    let reached = balanced || kind == "NodePort" || (kind == "ClusterIP" && !list(spec, "externalIPs").is_empty());
+    if !reached && !policy.is_empty() {
+        errors.invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services");
+    } else if !policy.is_empty() {
+        errors.one_of("spec.externalTrafficPolicy", policy, &["Cluster", "Local"]);
+    }
+    let health = &spec["healthCheckNodePort"];
+    if health.as_i64().is_some_and(|n| n != 0) && !(balanced && policy == "Local") {
+        let detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+        errors.invalid("spec.healthCheckNodePort", health.clone(), detail);
+    }
+    if has(spec, "internalTrafficPolicy") {
+        errors.one_of("spec.internalTrafficPolicy", text(spec, "internalTrafficPolicy"), &["Cluster", "Local"]);
+    }
+}
+
+fn node_ports(errors: &mut Errors, all: &[Value], kind: &str) {
+    for (index, port) in all.iter().enumerate() {
+        let at = format!("spec.ports[{index}].nodePort");
+        let Some(number) = port["nodePort"].as_i64().filter(|n| *n != 0) else { continue };
+        if kind == "ClusterIP" {
+            errors.forbidden(&at, "may not be used when `type` is 'ClusterIP'");
+        } else if kind != "ExternalName" && !(30000..=32767).contains(&number) {
+            errors.invalid(&at, number, "provided port is not in the valid range. The range of valid ports is 30000-32767");
+        }
+        if all[..index].iter().any(|other| other["nodePort"] == number && other["protocol"] == port["protocol"]) {
+            errors.duplicate(&at, number);
+        }
+    }
+}
+
+fn ports(errors: &mut Errors, spec: &Value) {
     let all = list(spec, "ports");
     let mut names_seen: Vec<&str> = Vec::new();
     for (index, port) in all.iter().enumerate() {
@@ -53,18 +111,12 @@ fn ports(errors: &mut Errors, spec: &Value, kind: &str) {
         pod::in_port_range(errors, &format!("{at}.port"), port["port"].as_i64().unwrap_or(0));
         errors.one_of(&format!("{at}.protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"]);
         pod::port_or_name(errors, &format!("{at}.targetPort"), &port["targetPort"]);
-        let node_port = port["nodePort"].as_i64().unwrap_or(0);
-        if node_port != 0 && matches!(kind, "ClusterIP" | "ExternalName") {
-            errors.forbidden(&format!("{at}.nodePort"), format!("may not be used when `type` is '{kind}'"));
-        } else if node_port != 0 && !(30000..=32767).contains(&node_port) {
-            errors.invalid(
-                &format!("{at}.nodePort"),
-                node_port,
-                "provided port is not in the valid range. The range of valid ports is 30000-32767",
-            );
+        if !text(port, "appProtocol").is_empty() {
+            for detail in names::is_qualified_name(text(port, "appProtocol")) {
+                errors.invalid(&format!("{at}.appProtocol"), text(port, "appProtocol"), detail);
+            }
         }
     }
-    duplicates(errors, all);
 }
 
 fn duplicates(errors: &mut Errors, ports: &[Value]) {

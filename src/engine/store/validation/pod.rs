@@ -3,7 +3,7 @@
 //! Models the Pod part of `pkg/apis/core/validation/validation.go`.
 
 use super::names::{self, is_qualified_name};
-use super::{Errors, Fault, NOT_PORT, has, list, meta, scheduling, text};
+use super::{Errors, Fault, NOT_PORT, has, list, meta, pod_parts, scheduling, text};
 use crate::api::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -35,17 +35,32 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
                 errors.duplicate(&format!("{at}.name"), name);
             }
             names.insert(name);
-            container(errors, one, &at, &volumes, kind == "containers" || text(one, "restartPolicy") == "Always");
+            container(errors, one, &at, &volumes);
+            hooks(errors, spec, one, &at, kind == "containers" || text(one, "restartPolicy") == "Always");
+        }
+        if kind == "containers" {
+            pod_parts::host_ports(errors, list(spec, kind), &format!("{field}.{kind}"));
         }
     }
+    pod_parts::host_network(errors, spec, field);
     errors.one_of(&format!("{field}.restartPolicy"), text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"]);
     let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     errors.one_of(&format!("{field}.dnsPolicy"), text(spec, "dnsPolicy"), &dns);
     meta::labels(errors, &spec["nodeSelector"], &format!("{field}.nodeSelector"));
-    rest(errors, spec, field);
+    pod_parts::security(errors, &spec["securityContext"], &format!("{field}.securityContext"));
     scheduling::affinity(errors, &spec["affinity"], &format!("{field}.affinity"));
-    scheduling::tolerations(errors, spec, &format!("{field}.tolerations"));
+    pod_parts::dns(errors, spec, field);
+    pod_parts::gates(errors, spec, field);
     scheduling::spread(errors, spec, &format!("{field}.topologySpreadConstraints"));
+    rest(errors, spec, field);
+    scheduling::tolerations(errors, spec, &format!("{field}.tolerations"));
+    pod_parts::host_aliases(errors, spec, field);
+    if has(spec, "preemptionPolicy") {
+        errors.one_of(&format!("{field}.preemptionPolicy"), text(spec, "preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
+    }
+    if has(&spec["os"], "name") {
+        errors.one_of(&format!("{field}.os.name"), text(&spec["os"], "name"), &["linux", "windows"]);
+    }
 }
 
 fn rest(errors: &mut Errors, spec: &Value, field: &str) {
@@ -55,6 +70,7 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
         ("hostname", names::label),
         ("subdomain", names::label),
         ("priorityClassName", names::subdomain),
+        ("runtimeClassName", names::subdomain),
     ] {
         if !text(spec, name).is_empty() {
             errors.checked(&format!("{field}.{name}"), text(spec, name), check);
@@ -67,7 +83,7 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
     errors.not_negative(&format!("{field}.terminationGracePeriodSeconds"), &spec["terminationGracePeriodSeconds"]);
 }
 
-fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>, probes: bool) {
+fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {
     let name = text(container, "name");
     if name.is_empty() {
         errors.required(&format!("{field}.name"), "");
@@ -80,19 +96,35 @@ fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTre
     } else if image != image.trim() {
         errors.invalid(&format!("{field}.image"), image, "must not have leading or trailing whitespace");
     }
-    for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
-        let at = format!("{field}.{name}");
-        if has(container, name) && !probes {
-            errors.forbidden(&at, "may not be set for init containers without restartPolicy=Always");
-        } else if has(container, name) {
-            probe(errors, &container[name], &at, name != "readinessProbe");
-        }
-    }
+    let policies = ["File", "FallbackToLogsOnError"];
+    errors.one_of(&format!("{field}.terminationMessagePolicy"), text(container, "terminationMessagePolicy"), &policies);
     ports(errors, container, field);
     env(errors, container, field);
+    pod_parts::env_from(errors, container, field);
     mounts(errors, container, field, volumes);
+    pod_parts::devices(errors, container, field, volumes);
     errors.one_of(&format!("{field}.imagePullPolicy"), text(container, "imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
     resources(errors, &container["resources"], &format!("{field}.resources"));
+    pod_parts::security(errors, &container["securityContext"], &format!("{field}.securityContext"));
+}
+
+/// Hooks and probes; init containers that end have none.
+fn hooks(errors: &mut Errors, spec: &Value, container: &Value, field: &str, allowed: bool) {
+    for name in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
+        let at = format!("{field}.{name}");
+        if !has(container, name) {
+            continue;
+        }
+        if !allowed {
+            errors.forbidden(&at, "may not be set for init containers without restartPolicy=Always");
+        } else if name == "lifecycle" {
+            for hook in ["postStart", "preStop"].into_iter().filter(|hook| has(&container[name], hook)) {
+                handler(errors, spec, &container[name][hook], &format!("{at}.{hook}"));
+            }
+        } else {
+            probe(errors, spec, &container[name], &at, name != "readinessProbe");
+        }
+    }
 }
 
 fn ports(errors: &mut Errors, container: &Value, field: &str) {
@@ -152,6 +184,7 @@ fn env(errors: &mut Errors, container: &Value, field: &str) {
             continue;
         };
         let at = format!("{at}.valueFrom");
+        pod_parts::value_from(errors, &variable["valueFrom"], &at);
         if source.is_empty() {
             errors.invalid(
                 &at,
@@ -184,12 +217,19 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSe
             errors.invalid(&format!("{at}.mountPath"), path, "must be unique");
         }
         paths.insert(path);
+        let (below, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
+        pod_parts::descending(errors, below, &format!("{field}.volumeMounts.subPath"));
+        if !below.is_empty() && !expression.is_empty() {
+            errors.invalid(&format!("{at}.subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive");
+        }
+        pod_parts::descending(errors, expression, &format!("{field}.volumeMounts.subPathExpr"));
     }
 }
 
-const HANDLERS: [&str; 4] = ["exec", "httpGet", "tcpSocket", "grpc"];
+const HANDLERS: [&str; 5] = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 
-fn probe(errors: &mut Errors, probe: &Value, field: &str, only_once: bool) {
+/// The one thing that a probe or a hook does.
+fn handler(errors: &mut Errors, spec: &Value, probe: &Value, field: &str) {
     let mut handlers = 0;
     for name in HANDLERS.into_iter().filter(|name| has(probe, name)) {
         handlers += 1;
@@ -201,6 +241,13 @@ fn probe(errors: &mut Errors, probe: &Value, field: &str, only_once: bool) {
         match name {
             "exec" if list(&probe[name], "command").is_empty() => errors.required(&format!("{at}.command"), ""),
             "exec" => {}
+            "sleep" => {
+                let (seconds, most) = (probe[name]["seconds"].as_i64().unwrap_or(0), spec["terminationGracePeriodSeconds"].as_i64());
+                if let Some(most) = most.filter(|most| seconds < 0 || seconds > *most) {
+                    let detail = format!("must be non-negative and less than terminationGracePeriodSeconds ({most})");
+                    errors.invalid(&at, seconds, detail);
+                }
+            }
             _ => port_or_name(errors, &format!("{at}.port"), &probe[name]["port"]),
         }
         if name == "httpGet" {
@@ -210,8 +257,19 @@ fn probe(errors: &mut Errors, probe: &Value, field: &str, only_once: bool) {
     if handlers == 0 {
         errors.required(field, "must specify a handler type");
     }
+}
+
+fn probe(errors: &mut Errors, spec: &Value, probe: &Value, field: &str, only_once: bool) {
+    handler(errors, spec, probe, field);
     for name in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
         errors.not_negative(&format!("{field}.{name}"), &probe[name]);
+    }
+    let (at, grace) = (format!("{field}.terminationGracePeriodSeconds"), &probe["terminationGracePeriodSeconds"]);
+    if grace.as_i64().is_some_and(|n| n <= 0) {
+        errors.invalid(&at, grace.clone(), "must be greater than 0");
+    }
+    if !only_once && grace.is_i64() {
+        errors.invalid(&at, grace.clone(), "must not be set for readinessProbes");
     }
     if only_once && probe["successThreshold"].as_i64().is_some_and(|n| n != 1) {
         errors.invalid(&format!("{field}.successThreshold"), probe["successThreshold"].clone(), "must be 1");
@@ -306,6 +364,7 @@ fn volume(errors: &mut Errors, volume: &Value, field: &str, names: &mut BTreeSet
                 errors.required(&format!("{at}.{needed}"), "");
             }
         }
+        pod_parts::volume_source(errors, source, &volume[source], &at);
     }
     if sources == 0 {
         errors.required(field, "must specify a volume type");

@@ -19,6 +19,10 @@ pub fn budget(errors: &mut Errors, spec: &Value) {
         workloads::not_above_hundred(errors, &spec[name], &field);
     }
     meta::selector(errors, &spec["selector"], "spec.selector");
+    if has(spec, "unhealthyPodEvictionPolicy") {
+        let policy = text(spec, "unhealthyPodEvictionPolicy");
+        errors.one_of("spec.unhealthyPodEvictionPolicy", policy, &["AlwaysAllow", "IfHealthyBudget"]);
+    }
 }
 
 pub fn autoscaler(errors: &mut Errors, spec: &Value) {
@@ -41,6 +45,42 @@ pub fn autoscaler(errors: &mut Errors, spec: &Value) {
     for (index, metric) in list(spec, "metrics").iter().enumerate() {
         metric_source(errors, metric, &format!("spec.metrics[{index}]"));
     }
+    for direction in ["scaleUp", "scaleDown"] {
+        if has(&spec["behavior"], direction) {
+            scaling(errors, &spec["behavior"][direction], &format!("spec.behavior.{direction}"));
+        }
+    }
+}
+
+/// How fast an autoscaler may go one way.
+fn scaling(errors: &mut Errors, rules: &Value, field: &str) {
+    let (window, at) = (&rules["stabilizationWindowSeconds"], format!("{field}.stabilizationWindowSeconds"));
+    if window.as_i64().is_some_and(|n| n < 0) {
+        errors.invalid(&at, window.clone(), "must be greater than or equal to zero");
+    }
+    if window.as_i64().is_some_and(|n| n > 3600) {
+        errors.invalid(&at, window.clone(), "must be less than or equal to 3600");
+    }
+    if has(rules, "selectPolicy") {
+        errors.one_of(&format!("{field}.selectPolicy"), text(rules, "selectPolicy"), &["Disabled", "Max", "Min"]);
+    }
+    let policies = list(rules, "policies");
+    if policies.is_empty() && rules["policies"].is_array() {
+        errors.required(&format!("{field}.policies"), "must specify at least one Policy");
+    }
+    for (index, policy) in policies.iter().enumerate() {
+        let at = format!("{field}.policies[{index}]");
+        errors.one_of(&format!("{at}.type"), text(policy, "type"), &["Percent", "Pods"]);
+        for name in ["value", "periodSeconds"] {
+            let number = policy[name].as_i64().unwrap_or(0);
+            if number <= 0 {
+                errors.invalid(&format!("{at}.{name}"), number, "must be greater than zero");
+            }
+            if name == "periodSeconds" && number > 1800 {
+                errors.invalid(&format!("{at}.{name}"), number, "must be less than or equal to 1800");
+            }
+        }
+    }
 }
 
 const METRICS: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
@@ -57,11 +97,43 @@ fn metric_source(errors: &mut Errors, metric: &Value, field: &str) {
     if !has(metric, &source) {
         return errors.required(&format!("{field}.{source}"), "must populate information for the given metric source");
     }
-    let target = &metric[&source]["target"];
-    let at = format!("{field}.{source}.target");
-    errors.one_of(&format!("{at}.type"), text(target, "type"), &["AverageValue", "Utilization", "Value"]);
+    metric_target(errors, &metric[&source], &source, &format!("{field}.{source}"));
+}
+
+fn metric_target(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
+    let (target, at) = (&source["target"], format!("{field}.target"));
+    if matches!(kind, "resource" | "containerResource") {
+        for (name, detail) in [("name", "must specify a resource name"), ("container", "must specify a container")] {
+            if text(source, name).is_empty() && (name == "name" || kind != "resource") {
+                errors.required(&format!("{field}.{name}"), detail);
+            }
+        }
+    } else if text(&source["metric"], "name").is_empty() {
+        errors.required(&format!("{field}.metric.name"), "must specify a metric name");
+    }
+    match text(target, "type") {
+        "" => errors.required(&format!("{at}.type"), "must specify a metric target type"),
+        "Utilization" | "Value" | "AverageValue" => {}
+        other => errors.invalid(&format!("{at}.type"), other, "must be either Utilization, Value, or AverageValue"),
+    }
+    for name in ["value", "averageValue"] {
+        if has(target, name) && quantity(&target[name]) <= Quantity::ZERO {
+            errors.invalid(&format!("{at}.{name}"), target[name].clone(), "must be positive");
+        }
+    }
     if target["averageUtilization"].as_i64().is_some_and(|n| n < 1) {
         errors.invalid(&format!("{at}.averageUtilization"), target["averageUtilization"].clone(), "must be greater than 0");
+    }
+    if !matches!(kind, "resource" | "containerResource") {
+        return;
+    }
+    match (has(target, "averageUtilization"), has(target, "averageValue")) {
+        (false, false) => {
+            let detail = "must set either a target raw value or a target utilization";
+            errors.required(&format!("{at}.averageUtilization"), detail);
+        }
+        (true, true) => errors.forbidden(&format!("{at}.averageValue"), "may not set both a target raw value and a target utilization"),
+        _ => {}
     }
 }
 
@@ -74,13 +146,45 @@ pub fn keys(errors: &mut Errors, object: &Value) {
     }
 }
 
+/// What a quota can limit without a group in its name, besides `count/…`.
+const LIMITED: [&str; 19] = [
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "requests.cpu",
+    "requests.memory",
+    "requests.storage",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "persistentvolumeclaims",
+    "configmaps",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
 pub fn quota(errors: &mut Errors, spec: &Value) {
     for (name, amount) in spec["hard"].as_object().into_iter().flatten() {
+        let at = format!("spec.hard[{name}]");
         for detail in names::is_qualified_name(name) {
-            errors.invalid("spec.hard", name.as_str(), detail);
+            errors.invalid(&at, name.as_str(), detail);
+        }
+        if !name.contains('/') && !LIMITED.contains(&name.as_str()) && !name.contains("hugepages-") {
+            errors.invalid(&at, name.as_str(), "must be a standard resource type or fully qualified");
+            errors.invalid(&at, name.as_str(), "must be a standard resource for quota");
         }
         if quantity(amount).is_negative() {
-            errors.invalid(&format!("spec.hard[{name}]"), amount.clone(), super::NOT_NEGATIVE);
+            errors.invalid(&at, amount.clone(), super::NOT_NEGATIVE);
+        }
+        let counted = LIMITED[10..].contains(&name.as_str());
+        if counted && !quantity(amount).is_whole() {
+            errors.invalid(&at, amount.clone(), "must be an integer");
         }
     }
 }
@@ -89,18 +193,40 @@ fn quantity(amount: &Value) -> Quantity {
     amount.as_str().and_then(|text| Quantity::parse(text).ok()).unwrap_or(Quantity::ZERO)
 }
 
+/// Two amounts of a limit: the first must not be above the second.
+const ORDER: [(&str, &str, &str, &str, &str); 6] = [
+    ("min", "max", "min", "min", "max"),
+    ("min", "defaultRequest", "defaultRequest", "min", "default request"),
+    ("defaultRequest", "max", "defaultRequest", "default request", "max"),
+    ("defaultRequest", "default", "defaultRequest", "default request", "default limit"),
+    ("min", "default", "default", "min", "default"),
+    ("default", "max", "default", "default", "max"),
+];
+
 pub fn limit_range(errors: &mut Errors, spec: &Value) {
-    for (index, limit) in list(spec, "limits").iter().enumerate() {
-        let at = format!("spec.limits[{index}]");
-        for (name, most) in limit["max"].as_object().into_iter().flatten() {
-            for (kind, relation) in [("min", "min"), ("default", "default"), ("defaultRequest", "default request")] {
-                let Some(amount) = limit[kind].get(name) else {
-                    continue;
-                };
-                if quantity(amount) > quantity(most) {
-                    let shown = amount.as_str().unwrap_or("");
-                    let detail = format!("{relation} value {shown} is greater than max value {}", most.as_str().unwrap_or(""));
-                    errors.invalid(&format!("{at}.{kind}[{name}]"), shown, detail);
+    let all = list(spec, "limits");
+    for (index, limit) in all.iter().enumerate() {
+        let (at, kind) = (format!("spec.limits[{index}]"), text(limit, "type"));
+        if all[..index].iter().any(|other| text(other, "type") == kind) {
+            errors.duplicate(&format!("{at}.type"), kind);
+        }
+        for name in ["default", "defaultRequest"] {
+            if kind == "Pod" && limit[name].as_object().is_some_and(|map| !map.is_empty()) {
+                errors.forbidden(&format!("{at}.{name}"), "may not be specified when `type` is 'Pod'");
+            }
+        }
+        let mut names: Vec<&String> =
+            ["min", "max", "default", "defaultRequest"].iter().flat_map(|n| limit[*n].as_object()).flat_map(|m| m.keys()).collect();
+        crate::order::sort(&mut names);
+        names.dedup();
+        for name in names {
+            for (low, high, shown, low_words, high_words) in ORDER {
+                let (Some(less), Some(more)) = (limit[low].get(name), limit[high].get(name)) else { continue };
+                if quantity(less) > quantity(more) {
+                    let amount = |value: &Value| value.as_str().unwrap_or("").to_owned();
+                    let value = if shown == low || shown == "default" { less } else { more };
+                    let detail = format!("{low_words} value {} is greater than {high_words} value {}", amount(less), amount(more));
+                    errors.invalid(&format!("{at}.{shown}[{name}]"), value.clone(), detail);
                 }
             }
         }

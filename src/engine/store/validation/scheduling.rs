@@ -4,7 +4,7 @@
 
 use super::names::{is_label_value, is_qualified_name};
 use super::{Errors, list, meta, text};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
     node_affinity(errors, &affinity["nodeAffinity"], &format!("{field}.nodeAffinity"));
@@ -106,7 +106,7 @@ pub fn tolerations(errors: &mut Errors, spec: &Value, field: &str) {
         match operator {
             "Equal" | "" => errors.checked(&format!("{at}.operator"), text(toleration, "value"), is_label_value),
             "Exists" if !text(toleration, "value").is_empty() => {
-                errors.invalid(&format!("{at}.operator"), value_of(toleration), "value must be empty when `operator` is 'Exists'");
+                errors.invalid(&format!("{at}.operator"), text(toleration, "value"), "value must be empty when `operator` is 'Exists'");
             }
             "Exists" => {}
             other => errors.unsupported(&format!("{at}.operator"), other, &["Equal", "Exists"]),
@@ -115,12 +115,6 @@ pub fn tolerations(errors: &mut Errors, spec: &Value, field: &str) {
             errors.one_of(&format!("{at}.effect"), effect, &EFFECTS);
         }
     }
-}
-
-/// The whole toleration, as the API server's own type shows it.
-fn value_of(toleration: &Value) -> Value {
-    json!({"Key": toleration["key"], "Operator": toleration["operator"], "Value": toleration["value"],
-        "Effect": text(toleration, "effect"), "TolerationSeconds": toleration["tolerationSeconds"]})
 }
 
 pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {

@@ -1,0 +1,120 @@
+//! Ingress, NetworkPolicy, PriorityClass.
+//!
+//! Models `pkg/apis/{networking,scheduling}/validation`.
+
+use super::{Errors, has, list, meta, names, pod, text};
+use serde_json::Value;
+
+pub fn ingress(errors: &mut Errors, spec: &Value) {
+    let rules = list(spec, "rules");
+    if rules.is_empty() && !has(spec, "defaultBackend") {
+        errors.invalid("spec", Value::Null, "either `defaultBackend` or `rules` must be specified");
+    }
+    if has(spec, "defaultBackend") {
+        backend(errors, &spec["defaultBackend"], "spec.defaultBackend");
+    }
+    for (index, rule) in rules.iter().enumerate() {
+        let at = format!("spec.rules[{index}]");
+        let host = text(rule, "host");
+        if names::ip(host).is_none() {
+            errors.invalid(&format!("{at}.host"), host, "must be a DNS name, not an IP address");
+        } else if !host.is_empty() && !host.contains('*') {
+            errors.checked(&format!("{at}.host"), host, names::subdomain);
+        }
+        if !has(rule, "http") {
+            continue;
+        }
+        let (at, paths) = (format!("{at}.http.paths"), list(&rule["http"], "paths"));
+        if paths.is_empty() {
+            errors.required(&at, "");
+        }
+        for (index, path) in paths.iter().enumerate() {
+            one_path(errors, path, &format!("{at}[{index}]"));
+        }
+    }
+    if !text(spec, "ingressClassName").is_empty() {
+        errors.checked("spec.ingressClassName", text(spec, "ingressClassName"), names::subdomain);
+    }
+}
+
+fn one_path(errors: &mut Errors, path: &Value, field: &str) {
+    let (kind, route) = (text(path, "pathType"), text(path, "path"));
+    match kind {
+        "" => return errors.required(&format!("{field}.pathType"), "pathType must be specified"),
+        "Exact" | "Prefix" if !route.starts_with('/') => {
+            errors.invalid(&format!("{field}.path"), route, "must be an absolute path");
+        }
+        "ImplementationSpecific" if !route.is_empty() && !route.starts_with('/') => {
+            errors.invalid(&format!("{field}.path"), route, "must be an absolute path");
+        }
+        _ => {
+            errors.one_of(&format!("{field}.pathType"), kind, &["Exact", "ImplementationSpecific", "Prefix"]);
+        }
+    }
+    backend(errors, &path["backend"], &format!("{field}.backend"));
+}
+
+fn backend(errors: &mut Errors, backend: &Value, field: &str) {
+    let service = &backend["service"];
+    match (has(backend, "resource"), has(backend, "service")) {
+        (true, true) => errors.invalid(field, "", "cannot set both resource and service backends"),
+        (true, false) => {}
+        (false, false) => errors.invalid(field, "", "resource or service backend is required"),
+        (false, true) => {
+            let name = text(service, "name");
+            if name.is_empty() {
+                errors.required(&format!("{field}.service.name"), "");
+            } else {
+                errors.checked(&format!("{field}.service.name"), name, names::label);
+            }
+            let number = service["port"]["number"].as_i64().filter(|n| *n != 0);
+            match (text(&service["port"], "name"), number) {
+                ("", None) => errors.required(field, "port name or number is required"),
+                ("", Some(number)) => pod::in_port_range(errors, &format!("{field}.service.port.number"), number),
+                (_, Some(_)) => errors.invalid(field, "", "cannot set both port name & port number"),
+                (name, None) => {
+                    for detail in names::port_name(name) {
+                        errors.invalid(&format!("{field}.service.port.name"), name, detail);
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub fn network_policy(errors: &mut Errors, spec: &Value) {
+    meta::selector(errors, &spec["podSelector"], "spec.podSelector");
+    for (direction, peers) in [("ingress", "from"), ("egress", "to")] {
+        for (index, rule) in list(spec, direction).iter().enumerate() {
+            for (n, peer) in list(rule, peers).iter().enumerate() {
+                let at = format!("spec.{direction}[{index}].{peers}[{n}]");
+                let block = has(peer, "ipBlock");
+                for name in ["podSelector", "namespaceSelector"] {
+                    meta::selector(errors, &peer[name], &format!("{at}.{name}"));
+                }
+                match (has(peer, "podSelector") || has(peer, "namespaceSelector"), block) {
+                    (false, false) => errors.required(&at, "must specify a peer"),
+                    (true, true) => errors.forbidden(&at, "may not specify both ipBlock and another peer"),
+                    _ => {}
+                }
+            }
+        }
+    }
+    let kinds = list(spec, "policyTypes");
+    for (index, kind) in kinds.iter().enumerate() {
+        errors.one_of(&format!("spec.policyTypes[{index}]"), kind.as_str().unwrap_or(""), &["Egress", "Ingress"]);
+    }
+}
+
+/// Classes of a person's own stay below those of the system.
+const HIGHEST: i64 = 1_000_000_000;
+
+pub fn priority_class(errors: &mut Errors, object: &Value) {
+    let system = text(&object["metadata"], "name").starts_with("system-");
+    if !system && object["value"].as_i64().is_some_and(|value| value > HIGHEST) {
+        errors.forbidden("value", format!("maximum allowed value of a user defined priority is {HIGHEST}"));
+    }
+    if has(object, "preemptionPolicy") {
+        errors.one_of("preemptionPolicy", text(object, "preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
+    }
+}

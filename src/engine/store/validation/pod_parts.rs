@@ -1,0 +1,261 @@
+//! Rarer parts of a Pod: sources of variables, hooks, security, gates, DNS, parts of volumes.
+//!
+//! Models the Pod part of `pkg/apis/core/validation/validation.go`.
+
+use super::names::{self, is_qualified_name};
+use super::{Errors, has, list, text};
+use crate::api::quantity::Quantity;
+use serde_json::Value;
+
+/// Where a variable's value comes from: one source, with what it needs.
+pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
+    let path = &source["fieldRef"];
+    if has(source, "fieldRef") {
+        let (at, path) = (format!("{field}.fieldRef.fieldPath"), text(path, "fieldPath"));
+        if path.is_empty() {
+            errors.required(&at, "");
+        } else if !is_downward(path) {
+            errors.invalid(&at, path, format!("error converting fieldPath: field label not supported: {path}"));
+        }
+    }
+    if has(source, "resourceFieldRef") && text(&source["resourceFieldRef"], "resource").is_empty() {
+        errors.required(&format!("{field}.resourceFieldRef.resource"), "");
+    }
+    for name in ["configMapKeyRef", "secretKeyRef"] {
+        let (reference, at) = (&source[name], format!("{field}.{name}"));
+        if has(source, name) {
+            errors.checked(&format!("{at}.name"), text(reference, "name"), names::subdomain);
+            config_key(errors, text(reference, "key"), &format!("{at}.key"));
+        }
+    }
+}
+
+fn config_key(errors: &mut Errors, key: &str, field: &str) {
+    if key.is_empty() {
+        errors.required(field, "");
+    } else {
+        errors.checked(field, key, names::config_key);
+    }
+}
+
+/// A field of a Pod that its containers may be told.
+fn is_downward(path: &str) -> bool {
+    let known = [
+        "metadata.name",
+        "metadata.namespace",
+        "metadata.uid",
+        "metadata.labels",
+        "metadata.annotations",
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.serviceAccountName",
+        "spec.schedulerName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.hostIP",
+        "status.hostIPs",
+        "status.nominatedNodeName",
+        "status.podIP",
+        "status.podIPs",
+        "spec.host",
+    ];
+    known.contains(&path) || path.split_once('[').is_some_and(|(path, _)| matches!(path, "metadata.labels" | "metadata.annotations"))
+}
+
+/// Variables from whole ConfigMaps and Secrets.
+pub fn env_from(errors: &mut Errors, container: &Value, field: &str) {
+    let at = format!("{field}.envFrom");
+    for (index, source) in list(container, "envFrom").iter().enumerate() {
+        if !text(source, "prefix").is_empty() {
+            errors.checked(&format!("{at}[{index}].prefix"), text(source, "prefix"), names::env_name);
+        }
+        let mut sources = 0;
+        for name in ["configMapRef", "secretRef"].into_iter().filter(|name| has(source, name)) {
+            sources += 1;
+            let (at, name) = (format!("{at}[{index}].{name}.name"), text(&source[name], "name"));
+            if name.is_empty() {
+                errors.required(&at, "");
+            } else {
+                errors.checked(&at, name, names::subdomain);
+            }
+        }
+        match sources {
+            0 => errors.invalid(&at, "", "must specify one of: `configMapRef` or `secretRef`"),
+            1 => {}
+            _ => errors.invalid(&at, "", "may not have more than one field specified at a time"),
+        }
+    }
+}
+
+/// A path below some folder.
+pub fn descending(errors: &mut Errors, path: &str, field: &str) {
+    if path.starts_with('/') {
+        errors.invalid(field, path, "must be a relative path");
+    }
+    no_backsteps(errors, path, field);
+}
+
+fn no_backsteps(errors: &mut Errors, path: &str, field: &str) {
+    if path.split('/').any(|part| part == "..") {
+        errors.invalid(field, path, "must not contain '..'");
+    }
+}
+
+/// Devices of a container.
+pub fn devices(errors: &mut Errors, container: &Value, field: &str, volumes: &std::collections::BTreeSet<String>) {
+    let all = list(container, "volumeDevices");
+    for (index, device) in all.iter().enumerate() {
+        let at = format!("{field}.volumeDevices[{index}]");
+        let (name, path) = (text(device, "name"), text(device, "devicePath"));
+        if name.is_empty() {
+            errors.required(&format!("{at}.name"), "");
+        }
+        if !volumes.contains(name) {
+            errors.add(super::Fault::NotFound, &format!("{at}.name"), Value::from(name).to_string(), "");
+        }
+        if path.is_empty() {
+            errors.required(&format!("{at}.devicePath"), "");
+        }
+        if all[..index].iter().any(|other| text(other, "devicePath") == path) {
+            errors.invalid(&format!("{at}.devicePath"), path, "must be unique");
+        }
+    }
+}
+
+/// Who a container or a Pod runs as.
+pub fn security(errors: &mut Errors, context: &Value, field: &str) {
+    for name in ["runAsUser", "runAsGroup", "fsGroup"] {
+        if context[name].as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
+            errors.invalid(&format!("{field}.{name}"), context[name].clone(), "must be between 0 and 2147483647, inclusive");
+        }
+    }
+    if let Some(policy) = context["fsGroupChangePolicy"].as_str() {
+        errors.one_of(&format!("{field}.fsGroupChangePolicy"), policy, &["Always", "OnRootMismatch"]);
+    }
+}
+
+/// No two containers have one port of the node.
+pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
+    let mut seen: Vec<String> = Vec::new();
+    for (c, container) in containers.iter().enumerate() {
+        for (p, port) in list(container, "ports").iter().enumerate() {
+            let Some(number) = port["hostPort"].as_i64().filter(|n| *n != 0) else { continue };
+            let key = format!("{}/{}/{number}", text(port, "protocol"), text(port, "hostIP"));
+            if seen.contains(&key) {
+                errors.duplicate(&format!("{field}[{c}].ports[{p}].hostPort"), key);
+            } else {
+                seen.push(key);
+            }
+        }
+    }
+}
+
+/// Ports of containers on the node's network are ports of the node.
+pub fn host_network(errors: &mut Errors, spec: &Value, field: &str) {
+    for (c, container) in list(spec, "containers").iter().enumerate().filter(|_| spec["hostNetwork"] == true) {
+        for (p, port) in list(container, "ports").iter().enumerate() {
+            let host = port["hostPort"].as_i64().unwrap_or(0);
+            if host != 0 && port["hostPort"] != port["containerPort"] {
+                let at = format!("{field}.containers[{c}].ports[{p}].hostPort");
+                errors.invalid(&at, host, "must match `containerPort` when `hostNetwork` is true");
+            }
+        }
+    }
+}
+
+/// How names are looked up; `None` needs to be told everything.
+pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
+    let (config, at) = (&spec["dnsConfig"], format!("{field}.dnsConfig"));
+    let servers = list(config, "nameservers");
+    if text(spec, "dnsPolicy") == "None" {
+        if config.is_null() {
+            return errors.required(&at, "must provide `dnsConfig` when `dnsPolicy` is None");
+        }
+        if servers.is_empty() {
+            let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
+            return errors.required(&format!("{at}.nameservers"), detail);
+        }
+    }
+    if servers.len() > 3 {
+        errors.invalid(&format!("{at}.nameservers"), config["nameservers"].clone(), "must not have more than 3 nameservers");
+    }
+    for (index, server) in servers.iter().enumerate() {
+        errors.checked(&format!("{at}.nameservers[{index}]"), server.as_str().unwrap_or(""), names::ip);
+    }
+    for (index, option) in list(config, "options").iter().enumerate() {
+        if text(option, "name").is_empty() {
+            errors.required(&format!("{at}.options[{index}]"), "must not be empty");
+        }
+    }
+}
+
+/// What a Pod waits for, before it is ready and before it is scheduled.
+pub fn gates(errors: &mut Errors, spec: &Value, field: &str) {
+    for (index, gate) in list(spec, "readinessGates").iter().enumerate() {
+        let name = text(gate, "conditionType");
+        for detail in is_qualified_name(name) {
+            errors.invalid(&format!("{field}.readinessGates[{index}].conditionType"), name, detail);
+        }
+    }
+    let all = list(spec, "schedulingGates");
+    for (index, gate) in all.iter().enumerate() {
+        let (at, name) = (format!("{field}.schedulingGates[{index}]"), text(gate, "name"));
+        for detail in is_qualified_name(name) {
+            errors.invalid(&at, name, detail);
+        }
+        if all[..index].iter().any(|other| text(other, "name") == name) {
+            errors.duplicate(&at, name);
+        }
+    }
+}
+
+/// Lines for the hosts file.
+pub fn host_aliases(errors: &mut Errors, spec: &Value, field: &str) {
+    for (index, alias) in list(spec, "hostAliases").iter().enumerate() {
+        let at = format!("{field}.hostAliases[{index}]");
+        errors.checked(&format!("{at}.ip"), text(alias, "ip"), names::ip);
+        for (n, name) in list(alias, "hostnames").iter().enumerate() {
+            errors.checked(&format!("{at}.hostnames[{n}]"), name.as_str().unwrap_or(""), names::subdomain);
+        }
+    }
+}
+
+const HOST_PATHS: [&str; 8] = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+
+/// What a source of a volume says besides what it needs.
+pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &str) {
+    match name {
+        "hostPath" => {
+            no_backsteps(errors, text(source, "path"), &format!("{field}.path"));
+            errors.one_of(&format!("{field}.type"), text(source, "type"), &HOST_PATHS);
+        }
+        "emptyDir" => {
+            let limit = source["sizeLimit"].as_str().and_then(|text| Quantity::parse(text).ok());
+            if limit.is_some_and(Quantity::is_negative) {
+                errors.forbidden(&format!("{field}.sizeLimit"), "SizeLimit field must be a valid resource quantity");
+            }
+        }
+        "nfs" => match text(source, "path") {
+            "" => errors.required(&format!("{field}.path"), ""),
+            path if !path.starts_with('/') => errors.invalid(&format!("{field}.path"), path, "must be an absolute path"),
+            _ => {}
+        },
+        "configMap" | "secret" => {
+            if source["defaultMode"].as_i64().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
+                let detail = "must be a number between 0 and 0777 (octal), both inclusive";
+                errors.invalid(&format!("{field}.defaultMode"), source["defaultMode"].clone(), detail);
+            }
+            for (index, item) in list(source, "items").iter().enumerate() {
+                let at = format!("{field}.items[{index}]");
+                if text(item, "key").is_empty() {
+                    errors.required(&format!("{at}.key"), "");
+                }
+                match text(item, "path") {
+                    "" => errors.required(&format!("{at}.path"), ""),
+                    path => descending(errors, path, &format!("{at}.path")),
+                }
+            }
+        }
+        _ => {}
+    }
+}
