@@ -287,14 +287,26 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             row("actual", have.to_string()),
             row("so create", format!("{want} − {have} = {}", want - have)),
         ],
-        Why::TooMany { have, want, rank } => vec![
-            row("desired", want.to_string()),
-            row("actual", have.to_string()),
-            row("goes first", goes_first(*rank).into()),
-            row("so delete", format!("{have} − {want} = {}", have - want)),
-        ],
-        Why::BestNode { feasible, nodes, score } => {
-            vec![row("nodes", nodes.to_string()), row("nodes that fit", feasible.to_string()), row("best score", score.to_string())]
+        Why::TooMany { have, want, rank, stays } => {
+            let mut rows = vec![
+                row("desired", want.to_string()),
+                row("actual", have.to_string()),
+                row("goes first", goes_first(*rank).into()),
+            ];
+            if !stays.is_empty() {
+                rows.push(row("next, and stays", short_name(stays)));
+            }
+            rows.push(row("so delete", format!("{have} − {want} = {}", have - want)));
+            rows
+        }
+        Why::BestNode { feasible: 0, .. } => Vec::new(),
+        Why::BestNode { feasible, nodes, score, next, next_score } => {
+            let mut rows = vec![row("nodes", nodes.to_string()), row("nodes that fit", feasible.to_string())];
+            if !next.is_empty() {
+                rows.push(row(&format!("score of {next}"), next_score.to_string()));
+            }
+            rows.push(row("best score", score.to_string()));
+            rows
         }
         Why::Endpoints { ready, all } => vec![row("Pods that match", all.to_string()), row("of them ready", ready.to_string())],
         Why::CondemnedOrdinal { ordinal, replicas } => vec![
