@@ -288,11 +288,8 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             row("so create", format!("{want} − {have} = {}", want - have)),
         ],
         Why::TooMany { have, want, rank, stays } => {
-            let mut rows = vec![
-                row("desired", want.to_string()),
-                row("actual", have.to_string()),
-                row("goes first", goes_first(*rank).into()),
-            ];
+            let mut rows =
+                vec![row("desired", want.to_string()), row("actual", have.to_string()), row("goes first", goes_first(*rank).into())];
             if !stays.is_empty() {
                 rows.push(row("next, and stays", short_name(stays)));
             }

@@ -16,6 +16,7 @@ use super::store::{ApiServer, Origin, defaults};
 use super::waits::Refuses;
 use super::why::Why;
 use super::workqueue::WorkQueue;
+use crate::api::pod::Resources;
 use crate::api::time::{MS, SECOND};
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use std::cmp::Reverse;
@@ -196,11 +197,20 @@ impl Sim {
         self.scheduler.explain(pod, &self.informers[SCHEDULER].cache)
     }
 
+    /// What Pods may still request on a node.
+    pub fn free_on(&self, node: &str) -> Resources {
+        self.scheduler.free_on(node)
+    }
+
+    /// Whether the scheduler is about to try a Pod.
+    pub fn scheduler_busy(&self) -> bool {
+        self.tasks.iter().any(|Reverse((_, _, task))| *task == Task::Schedule)
+    }
+
     /// What each node has against the Pods of a DaemonSet.
     pub fn explain_daemon(&self, set: &Object) -> Vec<(Str, Vec<Refuses>)> {
-        let places = |refuses: &Refuses| {
-            matches!(refuses, Refuses::Elsewhere | Refuses::Taint { .. } | Refuses::Label { .. } | Refuses::Affinity)
-        };
+        let places =
+            |refuses: &Refuses| matches!(refuses, Refuses::Elsewhere | Refuses::Taint { .. } | Refuses::Label { .. } | Refuses::Affinity);
         let mut all = controllers::daemon_pod(set).map(|pod| self.explain(&pod)).unwrap_or_default();
         all.iter_mut().for_each(|(_, found)| found.retain(places));
         all
@@ -213,7 +223,8 @@ impl Sim {
 
     /// When the kubelet has something to do for a Pod.
     pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
-        let of_pod = |Reverse((at, _, task)): &Reverse<(Time, u64, Task)>| matches!(task, Task::Kubelet(job) if job.is_of(uid)).then_some(*at);
+        let of_pod =
+            |Reverse((at, _, task)): &Reverse<(Time, u64, Task)>| matches!(task, Task::Kubelet(job) if job.is_of(uid)).then_some(*at);
         self.tasks.iter().filter_map(of_pod).min()
     }
 

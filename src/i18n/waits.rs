@@ -245,5 +245,9 @@ pub fn spared(claims: usize, volume: bool) -> String {
     if volume {
         return "The data were not deleted: the reclaim policy is Retain.".into();
     }
-    if claims == 1 { "Its claim was not deleted: nobody asked for it.".into() } else { "Its claims were not deleted: nobody asked for it.".into() }
+    if claims == 1 {
+        "Its claim was not deleted: nobody asked for it.".into()
+    } else {
+        "Its claims were not deleted: nobody asked for it.".into()
+    }
 }

@@ -5,7 +5,7 @@ use super::terms::{same_domain, selects};
 use super::volumes::{Reach, reachable};
 use super::{Cycle, NodeInfo, Scheduler, refusal, tolerates};
 use crate::api::node::Node;
-use crate::api::pod::Pod;
+use crate::api::pod::{Pod, Resources};
 use crate::api::{Object, Str};
 use crate::engine::informer::Cache;
 use crate::engine::waits::Refuses;
@@ -33,6 +33,11 @@ impl Scheduler {
             out.push((name.clone(), found));
         }
         out
+    }
+
+    /// What is free on a node.
+    pub fn free_on(&self, node: &str) -> Resources {
+        self.nodes.get(node).map_or_else(Resources::default, |info| info.allocatable.minus(info.requested))
     }
 }
 
@@ -121,9 +126,8 @@ fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> Refuses {
     for (home, info) in homes().filter(|(_, info)| info.unsociable > 0) {
         for other in info.pods.values() {
             let terms = &other.body::<Pod>().spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution;
-            let mut meant = terms
-                .iter()
-                .filter(|t| same_domain(home, node, &t.topology_key) && selects(t, &other.meta.namespace, cycle.object, cycle));
+            let mut meant =
+                terms.iter().filter(|t| same_domain(home, node, &t.topology_key) && selects(t, &other.meta.namespace, cycle.object, cycle));
             if let Some(term) = meant.next() {
                 return Refuses::Apart { key: term.topology_key.clone(), from: other.meta.name.clone() };
             }
