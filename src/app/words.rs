@@ -82,6 +82,8 @@ pub fn actor(entry: &Entry) -> (String, &'static str) {
         "statefulset-controller" => "i-statefulset",
         "default-scheduler" => "i-scheduler",
         "kubelet" => "i-kubelet",
+        "horizontal-pod-autoscaler" => "i-hpa",
+        actor if actor.contains("node") || actor == "taint-eviction-controller" => "i-node",
         actor if actor.contains("endpoint") => "i-endpointslice",
         actor if actor.contains("volume") || actor.contains("provision") => "i-pv",
         actor if actor.contains("garbage") => "i-gc",
@@ -311,6 +313,29 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             row("ordinal", ordinal.to_string()),
             row("so it goes", format!("{ordinal} ≥ {replicas}")),
         ],
+        Why::Budget { healthy, desired } => vec![
+            row("Pods healthy", healthy.to_string()),
+            row("must stay healthy", desired.to_string()),
+            row("so may go", format!("{healthy} − {desired} = {}", (healthy - desired).max(0))),
+        ],
+        Why::Autoscaled { reason, from, to } => {
+            vec![row("replicas before", from.to_string()), row("metric", reason.to_string()), row("replicas wanted", to.to_string())]
+        }
+        Why::ReplaceDaemon { unavailable, at_most } => {
+            vec![row("nodes without an available Pod", unavailable.to_string()), row("may be without", at_most.to_string())]
+        }
+        Why::Surge { node, at_most } => vec![row("node", node.to_string()), row("Pods that may be added", at_most.to_string())],
+        Why::NotTolerated { node, seconds } => vec![row("node", node.to_string()), row("tolerated for", format!("{seconds} s"))],
+        Why::NodeSilent { seconds } => vec![row("not heard of for", format!("{seconds} s"))],
+        Why::OnSilentNode { node } | Why::NodeWithoutPod { node } | Why::NodeUnfit { node } | Why::NodeGone { node } => {
+            vec![row("node", node.to_string())]
+        }
+        Why::Preempted { by } => vec![row("needs the room", short_name(by))],
+        Why::Expired { seconds } => vec![row("ttlSecondsAfterFinished", format!("{seconds} s"))],
+        Why::Exited { code } => vec![row("exit code", code.to_string())],
+        Why::Restarted { count } => vec![row("restarts", count.to_string())],
+        Why::SmallestFit { volume } => vec![row("smallest that fits", volume.to_string())],
+        Why::ClaimGone { policy } => vec![row("reclaim policy", policy.to_string())],
         Why::OldRevision { have, want } => vec![row("revision of the Pod", have.to_string()), row("revision wanted", want.to_string())],
         _ => Vec::new(),
     }

@@ -401,6 +401,7 @@ pub enum Cure {
     EndRun,
     KnownZone,
     SetRequests,
+    Metrics,
     DefaultClass,
     MakeClass,
     MakeVolume,

@@ -220,6 +220,7 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
         Cure::RunNow => ("Run it now as ", "", ""),
         Cure::EndRun => ("End the run ", "", ""),
         Cure::KnownZone => ("Use ", "", ""),
+        Cure::Metrics => ("Have the Pods of ", " request cpu, and use some", ""),
         Cure::SetRequests => ("Lower what ", " requests: ", ""),
         Cure::DefaultClass => ("Make ", " the default class", ""),
         Cure::MakeClass => ("Make the class ", "", ""),
@@ -234,20 +235,14 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
         Cure::AnotherJob => ("Start it anew as ", "", ""),
         Cure::Unfinalize => ("Remove the finalizer ", "", ""),
     };
-    if middle.starts_with(": ") && more.is_empty() && after.is_empty() && middle.len() == 2 {
+    // What introduces a value is left out with it.
+    if more.is_empty() && (middle.ends_with(": ") || middle.ends_with("uses ")) {
         return [before, name].concat();
     }
     [before, name, middle, more, after].concat()
 }
 
-/// What nobody has touched.
-pub fn spared(claims: usize, volume: bool) -> String {
-    if volume {
-        return "The data were not deleted: the reclaim policy is Retain.".into();
-    }
-    if claims == 1 {
-        "Its claim was not deleted: nobody asked for it.".into()
-    } else {
-        "Its claims were not deleted: nobody asked for it.".into()
-    }
+/// What nobody has touched: the data of a volume that is kept.
+pub fn spared() -> String {
+    "The data were not deleted: the reclaim policy is Retain.".into()
 }

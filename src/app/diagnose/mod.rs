@@ -167,6 +167,11 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
             return false;
         }
     }
+    if remedy.cure == Cure::RunNow {
+        // The schedule stays what it is; the run is what was asked for.
+        copy.advance(Time(copy.now().0 + 1_000_000), tasks);
+        return copy.get(&ObjectRef::new(Kind::Job, &found.object.namespace, &remedy.name)).is_some();
+    }
     let well = |copy: &Sim| match (copy.get(&found.object), &owner) {
         (Some(_), _) => diagnose(copy, &found.object).is_none(),
         (None, _) if leaving || remedy.cure == Cure::DeleteVolume => true,

@@ -135,7 +135,7 @@ fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
             all => out.facts.extend(all.iter().map(|one| Fact::Node(node.clone(), one.clone()))),
         }
     }
-    place(sim, object, pod, &nodes, &mut out);
+    place(sim, object, &nodes, &mut out);
     Some(out)
 }
 
@@ -153,15 +153,15 @@ fn missing_claim(sim: &Sim, claim: &ObjectRef, out: &mut Diagnosis) {
     }
 }
 
-/// What would give the Pod a node: where one thing alone is against it, its opposite.
-fn place(sim: &Sim, object: &Rc<Object>, pod: &Pod, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
-    let alone = nodes.iter().filter_map(|(node, refuses)| if let [one] = &refuses[..] { Some((node, one)) } else { None });
-    let mut crowded = false;
-    for (node, one) in alone {
+/// What would give the Pod a node: where one thing alone is against it, its opposite. What harms nobody comes first.
+fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
+    let alone: Vec<(&Str, &Refuses)> =
+        nodes.iter().filter_map(|(node, refuses)| if let [one] = &refuses[..] { Some((node, one)) } else { None }).collect();
+    let mut crowded = nodes.is_empty();
+    for (node, one) in &alone {
         match one {
             Refuses::Cordoned => {
-                let free = sim.free_on(node);
-                let free = [&amount("cpu", free.cpu), " cpu"].concat();
+                let free = [&amount("cpu", sim.free_on(node).cpu), " cpu"].concat();
                 out.cure(Cure::Uncordon, node, &free, &[["kubectl uncordon ", node].concat()]);
             }
             Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => {
@@ -175,29 +175,29 @@ fn place(sim: &Sim, object: &Rc<Object>, pod: &Pod, nodes: &[(Str, Vec<Refuses>)
                 let pair = [key.as_str(), "=", want].concat();
                 out.cure(Cure::LabelNode, node, &pair, &[["kubectl label node ", node, " ", &pair, " --overwrite"].concat()]);
             }
+            Refuses::Short { asks, all, .. } => crowded |= asks <= all,
+            Refuses::Kept | Refuses::Elsewhere | Refuses::Affinity | Refuses::Alone { .. } | Refuses::NoDomain { .. } => {}
+            _ => crowded = true,
+        }
+    }
+    if crowded {
+        let name = free_name(sim, Kind::Node, "", "node");
+        out.cure(Cure::AddNode, &name, "", &[["fault add-node ", &name].concat()]);
+    }
+    for (node, one) in &alone {
+        match one {
             Refuses::Port { by, .. } | Refuses::Apart { from: by, .. } => {
-                crowded = true;
                 make_room(sim, &ObjectRef::new(Kind::Pod, &object.meta.namespace, by), "", out);
             }
             Refuses::Short { what, asks, free, all } => {
-                crowded |= asks <= all;
                 lower(sim, object, what, *asks, nodes, out);
                 if asks <= all {
                     room_for(sim, node, what, asks - free, out);
                 }
             }
-            Refuses::Pods { .. } => {
-                crowded = true;
-                room_for(sim, node, "", 0, out);
-            }
-            Refuses::Spread { .. } | Refuses::VolumeElsewhere | Refuses::NoVolume | Refuses::ClaimTaken => crowded = true,
+            Refuses::Pods { .. } => room_for(sim, node, "", 0, out),
             _ => {}
         }
-    }
-    crowded |= nodes.is_empty();
-    if crowded && pod.spec.node_name.is_empty() {
-        let name = free_name(sim, Kind::Node, "", "node");
-        out.cure(Cure::AddNode, &name, "", &[["fault add-node ", &name].concat()]);
     }
 }
 
@@ -282,7 +282,9 @@ fn container(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus
     out.since(sim, ended.finished_at);
     undo(sim, object, &mut out);
     behave(sim, object, &status.name, &mut out);
-    again(sim, object, &mut out);
+    if out.remedies.is_empty() {
+        again(sim, object, &mut out);
+    }
     Some(out)
 }
 
@@ -388,8 +390,9 @@ fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
         let rest = " -p '{\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\"loopscope.dev/never-ready\":null}}}}}'";
         steps.insert(0, line("patch", &top, rest));
         out.cure(Cure::Annotated, &object.meta.name, "", &steps);
+    } else {
+        again(sim, object, &mut out);
     }
-    again(sim, object, &mut out);
     Some(out)
 }
 

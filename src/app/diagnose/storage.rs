@@ -218,9 +218,10 @@ fn in_use(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let pod = users.first()?;
     let mut out = Diagnosis::new(object, Waits::InUse(pod.meta.name.clone()));
     out.word(Label::Message, "kubernetes.io/pvc-protection");
+    out.since(sim, object.meta.deletion_timestamp);
     out.waits_for = Some(pod.key());
     let steps: Vec<String> = users.iter().take(20).map(|pod| line("delete", &pod.key(), " --wait=false")).collect();
-    out.cure(Cure::MakeRoom, &pod.meta.name, "it", &steps);
+    out.cure(Cure::MakeRoom, &pod.meta.name, "", &steps);
     Some(out)
 }
 
@@ -231,7 +232,7 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
         let claim = claim.filter(|_| body.status.phase == "Bound")?;
         let mut out = Diagnosis::new(object, Waits::InUse(["claim ", &claim.name].concat().into()));
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name);
-        out.cure(Cure::MakeRoom, &claim.name, "it", &[line("delete", &key, " --wait=false")]);
+        out.cure(Cure::MakeRoom, &claim.name, "", &[line("delete", &key, " --wait=false")]);
         out.waits_for = Some(key);
         return Some(out);
     }
@@ -242,7 +243,7 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
     };
     out.word(Label::Message, &body.status.message);
     if body.status.phase == "Released" && body.spec.persistent_volume_reclaim_policy == "Retain" {
-        out.spared = Some(crate::i18n::spared(0, true));
+        out.spared = Some(crate::i18n::spared());
         out.cure(Cure::FreeVolume, &object.meta.name, "", &[free(object)]);
     }
     out.cure(Cure::DeleteVolume, &object.meta.name, "", &[line("delete", &object.key(), " --wait=false")]);

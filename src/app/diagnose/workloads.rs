@@ -394,13 +394,13 @@ pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     };
     let mut steps = Vec::new();
     if let Some(lacks) = template.spec.containers.iter().find(|c| !c.resources.requests.contains_key("cpu")) {
-        out.word(Label::Requests, "");
+        out.facts.push(Fact::Word(Label::Requests, Str::new_static("no cpu")));
         steps.push(line("set resources", &key, &[" -c ", &lacks.name, " --requests=cpu=100m"].concat()));
     }
     if let Some((name, value)) = labels.iter().next() {
         steps.push(["fault cpu-load ", name, "=", value, " 100m"].concat());
     }
-    out.cure(Cure::SetRequests, &object.meta.name, "100m cpu", &steps);
+    out.cure(Cure::Metrics, &object.meta.name, "", &steps);
     out.waits_for = Some(key);
     Some(out)
 }
