@@ -77,17 +77,8 @@ fn short_name(name: &str) -> String {
 pub fn actor(entry: &Entry) -> (String, &'static str) {
     let icon = match entry.actor.name {
         "user" => "i-user",
-        "deployment-controller" => "i-deployment",
-        "replicaset-controller" => "i-replicaset",
-        "statefulset-controller" => "i-statefulset",
-        "default-scheduler" => "i-scheduler",
-        "kubelet" => "i-kubelet",
-        "horizontal-pod-autoscaler" => "i-hpa",
-        actor if actor.contains("node") || actor == "taint-eviction-controller" => "i-node",
-        actor if actor.contains("endpoint") => "i-endpointslice",
-        actor if actor.contains("volume") || actor.contains("provision") => "i-pv",
-        actor if actor.contains("garbage") => "i-gc",
-        _ => "i-apiserver",
+        "apiserver" => "i-apiserver",
+        name => super::loops::glyph(name),
     };
     let who = match entry.actor.name {
         "user" => "you".to_string(),
