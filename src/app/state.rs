@@ -1,5 +1,6 @@
 //! The state of the page and what each message does to it. No web crate, no wall clock.
 
+use super::diagnose::{self, Diagnosis, Remedy};
 use super::examples;
 use super::permalink::Link;
 use super::run::{Command, Run, is_event};
@@ -165,6 +166,10 @@ pub enum Msg {
     Kubectl(String),
     /// Breaks something.
     Fault(String),
+    /// Does what may help the selected object.
+    Cure(Remedy),
+    /// Tries on a copy what may help the selected object.
+    Try,
     /// Ends the kubectl command that still waits.
     Interrupt,
     /// Which diagram.
@@ -225,6 +230,8 @@ pub struct State {
     pub notice: String,
     /// The stage's size.
     pub stage: (f64, f64),
+    /// What was found when remedies were tried: the object and its state, and which of them help.
+    tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
     marks: Rc<Vec<Mark>>,
     scanned: usize,
     drawn: Option<(Key, Rc<Picture>)>,
@@ -262,6 +269,9 @@ struct Key {
 /// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
 const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
 
+/// So many tasks are spent on a remedy when it is tried.
+const TRIAL: usize = 20_000;
+
 /// What a person applies first of all, in the order in which it is looked for.
 const WORKLOADS: [Kind; 8] = [
     Kind::Deployment,
@@ -297,6 +307,7 @@ impl State {
             chosen: None,
             notice: String::new(),
             stage: (800.0, 560.0),
+            tried: None,
             marks: Rc::default(),
             scanned: 0,
             drawn: None,
@@ -328,6 +339,18 @@ impl State {
     /// The object that is selected, if it exists at the instant shown.
     pub fn object(&self) -> Option<&Rc<Object>> {
         self.run.get(self.selected.as_ref()?)
+    }
+
+    /// What the selected object waits for, down to the root, and which remedies were found to help.
+    pub fn diagnosis(&self) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
+        let found = self.selected.as_ref().map(|key| diagnose::chain_of_waiting(self.run.sim(), key)).unwrap_or_default();
+        let same = |tried: &&(Diagnosis, Rc<Vec<bool>>)| {
+            found
+                .first()
+                .is_some_and(|found| (&found.object, &found.waits, &found.remedies) == (&tried.0.object, &tried.0.waits, &tried.0.remedies))
+        };
+        let helps = self.tried.as_ref().filter(same).map(|(_, helps)| helps.clone()).unwrap_or_default();
+        (found, helps)
     }
 
     /// What to read of the cluster.
@@ -413,6 +436,26 @@ impl State {
                 self.fork();
                 let answer = self.run.command(Command::Fault(line.as_str().into()));
                 self.notice = answer.lines.first().map_or_else(|| format!("fault: {line}"), |line| line.text.clone());
+            }
+            Msg::Cure(remedy) => {
+                for step in &remedy.steps {
+                    match diagnose::command(step) {
+                        Command::Fault(line) => self.update(Msg::Fault(line.to_string())),
+                        Command::Kubectl(line) => self.kubectl(&line),
+                        manifest => {
+                            self.fork();
+                            let answer = self.run.command(manifest);
+                            self.notice = answer.lines.first().map(|line| line.text.clone()).unwrap_or_default();
+                        }
+                    }
+                }
+            }
+            Msg::Try => {
+                let found = self.selected.as_ref().and_then(|key| diagnose::diagnose(self.run.sim(), key));
+                self.tried = found.map(|found| {
+                    let helps = found.remedies.iter().map(|remedy| diagnose::works(self.run.sim(), &found, remedy, TRIAL)).collect();
+                    (found, Rc::new(helps))
+                });
             }
             Msg::Interrupt => {
                 if self.run.waits() {
@@ -834,6 +877,26 @@ mod tests {
         assert_eq!(hidden + some.len(), all.len());
         state.update(Msg::Filter("kind:pod app=shop".into()));
         assert_eq!(names(&mut state).0.iter().filter(|name| name.starts_with("Pod")).count(), 3);
+    }
+
+    #[test]
+    fn a_remedy_is_tried_on_a_copy_and_then_applied() {
+        let mut state = settled("");
+        state.update(Msg::Kubectl("kubectl cordon node-1 node-2 node-3".into()));
+        state.update(Msg::Edit(examples::ALL[0].text.into()));
+        state.update(Msg::Apply);
+        state.update(Msg::Seconds(10));
+        let (found, helps) = state.diagnosis();
+        let kinds: Vec<&str> = found.iter().map(|found| found.object.kind.name()).collect();
+        assert_eq!((kinds, helps.len()), (vec!["Deployment", "ReplicaSet", "Pod"], 0), "{found:#?}");
+        let (commands, objects) = (state.run.journal().len(), state.run.objects());
+        state.update(Msg::Try);
+        assert_eq!((state.run.journal().len(), state.run.objects()), (commands, objects));
+        let (found, helps) = state.diagnosis();
+        let at = helps.iter().position(|helps| *helps).expect("one helps");
+        state.update(Msg::Cure(found[0].remedies[at].clone()));
+        state.update(Msg::Seconds(10));
+        assert_eq!((state.diagnosis().0, ready(&state)), (vec![], 2));
     }
 
     #[test]

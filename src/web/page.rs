@@ -11,6 +11,7 @@ use super::timeline::{Lanes, Transport};
 use super::topbar::{Topbar, logo, tabs};
 use super::{SHOWN, STOPPED, console, dom, window};
 use crate::api::{Body, Kind, Object, ObjectRef, Time};
+use crate::app::diagnose::{Diagnosis, Remedy};
 use crate::app::format::clock;
 use crate::app::state::{Picture, Tab, View};
 use crate::app::words::{self, Reason};
@@ -100,6 +101,8 @@ pub struct Page {
     chain: Rc<Vec<Reason>>,
     led: Rc<Vec<Reason>>,
     chain_of: Option<(Option<ObjectRef>, usize, u64)>,
+    found: Rc<Vec<Diagnosis>>,
+    helps: Rc<Vec<bool>>,
     causes: Rc<Vec<(u64, u8)>>,
     events: Rc<Vec<Rc<Object>>>,
     words: Rc<Vec<String>>,
@@ -188,6 +191,13 @@ impl Page {
             self.caption = words::narrate(history);
             self.chain_of = Some(of);
         }
+        let asked = state.tab == Tab::Why && (self.right || self.over == Over::Inspector);
+        let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
+        // An equal answer keeps its pointer, so that its component need not look.
+        if *self.found != found {
+            self.found = Rc::new(found);
+        }
+        self.helps = helps;
         if self.console && self.words.is_empty() {
             self.words = Rc::new(crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string()).collect());
         }
@@ -387,6 +397,8 @@ impl Component for Page {
             chain: Rc::default(),
             led: Rc::default(),
             chain_of: None,
+            found: Rc::default(),
+            helps: Rc::default(),
             causes: Rc::default(),
             events: Rc::default(),
             words: Rc::default(),
@@ -627,6 +639,9 @@ impl Page {
                 tab={state.tab}
                 chain={self.chain.clone()}
                 led={self.led.clone()}
+                found={self.found.clone()}
+                helps={self.helps.clone()}
+                on_cure={link.callback(|cure: Option<Remedy>| Msg::Do(cure.map_or(Do::Try, Do::Cure)))}
                 events={self.events.clone()}
                 on_tab={link.callback(|tab| Msg::Do(Do::Tab(tab)))}
                 on_command={link.callback(Msg::Act)}
