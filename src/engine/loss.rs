@@ -30,6 +30,11 @@ pub(super) const RELIST: u64 = 10 * SECOND;
 type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
 
 impl Sim {
+    /// Whether components list everything anew after a loss: controller mode. Without it they know events alone.
+    pub fn lists_anew(&self) -> bool {
+        self.relist.is_some()
+    }
+
     /// Does what words of this module's table say; `None` if they are not of it.
     pub(super) fn lose_by_words(&mut self, line: &str, words: &[&str]) -> Option<Result<(), String>> {
         let result = match *words {

@@ -688,6 +688,7 @@ impl Page {
                 }
                 <input type="search" class="filter" aria-label="Filter: part of a name, kind:pod, app=nginx" placeholder="Filter" title="Part of a name, kind:pod, app=nginx" spellcheck="false" value={state.filter.clone()} oninput={filter} />
                 <button type="button" class="btn sm ghost" aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ if self.as_list { "Show as diagram" } else { "Show as list" } }</button>
+                if state.view == View::Loops { { self.mode(ctx) } }
                 { self.branches(ctx) }
                 <label class="picker small"><span class="word">{ "namespace" }</span>
                     <select aria-label="Namespace" onchange={onchange}>
@@ -696,6 +697,21 @@ impl Page {
                     </select>{ icon("i-down", 14) }
                 </label>
             </div>
+        }
+    }
+
+    /// Controller mode, where a lost event is made up for by the next list of everything, or event mode, where it is not.
+    fn mode(&self, ctx: &Context<Self>) -> Html {
+        let lists = self.state.borrow().run.sim().lists_anew();
+        let choice = |on: bool, words: &'static str, title: &'static str, line: &'static str| {
+            let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Act(line.into()));
+            html! { <button type="button" aria-pressed={(on == lists).to_string()} title={title} onclick={onclick}>{ words }</button> }
+        };
+        html! {
+            <span class="seg" role="group" aria-label="What repairs a lost event">
+                { choice(true, "Controller mode", "After a loss, the loops list everything anew and compare", "fault relist 10s") }
+                { choice(false, "Event mode", "Each event is told once; what is lost stays lost", "fault relist never") }
+            </span>
         }
     }
 

@@ -125,6 +125,20 @@ test('a node is powered off and on by its buttons, and its Pods say so', async (
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'ready');
 });
 
+test('a lost event is made up for in controller mode and stays lost in event mode', async ({ page }) => {
+  const pods = page.locator('.item[data-kind="Pod"]:not(.ghost)');
+  for (const [mode, left] of [['Controller mode', 3], ['Event mode', 2]]) {
+    await open(page);
+    await page.keyboard.press('6');
+    await page.getByRole('button', { name: mode }).click();
+    await scope(page, () => loopscope.fault('lose deployment/nginx-deployment'));
+    await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
+    for (let i = 0; i < 40; i++) await page.keyboard.press('.');
+    await page.keyboard.press('1');
+    await expect(pods).toHaveCount(left);
+  }
+});
+
 test('Settle runs until nothing changes any more', async ({ page }) => {
   await open(page, example('statefulset'), 0);
   await page.locator('#settle').click();
