@@ -1,11 +1,84 @@
 //! What the inspector says about an object: facts, one plain sentence, and what can be done with it.
 
-use crate::api::{Body, Object, Timestamp};
+use crate::api::{Body, Kind, Object, Timestamp};
 use crate::scene::adapt::status;
 use crate::scene::model::PodState;
+use serde_json::Value;
 
 /// A fact: its name, its value, and whether the value is a name or number to be set in mono.
 pub type Fact = (&'static str, String, bool);
+
+/// Where the facts of the other kinds stand in the object.
+const PATHS: &[(Kind, &[(&str, &str)])] = &[
+    (
+        Kind::DaemonSet,
+        &[
+            ("nodes", "/status/desiredNumberScheduled"),
+            ("ready", "/status/numberReady"),
+            ("updated", "/status/updatedNumberScheduled"),
+            ("strategy", "/spec/updateStrategy/type"),
+            ("image", "/spec/template/spec/containers/0/image"),
+        ],
+    ),
+    (
+        Kind::Job,
+        &[
+            ("completions", "/spec/completions"),
+            ("parallelism", "/spec/parallelism"),
+            ("succeeded", "/status/succeeded"),
+            ("active", "/status/active"),
+            ("failed", "/status/failed"),
+            ("back-off limit", "/spec/backoffLimit"),
+            ("mode", "/spec/completionMode"),
+            ("image", "/spec/template/spec/containers/0/image"),
+        ],
+    ),
+    (
+        Kind::CronJob,
+        &[
+            ("schedule", "/spec/schedule"),
+            ("time zone", "/spec/timeZone"),
+            ("concurrency", "/spec/concurrencyPolicy"),
+            ("suspended", "/spec/suspend"),
+            ("last run", "/status/lastScheduleTime"),
+            ("last success", "/status/lastSuccessfulTime"),
+        ],
+    ),
+    (
+        Kind::HorizontalPodAutoscaler,
+        &[
+            ("target", "/spec/scaleTargetRef/name"),
+            ("least", "/spec/minReplicas"),
+            ("most", "/spec/maxReplicas"),
+            ("current", "/status/currentReplicas"),
+            ("wanted", "/status/desiredReplicas"),
+            ("asks for %", "/spec/metrics/0/resource/target/averageUtilization"),
+            ("sees %", "/status/currentMetrics/0/resource/current/averageUtilization"),
+        ],
+    ),
+    (
+        Kind::PodDisruptionBudget,
+        &[
+            ("min available", "/spec/minAvailable"),
+            ("max unavailable", "/spec/maxUnavailable"),
+            ("healthy", "/status/currentHealthy"),
+            ("must be healthy", "/status/desiredHealthy"),
+            ("may go", "/status/disruptionsAllowed"),
+        ],
+    ),
+    (Kind::ResourceQuota, &[("limits", "/status/hard"), ("used", "/status/used")]),
+    (Kind::ConfigMap, &[("keys", "/data")]),
+    (Kind::PriorityClass, &[("value", "/value")]),
+];
+
+/// A value in words: a map as `name=value`.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(map) => map.iter().map(|(name, value)| format!("{name}={}", words(value))).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
 
 /// The facts of an object.
 pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
@@ -105,7 +178,17 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
                 put(name, text(body.status.allocatable.get(name)), true);
             }
         }
-        _ => {}
+        _ => {
+            let value = object.to_value();
+            let rows = PATHS.iter().find(|(kind, _)| *kind == object.kind).map_or(&[][..], |(_, rows)| rows);
+            for (name, path) in rows {
+                put(name, value.pointer(path).map(words).unwrap_or_default(), !name.contains(' '));
+            }
+            for condition in value.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten() {
+                let of = |name: &str| condition[name].as_str().unwrap_or("");
+                put("condition", format!("{}={}, {}", of("type"), of("status"), of("reason")), false);
+            }
+        }
     }
     let labels: Vec<String> = object.meta.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     put("labels", labels.join(", "), true);
@@ -147,6 +230,7 @@ pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
         Body::Deployment(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::ReplicaSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::StatefulSet(body) => of(body.status.ready_replicas, body.spec.replicas),
+        Body::DaemonSet(body) => of(body.status.number_ready, body.status.desired_number_scheduled),
         Body::PersistentVolumeClaim(body) => {
             Some((body.status.phase.to_string(), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
         }

@@ -86,7 +86,7 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     Loops { loops, version: run.sim().server().version(), chosen, shown, pass }
 }
 
-fn glyph(name: &str) -> &'static str {
+pub(super) fn glyph(name: &str) -> &'static str {
     match name.split(' ').next().unwrap_or(name) {
         "deployment-controller" => "i-deployment",
         "replicaset-controller" | "replication-controller" => "i-replicaset",

@@ -2,6 +2,7 @@
 //! No web crate is named here, so all of it is tested natively.
 
 pub mod examples;
+pub mod diagnose;
 pub mod facts;
 pub mod highlight;
 pub mod loops;

@@ -189,6 +189,19 @@ impl Run {
         went.done
     }
 
+    /// Runs, with a budget of tasks, to where nothing but Events has changed for three seconds. True when it is there.
+    pub fn settle(&mut self, budget: usize) -> bool {
+        if self.past.is_some() {
+            self.live();
+        }
+        let quiet = Time(self.live.sim.last_change().0 + 3_000_000);
+        if self.live.sim.now() >= quiet {
+            return true;
+        }
+        self.advance(quiet, budget);
+        false
+    }
+
     /// Runs until one pass of a loop has written something. False if nothing would happen any more.
     pub fn step_reconcile(&mut self, limit: Time) -> bool {
         if self.past.is_some() {

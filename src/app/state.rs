@@ -1,5 +1,6 @@
 //! The state of the page and what each message does to it. No web crate, no wall clock.
 
+use super::diagnose::{self, Diagnosis, Remedy};
 use super::examples;
 use super::permalink::Link;
 use super::run::{Command, Run, is_event};
@@ -165,6 +166,10 @@ pub enum Msg {
     Kubectl(String),
     /// Breaks something.
     Fault(String),
+    /// Does what may help the selected object.
+    Cure(Remedy),
+    /// Tries on a copy what may help the selected object.
+    Try,
     /// Ends the kubectl command that still waits.
     Interrupt,
     /// Which diagram.
@@ -175,6 +180,10 @@ pub enum Msg {
     Tab(Tab),
     /// One namespace, or all.
     Namespace(Option<String>),
+    /// Words that objects are chosen by.
+    Filter(String),
+    /// On until nothing but Events has changed for three seconds.
+    Settle,
     /// Which loop of the control plane; the one that is chosen already is let go.
     Loop(Option<String>),
     /// Size of the stage in CSS pixels.
@@ -189,6 +198,8 @@ pub struct State {
     pub playing: bool,
     /// Whether it will run again at the newest instant.
     resumes: bool,
+    /// Whether it runs as fast as it can until nothing changes any more.
+    pub settling: bool,
     /// Virtual seconds a second.
     pub speed: f64,
     /// The diagram.
@@ -211,12 +222,16 @@ pub struct State {
     pub history: Rc<Vec<String>>,
     /// One namespace, or all but the system's.
     pub namespace: Option<String>,
+    /// Words that objects are chosen by.
+    pub filter: String,
     /// The loop that the diagram of loops is turned to, and the timeline filtered to.
     pub chosen: Option<String>,
     /// Said once, politely.
     pub notice: String,
     /// The stage's size.
     pub stage: (f64, f64),
+    /// What was found when remedies were tried: the object and its state, and which of them help.
+    tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
     marks: Rc<Vec<Mark>>,
     scanned: usize,
     drawn: Option<(Key, Rc<Picture>)>,
@@ -234,6 +249,8 @@ pub struct Picture {
     pub pill: Option<(String, &'static str, &'static str)>,
     /// Namespaces to choose from.
     pub namespaces: Rc<Vec<String>>,
+    /// How many objects the filter hides.
+    pub hidden: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -243,6 +260,7 @@ struct Key {
     selected: Option<ObjectRef>,
     chosen: Option<String>,
     namespace: Option<String>,
+    filter: String,
     stage: (f64, f64),
     /// Tenths of a second while something counts down; for the loops the instant itself, as their queues are no objects.
     tenths: i64,
@@ -251,8 +269,20 @@ struct Key {
 /// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
 const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
 
+/// So many tasks are spent on a remedy when it is tried.
+const TRIAL: usize = 20_000;
+
 /// What a person applies first of all, in the order in which it is looked for.
-const WORKLOADS: [Kind; 4] = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::Pod];
+const WORKLOADS: [Kind; 8] = [
+    Kind::Deployment,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::ReplicaSet,
+    Kind::ReplicationController,
+    Kind::Pod,
+];
 
 impl State {
     /// A page with a manifest, applied and playing.
@@ -261,6 +291,7 @@ impl State {
             run: Run::new(seed),
             playing: true,
             resumes: false,
+            settling: false,
             speed: 1.0,
             view: View::default(),
             selected: None,
@@ -272,9 +303,11 @@ impl State {
             console: Rc::default(),
             history: Rc::default(),
             namespace: None,
+            filter: String::new(),
             chosen: None,
             notice: String::new(),
             stage: (800.0, 560.0),
+            tried: None,
             marks: Rc::default(),
             scanned: 0,
             drawn: None,
@@ -308,14 +341,27 @@ impl State {
         self.run.get(self.selected.as_ref()?)
     }
 
+    /// What the selected object waits for, down to the root, and which remedies were found to help.
+    pub fn diagnosis(&self) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
+        let found = self.selected.as_ref().map(|key| diagnose::chain_of_waiting(self.run.sim(), key)).unwrap_or_default();
+        let same = |tried: &&(Diagnosis, Rc<Vec<bool>>)| {
+            found
+                .first()
+                .is_some_and(|found| (&found.object, &found.waits, &found.remedies) == (&tried.0.object, &tried.0.waits, &tried.0.remedies))
+        };
+        let helps = self.tried.as_ref().filter(same).map(|(_, helps)| helps.clone()).unwrap_or_default();
+        (found, helps)
+    }
+
     /// What to read of the cluster.
     pub fn scope(&self) -> Scope {
-        Scope { namespace: self.namespace.clone(), now: self.run.wall() }
+        Scope { namespace: self.namespace.clone(), filter: self.filter.clone(), now: self.run.wall() }
     }
 
     /// Does what a message says.
     pub fn update(&mut self, msg: Msg) {
         match msg {
+            Msg::Toggle | Msg::Pause if self.settling => self.settling = false,
             Msg::Toggle => (self.playing, self.resumes) = (!self.playing, false),
             Msg::Play => self.playing = true,
             Msg::Pause => self.playing = false,
@@ -391,6 +437,26 @@ impl State {
                 let answer = self.run.command(Command::Fault(line.as_str().into()));
                 self.notice = answer.lines.first().map_or_else(|| format!("fault: {line}"), |line| line.text.clone());
             }
+            Msg::Cure(remedy) => {
+                for step in &remedy.steps {
+                    match diagnose::command(step) {
+                        Command::Fault(line) => self.update(Msg::Fault(line.to_string())),
+                        Command::Kubectl(line) => self.kubectl(&line),
+                        manifest => {
+                            self.fork();
+                            let answer = self.run.command(manifest);
+                            self.notice = answer.lines.first().map(|line| line.text.clone()).unwrap_or_default();
+                        }
+                    }
+                }
+            }
+            Msg::Try => {
+                let found = self.selected.as_ref().and_then(|key| diagnose::diagnose(self.run.sim(), key));
+                self.tried = found.map(|found| {
+                    let helps = found.remedies.iter().map(|remedy| diagnose::works(self.run.sim(), &found, remedy, TRIAL)).collect();
+                    (found, Rc::new(helps))
+                });
+            }
             Msg::Interrupt => {
                 if self.run.waits() {
                     self.run.interrupt();
@@ -401,6 +467,8 @@ impl State {
             Msg::Select(key) => self.selected = key,
             Msg::Tab(tab) => self.tab = tab,
             Msg::Namespace(namespace) => self.namespace = namespace,
+            Msg::Filter(words) => self.filter = words,
+            Msg::Settle => (self.playing, self.settling) = (false, true),
             Msg::Loop(name) => self.chosen = if self.chosen == name { None } else { name },
             Msg::Stage(width, height) => self.stage = (width, height),
         }
@@ -429,6 +497,14 @@ impl State {
             Some(to) => self.update(Msg::Seek(to)),
             None if forward => self.run.live(),
             None => self.update(Msg::Seek(0)),
+        }
+    }
+
+    /// A slice of the way to where nothing but Events changes for three seconds.
+    pub fn settle(&mut self, budget: usize) {
+        if self.settling && self.run.settle(budget) {
+            self.settling = false;
+            self.notice = "Settled.".into();
         }
     }
 
@@ -496,6 +572,12 @@ impl State {
             self.console = Rc::default();
             return;
         }
+        if let Some(fault) = line.strip_prefix("fault ") {
+            self.update(Msg::Fault(fault.into()));
+            let text = self.notice.clone();
+            Rc::make_mut(&mut self.console).push(Line { error: text.starts_with("error"), text });
+            return;
+        }
         let verb = line.trim_start_matches("kubectl ").split_whitespace().next().unwrap_or("");
         if self.run.in_past() && READS.contains(&verb) {
             let lines = self.run.ask(line);
@@ -546,6 +628,7 @@ impl State {
             selected: self.selected.clone(),
             chosen: self.chosen.clone(),
             namespace: self.namespace.clone(),
+            filter: self.filter.clone(),
             stage: self.stage,
             tenths: match self.view {
                 View::Loops => self.run.wall(),
@@ -595,7 +678,7 @@ impl State {
             Some(old) if *old.scene == scene => old.scene.clone(),
             _ => Rc::new(scene),
         };
-        let picture = Rc::new(Picture { scene, budget, pill, namespaces: Rc::new(adapt::namespaces(&objects)) });
+        let picture = Rc::new(Picture { scene, budget, pill, namespaces: Rc::new(adapt::namespaces(&objects)), hidden: model.hidden });
         let picture = match old {
             Some(old) if *old == *picture => old,
             _ => picture,
@@ -761,6 +844,59 @@ mod tests {
         state.update(Msg::Edit(two));
         state.update(Msg::Apply);
         assert_eq!(state.standing, Standing::Partly(1, 1));
+    }
+
+    #[test]
+    fn settling_ends_when_all_is_quiet() {
+        let mut state = State::new(examples::ALL[2].text, 1);
+        state.update(Msg::Settle);
+        for _ in 0..100_000 {
+            state.settle(16);
+        }
+        assert!(!state.settling);
+        let (now, count) = (state.run.now(), ready(&state));
+        assert!(count > 0 && now < 60_000, "{now}");
+        state.update(Msg::Seconds(30));
+        assert_eq!(ready(&state), count);
+    }
+
+    #[test]
+    fn a_filter_leaves_what_it_asks_for_and_says_how_much_it_hides() {
+        let mut state = settled(examples::ALL[4].text);
+        let names = |state: &mut State| {
+            let picture = state.picture();
+            let mut kinds: Vec<String> = picture.scene.items.iter().map(|item| format!("{} {}", item.id.kind, item.id.name)).collect();
+            kinds.sort();
+            (kinds, picture.hidden)
+        };
+        let (all, hidden) = names(&mut state);
+        assert_eq!(hidden, 0);
+        state.update(Msg::Filter("web".into()));
+        let (some, hidden) = names(&mut state);
+        assert_eq!(some, ["Pod web-0", "Pod web-1", "Pod web-2", "StatefulSet web"]);
+        assert_eq!(hidden + some.len(), all.len());
+        state.update(Msg::Filter("kind:pod app=shop".into()));
+        assert_eq!(names(&mut state).0.iter().filter(|name| name.starts_with("Pod")).count(), 3);
+    }
+
+    #[test]
+    fn a_remedy_is_tried_on_a_copy_and_then_applied() {
+        let mut state = settled("");
+        state.update(Msg::Kubectl("kubectl cordon node-1 node-2 node-3".into()));
+        state.update(Msg::Edit(examples::ALL[0].text.into()));
+        state.update(Msg::Apply);
+        state.update(Msg::Seconds(10));
+        let (found, helps) = state.diagnosis();
+        let kinds: Vec<&str> = found.iter().map(|found| found.object.kind.name()).collect();
+        assert_eq!((kinds, helps.len()), (vec!["Deployment", "ReplicaSet", "Pod"], 0), "{found:#?}");
+        let (commands, objects) = (state.run.journal().len(), state.run.objects());
+        state.update(Msg::Try);
+        assert_eq!((state.run.journal().len(), state.run.objects()), (commands, objects));
+        let (found, helps) = state.diagnosis();
+        let at = helps.iter().position(|helps| *helps).expect("one helps");
+        state.update(Msg::Cure(found[0].remedies[at].clone()));
+        state.update(Msg::Seconds(10));
+        assert_eq!((state.diagnosis().0, ready(&state)), (vec![], 2));
     }
 
     #[test]

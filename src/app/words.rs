@@ -77,15 +77,8 @@ fn short_name(name: &str) -> String {
 pub fn actor(entry: &Entry) -> (String, &'static str) {
     let icon = match entry.actor.name {
         "user" => "i-user",
-        "deployment-controller" => "i-deployment",
-        "replicaset-controller" => "i-replicaset",
-        "statefulset-controller" => "i-statefulset",
-        "default-scheduler" => "i-scheduler",
-        "kubelet" => "i-kubelet",
-        actor if actor.contains("endpoint") => "i-endpointslice",
-        actor if actor.contains("volume") || actor.contains("provision") => "i-pv",
-        actor if actor.contains("garbage") => "i-gc",
-        _ => "i-apiserver",
+        "apiserver" => "i-apiserver",
+        name => super::loops::glyph(name),
     };
     let who = match entry.actor.name {
         "user" => "you".to_string(),
@@ -287,14 +280,23 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             row("actual", have.to_string()),
             row("so create", format!("{want} − {have} = {}", want - have)),
         ],
-        Why::TooMany { have, want, rank } => vec![
-            row("desired", want.to_string()),
-            row("actual", have.to_string()),
-            row("goes first", goes_first(*rank).into()),
-            row("so delete", format!("{have} − {want} = {}", have - want)),
-        ],
-        Why::BestNode { feasible, nodes, score } => {
-            vec![row("nodes", nodes.to_string()), row("nodes that fit", feasible.to_string()), row("best score", score.to_string())]
+        Why::TooMany { have, want, rank, stays } => {
+            let mut rows =
+                vec![row("desired", want.to_string()), row("actual", have.to_string()), row("goes first", goes_first(*rank).into())];
+            if !stays.is_empty() {
+                rows.push(row("next, and stays", short_name(stays)));
+            }
+            rows.push(row("so delete", format!("{have} − {want} = {}", have - want)));
+            rows
+        }
+        Why::BestNode { feasible: 0, .. } => Vec::new(),
+        Why::BestNode { feasible, nodes, score, next, next_score } => {
+            let mut rows = vec![row("nodes", nodes.to_string()), row("nodes that fit", feasible.to_string())];
+            if !next.is_empty() {
+                rows.push(row(&format!("score of {next}"), next_score.to_string()));
+            }
+            rows.push(row("best score", score.to_string()));
+            rows
         }
         Why::Endpoints { ready, all } => vec![row("Pods that match", all.to_string()), row("of them ready", ready.to_string())],
         Why::CondemnedOrdinal { ordinal, replicas } => vec![
@@ -302,6 +304,29 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             row("ordinal", ordinal.to_string()),
             row("so it goes", format!("{ordinal} ≥ {replicas}")),
         ],
+        Why::Budget { healthy, desired } => vec![
+            row("Pods healthy", healthy.to_string()),
+            row("must stay healthy", desired.to_string()),
+            row("so may go", format!("{healthy} − {desired} = {}", (healthy - desired).max(0))),
+        ],
+        Why::Autoscaled { reason, from, to } => {
+            vec![row("replicas before", from.to_string()), row("metric", reason.to_string()), row("replicas wanted", to.to_string())]
+        }
+        Why::ReplaceDaemon { unavailable, at_most } => {
+            vec![row("nodes without an available Pod", unavailable.to_string()), row("may be without", at_most.to_string())]
+        }
+        Why::Surge { node, at_most } => vec![row("node", node.to_string()), row("Pods that may be added", at_most.to_string())],
+        Why::NotTolerated { node, seconds } => vec![row("node", node.to_string()), row("tolerated for", format!("{seconds} s"))],
+        Why::NodeSilent { seconds } => vec![row("not heard of for", format!("{seconds} s"))],
+        Why::OnSilentNode { node } | Why::NodeWithoutPod { node } | Why::NodeUnfit { node } | Why::NodeGone { node } => {
+            vec![row("node", node.to_string())]
+        }
+        Why::Preempted { by } => vec![row("needs the room", short_name(by))],
+        Why::Expired { seconds } => vec![row("ttlSecondsAfterFinished", format!("{seconds} s"))],
+        Why::Exited { code } => vec![row("exit code", code.to_string())],
+        Why::Restarted { count } => vec![row("restarts", count.to_string())],
+        Why::SmallestFit { volume } => vec![row("smallest that fits", volume.to_string())],
+        Why::ClaimGone { policy } => vec![row("reclaim policy", policy.to_string())],
         Why::OldRevision { have, want } => vec![row("revision of the Pod", have.to_string()), row("revision wanted", want.to_string())],
         _ => Vec::new(),
     }
@@ -412,6 +437,10 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
         Body::Deployment(Deployment { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.updated_replicas),
         Body::StatefulSet(StatefulSet { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.replicas),
         Body::ReplicaSet(ReplicaSet { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.replicas),
+        Body::DaemonSet(body) => {
+            let status = &body.status;
+            (status.desired_number_scheduled, status.current_number_scheduled, status.number_ready, status.updated_number_scheduled)
+        }
         _ => return None,
     };
     let leaving = match &object.body {

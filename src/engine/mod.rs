@@ -20,6 +20,7 @@ pub mod rng;
 pub mod scheduler;
 pub mod sim;
 pub mod store;
+pub mod waits;
 pub mod why;
 pub mod workqueue;
 

@@ -13,10 +13,12 @@ use super::load::Load;
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
+use super::waits::Refuses;
 use super::why::Why;
 use super::workqueue::WorkQueue;
+use crate::api::pod::Resources;
 use crate::api::time::{MS, SECOND};
-use crate::api::{Kind, Object, ObjectRef, Time, Uid};
+use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::rc::Rc;
@@ -193,6 +195,47 @@ impl Sim {
     /// When the next task is due.
     pub fn next_task(&self) -> Option<Time> {
         self.tasks.peek().map(|Reverse((time, _, _))| *time)
+    }
+
+    /// What each node has against a Pod without a node; nothing if it would take it.
+    pub fn explain(&self, pod: &Rc<Object>) -> Vec<(Str, Vec<Refuses>)> {
+        self.scheduler.explain(pod, &self.informers[SCHEDULER].cache)
+    }
+
+    /// What Pods may still request on a node.
+    pub fn free_on(&self, node: &str) -> Resources {
+        self.scheduler.free_on(node)
+    }
+
+    /// Whether the scheduler is about to try a Pod.
+    pub fn scheduler_busy(&self) -> bool {
+        self.tasks.iter().any(|Reverse((_, _, task))| *task == Task::Schedule)
+    }
+
+    /// What each node has against the Pods of a DaemonSet.
+    pub fn explain_daemon(&self, set: &Object) -> Vec<(Str, Vec<Refuses>)> {
+        let places =
+            |refuses: &Refuses| matches!(refuses, Refuses::Elsewhere | Refuses::Taint { .. } | Refuses::Label { .. } | Refuses::Affinity);
+        let mut all = controllers::daemon_pod(set).map(|pod| self.explain(&pod)).unwrap_or_default();
+        all.iter_mut().for_each(|(_, found)| found.retain(places));
+        all
+    }
+
+    /// When a loop will look at a key again by itself.
+    pub fn looks_again(&self, key: &ObjectRef) -> Option<Time> {
+        self.queues.iter().filter_map(|queue| queue.later(key)).min()
+    }
+
+    /// When the kubelet has something to do for a Pod.
+    pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
+        let of_pod =
+            |Reverse((at, _, task)): &Reverse<(Time, u64, Task)>| matches!(task, Task::Kubelet(job) if job.is_of(uid)).then_some(*at);
+        self.tasks.iter().filter_map(of_pod).min()
+    }
+
+    /// When the kubelet of a node was last heard, if it is silent.
+    pub fn silent_since(&self, node: &str) -> Option<Time> {
+        self.kubelets.silent_since(node)
     }
 
     /// The keys that wait in each loop's queue.

@@ -100,6 +100,8 @@ pub enum Why {
         want: i32,
         /// What put this Pod before the next one that stays.
         rank: DeletionRank,
+        /// The next one that stays; none if all go.
+        stays: Str,
     },
     /// An object without a controller matches the selector.
     Adopt,
@@ -154,6 +156,10 @@ pub enum Why {
         nodes: u32,
         /// Its score.
         score: i64,
+        /// The best of the others; none if no other fits.
+        next: Str,
+        /// The score of that.
+        next_score: i64,
     },
     /// scheduler: no node fits.
     NoNode {

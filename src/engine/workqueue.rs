@@ -99,6 +99,11 @@ impl WorkQueue {
         self.later.remove(key);
     }
 
+    /// When the key is looked at again by itself.
+    pub fn later(&self, key: &ObjectRef) -> Option<Time> {
+        self.later.get(key).map(|item| item.at)
+    }
+
     /// How many keys wait.
     pub fn len(&self) -> usize {
         self.ready.len()

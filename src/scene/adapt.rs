@@ -2,7 +2,8 @@
 
 use super::budget::{Budget, Cell};
 use super::model::{
-    Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Root, Service, Tone, Volume, counters, natural,
+    Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Volume, counters,
+    natural,
 };
 use crate::api::network::EndpointSlice;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
@@ -16,6 +17,8 @@ use std::rc::Rc;
 pub struct Scope {
     /// One namespace, or all but the system's.
     pub namespace: Option<String>,
+    /// Words that objects are chosen by: part of a name, `kind:pod`, `app=nginx`; all of them must hold.
+    pub filter: String,
     /// Now, in milliseconds since 1970, as timestamps of objects count.
     pub now: i64,
 }
@@ -84,6 +87,9 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }
     out.services = services(of(Kind::Service), of(Kind::EndpointSlice), of(Kind::Pod));
+    for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
+        out.policies.extend(of(kind).iter().map(|object| policy(object, &by_kind)));
+    }
     out.claims = claims(of(Kind::PersistentVolumeClaim), of(Kind::StatefulSet));
     out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
     crate::order::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
@@ -98,7 +104,59 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
         .filter(|object| scope.holds(object) && !object.kind.info().animated && object.kind.info().namespaced && object.kind != Kind::Lease)
         .map(|object| id(object))
         .collect();
+    narrow(&mut out, objects, &scope.filter);
     out
+}
+
+/// Whether an object is what the words ask for.
+fn wanted(object: &Object, words: &str) -> bool {
+    words.split_whitespace().all(|word| match (word.strip_prefix("kind:"), word.split_once('=')) {
+        (Some(kind), _) => {
+            Kind::from_word(kind) == Some(object.kind) || object.kind.name().to_lowercase().starts_with(&kind.to_lowercase())
+        }
+        (_, Some((key, value))) => object.meta.label(key).is_some_and(|label| label == value),
+        _ => object.meta.name.to_lowercase().contains(&word.to_lowercase()),
+    })
+}
+
+/// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners.
+fn narrow(model: &mut Model, objects: &[Rc<Object>], words: &str) {
+    if words.trim().is_empty() {
+        return;
+    }
+    let mut uids: Vec<String> = objects.iter().filter(|object| wanted(object, words)).map(|object| object.meta.uid.to_string()).collect();
+    crate::order::sort(&mut uids);
+    let is = |id: &Id| uids.binary_search(&id.uid).is_ok();
+    let count = |model: &Model| {
+        let trees = model.roots.iter().map(|root| {
+            usize::from(root.controller.is_some())
+                + root.groups.iter().map(|group| group.pods.len() + usize::from(group.controller.is_some())).sum::<usize>()
+        });
+        trees.sum::<usize>() + model.services.len() + model.policies.len() + model.claims.len() + model.volumes.len() + model.inert.len()
+    };
+    let before = count(model);
+    for root in &mut model.roots {
+        if root.controller.as_ref().is_some_and(|of| is(&of.id)) {
+            continue;
+        }
+        for group in &mut root.groups {
+            if !group.controller.as_ref().is_some_and(|of| is(&of.id)) {
+                group.pods.retain(|pod| is(&pod.id));
+            }
+        }
+        root.groups.retain(|group| !group.pods.is_empty() || group.controller.as_ref().is_some_and(|of| is(&of.id)));
+        root.folded = 0;
+    }
+    model.roots.retain(|root| !root.groups.is_empty() || root.controller.as_ref().is_some_and(|of| is(&of.id)));
+    let mounted: Vec<String> =
+        model.pods().flat_map(|pod| pod.claims.iter().map(|claim| format!("{}/{claim}", pod.id.namespace))).collect();
+    model.claims.retain(|claim| is(&claim.id) || mounted.contains(&format!("{}/{}", claim.id.namespace, claim.id.name)));
+    let bound: Vec<String> = model.claims.iter().map(|claim| claim.volume.clone()).collect();
+    model.volumes.retain(|volume| is(&volume.id) || bound.contains(&volume.id.name));
+    model.services.retain(|service| is(&service.id));
+    model.policies.retain(|policy| is(&policy.id));
+    model.inert.retain(is);
+    model.hidden = before - count(model);
 }
 
 /// Namespaces that hold something a person has made.
@@ -331,7 +389,7 @@ fn plain(object: &Object, out: &mut Controller) {
             let failed = count("/status/failed");
             let complete = number("/spec/completions").is_some_and(|n| done as i64 >= n);
             out.counters = vec![
-                Counter { value: format!("{done}{wanted}"), word: "completions", tone: if complete { Tone::Ok } else { Tone::Plain } },
+                Counter { value: format!("{done}{wanted}"), word: "done", tone: if complete { Tone::Ok } else { Tone::Plain } },
                 word(count("/status/active"), "active", Tone::Plain),
                 word(failed, "failed", if failed > 0 { Tone::Off } else { Tone::Plain }),
             ];
@@ -428,6 +486,47 @@ fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[&R
         Some(other) => format!("no Pod has {key}={value}; {} has {key}={other}", pod.meta.name),
         None => format!("no Pod has {key}={value}; {} has no label {key}", pod.meta.name),
     }
+}
+
+/// An autoscaler or a disruption budget, with the workload it is about.
+fn policy(object: &Object, by_kind: &BTreeMap<Kind, Vec<&Rc<Object>>>) -> Policy {
+    let value = object.to_value();
+    let at = |path: &str| text(value.pointer(path));
+    let of = |kind: Kind| by_kind.get(&kind).map(Vec::as_slice).unwrap_or_default();
+    let named = |kind: &str, name: &str| {
+        let kind = Kind::from_name(kind)?;
+        of(kind).iter().find(|o| o.meta.namespace == object.meta.namespace && o.meta.name == name).copied()
+    };
+    let mut out = Policy { id: id(object), ..Policy::default() };
+    if object.kind == Kind::HorizontalPodAutoscaler {
+        let (kind, name) = (at("/spec/scaleTargetRef/kind"), at("/spec/scaleTargetRef/name"));
+        let least = if at("/spec/minReplicas").is_empty() { "1".to_string() } else { at("/spec/minReplicas") };
+        out.form = format!("{least}–{}", at("/spec/maxReplicas"));
+        let now = at("/status/currentMetrics/0/resource/current/averageUtilization");
+        let goal = at("/spec/metrics/0/resource/target/averageUtilization");
+        let what = at("/spec/metrics/0/resource/name");
+        out.words = match (now.is_empty(), goal.is_empty()) {
+            (false, false) => format!("scales {kind} {name} · {what} {now}% of {goal}%"),
+            (true, false) => format!("scales {kind} {name} · {what} unknown of {goal}%"),
+            _ => format!("scales {kind} {name}"),
+        };
+        out.target = named(&kind, &name).map(|o| o.meta.uid.to_string()).unwrap_or_default();
+        return out;
+    }
+    let may = at("/status/disruptionsAllowed");
+    out.form = format!("{} may go", if may.is_empty() { "0" } else { &may });
+    out.words = format!("{} of {} healthy", at("/status/currentHealthy"), at("/status/desiredHealthy"));
+    let selector = value.pointer("/spec/selector/matchLabels").and_then(serde_json::Value::as_object);
+    let matches = |pod: &Object| {
+        pod.meta.namespace == object.meta.namespace
+            && selector.is_some_and(|wanted| wanted.iter().all(|(k, v)| pod.meta.label(k).is_some_and(|label| v == label.as_str())))
+    };
+    let mut owner = of(Kind::Pod).iter().find(|pod| matches(pod)).copied();
+    while let Some(next) = owner.and_then(|o| o.meta.controller()).and_then(|o| named(&o.kind, &o.name)) {
+        owner = Some(next);
+    }
+    out.target = owner.map(|o| o.meta.uid.to_string()).unwrap_or_default();
+    out
 }
 
 fn text(value: Option<&serde_json::Value>) -> String {

@@ -20,6 +20,8 @@ pub const LANES: [&str; 13] = [
 pub const OTHERS: u8 = LANES.len() as u8 - 1;
 /// Lanes that are shown even while they are empty, as long as there is room.
 const USUAL: [u8; 8] = [0, 1, 2, 3, 7, 8, 9, 10];
+/// Which lanes keep a row of their own when there are too many, the most telling first.
+const FIRST: [u8; 12] = [0, 1, 2, 3, 8, 7, 5, 4, 10, 9, 11, 6];
 /// As many lanes have room.
 const ROOM: usize = 8;
 
@@ -35,7 +37,8 @@ pub fn rows(marks: &[Mark]) -> ([u8; LANES.len()], Vec<u8>) {
     let count = used.iter().filter(|used| **used).count();
     let mut shown: Vec<u8> = (0..OTHERS).filter(|lane| used[usize::from(*lane)]).collect();
     if count > ROOM {
-        shown.truncate(ROOM - 1);
+        shown = FIRST.into_iter().filter(|lane| used[usize::from(*lane)]).take(ROOM - 1).collect();
+        crate::order::sort(&mut shown);
         shown.push(OTHERS);
     } else {
         shown.extend(used[usize::from(OTHERS)].then_some(OTHERS));
@@ -162,7 +165,7 @@ mod tests {
         assert_eq!((rows[0], rows[7]), (0, 4));
         let all: Vec<Mark> = (0..LANES.len() as u8).map(|lane| Mark { at: 0, lane, bad: false }).collect();
         let (rows, shown) = super::rows(&all);
-        assert_eq!((shown.len(), shown[7], rows[8], rows[usize::from(OTHERS)]), (8, OTHERS, 7, 7));
+        assert_eq!((shown.len(), shown[7], rows[8], rows[usize::from(OTHERS)]), (8, OTHERS, 6, 7));
     }
 
     #[test]

@@ -258,6 +258,19 @@ impl Service {
     }
 }
 
+/// What acts on a workload from beside it: an autoscaler, a disruption budget.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Policy {
+    /// Which.
+    pub id: Id,
+    /// In its pill: `1–5`, `1 may go`.
+    pub form: String,
+    /// Beside its card.
+    pub words: String,
+    /// The uid of the workload it is about.
+    pub target: String,
+}
+
 /// A PersistentVolumeClaim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claim {
@@ -329,6 +342,8 @@ pub struct Model {
     pub roots: Vec<Root>,
     /// By name.
     pub services: Vec<Service>,
+    /// By kind and name.
+    pub policies: Vec<Policy>,
     /// By name, ordinals as numbers.
     pub claims: Vec<Claim>,
     /// By name.
@@ -337,6 +352,8 @@ pub struct Model {
     pub classes: Vec<Class>,
     /// By name, numbers as numbers.
     pub nodes: Vec<Node>,
+    /// How many objects the filter hides.
+    pub hidden: usize,
     /// Stored objects that no diagram animates: kind and name.
     pub inert: Vec<Id>,
 }

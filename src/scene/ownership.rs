@@ -38,7 +38,9 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let first = if model.pods().any(|pod| !pod.claims.is_empty()) { claims } else { &WIDE };
     let services = services(model, &mut out, first.root);
-    let mut y = if model.services.is_empty() { TOP + 14.0 } else { TOP + model.services.len() as f64 * 70.0 + 28.0 };
+    let rows = services.len() + model.policies.len();
+    let policies = policies(model, services.len(), first.root, &mut out);
+    let mut y = if rows == 0 { TOP + 14.0 } else { TOP + rows as f64 * 70.0 + 28.0 };
     let mut drawn_claims = Vec::new();
 
     for root in &model.roots {
@@ -47,7 +49,33 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     }
     orphans(model, y, &mut out, &drawn_claims);
     rails(model, &services, &mut out);
+    aims(model, &policies, &mut out);
     out.finish(LEFT)
+}
+
+/// Autoscalers and budgets, below the Services.
+fn policies(model: &Model, above: usize, width: f64, out: &mut Scene) -> Vec<Rect> {
+    let mut rects = Vec::new();
+    for (row, policy) in model.policies.iter().enumerate() {
+        let rect = Rect::new(LEFT, TOP + (above + row) as f64 * 70.0, width + 90.0, 54.0);
+        let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);
+        out.put(&policy.id, rect, Body::Service { form: policy.form.clone() }, None, "settled", label);
+        let text = policy.words.clone();
+        out.labels.push(Label { x: rect.right() + 14.0, y: rect.cy() - 8.0, text, class: "onedge", centred: false });
+        rects.push(rect);
+    }
+    rects
+}
+
+/// From an autoscaler or a budget down the left margin to the workload it is about.
+fn aims(model: &Model, cards: &[Rect], out: &mut Scene) {
+    for (n, (policy, card)) in model.policies.iter().zip(cards).enumerate() {
+        let Some(target) = out.items.iter().find(|item| item.id.uid == policy.target).map(|item| item.rect) else { continue };
+        let x = (LEFT - 8.0 - n as f64 * 5.0).max(6.0);
+        let (from, to) = (card.cy(), target.cy() + 8.0 + n as f64 * 8.0);
+        let d = format!("M{} {from}H{}Q{x} {from} {x} {}V{}Q{x} {to} {} {to}H{}", card.x, x + 6.0, from + 6.0, to - 6.0, x + 6.0, target.x);
+        out.link(format!("aim/{}", policy.id.uid), d, Line::Selects);
+    }
 }
 
 /// The trees that have claims, without Services: storage in a low frame.

@@ -2,6 +2,7 @@
 
 use super::dom::{self, icon, tile};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use crate::app::diagnose::{Diagnosis, Remedy};
 use crate::app::format::clock;
 use crate::app::state::Tab;
 use crate::app::words::{Reason, Span};
@@ -26,6 +27,12 @@ pub struct Props {
     pub chain: Rc<Vec<Reason>>,
     /// What the newest led to.
     pub led: Rc<Vec<Reason>>,
+    /// What it waits for, down to the root.
+    pub found: Rc<Vec<Diagnosis>>,
+    /// Which of the remedies help, if they were tried.
+    pub helps: Rc<Vec<bool>>,
+    /// A remedy was chosen, or all are to be tried on a copy.
+    pub on_cure: Callback<Option<Remedy>>,
     /// Events about it.
     pub events: Rc<Vec<Rc<Object>>>,
     /// A page was chosen.
@@ -168,7 +175,44 @@ fn spans(effect: &[Span]) -> Html {
     }
 }
 
+/// What the object waits for: the state, what decides, the way down to the root, what would help.
+fn found(props: &Props) -> Html {
+    let Some((first, rest)) = props.found.split_first() else { return Html::default() };
+    let class = if first.waits.is_bad() { "failed" } else { "notready" };
+    let rows = first.rows();
+    let links = rest.iter().map(|next| {
+        let (on_select, key) = (props.on_select.clone(), next.object.clone());
+        let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(key.clone())));
+        html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(next.object.kind.name()).0, 14) }<span><span class="mono">{ next.object.name.as_str() }</span>{ ": " }{ next.headline() }</span></button> }
+    });
+    // What does not help is not offered any more.
+    let cures = first.remedies.iter().enumerate().filter(|(at, _)| props.helps.get(*at) != Some(&false)).map(|(_, remedy)| {
+        let (on_cure, own) = (props.on_cure.clone(), remedy.clone());
+        let onclick = Callback::from(move |_: MouseEvent| on_cure.emit(Some(own.clone())));
+        html! { <button type="button" class="btn sm" title={remedy.steps.join("\n")} onclick={onclick}>if !props.helps.is_empty() { { icon("i-check", 12) } }{ remedy.words() }</button> }
+    });
+    let on_try = props.on_cure.reform(|_: MouseEvent| None);
+    html! {
+        <section class="found" aria-label="What it waits for">
+            <p class="row"><span class={classes!("pill", class)}>{ icon("i-warn", 12) }{ crate::i18n::tone(&first.waits) }</span>if let Some(since) = first.since { <span class="meta">{ "since " }<span class="mono">{ clock(since) }</span></span> }</p>
+            <p class="semi">{ first.headline() }</p>
+            if !rows.is_empty() { { table(&rows, false) } }
+            if !rest.is_empty() { <p class="h-cap">{ "It waits for" }</p><div class="led">{ for links }</div> }
+            if !first.remedies.is_empty() {
+                <p class="h-cap">{ if props.helps.is_empty() { "What may help" } else if props.helps.contains(&true) { "Tried on a copy of the cluster: this helps" } else { "Tried on a copy of the cluster: nothing of this helps" } }</p>
+                <div class="row wrap">{ for cures }if props.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ "Try on a copy" }</button> }</div>
+            }
+            if let Some(spared) = &first.spared { <p class="meta">{ spared }</p> }
+            <div class="rule" />
+        </section>
+    }
+}
+
 fn why(props: &Props) -> Html {
+    html! { <>{ found(props) }{ chain(props) }</> }
+}
+
+fn chain(props: &Props) -> Html {
     if props.chain.is_empty() {
         let words = if props.object.is_some() {
             "Nothing has been written to this object: it was part of the cluster from the start."
@@ -209,10 +253,15 @@ fn why(props: &Props) -> Html {
 }
 
 fn saw(rows: &[(String, String)]) -> Html {
+    table(rows, rows.len() > 2)
+}
+
+/// Names and values; the last may be the conclusion.
+fn table(rows: &[(String, String)], sums: bool) -> Html {
     let last = rows.len() - 1;
     html! {
         <div class="saw">{ for rows.iter().enumerate().map(|(at, (name, value))| html! {
-            <div class={(at == last && rows.len() > 2).then_some("sum")}><span>{ name }</span><span class="mono">{ value }</span></div>
+            <div class={(at == last && sums).then_some("sum")}><span>{ name }</span><span class="mono">{ value }</span></div>
         }) }</div>
     }
 }
@@ -281,7 +330,7 @@ fn Actions(props: &ActionProps) -> Html {
         });
     }
     let mut buttons: Vec<Html> = Vec::new();
-    if matches!(kind, Kind::Deployment | Kind::StatefulSet) {
+    if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout undo {word}/{name}{namespace}"))}>{ "Roll back" }</button> });
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout restart {word}/{name}{namespace}"))}>{ "Restart" }</button> });
     }

@@ -11,6 +11,7 @@ use super::timeline::{Lanes, Transport};
 use super::topbar::{Topbar, logo, tabs};
 use super::{SHOWN, STOPPED, console, dom, window};
 use crate::api::{Body, Kind, Object, ObjectRef, Time};
+use crate::app::diagnose::{Diagnosis, Remedy};
 use crate::app::format::clock;
 use crate::app::state::{Picture, Tab, View};
 use crate::app::words::{self, Reason};
@@ -100,6 +101,8 @@ pub struct Page {
     chain: Rc<Vec<Reason>>,
     led: Rc<Vec<Reason>>,
     chain_of: Option<(Option<ObjectRef>, usize, u64)>,
+    found: Rc<Vec<Diagnosis>>,
+    helps: Rc<Vec<bool>>,
     causes: Rc<Vec<(u64, u8)>>,
     events: Rc<Vec<Rc<Object>>>,
     words: Rc<Vec<String>>,
@@ -133,6 +136,13 @@ impl Page {
         let passed = (now - self.last).clamp(0.0, 100.0);
         self.last = now;
         let mut state = self.state.borrow_mut();
+        if state.settling {
+            while state.settling && dom::now() - now < SLICE {
+                state.settle(GRAIN);
+            }
+            state.poll();
+            return true;
+        }
         if !state.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
             return false;
         }
@@ -181,6 +191,13 @@ impl Page {
             self.caption = words::narrate(history);
             self.chain_of = Some(of);
         }
+        let asked = state.tab == Tab::Why && (self.right || self.over == Over::Inspector);
+        let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
+        // An equal answer keeps its pointer, so that its component need not look.
+        if *self.found != found {
+            self.found = Rc::new(found);
+        }
+        self.helps = helps;
         if self.console && self.words.is_empty() {
             self.words = Rc::new(crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string()).collect());
         }
@@ -380,6 +397,8 @@ impl Component for Page {
             chain: Rc::default(),
             led: Rc::default(),
             chain_of: None,
+            found: Rc::default(),
+            helps: Rc::default(),
             causes: Rc::default(),
             events: Rc::default(),
             words: Rc::default(),
@@ -620,6 +639,9 @@ impl Page {
                 tab={state.tab}
                 chain={self.chain.clone()}
                 led={self.led.clone()}
+                found={self.found.clone()}
+                helps={self.helps.clone()}
+                on_cure={link.callback(|cure: Option<Remedy>| Msg::Do(cure.map_or(Do::Try, Do::Cure)))}
                 events={self.events.clone()}
                 on_tab={link.callback(|tab| Msg::Do(Do::Tab(tab)))}
                 on_command={link.callback(Msg::Act)}
@@ -654,10 +676,17 @@ impl Page {
             let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
             Some(Msg::Do(Do::Namespace((!value.is_empty()).then_some(value))))
         });
+        let filter = link.batch_callback(|event: InputEvent| {
+            Some(Msg::Do(Do::Filter(event.target()?.dyn_into::<web_sys::HtmlInputElement>().ok()?.value())))
+        });
         html! {
             <div class="c-head"><h1>{ state.view.title() }</h1>
                 if let Some((words, class, glyph)) = &self.picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
                 <span class="grow" />
+                if self.picture.hidden > 0 {
+                    <button type="button" class="pill notready" title="Show everything" onclick={link.callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(self.picture.hidden)) }{ icon("i-cross", 12) }</button>
+                }
+                <input type="search" class="filter" aria-label="Filter: part of a name, kind:pod, app=nginx" placeholder="Filter" title="Part of a name, kind:pod, app=nginx" spellcheck="false" value={state.filter.clone()} oninput={filter} />
                 <button type="button" class="btn sm ghost" aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ if self.as_list { "Show as diagram" } else { "Show as list" } }</button>
                 { self.branches(ctx) }
                 <label class="picker small"><span class="word">{ "namespace" }</span>
@@ -683,7 +712,7 @@ impl Page {
             Some(Msg::Do(Do::Switch(value.parse().ok()?)))
         });
         html! {
-            <label class="picker small">{ icon("i-branch", 14) }<span class="word">{ "branch" }</span>
+            <label class="picker small"><span class="word">{ "branch" }</span>
                 <select aria-label="Branch of the history" onchange={onchange}>
                     { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
                 </select>{ icon("i-down", 14) }

@@ -129,7 +129,7 @@ fn content(item: &Item) -> Html {
         Body::Controller { of, wide: true } => wide(of),
         Body::Controller { of, .. } => controller(of, item.rect.w),
         Body::Service { form } => html! {
-            <div class="hd">{ tile("Service") }<div class="grow"><small>{ "Service" }</small><b class="ell">{ name }</b></div><span class="pill network">{ form }</span></div>
+            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ name }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ form }</span></div>
         },
         Body::Pod { state, lead, tail, word, note, .. } => html! {
             <>

@@ -48,6 +48,7 @@ pub fn Transport(props: &TransportProps) -> Html {
                 <button type="button" class="play" id="play" aria-label={if props.playing { "Pause" } else { "Play" }} onclick={emit(Do::Toggle)}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
                 <button type="button" class="t" id="step" aria-label="One reconcile on" title="One reconcile on (→)" onclick={emit(Do::Step)}>{ icon("i-step", 16) }</button>
                 <button type="button" class="t wide" id="second" aria-label="One second on" title="One second on (.)" onclick={emit(Do::Seconds(1))}>{ "+1 s" }</button>
+                <button type="button" class="t wide" id="settle" aria-label="On until it is settled" title="On until nothing changes any more" onclick={emit(Do::Settle)}>{ "Settle" }</button>
                 <span class="grow" />
                 <button type="button" class="btn sm ghost" id="restart" title="An empty cluster, the manifest applied again" onclick={emit(Do::Restart)}>{ "Reset" }</button>
             </div>

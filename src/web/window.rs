@@ -43,6 +43,7 @@ pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     act("load", |text| Msg::Load(text.as_string().unwrap_or_default(), None), false);
     act("pause", |_| Msg::Pause, false);
     act("step", |_| Msg::Step, false);
+    act("fault", |line| Msg::Fault(line.as_string().unwrap_or_default()), false);
     act("speed", |speed| Msg::Speed(speed.as_f64().unwrap_or(1.0)), false);
     act("seek", |seconds| Msg::Seek((seconds.as_f64().unwrap_or(0.0).max(0.0) * 1000.0) as u64), false);
     act("kubectl", |line| Msg::Kubectl(with_name(&line.as_string().unwrap_or_default())), true);

@@ -246,7 +246,7 @@ test('the keyboard reaches everything, and the editor is no trap', async ({ page
   await expect(page.locator('.item[data-kind="ReplicaSet"]')).toBeFocused();
   await page.keyboard.press('w');
   await expect(page.locator('.i-head')).toContainText('ReplicaSet');
-  await page.keyboard.press('3');
+  await page.keyboard.press('4');
   await expect(page.getByRole('tab', { name: 'Storage' })).toHaveAttribute('aria-selected', 'true');
 });
 

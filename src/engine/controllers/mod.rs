@@ -25,6 +25,8 @@ mod ttl_after_finished;
 mod taint_eviction;
 mod volume_binder;
 
+pub(super) use daemonset::specimen as daemon_pod;
+
 use super::informer::Cache;
 use super::journal::Op;
 use super::out::{Action, Out, View};

@@ -72,6 +72,13 @@ pub struct Job {
     cause: Option<EntryId>,
 }
 
+impl Job {
+    /// Whether it is about this Pod.
+    pub(super) fn is_of(&self, uid: Uid) -> bool {
+        self.uid == uid
+    }
+}
+
 /// What a kubelet knows of a Pod of its own.
 #[derive(Clone, Debug)]
 struct Running {

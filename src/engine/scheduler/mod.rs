@@ -4,6 +4,7 @@
 //! a Pod that fits nowhere says so in its condition and in an Event, and is tried again when something changes.
 //! Models `pkg/scheduler/schedule_one.go` and `internal/queue/scheduling_queue.go`.
 
+mod explain;
 mod filters;
 mod node_info;
 mod preemption;
@@ -252,7 +253,7 @@ impl Scheduler {
     fn schedule(&mut self, object: &Rc<Object>, pod: &Pod, cache: &Cache, out: &mut Out<'_>) {
         if let Some(node) = self.placed.get(&object.meta.uid).cloned() {
             if volumes::all_bound(object, pod, cache) {
-                self.bind(object, &node, (0, 0, 0), out);
+                self.bind(object, &node, Why::BestNode { feasible: 0, nodes: 0, score: 0, next: Str::default(), next_score: 0 }, out);
             } else {
                 self.set_aside(object, Plugin::Volumes.bit());
             }
@@ -288,9 +289,17 @@ impl Scheduler {
         let scores = scores::total(&cycle, &feasible);
         // The first of the best by name: every tie is broken in one way.
         let best = (0..feasible.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best });
-        let (node, feasible) = (feasible[best].0.clone(), feasible.len() as u32);
+        let next = (0..feasible.len()).filter(|i| *i != best).reduce(|next, i| if scores[i] > scores[next] { i } else { next });
+        let why = Why::BestNode {
+            feasible: feasible.len() as u32,
+            nodes: real as u32,
+            score: scores[best],
+            next: next.map_or_else(Str::default, |next| feasible[next].0.clone()),
+            next_score: next.map_or(0, |next| scores[next]),
+        };
+        let node = feasible[best].0.clone();
         if volumes::all_bound(object, pod, cache) {
-            self.bind(object, &node, (feasible, real as u32, scores[best]), out);
+            self.bind(object, &node, why, out);
         } else {
             volumes::reserve(object, pod, &node, cache, out);
             self.nodes.entry(node.clone()).or_default().add(object);
@@ -362,9 +371,8 @@ impl Scheduler {
         self.nominated.push((node, object.clone()));
     }
 
-    fn bind(&mut self, object: &Rc<Object>, node: &Str, (feasible, nodes, score): (u32, u32, i64), out: &mut Out<'_>) {
+    fn bind(&mut self, object: &Rc<Object>, node: &Str, why: Why, out: &mut Out<'_>) {
         let (wall, generation) = (out.server.wall(), object.meta.generation);
-        let why = Why::BestNode { feasible, nodes, score };
         let home = self.nodes.get(node).and_then(|info| info.node.clone());
         let bound = out.patch(&object.key(), why, |o| {
             // A Pod is told the region and the zone it has come to.

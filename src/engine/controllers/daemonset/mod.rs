@@ -29,6 +29,15 @@ const BURST: usize = 250;
 const FIRST_BACK_OFF: i64 = SECOND as i64;
 const MOST_BACK_OFF: i64 = 900 * SECOND as i64;
 
+/// A Pod as the set would make it, for asking the nodes.
+pub(in crate::engine) fn specimen(object: &Object) -> Option<Rc<Object>> {
+    let set = object.get::<DaemonSet>()?;
+    let mut meta = object.meta.clone();
+    (meta.labels, meta.uid) = (set.template.labels.clone(), Default::default());
+    let pod = Pod { spec: daemon_spec(set), node_name: set.template.spec.node_name.clone(), ..Default::default() };
+    Some(Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(pod) }))
+}
+
 /// The daemonset loop.
 pub struct DaemonSetController;
 

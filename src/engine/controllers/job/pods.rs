@@ -55,7 +55,7 @@ impl Pass<'_> {
         };
         let surplus = self.surplus((active - wanted).max(0) as usize, view);
         if !surplus.is_empty() {
-            let why = Why::TooMany { have: active, want: wanted, rank: DeletionRank::Equal };
+            let why = Why::TooMany { have: active, want: wanted, rank: DeletionRank::Equal, stays: Default::default() };
             let (deleted, result) = self.delete_pods(&surplus, true, why, out);
             return (active - deleted, result);
         }

@@ -1,0 +1,418 @@
+//! Pods that wait or fail, and nodes.
+
+use super::{Diagnosis, flag, free_name, line, owner, owners};
+use crate::api::node::Node;
+use crate::api::pod::{ContainerStatus, Pod};
+use crate::api::storage::{PersistentVolumeClaim, StorageClass};
+use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::engine::Sim;
+use crate::engine::waits::{Cure, Fact, Label, Refuses, Waits};
+use crate::i18n::amount;
+use std::rc::Rc;
+
+/// More nodes than this are not listed.
+const NODES: usize = 12;
+
+pub fn pod(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let pod = object.pod()?;
+    if pod.is_terminal() && !object.meta.is_deleting() {
+        return if pod.status.phase == "Failed" { failed(sim, object, pod) } else { None };
+    }
+    if pod.node_name.is_empty() {
+        return if object.meta.is_deleting() { held(object) } else { unbound(sim, object, pod) };
+    }
+    if sim.silent_since(&pod.node_name).is_some() {
+        return silent(sim, object, pod);
+    }
+    if object.meta.is_deleting() {
+        return held(object);
+    }
+    let status = |list: &[ContainerStatus]| list.iter().find_map(|status| container(sim, object, pod, status));
+    if let Some(found) = status(&pod.status.init_container_statuses).or_else(|| status(&pod.status.container_statuses)) {
+        return Some(found);
+    }
+    not_ready(sim, object, pod)
+}
+
+/// Ended, stopped, and still there: a finalizer.
+fn held(object: &Object) -> Option<Diagnosis> {
+    let finalizer = object.meta.finalizers.first()?;
+    if !object.pod().is_some_and(|pod| pod.is_terminal() || pod.node_name.is_empty()) {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::Held(finalizer.clone()));
+    out.cure(Cure::Unfinalize, finalizer, "", &[line("patch", &object.key(), " --type=merge -p '{\"metadata\":{\"finalizers\":null}}'")]);
+    Some(out)
+}
+
+fn failed(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
+    // Who owns it has replaced it, or will; what is left is there to be read.
+    if object.meta.controller().is_some() {
+        return None;
+    }
+    let ended = pod.status.container_statuses.iter().find_map(|status| status.state.terminated.as_ref());
+    let reason =
+        if pod.status.reason.is_empty() { ended.map(|ended| ended.reason.as_str()).unwrap_or("Error") } else { &pod.status.reason };
+    let mut out = Diagnosis::new(object, Waits::PodFailed(reason.into()));
+    if let Some(ended) = ended {
+        out.count(Label::ExitCode, ended.exit_code);
+        out.since(sim, ended.finished_at);
+    }
+    out.word(Label::Message, &pod.status.message);
+    Some(out)
+}
+
+/// A Pod whose kubelet says nothing.
+fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
+    let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
+    let mut out = Diagnosis::new(object, Waits::NodeSilent(pod.node_name.clone()));
+    out.since = sim.silent_since(&pod.node_name).map(|time| time.0 / 1000);
+    out.cure(Cure::NodeUp, &pod.node_name, "", &[["fault node-up ", &pod.node_name].concat()]);
+    let force = line("delete", &object.key(), " --force --grace-period=0");
+    out.cure(Cure::ForceDelete, &object.meta.name, "", &[force]);
+    out.waits_for = sim.get(&node).map(|_| node);
+    Some(out)
+}
+
+/// The claim of a Pod that keeps it from being scheduled.
+fn claim(sim: &Sim, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
+    pod.spec.claims().find_map(|name| {
+        let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, name);
+        let Some(claim) = sim.get(&key) else { return Some((Waits::ClaimMissing(name.clone()), key)) };
+        let body: &PersistentVolumeClaim = claim.body();
+        if claim.meta.is_deleting() {
+            return Some((Waits::ClaimLeaves(name.clone()), key));
+        }
+        if body.status.phase == "Lost" {
+            return Some((Waits::ClaimLost(name.clone()), key));
+        }
+        let class = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())).and_then(|class| class.get::<StorageClass>());
+        let waits = class.is_some_and(StorageClass::waits_for_first_consumer);
+        (body.status.phase != "Bound" && !waits).then(|| (Waits::ClaimUnbound(name.clone()), key))
+    })
+}
+
+fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
+    let key = object.key();
+    if let [first, ..] = &pod.spec.scheduling_gates[..] {
+        let mut out = Diagnosis::new(object, Waits::Gated);
+        pod.spec.scheduling_gates.iter().for_each(|gate| out.word(Label::Gate, &gate.name));
+        let ungate = line("patch", &key, " --type=merge -p '{\"spec\":{\"schedulingGates\":null}}'");
+        out.cure(Cure::Ungate, &first.name, "", &[ungate]);
+        out.since(sim, object.meta.creation_timestamp);
+        return Some(out);
+    }
+    if pod.spec.scheduler_name != "default-scheduler" {
+        return Some(Diagnosis::new(object, Waits::OtherScheduler(pod.spec.scheduler_name.clone())));
+    }
+    // The scheduler has not been here yet.
+    let said = pod.status.condition("PodScheduled").filter(|condition| condition.status == "False")?;
+    if let Some((waits, claim)) = claim(sim, object, pod) {
+        let mut out = Diagnosis::new(object, waits);
+        out.since(sim, said.last_transition_time);
+        match super::diagnose(sim, &claim) {
+            Some(deeper) => out.remedies = deeper.remedies,
+            None => missing_claim(sim, &claim, &mut out),
+        }
+        out.waits_for = sim.get(&claim).map(|_| claim);
+        return Some(out);
+    }
+    if !pod.status.nominated_node_name.is_empty() {
+        let mut out = Diagnosis::new(object, Waits::Preempting(pod.status.nominated_node_name.clone()));
+        out.since(sim, said.last_transition_time);
+        return Some(out);
+    }
+    let nodes = sim.explain(object);
+    // It will have been told of what has changed in a moment.
+    if nodes.iter().any(|(_, refuses)| refuses.is_empty()) && sim.scheduler_busy() {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::NoNode { nodes: nodes.len() });
+    out.since(sim, said.last_transition_time);
+    for (node, refuses) in nodes.iter().take(NODES) {
+        match &refuses[..] {
+            [] => out.facts.push(Fact::Fits(node.clone())),
+            all => out.facts.extend(all.iter().map(|one| Fact::Node(node.clone(), one.clone()))),
+        }
+    }
+    place(sim, object, &nodes, &mut out);
+    Some(out)
+}
+
+fn missing_claim(sim: &Sim, claim: &ObjectRef, out: &mut Diagnosis) {
+    if sim.get(claim).is_none() {
+        let manifest = [
+            "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: ",
+            &claim.name,
+            "\n  namespace: ",
+            &claim.namespace,
+            "\nspec:\n  accessModes: [ReadWriteOnce]\n  resources:\n    requests:\n      storage: 1Gi\n",
+        ]
+        .concat();
+        out.cure(Cure::MakeClaim, &claim.name, "", &[manifest]);
+    }
+}
+
+/// What would give the Pod a node: where one thing alone is against it, its opposite. What harms nobody comes first.
+fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
+    let alone: Vec<(&Str, &Refuses)> =
+        nodes.iter().filter_map(|(node, refuses)| if let [one] = &refuses[..] { Some((node, one)) } else { None }).collect();
+    let mut crowded = nodes.is_empty();
+    for (node, one) in &alone {
+        match one {
+            Refuses::Cordoned => {
+                let free = [&amount("cpu", sim.free_on(node).cpu), " cpu"].concat();
+                out.cure(Cure::Uncordon, node, &free, &[["kubectl uncordon ", node].concat()]);
+            }
+            Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => {
+                out.cure(Cure::NodeUp, node, "", &[["fault node-up ", node].concat()]);
+            }
+            Refuses::Taint { key, effect, .. } => {
+                let untaint = ["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat();
+                out.cure(Cure::Untaint, node, key, &[untaint]);
+            }
+            Refuses::Label { key, want, .. } => {
+                let pair = [key.as_str(), "=", want].concat();
+                out.cure(Cure::LabelNode, node, &pair, &[["kubectl label node ", node, " ", &pair, " --overwrite"].concat()]);
+            }
+            Refuses::Short { asks, all, .. } => crowded |= asks <= all,
+            Refuses::Kept | Refuses::Elsewhere | Refuses::Affinity | Refuses::Alone { .. } | Refuses::NoDomain { .. } => {}
+            _ => crowded = true,
+        }
+    }
+    if crowded {
+        let name = free_name(sim, Kind::Node, "", "node");
+        out.cure(Cure::AddNode, &name, "", &[["fault add-node ", &name].concat()]);
+    }
+    for (node, one) in &alone {
+        match one {
+            Refuses::Port { by, .. } | Refuses::Apart { from: by, .. } => {
+                make_room(sim, &ObjectRef::new(Kind::Pod, &object.meta.namespace, by), "", out);
+            }
+            Refuses::Short { what, asks, free, all } => {
+                lower(sim, object, what, *asks, nodes, out);
+                if asks <= all {
+                    room_for(sim, node, what, asks - free, out);
+                }
+            }
+            Refuses::Pods { .. } => room_for(sim, node, "", 0, out),
+            _ => {}
+        }
+    }
+}
+
+/// A Pod goes for good: by its owner's size, or itself.
+fn make_room(sim: &Sim, key: &ObjectRef, uses: &str, out: &mut Diagnosis) {
+    let Some(other) = sim.get(key) else { return };
+    let owner = owners(sim, key).pop().and_then(|owner| sim.get(&owner).cloned());
+    let Some(owner) = owner else {
+        return out.cure(Cure::MakeRoom, &key.name, uses, &[line("delete", key, " --wait=false")]);
+    };
+    if other.meta.uid == owner.meta.uid {
+        return;
+    }
+    if let Some(replicas) = crate::app::facts::handles(&owner).0.filter(|replicas| *replicas > 0) {
+        let to = [" --replicas=", &(replicas - 1).to_string()].concat();
+        out.cure(Cure::ScaleDown, &owner.meta.name, uses, &[line("scale", &owner.key(), &to)]);
+    }
+}
+
+/// The Pod of a node that would leave room enough, the smallest that does.
+fn room_for(sim: &Sim, node: &str, what: &'static str, short: i64, out: &mut Diagnosis) {
+    let asks = |pod: &Pod| if what == "memory" { pod.spec.requests.memory } else { pod.spec.requests.cpu };
+    let on_node = sim.list(Kind::Pod).filter(|object| object.pod().is_some_and(|pod| pod.node_name == node && asks(pod) >= short));
+    let Some(other) = on_node.min_by_key(|object| object.pod().map_or(0, asks)) else { return };
+    let uses = if what.is_empty() { "a place".into() } else { [&amount(what, other.pod().map_or(0, asks)), " ", what].concat() };
+    make_room(sim, &other.key(), &uses, out);
+}
+
+/// Requests that would fit the roomiest node that has nothing else against the Pod.
+fn lower(sim: &Sim, object: &Rc<Object>, what: &'static str, asks: i64, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
+    let most = nodes.iter().filter_map(|(_, refuses)| match &refuses[..] {
+        [Refuses::Short { what: other, free, .. }] if *other == what => Some(*free),
+        _ => None,
+    });
+    let Some(most) = most.max().filter(|most| *most > 0) else { return };
+    let Some(top) = owners(sim, &object.key()).pop() else { return };
+    let Some(container) = object.pod().and_then(|pod| pod.spec.containers.iter().find(|c| c.resources.requests.contains_key(what))) else {
+        return;
+    };
+    if top.kind == Kind::Job {
+        return;
+    }
+    // Other containers keep what they ask for.
+    let own = container
+        .resources
+        .requests
+        .get(what)
+        .map_or(0, |value| if what == "cpu" { crate::api::quantity::milli_of(value) } else { crate::api::quantity::units_of(value) });
+    let to = most - (asks - own);
+    if to <= 0 {
+        return;
+    }
+    let value = if what == "cpu" { [&to.to_string(), "m"].concat() } else { to.to_string() };
+    let rest = [" -c ", &container.name, " --requests=", what, "=", &value].concat();
+    let more = [&amount(what, to), " ", what].concat();
+    out.cure(Cure::SetRequests, &top.name, &more, &[line("set resources", &top, &rest)]);
+}
+
+/// A container that cannot start or stay.
+fn container(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus) -> Option<Diagnosis> {
+    let waiting = status.state.waiting.as_ref();
+    if let Some(waiting) = waiting.filter(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff") {
+        let mut out = Diagnosis::new(object, Waits::Image(status.image.clone()));
+        out.word(Label::Container, &status.name);
+        out.word(Label::Message, &waiting.message);
+        out.since(sim, pod.status.start_time);
+        image(sim, object, pod, status, &mut out);
+        return Some(out);
+    }
+    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref())?;
+    // One that ended well, once, or has been fine since, is nothing to talk about.
+    if waiting.is_none() && status.state.terminated.is_none() || pod.is_ready() {
+        return None;
+    }
+    if ended.exit_code == 0 && waiting.is_none() {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::Crashes { container: status.name.clone(), code: ended.exit_code });
+    out.count(Label::ExitCode, ended.exit_code);
+    out.count(Label::Restarts, status.restart_count);
+    out.at(Label::LooksAgain, sim.kubelet_looks(object.meta.uid));
+    out.since(sim, ended.finished_at);
+    undo(sim, object, &mut out);
+    behave(sim, object, &status.name, &mut out);
+    if out.remedies.is_empty() {
+        again(sim, object, &mut out);
+    }
+    Some(out)
+}
+
+/// Rolling back, where there is something to roll back to.
+fn undo(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
+    let Some(top) =
+        owners(sim, &object.key()).pop().filter(|top| matches!(top.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet))
+    else {
+        return;
+    };
+    let Some(uid) = sim.get(&top).map(|top| top.meta.uid) else { return };
+    let kind = if top.kind == Kind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
+    if sim.list(kind).filter(|set| set.meta.is_controlled_by(uid)).nth(1).is_none() {
+        return;
+    }
+    let mut steps = vec![line("rollout undo", &top, "")];
+    // The loop of a StatefulSet waits for the broken Pod and does not replace it.
+    if top.kind == Kind::StatefulSet {
+        steps.push(line("delete", &object.key(), " --wait=false"));
+    }
+    out.cure(Cure::Undo, &top.name, "", &steps);
+}
+
+/// The owner whose template can be changed, or the Pod itself.
+fn changed(sim: &Sim, object: &Rc<Object>) -> Option<(ObjectRef, &'static str, Vec<String>)> {
+    let Some(top) = owners(sim, &object.key()).pop() else { return None };
+    let delete = line("delete", &object.key(), " --wait=false");
+    match top.kind {
+        Kind::Deployment | Kind::DaemonSet => Some((top, "", Vec::new())),
+        Kind::StatefulSet | Kind::ReplicaSet | Kind::ReplicationController => Some((top, "", vec![delete])),
+        _ => None,
+    }
+}
+
+/// An image that exists: what the tag may have been meant to be.
+fn image(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, out: &mut Diagnosis) {
+    undo(sim, object, out);
+    let wanted = pod.spec.containers.iter().chain(&pod.spec.init_containers).find(|container| container.name == status.name);
+    let Some(wanted) = wanted else { return };
+    let (name, tag) = wanted.image.rsplit_once(':').unwrap_or((&wanted.image, ""));
+    // The slip of the documentation: 1.161 for 1.16.1.
+    let better = match tag.split_once('.') {
+        Some((major, minor)) if minor.len() == 3 && minor.bytes().all(|b| b.is_ascii_digit()) => {
+            [name, ":", major, ".", &minor[..2], ".", &minor[2..]].concat()
+        }
+        _ => name.to_string(),
+    };
+    let rest = [" ", &wanted.name, "=", &better].concat();
+    let (key, mut steps) = match changed(sim, object) {
+        Some((top, _, steps)) => (top, steps),
+        None if object.meta.controller().is_none() => (object.key(), Vec::new()),
+        None => return,
+    };
+    steps.insert(0, line("set image", &key, &rest));
+    out.cure(Cure::SetImage, &better, "", &steps);
+}
+
+/// What keeps a container from ending: without the annotation, or with the image's own command.
+fn behave(sim: &Sim, object: &Rc<Object>, container: &Str, out: &mut Diagnosis) {
+    let Some((top, _, steps)) = changed(sim, object) else { return };
+    let patch = |change: &str| {
+        let patch = line("patch", &top, &[" -p '{\"spec\":{\"template\":", change, "}}'"].concat());
+        std::iter::once(patch).chain(steps.iter().cloned()).collect::<Vec<String>>()
+    };
+    let says = |name: &str| object.meta.annotation(name).is_some();
+    if says("loopscope.dev/exit-after") {
+        out.cure(Cure::NoExit, container, "", &patch("{\"metadata\":{\"annotations\":{\"loopscope.dev/exit-after\":null}}}"));
+    }
+    let own = ["{\"spec\":{\"containers\":[{\"name\":\"", container, "\",\"command\":null,\"args\":null}]}}"].concat();
+    let commanded = object
+        .pod()
+        .is_some_and(|pod| pod.spec.containers.iter().any(|c| c.name == *container && !(c.command.is_empty() && c.args.is_empty())));
+    if commanded {
+        out.cure(Cure::OwnCommand, container, "", &patch(&own));
+    }
+}
+
+/// A new Pod instead of this one.
+fn again(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
+    if owner(sim, object).is_some_and(|owner| owner.kind != Kind::Job) {
+        out.cure(Cure::DeletePod, &object.meta.name, "", &[line("delete", &object.key(), " --wait=false")]);
+    }
+}
+
+/// Everything runs, and a container is not ready.
+fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
+    let status = pod.status.container_statuses.iter().find(|status| status.state.running.is_some() && !status.ready)?;
+    let spec = pod.spec.containers.iter().find(|container| container.name == status.name)?;
+    // It will be ready by itself.
+    if sim.kubelet_looks(object.meta.uid).is_some() {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::NotReady(status.name.clone()));
+    out.word(Label::Probe, if spec.readiness_probe.is_some() { "has not succeeded" } else { "none" });
+    out.since(sim, pod.status.condition("Ready").and_then(|condition| condition.last_transition_time));
+    if object.meta.namespace == "default" {
+        out.cure(Cure::MakeReady, &object.meta.name, "", &[["fault ready pod/", &object.meta.name].concat()]);
+    }
+    undo(sim, object, &mut out);
+    if object.meta.annotation("loopscope.dev/never-ready").is_some()
+        && let Some((top, _, mut steps)) = changed(sim, object)
+    {
+        let rest = " -p '{\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\"loopscope.dev/never-ready\":null}}}}}'";
+        steps.insert(0, line("patch", &top, rest));
+        out.cure(Cure::Annotated, &object.meta.name, "", &steps);
+    } else {
+        again(sim, object, &mut out);
+    }
+    Some(out)
+}
+
+pub fn node(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let node: &Node = object.get()?;
+    let silent = sim.silent_since(&object.meta.name);
+    let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready");
+    if silent.is_none() && node.is_ready() {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::NodeNotReady);
+    out.since = silent.map(|time| time.0 / 1000);
+    if let Some(ready) = ready.filter(|_| !node.is_ready()) {
+        out.word(Label::Message, &ready.message);
+        if out.since.is_none() {
+            out.since(sim, ready.last_transition_time);
+        }
+    }
+    let pods = sim.list(Kind::Pod).filter(|other| matches!(&other.body, Body::Pod(pod) if pod.node_name == object.meta.name)).count();
+    out.count(Label::Now, pods as i64);
+    out.cure(Cure::NodeUp, &object.meta.name, "", &[["fault node-up ", &object.meta.name, &flag(&object.key())].concat()]);
+    Some(out)
+}

@@ -1,0 +1,433 @@
+//! Workloads that are stuck, wait, or are held back; autoscalers and disruption budgets.
+
+use super::{Diagnosis, all_in, flag, free_name, line, target};
+use crate::api::batch::Job;
+use crate::api::daemonset::DaemonSet;
+use crate::api::policy::{BudgetSpec, BudgetStatus};
+use crate::api::workload::{Condition, Deployment, IntOrPercent, ReplicaSet, StatefulSet};
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
+use crate::engine::Sim;
+use crate::engine::waits::{Cure, Fact, Label, Waits};
+use crate::scene::adapt::status;
+use crate::scene::model::PodState;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits.
+fn stuck(sim: &Sim, owner: Uid) -> Option<Diagnosis> {
+    let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
+    for pod in sim.list(Kind::Pod).filter(|pod| pod.meta.is_controlled_by(owner)) {
+        let (state, _) = status(pod);
+        // Those that are well, or on their way, are not looked at any closer.
+        if !matches!(state, PodState::Ready | PodState::Succeeded) {
+            all.push((state != PodState::Failed, pod));
+        }
+    }
+    crate::order::sort_by_key(&mut all, |(later, _)| *later);
+    // Pods of one template mostly have one trouble: the first few tell it.
+    all.iter().take(8).find_map(|(_, pod)| super::diagnose(sim, &pod.key()))
+}
+
+/// Goes on with a Pod: it is waited for, and what helps it helps here.
+fn follow(out: &mut Diagnosis, pod: Option<Diagnosis>) {
+    if let Some(pod) = pod {
+        out.since = out.since.or(pod.since);
+        out.waits_for = Some(pod.object);
+        for remedy in pod.remedies {
+            out.cure(remedy.cure, &remedy.name, &remedy.more, &remedy.steps);
+        }
+    }
+}
+
+fn failure(conditions: &[Condition]) -> Option<&Condition> {
+    conditions.iter().find(|condition| condition.kind == "ReplicaFailure" && condition.status == "True")
+}
+
+/// The API server refuses Pods: mostly a quota.
+fn refused(sim: &Sim, object: &Object, condition: &Condition, replicas: Option<i32>, have: i32) -> Diagnosis {
+    let mut out = Diagnosis::new(object, Waits::Refused(condition.message.clone()));
+    let message = condition.message.as_str();
+    let reason = message.split_once(" is forbidden: ").map_or(message, |(_, reason)| reason);
+    out.word(Label::Message, reason);
+    out.since(sim, condition.last_transition_time);
+    out.at(Label::LooksAgain, sim.looks_again(&object.key()));
+    let Some(name) = reason.strip_prefix("exceeded quota: ").and_then(|rest| rest.split(',').next()) else { return out };
+    let key = ObjectRef::new(Kind::ResourceQuota, &object.meta.namespace, name);
+    let Some(quota) = sim.get(&key) else { return out };
+    let asked = reason.split_once("requested: ").and_then(|(_, rest)| rest.split(['=', ',']).next()).unwrap_or("pods");
+    let value = |path: &str| match &quota.body {
+        Body::Other(body) => body.get("status").and_then(|s| s.get(path)).and_then(|s| s.get(asked)).and_then(Value::as_str).unwrap_or(""),
+        _ => "",
+    };
+    out.facts.push(Fact::Word(Label::Used, [asked, " ", value("used"), " of ", value("hard")].concat().into()));
+    // Room for what is missing: for counts exactly, for amounts twice what there is.
+    let hard = value("hard");
+    let wanted = replicas.map_or(0, |replicas| i64::from(replicas - have).max(1));
+    let more = match hard.parse::<i64>() {
+        Ok(hard) if asked == "pods" || asked.starts_with("count/") => (hard + wanted).to_string(),
+        _ => {
+            let digits = hard.bytes().take_while(u8::is_ascii_digit).count();
+            let number: i64 = hard[..digits].parse().unwrap_or(1);
+            [&(number * 4).to_string(), &hard[digits..]].concat()
+        }
+    };
+    let rest = [" --type=merge -p '{\"spec\":{\"hard\":{\"", asked, "\":\"", &more, "\"}}}'"].concat();
+    let own = super::owners(sim, &object.key()).pop().unwrap_or_else(|| object.key());
+    // Raising a quota wakes nobody; the next try may be minutes away, a change of the size is at once.
+    let fewer = [" --replicas=", &have.to_string()].concat();
+    out.cure(Cure::RaiseQuota, name, &[asked, " ", &more].concat(), &[line("patch", &key, &rest)]);
+    if replicas.is_some() {
+        out.cure(Cure::LeaveOne, &own.name, &have.to_string(), &[line("scale", &own, &fewer)]);
+    }
+    out.waits_for = Some(key);
+    out
+}
+
+pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let body: &Deployment = object.get()?;
+    let (spec, status) = (&body.spec, &body.status);
+    let desired = spec.replicas;
+    let mut sets: Vec<&Rc<Object>> = sim.list(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(object.meta.uid)).collect();
+    crate::order::sort_by_key(&mut sets, |set| revision(set));
+    let newest = sets.last().copied();
+    if let Some(condition) = failure(&status.conditions) {
+        let mut out = refused(sim, object, condition, Some(desired), status.replicas);
+        let blocked = sets.iter().rev().find(|set| set.get::<ReplicaSet>().is_some_and(|set| failure(&set.status.conditions).is_some()));
+        if let Some(set) = blocked {
+            out.waits_for = Some(set.key());
+        }
+        return Some(out);
+    }
+    if spec.paused && status.updated_replicas != desired {
+        let mut out = Diagnosis::new(object, Waits::Paused);
+        out.count(Label::Updated, status.updated_replicas);
+        out.count(Label::Desired, desired);
+        out.since(sim, status.condition("Progressing").and_then(|condition| condition.last_update_time));
+        out.cure(Cure::Resume, &object.meta.name, "", &[line("rollout resume", &object.key(), "")]);
+        return Some(out);
+    }
+    let old = status.replicas - status.updated_replicas;
+    if status.updated_replicas >= desired && status.available_replicas >= desired && old <= 0 {
+        return None;
+    }
+    let progress = status.condition("Progressing").filter(|condition| condition.status == "False");
+    let worst =
+        newest.and_then(|set| stuck(sim, set.meta.uid)).or_else(|| sets.iter().rev().skip(1).find_map(|set| stuck(sim, set.meta.uid)));
+    if worst.is_none() && progress.is_none() {
+        return None;
+    }
+    let ready = newest.and_then(|set| set.get::<ReplicaSet>()).map_or(0, |set| set.status.ready_replicas);
+    let mut out = Diagnosis::new(
+        object,
+        match progress {
+            Some(_) => Waits::Deadline(spec.progress_deadline_seconds.unwrap_or(600)),
+            None if old > 0 => Waits::Rollout { updated: ready, desired },
+            None => Waits::Pods { ready: status.ready_replicas, desired },
+        },
+    );
+    out.since(sim, progress.and_then(|condition| condition.last_transition_time));
+    if old > 0 && spec.strategy.kind != "Recreate" {
+        let quarter = IntOrPercent::Percent(25);
+        let limits = spec.strategy.rolling_update.as_ref();
+        let most = limits.and_then(|limits| limits.max_surge.as_ref()).unwrap_or(&quarter).resolve(desired.into(), true);
+        let mut fewer = limits.and_then(|limits| limits.max_unavailable.as_ref()).unwrap_or(&quarter).resolve(desired.into(), false);
+        if most == 0 && fewer == 0 {
+            fewer = 1;
+        }
+        out.count(Label::Updated, status.updated_replicas);
+        out.count(Label::Old, old);
+        out.count(Label::Available, status.available_replicas);
+        out.count(Label::AtLeast, (i64::from(desired) - fewer).max(0));
+        out.count(Label::Now, status.replicas);
+        out.count(Label::AtMost, i64::from(desired) + most);
+    } else {
+        out.count(Label::Desired, desired);
+        out.count(Label::Ready, status.ready_replicas);
+    }
+    let through = worst.as_ref().and_then(|pod| super::owner(sim, sim.get(&pod.object)?)).map(|set| set.key());
+    follow(&mut out, worst);
+    // By way of the ReplicaSet, which links its Pod.
+    out.waits_for = through.or(out.waits_for);
+    Some(out)
+}
+
+fn revision(object: &Object) -> i64 {
+    object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+pub fn replica_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let Body::ReplicaSet(body) = &object.body else { return None };
+    if let Some(condition) = failure(&body.status.conditions) {
+        return Some(refused(sim, object, condition, Some(body.spec.replicas), body.status.replicas));
+    }
+    if body.status.ready_replicas >= body.spec.replicas {
+        return None;
+    }
+    let worst = stuck(sim, object.meta.uid)?;
+    let mut out = Diagnosis::new(object, Waits::Pods { ready: body.status.ready_replicas, desired: body.spec.replicas });
+    out.count(Label::Desired, body.spec.replicas);
+    out.count(Label::Ready, body.status.ready_replicas);
+    follow(&mut out, Some(worst));
+    Some(out)
+}
+
+pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let body: &StatefulSet = object.get()?;
+    let (spec, status) = (&body.spec, &body.status);
+    let (first, desired) = (spec.ordinals.start, spec.replicas);
+    let name = |ordinal: i32| [object.meta.name.as_str(), "-", &ordinal.to_string()].concat();
+    let get = |ordinal: i32| sim.get(&ObjectRef::new(Kind::Pod, &object.meta.namespace, &name(ordinal)));
+    let well = |pod: &Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
+    if !object.meta.is_deleting() {
+        // The lowest that is not ready holds the others back, one that leaves its successor.
+        let blocked = (first..first.saturating_add(desired)).find_map(|ordinal| match get(ordinal) {
+            Some(pod) if well(pod) => None,
+            found => Some((ordinal, found)),
+        });
+        if let Some((ordinal, found)) = blocked {
+            let next = (ordinal + 1..first.saturating_add(desired)).find(|next| get(*next).is_none());
+            let ordered = spec.pod_management_policy != "Parallel";
+            let pod = found.and_then(|pod| super::diagnose(sim, &pod.key()));
+            let waits = match next.filter(|_| ordered) {
+                Some(next) => Waits::Ordinal { pod: name(ordinal).into(), then: name(next).into() },
+                None if pod.is_some() || found.is_some_and(|pod| pod.meta.is_deleting()) => {
+                    Waits::Pods { ready: status.ready_replicas, desired }
+                }
+                None => return None,
+            };
+            let mut out = Diagnosis::new(object, waits);
+            out.count(Label::Desired, desired);
+            out.count(Label::Ready, status.ready_replicas);
+            match (pod, found) {
+                (None, Some(found)) => out.waits_for = Some(found.key()),
+                (pod, _) => follow(&mut out, pod),
+            }
+            return Some(out);
+        }
+    }
+    let update = &spec.update_strategy;
+    let partition = update.rolling_update.as_ref().and_then(|update| update.partition).unwrap_or(0);
+    let old = status.replicas - status.updated_replicas;
+    if old > 0 && status.ready_replicas >= desired && status.current_revision != status.update_revision {
+        let manual = update.kind == "OnDelete";
+        // Below the partition they stay by intent, above it they are replaced without anybody's doing.
+        if manual || partition >= old {
+            let because: Str = if manual { "OnDelete".into() } else { ["partition ", &partition.to_string()].concat().into() };
+            let mut out = Diagnosis::new(object, Waits::KeepsOld { pods: old, because });
+            out.count(Label::Old, old);
+            out.count(Label::Updated, status.updated_replicas);
+            if manual {
+                let stale = |pod: &&Rc<Object>| pod.meta.label("controller-revision-hash") != Some(&status.update_revision);
+                let mine = sim.list(Kind::Pod).filter(|pod| pod.meta.is_controlled_by(object.meta.uid));
+                let steps: Vec<String> = mine.filter(stale).take(20).map(|pod| line("delete", &pod.key(), " --wait=false")).collect();
+                out.cure(Cure::DeletePod, &name(first), "", &steps);
+            } else {
+                let rest = " -p '{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}}'";
+                out.cure(Cure::DropPartition, &object.meta.name, "", &[line("patch", &object.key(), rest)]);
+            }
+            return Some(out);
+        }
+    }
+    let service = ObjectRef::new(Kind::Service, &object.meta.namespace, &spec.service_name);
+    if !spec.service_name.is_empty() && desired > 0 && sim.get(&service).is_none() {
+        let mut out = Diagnosis::new(object, Waits::NoService(spec.service_name.clone()));
+        let mut manifest = [
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: ",
+            &spec.service_name,
+            "\n  namespace: ",
+            &object.meta.namespace,
+            "\nspec:\n  clusterIP: None\n  ports:\n  - port: 80\n  selector:\n",
+        ]
+        .concat();
+        for (key, value) in spec.selector.match_labels.iter() {
+            manifest.push_str(&["    ", key, ": \"", value, "\"\n"].concat());
+        }
+        out.cure(Cure::MakeService, &spec.service_name, "", &[manifest]);
+        return Some(out);
+    }
+    None
+}
+
+pub fn daemon_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let body: &DaemonSet = object.get()?;
+    let status = &body.status;
+    if status.number_ready < status.desired_number_scheduled
+        && let Some(worst) = stuck(sim, object.meta.uid)
+    {
+        let mut out = Diagnosis::new(object, Waits::Pods { ready: status.number_ready, desired: status.desired_number_scheduled });
+        out.count(Label::Desired, status.desired_number_scheduled);
+        out.count(Label::Ready, status.number_ready);
+        follow(&mut out, Some(worst));
+        return Some(out);
+    }
+    let nodes = sim.explain_daemon(object);
+    let left: Vec<_> = nodes.iter().filter(|(_, refuses)| !refuses.is_empty()).collect();
+    if left.is_empty() {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::NodesLeftOut(left.len()));
+    out.count(Label::Desired, status.desired_number_scheduled);
+    for (node, refuses) in left.iter().take(12) {
+        out.facts.extend(refuses.iter().map(|one| Fact::Node(node.clone(), one.clone())));
+    }
+    // A taint may be tolerated, a label added; all of them, or one remedy would leave the others out.
+    use crate::engine::waits::Refuses;
+    let (mut untaint, mut label) = (Vec::new(), Vec::new());
+    for (node, refuses) in &left {
+        match &refuses[..] {
+            [Refuses::Taint { key, effect, .. }] => untaint.push(["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat()),
+            [Refuses::Label { key, want, .. }] => label.push(["kubectl label node ", node, " ", key, "=", want, " --overwrite"].concat()),
+            _ => {}
+        }
+    }
+    let (node, first) = (left[0].0.as_str(), &left[0].1[0]);
+    match first {
+        Refuses::Taint { key, .. } if untaint.len() == left.len() => out.cure(Cure::Untaint, node, key, &untaint),
+        Refuses::Label { key, want, .. } if label.len() == left.len() => {
+            out.cure(Cure::LabelNode, node, &[key.as_str(), "=", want].concat(), &label)
+        }
+        _ => {}
+    }
+    Some(out)
+}
+
+pub fn job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let body: &Job = object.get()?;
+    let (spec, status) = (&body.spec, &body.status);
+    if let Some(failed) = status.met("Failed") {
+        let mut out = Diagnosis::new(object, Waits::JobFailed(failed.reason.clone()));
+        out.word(Label::Message, &failed.message);
+        out.count(Label::Failed, status.failed);
+        out.count(Label::RetriesAllowed, spec.backoff_limit.unwrap_or(6));
+        out.since(sim, failed.last_transition_time);
+        return Some(out);
+    }
+    if status.finished().is_some() {
+        return None;
+    }
+    if spec.suspend {
+        let mut out = Diagnosis::new(object, Waits::Suspended);
+        out.count(Label::Active, status.active);
+        out.since(sim, status.met("Suspended").and_then(|condition| condition.last_transition_time));
+        let run = line("patch", &object.key(), " --type=merge -p '{\"spec\":{\"suspend\":false}}'");
+        out.cure(Cure::Unsuspend, &object.meta.name, "", &[run]);
+        return Some(out);
+    }
+    if let Some(worst) = stuck(sim, object.meta.uid) {
+        let mut out = Diagnosis::new(object, Waits::Pods { ready: status.ready.unwrap_or(0), desired: spec.parallelism.unwrap_or(1) });
+        out.count(Label::Active, status.active);
+        follow(&mut out, Some(worst));
+        return Some(out);
+    }
+    if status.failed > 0 && status.active == 0 {
+        let limit = spec.backoff_limit.unwrap_or(6);
+        let mut out = Diagnosis::new(object, Waits::BackOff { failed: status.failed, limit });
+        out.count(Label::Failed, status.failed);
+        out.count(Label::RetriesAllowed, limit);
+        out.at(Label::LooksAgain, sim.looks_again(&object.key()));
+        return Some(out);
+    }
+    None
+}
+
+pub fn cron_job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let Body::Other(body) = &object.body else { return None };
+    let (spec, status) = (body.get("spec")?, body.get("status"));
+    let text = |name: &str| spec.get(name).and_then(Value::as_str).unwrap_or("");
+    let key = object.key();
+    let run_now = |out: &mut Diagnosis| {
+        let job = free_name(sim, Kind::Job, &object.meta.namespace, &object.meta.name);
+        let create = ["kubectl create job ", &job, " --from=cronjob/", &object.meta.name, &flag(&key)].concat();
+        out.cure(Cure::RunNow, &job, "", &[create]);
+    };
+    if spec.get("suspend") == Some(&Value::Bool(true)) {
+        let mut out = Diagnosis::new(object, Waits::Suspended);
+        out.word(Label::Schedule, text("schedule"));
+        let resume = line("patch", &key, " --type=merge -p '{\"spec\":{\"suspend\":false}}'");
+        out.cure(Cure::Unsuspend, &object.meta.name, "", &[resume]);
+        return Some(out);
+    }
+    let next = sim.looks_again(&key);
+    let zone = text("timeZone");
+    if !zone.is_empty() && next.is_none() {
+        let mut out = Diagnosis::new(object, Waits::Zone(zone.into()));
+        out.cure(Cure::KnownZone, "Etc/UTC", "", &[line("patch", &key, " --type=merge -p '{\"spec\":{\"timeZone\":\"Etc/UTC\"}}'")]);
+        return Some(out);
+    }
+    let active = status.and_then(|status| status.get("active")).and_then(Value::as_array).and_then(|list| list.first());
+    let active = active.and_then(|job| job.get("name")).and_then(Value::as_str);
+    if let Some(job) = active {
+        if text("concurrencyPolicy") != "Forbid" {
+            return None;
+        }
+        let run = ObjectRef::new(Kind::Job, &object.meta.namespace, job);
+        let mut out = Diagnosis::new(object, Waits::StillRuns(job.into()));
+        out.word(Label::Schedule, text("schedule"));
+        out.cure(Cure::EndRun, job, "", &[line("delete", &run, " --wait=false")]);
+        out.waits_for = Some(run);
+        return Some(out);
+    }
+    let mut out = Diagnosis::new(object, Waits::NotDue);
+    out.word(Label::Schedule, text("schedule"));
+    out.at(Label::RunsAgain, Some(next?));
+    run_now(&mut out);
+    Some(out)
+}
+
+pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let Body::Other(body) = &object.body else { return None };
+    let conditions = body.get("status")?.get("conditions")?.as_array()?;
+    let bad = |c: &&Value| c["status"] == "False" && (c["type"] == "ScalingActive" || c["type"] == "AbleToScale");
+    let condition = conditions.iter().find(bad)?;
+    let text = |name: &str| condition[name].as_str().unwrap_or("");
+    let mut out = Diagnosis::new(object, Waits::NoScaling(text("reason").into()));
+    out.word(Label::Message, text("message"));
+    out.at(Label::LooksAgain, sim.looks_again(&object.key()));
+    let scaled = body.get("spec").and_then(|spec| spec.get("scaleTargetRef"))?;
+    let kind = scaled["kind"].as_str().and_then(Kind::from_name)?;
+    let key = ObjectRef::new(kind, &object.meta.namespace, scaled["name"].as_str().unwrap_or(""));
+    let target = sim.get(&key)?;
+    let (labels, template) = match &target.body {
+        Body::Deployment(body) => (&body.spec.selector.match_labels, &body.spec.template),
+        Body::StatefulSet(body) => (&body.spec.selector.match_labels, &body.spec.template),
+        _ => return Some(out),
+    };
+    let mut steps = Vec::new();
+    if let Some(lacks) = template.spec.containers.iter().find(|c| !c.resources.requests.contains_key("cpu")) {
+        out.facts.push(Fact::Word(Label::Requests, Str::new_static("no cpu")));
+        steps.push(line("set resources", &key, &[" -c ", &lacks.name, " --requests=cpu=100m"].concat()));
+    }
+    if let Some((name, value)) = labels.iter().next() {
+        steps.push(["fault cpu-load ", name, "=", value, " 100m"].concat());
+    }
+    out.cure(Cure::Metrics, &object.meta.name, "", &steps);
+    out.waits_for = Some(key);
+    Some(out)
+}
+
+pub fn budget(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let (spec, status) = (BudgetSpec::of(object), BudgetStatus::of(object));
+    if status.disruptions_allowed > 0 || status.observed_generation == 0 || status.expected_pods == 0 {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::NoDisruption);
+    out.count(Label::Matching, status.expected_pods);
+    out.count(Label::Healthy, status.current_healthy);
+    out.count(Label::AtLeast, status.desired_healthy);
+    let pods: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace).filter(|pod| spec.selects(pod)).collect();
+    // What is unhealthy uses up what the budget would allow.
+    let ill = pods.iter().filter(|pod| !pod.pod().is_some_and(|pod| pod.is_ready())).find_map(|pod| super::diagnose(sim, &pod.key()));
+    follow(&mut out, ill);
+    let owner = pods.first().and_then(|pod| super::owners(sim, &pod.key()).pop()).and_then(|owner| sim.get(&owner));
+    if let Some(owner) = owner
+        && let Some(replicas) = crate::app::facts::handles(owner).0
+    {
+        let rest = [" --replicas=", &(replicas + 1).to_string()].concat();
+        out.cure(Cure::ScaleUp, &target(&owner.key()), "", &[line("scale", &owner.key(), &rest)]);
+    }
+    let (field, other) =
+        if spec.min_available.is_some() { ("minAvailable", (status.current_healthy - 1).max(0)) } else { ("maxUnavailable", 1) };
+    let rest = [" --type=merge -p '{\"spec\":{\"", field, "\":", &other.to_string(), "}}'"].concat();
+    out.cure(Cure::RelaxBudget, &object.meta.name, "", &[line("patch", &object.key(), &rest)]);
+    Some(out)
+}

@@ -1,0 +1,417 @@
+//! Why something has not happened: data, not words, as `why` is for writes. `app::diagnose` finds it, `i18n` says it.
+
+use crate::api::Str;
+
+/// What one node has against a Pod, with the values that decide.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refuses {
+    /// It is cordoned.
+    Cordoned,
+    /// The Pod names another node, or its affinity leaves only others.
+    Elsewhere,
+    /// A taint is not tolerated.
+    Taint {
+        /// Its key.
+        key: Str,
+        /// Its value.
+        value: Str,
+        /// Its effect.
+        effect: Str,
+    },
+    /// `nodeSelector` asks for a label.
+    Label {
+        /// Its key.
+        key: Str,
+        /// The value asked for.
+        want: Str,
+        /// What the node has.
+        has: Option<Str>,
+    },
+    /// Required node affinity does not hold.
+    Affinity,
+    /// A host port is taken.
+    Port {
+        /// The port.
+        port: i32,
+        /// By this Pod.
+        by: Str,
+    },
+    /// It has as many Pods as it may.
+    Pods {
+        /// So many.
+        most: i64,
+    },
+    /// Too little is free.
+    Short {
+        /// `cpu`, `memory`, `ephemeral-storage`
+        what: &'static str,
+        /// What the Pod requests: thousandths of cpu, bytes.
+        asks: i64,
+        /// What is free.
+        free: i64,
+        /// What the node has in all.
+        all: i64,
+    },
+    /// What is free is kept for a Pod that others were preempted for.
+    Kept,
+    /// A claim's volume is not reachable from it.
+    VolumeElsewhere,
+    /// No volume there fits a claim.
+    NoVolume,
+    /// A claim that only one Pod may use is used.
+    ClaimTaken,
+    /// A spread constraint: too many in this domain already.
+    Spread {
+        /// The topology key.
+        key: Str,
+        /// The node's domain.
+        domain: Str,
+        /// Matching Pods there, this one not counted.
+        here: i64,
+        /// Matching Pods of the emptiest domain.
+        fewest: i64,
+        /// `maxSkew`.
+        most: i64,
+    },
+    /// A spread constraint asks for a label that the node lacks.
+    NoDomain {
+        /// The topology key.
+        key: Str,
+    },
+    /// Pod affinity finds nobody here.
+    Alone {
+        /// The topology key.
+        key: Str,
+    },
+    /// Pod anti-affinity, its own or another Pod's, finds somebody here.
+    Apart {
+        /// The topology key.
+        key: Str,
+        /// That Pod.
+        from: Str,
+    },
+}
+
+/// What a volume lacks to serve a claim.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unfit {
+    /// It is smaller.
+    Small {
+        /// Its capacity.
+        has: Str,
+        /// What the claim requests.
+        asks: Str,
+    },
+    /// It is of another class.
+    Class {
+        /// Its class.
+        has: Str,
+        /// The claim's.
+        asks: Str,
+    },
+    /// It lacks an access mode.
+    Access {
+        /// What it has.
+        has: Str,
+        /// The mode asked for.
+        asks: Str,
+    },
+    /// Filesystem or Block.
+    Mode {
+        /// What it is.
+        has: Str,
+        /// What is asked for.
+        asks: Str,
+    },
+    /// The claim's selector does not match its labels.
+    Selector,
+    /// It is bound to or kept for another claim.
+    Taken {
+        /// That claim.
+        by: Str,
+        /// Its phase.
+        phase: Str,
+    },
+    /// Nothing is against it: the binder has not looked yet.
+    Fits,
+}
+
+/// One thing that decides, with its value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fact {
+    /// A node's refusal.
+    Node(Str, Refuses),
+    /// A node that would do.
+    Fits(Str),
+    /// A volume and what it lacks.
+    Volume(Str, Unfit),
+    /// A number.
+    Count(Label, i64),
+    /// A word or a name.
+    Word(Label, Str),
+    /// An instant, in milliseconds.
+    At(Label, u64),
+}
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Label {
+    Access,
+    Active,
+    AtLeast,
+    AtMost,
+    Available,
+    Class,
+    Container,
+    Desired,
+    ExitCode,
+    Failed,
+    Gate,
+    HasLabel,
+    Healthy,
+    Image,
+    LooksAgain,
+    Matching,
+    Message,
+    NearestPod,
+    Now,
+    Old,
+    Ports,
+    Probe,
+    Ready,
+    Requests,
+    Restarts,
+    RetriesAllowed,
+    RunsAgain,
+    Schedule,
+    Updated,
+    Used,
+    WantsLabel,
+}
+
+/// What is missing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Waits {
+    // Pods.
+    /// A Pod has scheduling gates.
+    Gated,
+    /// A Pod is for another scheduler.
+    OtherScheduler(Str),
+    /// A Pod fits no node.
+    NoNode {
+        /// So many refuse.
+        nodes: usize,
+    },
+    /// Others go so that it fits on this node.
+    Preempting(Str),
+    /// The claim of a Pod does not exist.
+    ClaimMissing(Str),
+    /// The claim of a Pod is on its way out.
+    ClaimLeaves(Str),
+    /// The claim of a Pod has lost its volume.
+    ClaimLost(Str),
+    /// The claim of a Pod is not bound.
+    ClaimUnbound(Str),
+    /// The kubelet of its node is silent.
+    NodeSilent(Str),
+    /// The image cannot be pulled.
+    Image(Str),
+    /// A container ends again and again.
+    Crashes {
+        /// The container.
+        container: Str,
+        /// Its exit code.
+        code: i32,
+    },
+    /// It runs and is not ready.
+    NotReady(Str),
+    /// An init container does not end well.
+    Init(Str),
+    /// It has failed for good.
+    PodFailed(Str),
+    /// It is deleted and held by this.
+    Held(Str),
+
+    // Workloads.
+    /// A new template while the rollout is paused.
+    Paused,
+    /// The API server refuses new Pods.
+    Refused(Str),
+    /// No progress for so many seconds.
+    Deadline(i64),
+    /// A rollout that waits for its new Pods.
+    Rollout {
+        /// Pods of the new template that are ready.
+        updated: i32,
+        /// Pods wanted.
+        desired: i32,
+    },
+    /// Pods are missing or not ready.
+    Pods {
+        /// Ready.
+        ready: i32,
+        /// Wanted.
+        desired: i32,
+    },
+    /// A StatefulSet does nothing more until this Pod is ready.
+    Ordinal {
+        /// That Pod.
+        pod: Str,
+        /// The next one.
+        then: Str,
+    },
+    /// Pods keep their old revision until a person acts: `OnDelete`, or a partition.
+    KeepsOld {
+        /// So many.
+        pods: i32,
+        /// `OnDelete` or the partition.
+        because: Str,
+    },
+    /// The Service that would name the Pods does not exist.
+    NoService(Str),
+    /// Nodes without a Pod of the DaemonSet.
+    NodesLeftOut(usize),
+    /// A Job has failed.
+    JobFailed(Str),
+    /// A Job or CronJob is suspended.
+    Suspended,
+    /// A Job waits before it tries again.
+    BackOff {
+        /// Failures until now.
+        failed: i32,
+        /// How many it may have.
+        limit: i32,
+    },
+    /// A CronJob whose next run is not due.
+    NotDue,
+    /// A CronJob whose last run has not ended.
+    StillRuns(Str),
+    /// A time zone that is not known.
+    Zone(Str),
+    /// An autoscaler cannot work.
+    NoScaling(Str),
+    /// A budget lets no Pod go.
+    NoDisruption,
+
+    // Nodes.
+    /// A node is not ready.
+    NodeNotReady,
+
+    // Storage.
+    /// No class, and no volume that fits.
+    NoClass,
+    /// The class does not exist, and no volume fits.
+    ClassMissing(Str),
+    /// The class waits for a Pod that uses the claim.
+    FirstConsumer,
+    /// Nobody answers for the class's provisioner.
+    NoProvisioner(Str),
+    /// The volume that it names does not exist or does not fit.
+    NamedVolume(Str),
+    /// It fits a volume; the binder looks at all claims every 15 s.
+    NextLook(Str),
+    /// Deleted, but a Pod uses it, or a claim has it.
+    InUse(Str),
+    /// The volume is gone.
+    Lost(Str),
+    /// The claim of a volume is gone, and the volume is kept.
+    Released(Str),
+    /// A volume could not be deleted.
+    VolumeFailed,
+
+    // Services.
+    /// No selector: somebody else has to write the addresses.
+    NoSelector,
+    /// The namespace has no Pod at all.
+    NoPods,
+    /// No Pod has the label.
+    LabelDiffers {
+        /// The key.
+        key: Str,
+        /// The value asked for.
+        value: Str,
+    },
+    /// Pods match, none is ready.
+    NoneReady(usize),
+    /// No container has a port of this name.
+    NoPort(Str),
+}
+
+impl Waits {
+    /// Whether it has gone wrong; otherwise it waits, as it should.
+    pub fn is_bad(&self) -> bool {
+        use Waits::*;
+        !matches!(
+            self,
+            Gated
+                | Preempting(_)
+                | Paused
+                | Rollout { .. }
+                | Pods { .. }
+                | Ordinal { .. }
+                | KeepsOld { .. }
+                | NodesLeftOut(_)
+                | NoService(_)
+                | Suspended
+                | BackOff { .. }
+                | NotDue
+                | StillRuns(_)
+                | NoDisruption
+                | FirstConsumer
+                | NextLook(_)
+                | InUse(_)
+                | Held(_)
+                | Released(_)
+                | NoSelector
+                | NotReady(_)
+        )
+    }
+}
+
+/// What would help.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Cure {
+    Uncordon,
+    Untaint,
+    LabelNode,
+    AddNode,
+    NodeUp,
+    MakeRoom,
+    ScaleDown,
+    Ungate,
+    Undo,
+    SetImage,
+    OwnCommand,
+    NoExit,
+    Annotated,
+    MakeReady,
+    DeletePod,
+    ForceDelete,
+    Resume,
+    Unsuspend,
+    RaiseQuota,
+    ScaleUp,
+    RelaxBudget,
+    LeaveOne,
+    DropPartition,
+    MakeService,
+    RunNow,
+    EndRun,
+    KnownZone,
+    SetRequests,
+    Metrics,
+    DefaultClass,
+    MakeClass,
+    MakeVolume,
+    MakeClaim,
+    MakePod,
+    FreeVolume,
+    DeleteVolume,
+    SetSelector,
+    LabelPod,
+    SetPort,
+    AnotherJob,
+    Unfinalize,
+}

@@ -1,0 +1,150 @@
+// The diagrams, the past, filters and faults: what a person does with them.
+import { expect, test } from '@playwright/test';
+import AxeBuilder from '@axe-core/playwright';
+import { readFileSync } from 'node:fs';
+
+const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
+const item = (page, kind, name) => page.locator(`.item[data-kind="${kind}"][data-name="${name}"]:not(.ghost)`);
+const scope = (page, f, argument) => page.evaluate(f, argument);
+
+async function open(page, text, seconds = 12) {
+  await page.goto('index.html');
+  await expect(page.locator('.item[data-kind="Pod"]').first()).toBeVisible();
+  await scope(page, () => loopscope.pause());
+  if (text) await scope(page, (text) => loopscope.load(text), text);
+  await scope(page, () => loopscope.pause());
+  for (let i = 0; i < seconds; i++) await page.keyboard.press('.');
+}
+
+test('Loops: a loop turns to its panel with Observe, Diff and Act, and is let go again', async ({ page }) => {
+  await open(page);
+  await page.keyboard.press('6');
+  await expect(item(page, 'Loop', 'scheduler').or(item(page, 'Loop', 'default-scheduler'))).toBeVisible();
+  await item(page, 'Loop', 'replicaset-controller').click();
+  await expect(page.locator('.loop.big')).toHaveAttribute('data-name', 'replicaset-controller');
+  await expect(page.locator('.pass')).toContainText('default/nginx-deployment-');
+  await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
+  for (let i = 0; i < 4; i++) await scope(page, () => loopscope.step());
+  await expect(page.locator('.pass .steps')).toContainText('create');
+  await expect(page.locator('.pseudo .lit')).toContainText('create(-diff, rs.Template)');
+  await page.keyboard.press('Escape');
+  await item(page, 'Loop', 'replicaset-controller').click();
+  await expect(page.locator('.loop.big')).toHaveCount(0);
+});
+
+test('Network: a name answers while its Pod is ready, and again when the Pod is replaced', async ({ page }) => {
+  await open(page, example('network'), 20);
+  await page.keyboard.press('3');
+  const dns = page.locator('.table').filter({ hasText: 'Cluster DNS' });
+  await expect(dns.locator('tr').filter({ hasText: 'web-0.nginx' })).toContainText('10.244.');
+  const before = await dns.locator('tr').filter({ hasText: 'web-0.nginx' }).textContent();
+  await scope(page, () => loopscope.kubectl('delete pod web-0 --wait=false'));
+  await page.keyboard.press('.');
+  await expect(dns.locator('tr').filter({ hasText: 'web-0.nginx' }).filter({ hasText: '10.244.' })).toHaveCount(0);
+  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
+  await expect(dns.locator('tr').filter({ hasText: 'web-0.nginx' })).toContainText('10.244.');
+  expect(await dns.locator('tr').filter({ hasText: 'web-0.nginx' }).textContent()).not.toBe(before);
+  expect(await scope(page, () => loopscope.kubectl('exec busybox -- nslookup web-0.nginx'))).toContain('web-0.nginx.default.svc.cluster.local');
+  await expect(page.locator('.term').first()).toContainText('busybox');
+});
+
+test('Network: a Service without endpoints says which label differs', async ({ page }) => {
+  await open(page, example('deployment') + '\n---\napiVersion: v1\nkind: Service\nmetadata: {name: lost}\nspec: {selector: {app: ngin}, ports: [{port: 80}]}\n');
+  await page.keyboard.press('3');
+  await expect(page.locator('.lbl.hint')).toContainText('no Pod has app=ngin');
+  await expect(page.locator('.lbl.hint')).toContainText('has app=nginx');
+});
+
+test('Rollout: each revision has its layer, and the past shows the past', async ({ page }) => {
+  await open(page);
+  await scope(page, () => loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:1.9.1'));
+  for (let i = 0; i < 6; i++) await page.keyboard.press('.');
+  await page.keyboard.press('5');
+  await expect(page.locator('.keys-of li')).toHaveCount(2);
+  await expect(page.locator('.keys-of li').last()).toContainText('nginx:1.9.1');
+  await scope(page, () => loopscope.seek(5));
+  await expect(page.locator('.keys-of li')).toHaveCount(1);
+});
+
+test('Storage: what a Pod wrote is still there for the next one', async ({ page }) => {
+  await open(page, example('statefulset'), 20);
+  await scope(page, () => loopscope.kubectl("exec web-0 -- sh -c 'echo hello $(hostname) > /usr/share/nginx/html/index.html'"));
+  await scope(page, () => loopscope.kubectl('delete pod web-0 --wait=false'));
+  for (let i = 0; i < 6; i++) await page.keyboard.press('.');
+  expect(await scope(page, () => loopscope.kubectl('exec web-0 -- curl localhost'))).toBe('hello web-0');
+  await page.keyboard.press('4');
+  await expect(page.locator('.cylinder').filter({ hasText: 'hello web-0' })).toHaveCount(1);
+});
+
+test('the state at an instant is the state when that instant was the newest', async ({ page }) => {
+  await open(page, example('statefulset'), 3);
+  const state = () => scope(page, () => JSON.stringify(['web-0', 'web-1', 'web-2'].map((name) => loopscope.get('Pod', 'default', name))));
+  const at = await scope(page, () => loopscope.now());
+  const then = await state();
+  for (let i = 0; i < 10; i++) await page.keyboard.press('.');
+  expect(await state()).not.toBe(then);
+  await scope(page, (at) => loopscope.seek(at), at);
+  expect(await state()).toBe(then);
+  expect(await scope(page, () => loopscope.kubectl('get pods'))).toContain('web-0');
+  await expect(page.getByText('You are viewing the past')).toBeVisible();
+});
+
+test('a change in the past forks the history, and both branches can be visited', async ({ page }) => {
+  await open(page);
+  await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=5'));
+  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
+  await scope(page, () => loopscope.seek(8));
+  await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=1'));
+  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
+  const pods = page.locator('.item[data-kind="Pod"]:not(.ghost)');
+  await expect(pods).toHaveCount(1);
+  await page.getByLabel('Branch of the history').selectOption('1');
+  await expect(pods).toHaveCount(5);
+  await page.getByLabel('Branch of the history').selectOption('2');
+  await expect(pods).toHaveCount(1);
+});
+
+test('a filter says what it hides', async ({ page }) => {
+  await open(page, example('network'));
+  await page.getByRole('searchbox').fill('web');
+  await expect(page.locator('.item[data-kind="Deployment"]:not(.ghost)')).toHaveCount(0);
+  await expect(item(page, 'StatefulSet', 'web')).toBeVisible();
+  await page.getByRole('button', { name: /hidden/ }).click();
+  await expect(item(page, 'Deployment', 'shop')).toBeVisible();
+});
+
+test('a node is powered off and on by its buttons, and its Pods say so', async ({ page }) => {
+  await open(page, example('daemonset'));
+  await page.keyboard.press('2');
+  await item(page, 'Node', 'node-2').click();
+  await page.getByRole('button', { name: 'Power off' }).click();
+  for (let i = 0; i < 60; i++) await page.keyboard.press('.');
+  await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'notready');
+  await page.getByRole('button', { name: 'Power on' }).click();
+  for (let i = 0; i < 15; i++) await page.keyboard.press('.');
+  await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'ready');
+});
+
+test('Settle runs until nothing changes any more', async ({ page }) => {
+  await open(page, example('statefulset'), 0);
+  await page.locator('#settle').click();
+  await expect(page.locator('#notice')).toHaveText('Settled.');
+  expect(await scope(page, () => loopscope.kubectl('get sts web'))).toContain('2/2');
+});
+
+for (const view of ['ownership', 'nodes', 'network', 'storage', 'rollout', 'loops']) {
+  for (const scheme of ['light', 'dark']) {
+    test(`axe finds nothing serious in ${view}, ${scheme}`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+      await page.goto(`index.html?view=${view}`);
+      await page.waitForFunction(() => window.loopscope?.ready);
+      await scope(page, (text) => loopscope.load(text), example(view === 'storage' ? 'statefulset' : 'network'));
+      await scope(page, () => loopscope.pause());
+      for (let i = 0; i < 8; i++) await page.keyboard.press('.');
+      await expect(page.locator('.item').first()).toBeVisible();
+      await page.waitForTimeout(300);
+      const found = await new AxeBuilder({ page }).analyze();
+      expect(found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes[0].html}`)).toEqual([]);
+    });
+  }
+}

@@ -1,0 +1,868 @@
+//! Questions that a reader asks, with the chain that answers each: what is missing, the values that decide, what it waits
+//! for, who began it; and for what waits or fails a remedy that is applied and seen to work.
+
+use loopscope::api::{Kind, ObjectRef, Time};
+use loopscope::app::diagnose::{self, Diagnosis};
+use loopscope::app::shell;
+use loopscope::app::words::{self, Reason};
+use loopscope::engine::Sim;
+use loopscope::engine::cluster::ClusterConfig;
+
+/// More than any of these small clusters needs.
+const TASKS: usize = 400_000;
+
+/// A cluster and what a person does to it: manifests, kubectl lines, faults, and `+30` for half a minute.
+fn sim(nodes: usize, acts: &[&str]) -> Sim {
+    let mut sim = Sim::new(ClusterConfig::with_nodes(nodes), 1);
+    act(&mut sim, acts);
+    sim
+}
+
+fn act(sim: &mut Sim, acts: &[&str]) {
+    let mut talk = None;
+    for step in acts {
+        if let Some(seconds) = step.strip_prefix('+') {
+            let seconds: u64 = seconds.parse().unwrap();
+            for _ in 0..seconds {
+                assert!(sim.advance(Time(sim.now().0 + 1_000_000), TASKS).done);
+                shell::run(sim, &mut talk, &loopscope::app::run::Command::Poll);
+            }
+            continue;
+        }
+        let answer = shell::run(sim, &mut talk, &diagnose::command(step));
+        assert!(answer.diagnostics.iter().all(|d| !d.error), "{step}: {:?}", answer.diagnostics);
+        let errors: Vec<_> = answer.lines.iter().filter(|line| line.error && line.text.contains("rror")).collect();
+        assert!(errors.is_empty() || step.contains("drain"), "{step}: {errors:?}");
+    }
+}
+
+/// `Pod/web-0`; a name that ends in `*` is the first that begins so and waits or fails.
+fn key(sim: &Sim, words: &str) -> ObjectRef {
+    let (kind, name) = words.split_once('/').unwrap();
+    let kind = Kind::from_name(kind).unwrap();
+    let namespace = if kind.info().namespaced { "default" } else { "" };
+    let Some(stem) = name.strip_suffix('*') else { return ObjectRef::new(kind, namespace, name) };
+    let mut all = sim.list(kind).map(|object| object.key()).filter(|key| key.name.starts_with(stem));
+    all.find(|key| diagnose::diagnose(sim, key).is_some()).unwrap_or_else(|| panic!("no {words} waits"))
+}
+
+/// What is expected of an answer.
+struct Answer<'a> {
+    /// The object asked about.
+    of: &'a str,
+    headline: &'a str,
+    /// Rows that must be among the facts.
+    facts: &'a [(&'a str, &'a str)],
+    /// What it waits for, down to the root: beginnings of `Kind/name`.
+    then: &'a [&'a str],
+    /// Who did what led here, newest first; the last is the person.
+    by: &'a [&'a str],
+    /// The words of the remedy that is tried, and seen to work; empty if there is none.
+    remedy: &'a str,
+}
+
+fn print(chain: &[Diagnosis], reasons: &[Reason]) -> String {
+    let mut out = String::new();
+    for found in chain {
+        out += &format!("\n{}: {:?}\n", found.object, found.headline());
+        for (name, value) in found.rows() {
+            out += &format!("    {name:?}, {value:?}\n");
+        }
+        for remedy in &found.remedies {
+            out += &format!("  remedy {:?}: {:?}\n", remedy.words(), remedy.steps);
+        }
+        out += &format!(
+            "  waits for {:?}, since {:?}, spared {:?}\n",
+            found.waits_for.as_ref().map(|key| key.to_string()),
+            found.since,
+            found.spared
+        );
+    }
+    for reason in reasons {
+        out += &format!("  {} {}: {} ({}) {:?}\n", reason.at, reason.actor, words::plain(&reason.effect), reason.short, reason.saw);
+    }
+    out
+}
+
+fn ask(sim: &Sim, answer: &Answer<'_>) {
+    let key = key(sim, answer.of);
+    let chain = diagnose::chain_of_waiting(sim, &key);
+    let reasons = words::chain(sim.journal(), &key);
+    let text = print(&chain, &reasons);
+    if std::env::var("SHOW").is_ok() {
+        println!("{text}");
+        for found in &chain {
+            for remedy in &found.remedies {
+                println!("  {} {}: {}", found.object, remedy.words(), diagnose::works(sim, found, remedy, TASKS));
+            }
+        }
+        return;
+    }
+    let found = chain.first().unwrap_or_else(|| panic!("nothing is said of {key}{text}"));
+    assert_eq!(found.headline(), answer.headline, "{text}");
+    let rows = found.rows();
+    for (name, value) in answer.facts {
+        assert!(rows.iter().any(|(n, v)| n == name && v == value), "{name}: {value} is not among the facts{text}");
+    }
+    let then: Vec<String> = chain[1..].iter().map(|found| format!("{}/{}", found.object.kind.name(), found.object.name)).collect();
+    assert!(then.len() == answer.then.len() && then.iter().zip(answer.then).all(|(is, want)| is.starts_with(want)), "{then:?}{text}");
+    let mut by: Vec<&str> = reasons.iter().map(|reason| reason.actor.as_str()).collect();
+    by.dedup();
+    assert_eq!(by, answer.by, "{text}");
+    if answer.remedy.is_empty() {
+        return assert!(found.remedies.is_empty(), "{text}");
+    }
+    let remedy = found.remedies.iter().find(|remedy| remedy.words().starts_with(answer.remedy));
+    let remedy = remedy.unwrap_or_else(|| panic!("no remedy {:?}{text}", answer.remedy));
+    assert!(diagnose::works(sim, found, remedy, TASKS), "{:?} does not help{text}", answer.remedy);
+}
+
+/// A Deployment; `spec` is its Pods' spec in one line.
+fn deployment(name: &str, replicas: i32, annotations: &str, spec: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: {name}}}}}\n  \
+         template:\n    metadata: {{labels: {{app: {name}}}, annotations: {{{annotations}}}}}\n    spec: {spec}\n"
+    )
+}
+
+const PLAIN: &str = "{containers: [{name: c, image: 'nginx:1.27'}]}";
+
+fn pod(name: &str, spec: &str) -> String {
+    format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, labels: {{app: {name}}}}}\nspec: {spec}\n")
+}
+
+fn claim(name: &str, spec: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\nspec: {{accessModes: [ReadWriteOnce], \
+         resources: {{requests: {{storage: 2Gi}}}}{spec}}}\n"
+    )
+}
+
+fn volume(name: &str, size: &str, spec: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: {name}}}\nspec: {{capacity: {{storage: {size}}}, hostPath: {{path: /tmp/x}}{spec}}}\n"
+    )
+}
+
+fn service(name: &str, spec: &str) -> String {
+    format!("apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {spec}\n")
+}
+
+fn claimed(claim: &str) -> String {
+    format!("{{containers: [{{name: c, image: 'nginx:1.27'}}], volumes: [{{name: v, persistentVolumeClaim: {{claimName: {claim}}}}}]}}")
+}
+
+// ---- Scheduling.
+
+#[test]
+fn why_is_this_pod_pending_too_little_cpu() {
+    let web = deployment("web", 4, "", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
+    ask(
+        &sim(3, &[&web, "+20"]),
+        &Answer {
+            of: "Pod/web-*",
+            headline: "None of the 3 nodes takes it",
+            facts: &[("node-1", "asks 3 cpu, 1 free"), ("node-3", "asks 3 cpu, 1 free")],
+            then: &[],
+            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            remedy: "Add node-4",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_too_little_memory_anywhere() {
+    let web = deployment("web", 1, "", "{containers: [{name: c, image: nginx, resources: {requests: {memory: 10Gi}}}]}");
+    ask(
+        &sim(3, &[&web, "+20"]),
+        &Answer {
+            of: "Deployment/web",
+            headline: "0 of 1 Pods are ready",
+            facts: &[("desired", "1"), ("ready", "0")],
+            then: &["ReplicaSet/web-", "Pod/web-"],
+            by: &["deployment-controller", "you"],
+            remedy: "Lower what web requests: 8Gi memory",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_too_many_pods() {
+    let mut config = ClusterConfig::with_nodes(1);
+    config.nodes[0].allocatable = vec![("pods".into(), "3".into())];
+    let mut sim = Sim::new(config, 1);
+    act(&mut sim, &[&deployment("web", 4, "", PLAIN), "+20"]);
+    ask(
+        &sim,
+        &Answer {
+            of: "Pod/web-*",
+            headline: "The only node refuses it",
+            facts: &[("node-1", "has its 3 Pods")],
+            then: &[],
+            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            remedy: "Add node-2",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_no_node_has_the_label() {
+    let fast = pod("fast", "{nodeSelector: {disk: ssd}, containers: [{name: c, image: nginx}]}");
+    ask(
+        &sim(2, &[&fast, "kubectl label node node-2 disk=hdd", "+20"]),
+        &Answer {
+            of: "Pod/fast",
+            headline: "None of the 2 nodes takes it",
+            facts: &[("node-1", "wants disk=ssd, has no such label"), ("node-2", "wants disk=ssd, has hdd")],
+            then: &[],
+            by: &["default-scheduler", "you"],
+            remedy: "Label node-1: disk=ssd",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_a_taint() {
+    ask(
+        &sim(1, &["kubectl taint nodes node-1 gpu=yes:NoSchedule", "+1", &pod("p", PLAIN), "+20"]),
+        &Answer {
+            of: "Pod/p",
+            headline: "The only node refuses it",
+            facts: &[("node-1", "taint gpu=yes:NoSchedule not tolerated")],
+            then: &[],
+            by: &["default-scheduler", "you"],
+            remedy: "Remove the taint from node-1: gpu",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_a_cordoned_node_has_room() {
+    let filler = deployment("filler", 2, "", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: '3.5'}}}]}");
+    let big = deployment("big", 1, "", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 2}}}]}");
+    ask(
+        &sim(3, &["kubectl cordon node-3", &filler, "+5", &big, "+20"]),
+        &Answer {
+            of: "Pod/big-*",
+            headline: "None of the 3 nodes takes it",
+            facts: &[("node-1", "asks 2 cpu, 0.5 free"), ("node-2", "asks 2 cpu, 0.5 free"), ("node-3", "cordoned")],
+            then: &[],
+            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            remedy: "Uncordon node-3: 4 cpu is free there",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_it_keeps_apart_from_its_siblings() {
+    let apart = "{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, \
+                 labelSelector: {matchLabels: {app: web}}}]}}, containers: [{name: c, image: nginx}]}";
+    ask(
+        &sim(2, &[&deployment("web", 3, "", apart), "+20"]),
+        &Answer {
+            of: "Pod/web-*",
+            headline: "None of the 2 nodes takes it",
+            facts: &[],
+            then: &[],
+            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            remedy: "Add node-3",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_a_spread_constraint() {
+    let spread = "{topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, \
+                  labelSelector: {matchLabels: {app: web}}}], containers: [{name: c, image: nginx}]}";
+    ask(
+        &sim(3, &["kubectl cordon node-3", &deployment("web", 3, "", spread), "+20"]),
+        &Answer {
+            of: "Pod/web-*",
+            headline: "None of the 3 nodes takes it",
+            facts: &[("node-1", "node-1 has 1, the emptiest 0; maxSkew 1"), ("node-3", "cordoned")],
+            then: &[],
+            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            remedy: "Uncordon node-3: 4 cpu is free there",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_the_host_port_is_taken() {
+    let port = "{containers: [{name: c, image: nginx, ports: [{containerPort: 80, hostPort: 8080}]}]}";
+    ask(
+        &sim(1, &[&pod("first", port), "+5", &pod("second", port), "+20"]),
+        &Answer {
+            of: "Pod/second",
+            headline: "The only node refuses it",
+            facts: &[("node-1", "host port 8080 taken by first")],
+            then: &[],
+            by: &["default-scheduler", "you"],
+            remedy: "Delete first",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_it_is_gated() {
+    let gated = pod("p", "{schedulingGates: [{name: example.com/quota}], containers: [{name: c, image: nginx}]}");
+    ask(
+        &sim(1, &[&gated, "+20"]),
+        &Answer {
+            of: "Pod/p",
+            headline: "Scheduling gates hold it back",
+            facts: &[("gate", "example.com/quota")],
+            then: &[],
+            by: &["you"],
+            remedy: "Remove the gate example.com/quota",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_pending_its_claim_names_a_class_that_does_not_exist() {
+    ask(
+        &sim(1, &[&claim("data", ", storageClassName: fast"), &pod("p", &claimed("data")), "+20"]),
+        &Answer {
+            of: "Pod/p",
+            headline: "Its claim data is not bound",
+            facts: &[],
+            then: &["PersistentVolumeClaim/data"],
+            by: &["default-scheduler", "you"],
+            remedy: "Make the class fast",
+        },
+    );
+}
+
+#[test]
+fn why_was_this_pod_deleted_a_more_important_one_needed_the_room() {
+    let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000\n";
+    let low = pod("low", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
+    let high = pod("high", "{priorityClassName: high, containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
+    let sim = sim(1, &[class, &low, "+5", &high, "+20"]);
+    let chain = words::chain(sim.journal(), &key(&sim, "Pod/low"));
+    let text = print(&[], &chain);
+    if std::env::var("SHOW").is_ok() {
+        return println!("{text}");
+    }
+    assert!(chain.iter().any(|reason| reason.short.contains("Pod high has a higher priority")), "{text}");
+    assert_eq!(chain.last().map(|reason| reason.actor.as_str()), Some("you"), "{text}");
+}
+
+#[test]
+fn why_this_node_and_not_that_one() {
+    let first = pod("first", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 1}}}]}");
+    let second = pod("second", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 1}}}]}");
+    let sim = sim(2, &[&first, "+5", &second, "+20"]);
+    let journal = sim.journal();
+    let bound = journal.iter().rposition(|e| e.actor.name == "default-scheduler" && e.key() == Some(key(&sim, "Pod/second")));
+    let saw = words::saw(&journal[bound.unwrap()].why);
+    if std::env::var("SHOW").is_ok() {
+        return println!("{saw:?}");
+    }
+    assert_eq!(saw[1], ("nodes that fit".to_string(), "2".to_string()), "{saw:?}");
+    assert_eq!(saw[2].0, "score of node-1", "{saw:?}");
+    assert!(saw[2].1.parse::<i64>().unwrap() < saw[3].1.parse::<i64>().unwrap(), "{saw:?}");
+}
+
+// ---- Workloads.
+
+#[test]
+fn why_is_the_rollout_stuck_the_image_cannot_be_pulled() {
+    ask(
+        &sim(3, &[&deployment("web", 3, "", PLAIN), "+20", "kubectl set image deployment/web c=nginx:1.161", "+30"]),
+        &Answer {
+            of: "Deployment/web",
+            headline: "The rollout waits: 0 of 3 new Pods are ready",
+            facts: &[
+                ("Pods available", "3"),
+                ("must stay available", "3"),
+                ("Pods now", "4"),
+                ("Pods allowed", "4"),
+                ("Pods of the old template", "3"),
+            ],
+            then: &["ReplicaSet/web-", "Pod/web-"],
+            by: &["deployment-controller", "you"],
+            remedy: "Roll back web",
+        },
+    );
+}
+
+#[test]
+fn why_does_this_pod_restart_its_container_ends() {
+    let spec = "{containers: [{name: c, image: nginx, command: [sh, -c, exit 3]}]}";
+    ask(
+        &sim(1, &[&deployment("web", 1, "", spec), "+30"]),
+        &Answer {
+            of: "Pod/web-*",
+            headline: "Container c ends with code 3 each time it is started",
+            facts: &[("exit code", "3")],
+            then: &[],
+            by: &["kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            remedy: "Let c run its image's own command",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_pod_not_ready() {
+    let spec = "{containers: [{name: c, image: nginx, readinessProbe: {httpGet: {port: 80}}}]}";
+    ask(
+        &sim(1, &[&deployment("web", 1, "loopscope.dev/never-ready: 'true'", spec), "+30"]),
+        &Answer {
+            of: "Pod/web-*",
+            headline: "Container c runs and is not ready",
+            facts: &[("readiness probe", "has not succeeded")],
+            then: &[],
+            by: &["kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            remedy: "Remove the annotation that keeps web",
+        },
+    );
+}
+
+#[test]
+fn why_did_the_rollout_exceed_its_deadline() {
+    let acts = [
+        &*deployment("web", 2, "", PLAIN),
+        "kubectl patch deployment web -p '{\"spec\":{\"progressDeadlineSeconds\":30}}'",
+        "+20",
+        "kubectl set image deployment/web c=nginx:broken",
+        "+60",
+    ];
+    ask(
+        &sim(1, &acts),
+        &Answer {
+            of: "Deployment/web",
+            headline: "No progress within 30 s; nothing is rolled back by itself",
+            facts: &[("must stay available", "2"), ("Pods available", "2")],
+            then: &["ReplicaSet/web-", "Pod/web-"],
+            by: &["deployment-controller", "you"],
+            remedy: "Roll back web",
+        },
+    );
+}
+
+#[test]
+fn why_has_the_new_image_no_pods_the_rollout_is_paused() {
+    let acts = [
+        &*deployment("web", 2, "", PLAIN),
+        "+10",
+        "kubectl rollout pause deployment/web",
+        "kubectl set image deployment/web c=nginx:1.28",
+        "+20",
+    ];
+    ask(
+        &sim(1, &acts),
+        &Answer {
+            of: "Deployment/web",
+            headline: "The rollout is paused: the new template has no Pods yet",
+            facts: &[("new Pods", "0"), ("desired", "2")],
+            then: &[],
+            by: &["deployment-controller", "you"],
+            remedy: "Resume web",
+        },
+    );
+}
+
+#[test]
+fn why_are_pods_missing_a_quota_refuses_them() {
+    let quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: few}\nspec: {hard: {pods: '2'}}\n";
+    ask(
+        &sim(1, &[quota, "+1", &deployment("web", 4, "", PLAIN), "+20"]),
+        &Answer {
+            of: "Deployment/web",
+            headline: "The API server refuses new Pods",
+            facts: &[("used", "pods 2 of 2")],
+            then: &["ReplicaSet/web-"],
+            by: &["deployment-controller", "you"],
+            remedy: "Raise the quota few: pods 4",
+        },
+    );
+}
+
+#[test]
+fn why_does_the_statefulset_wait_for_an_ordinal() {
+    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 3\n  selector: {matchLabels: {app: db}}\n  \
+               template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: nginx}], volumes: [{name: v, \
+               persistentVolumeClaim: {claimName: shared}}]}}\n";
+    ask(
+        &sim(1, &[set, "+20"]),
+        &Answer {
+            of: "StatefulSet/db",
+            headline: "db-1 comes only when db-0 is ready",
+            facts: &[("desired", "3"), ("ready", "0")],
+            then: &["Pod/db-0"],
+            by: &["statefulset-controller", "you"],
+            remedy: "Make the claim shared",
+        },
+    );
+}
+
+fn job(name: &str, spec: &str, command: &str) -> String {
+    format!(
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}}}\nspec: {{{spec}template: {{spec: {{restartPolicy: Never, \
+         containers: [{{name: c, image: busybox, command: [sh, -c, {command}]}}]}}}}}}\n"
+    )
+}
+
+#[test]
+fn why_does_the_job_not_try_again_it_backs_off() {
+    ask(
+        &sim(1, &[&job("task", "backoffLimit: 3, ", "exit 1"), "+7"]),
+        &Answer {
+            of: "Job/task",
+            headline: "It waits before it tries again: 1 failure, 3 allowed",
+            facts: &[("failed", "1"), ("backoffLimit", "3")],
+            then: &[],
+            by: &["job-controller", "kubelet node-1", "default-scheduler", "job-controller", "you"],
+            remedy: "",
+        },
+    );
+}
+
+#[test]
+fn why_does_the_job_do_nothing_it_is_suspended() {
+    ask(
+        &sim(1, &[&job("task", "suspend: true, ", "sleep 5"), "+20"]),
+        &Answer { of: "Job/task", headline: "It is suspended", facts: &[("active", "0")], then: &[], by: &["you"], remedy: "Let task run" },
+    );
+}
+
+#[test]
+fn why_has_the_cronjob_not_run_it_is_not_due() {
+    let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: tick}\nspec: {schedule: '*/10 * * * *', jobTemplate: {spec: {template: \
+                {spec: {restartPolicy: Never, containers: [{name: c, image: busybox}]}}}}}\n";
+    ask(
+        &sim(1, &[cron, "+70"]),
+        &Answer {
+            of: "CronJob/tick",
+            headline: "Its next run is not due yet",
+            facts: &[("schedule", "*/10 * * * *"), ("next at", "10:00.100")],
+            then: &[],
+            by: &["you"],
+            remedy: "Run it now as tick-1",
+        },
+    );
+}
+
+#[test]
+fn why_does_the_autoscaler_not_scale_it_has_no_metrics() {
+    let acts = [&*deployment("web", 1, "", PLAIN), "kubectl autoscale deployment web --cpu=50% --min=1 --max=4", "+40"];
+    ask(
+        &sim(1, &acts),
+        &Answer {
+            of: "HorizontalPodAutoscaler/web",
+            headline: "It cannot scale its target",
+            facts: &[],
+            then: &[],
+            by: &["you"],
+            remedy: "Have the Pods of web request cpu, and use some",
+        },
+    );
+}
+
+#[test]
+fn why_does_the_drain_not_end_a_budget_keeps_the_pods() {
+    let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec: {minAvailable: 2, selector: {matchLabels: {app: web}}}\n";
+    let sim = sim(2, &[&deployment("web", 2, "", PLAIN), budget, "+20", "kubectl drain node-1 --ignore-daemonsets", "+20"]);
+    ask(
+        &sim,
+        &Answer {
+            of: "PodDisruptionBudget/web",
+            headline: "It lets no Pod be evicted",
+            facts: &[("Pods healthy", "2"), ("must stay available", "2")],
+            then: &[],
+            by: &["disruption-controller", "kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            remedy: "Scale up deployment/web: one may go then",
+        },
+    );
+}
+
+#[test]
+fn why_has_this_node_no_pod_of_the_daemonset() {
+    let set = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {app: agent}}, template: {metadata: \
+               {labels: {app: agent}}, spec: {containers: [{name: c, image: nginx}]}}}\n";
+    ask(
+        &sim(3, &["kubectl taint nodes node-2 gpu=yes:NoSchedule", "+1", set, "+20"]),
+        &Answer {
+            of: "DaemonSet/agent",
+            headline: "One node gets no Pod of it",
+            facts: &[("node-2", "taint gpu=yes:NoSchedule not tolerated"), ("desired", "2")],
+            then: &[],
+            by: &["daemonset-controller", "you"],
+            remedy: "Remove the taint from node-2: gpu",
+        },
+    );
+}
+
+#[test]
+fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
+    let mut sim = sim(2, &[&deployment("web", 3, "", PLAIN), "+20"]);
+    let victim = sim.list(Kind::Pod).map(|pod| pod.key()).last().unwrap();
+    act(&mut sim, &[&format!("fault unready pod/{}", victim.name), "+5", "kubectl scale deployment/web --replicas=2", "+20"]);
+    let chain = words::chain(sim.journal(), &victim);
+    let text = print(&[], &chain);
+    if std::env::var("SHOW").is_ok() {
+        return println!("{text}");
+    }
+    let by: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
+    assert_eq!(by.last(), Some(&"you"), "{text}");
+    let chosen = chain.iter().find(|reason| reason.actor == "replicaset-controller").unwrap_or_else(|| panic!("{text}"));
+    assert!(chosen.saw.contains(&("goes first".into(), "not ready".into())), "{text}");
+    assert!(chosen.saw.iter().any(|(name, _)| name == "next, and stays"), "{text}");
+    assert_eq!(chosen.saw.last().map(|(_, value)| value.as_str()), Some("3 − 2 = 1"), "{text}");
+}
+
+#[test]
+fn why_is_this_pod_terminating_for_ever_its_node_is_down() {
+    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 1\n  selector: {matchLabels: {app: db}}\n  \
+               template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: nginx}]}}\n";
+    ask(
+        &sim(2, &[set, "+20", "fault node-down node-1", "+400"]),
+        &Answer {
+            of: "Pod/db-0",
+            headline: "The kubelet of node-1 is silent, so nobody acts on the Pod",
+            facts: &[],
+            then: &["Node/node-1"],
+            by: &["taint-eviction-controller", "node-lifecycle-controller", "you"],
+            remedy: "Power on node-1",
+        },
+    );
+}
+
+// ---- Storage.
+
+#[test]
+fn why_is_this_claim_pending_no_volume_fits_and_it_wants_no_class() {
+    let volumes = [volume("small", "1Gi", ", accessModes: [ReadWriteOnce]"), volume("other", "5Gi", ", accessModes: [ReadOnlyMany]")];
+    ask(
+        &sim(1, &[&volumes[0], &volumes[1], &claim("data", ", storageClassName: ''"), "+20"]),
+        &Answer {
+            of: "PersistentVolumeClaim/data",
+            headline: "No volume fits, and without a class none is made",
+            facts: &[
+                ("small", "has 1Gi, asked for 2Gi"),
+                ("other", "access ReadOnlyMany, asked for ReadWriteOnce"),
+                ("requests", "2Gi"),
+                ("class", "\"\""),
+            ],
+            then: &[],
+            by: &["you"],
+            remedy: "Make a volume of 2Gi: data-1",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_claim_pending_its_class_does_not_exist() {
+    let volume = volume("slow", "5Gi", ", accessModes: [ReadWriteOnce], storageClassName: slow");
+    ask(
+        &sim(1, &[&volume, &claim("data", ", storageClassName: fast"), "+20"]),
+        &Answer {
+            of: "PersistentVolumeClaim/data",
+            headline: "No volume fits, and class fast does not exist",
+            facts: &[("slow", "class slow, asked for fast")],
+            then: &[],
+            by: &["you"],
+            remedy: "Make the class fast",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_claim_pending_nobody_uses_it_yet() {
+    ask(
+        &sim(1, &[&claim("data", ", storageClassName: standard-wait"), "+20"]),
+        &Answer {
+            of: "PersistentVolumeClaim/data",
+            headline: "Its class waits for the first Pod that uses it",
+            facts: &[("class", "standard-wait")],
+            then: &[],
+            by: &["you"],
+            remedy: "Make a Pod that uses data",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_claim_pending_the_volume_is_of_another_mode() {
+    let block = volume("raw", "5Gi", ", accessModes: [ReadWriteOnce], volumeMode: Block");
+    ask(
+        &sim(1, &[&block, &claim("data", ", storageClassName: ''"), "+20"]),
+        &Answer {
+            of: "PersistentVolumeClaim/data",
+            headline: "No volume fits, and without a class none is made",
+            facts: &[("raw", "mode Block, asked for Filesystem")],
+            then: &[],
+            by: &["you"],
+            remedy: "Make a volume of 2Gi: data-1",
+        },
+    );
+}
+
+#[test]
+fn why_does_this_claim_not_go_a_pod_uses_it() {
+    let acts = [&*claim("data", ""), &pod("p", &claimed("data")), "+20", "kubectl delete pvc data --wait=false", "+20"];
+    ask(
+        &sim(1, &acts),
+        &Answer {
+            of: "PersistentVolumeClaim/data",
+            headline: "It is deleted, and goes when p no longer uses it",
+            facts: &[("says", "kubernetes.io/pvc-protection")],
+            then: &[],
+            by: &["you"],
+            remedy: "Delete p",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_claim_lost() {
+    let acts = [
+        &*volume("disk", "5Gi", ", accessModes: [ReadWriteOnce]"),
+        &claim("data", ", storageClassName: ''"),
+        "+20",
+        "kubectl patch pv disk --type=merge -p '{\"metadata\":{\"finalizers\":null}}'",
+        "kubectl delete pv disk --wait=false",
+        "+20",
+    ];
+    ask(
+        &sim(1, &acts),
+        &Answer {
+            of: "PersistentVolumeClaim/data",
+            headline: "Its volume disk is gone, and the data with it",
+            facts: &[],
+            then: &[],
+            by: &["persistentvolume-controller", "you"],
+            remedy: "Make a volume of 2Gi: the old name, without the data",
+        },
+    );
+}
+
+#[test]
+fn why_is_this_volume_not_used_again_it_is_kept() {
+    let acts = [
+        &*volume("disk", "5Gi", ", accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: Retain"),
+        &claim("data", ", storageClassName: ''"),
+        "+20",
+        "kubectl delete pvc data --wait=false",
+        "+20",
+    ];
+    let sim = sim(1, &acts);
+    ask(
+        &sim,
+        &Answer {
+            of: "PersistentVolume/disk",
+            headline: "Its claim data is gone; the volume is kept for nobody else",
+            facts: &[],
+            then: &[],
+            by: &["persistentvolume-controller", "pvc-protection-controller", "you"],
+            remedy: "Free disk for the next claim",
+        },
+    );
+    let spared = diagnose::diagnose(&sim, &key(&sim, "PersistentVolume/disk")).and_then(|found| found.spared);
+    assert_eq!(spared.as_deref(), Some("The data were not deleted: the reclaim policy is Retain."));
+}
+
+#[test]
+fn why_does_a_released_volume_not_serve_the_next_claim() {
+    let acts = [
+        &*volume("disk", "5Gi", ", accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: Retain"),
+        &claim("data", ", storageClassName: ''"),
+        "+20",
+        "kubectl delete pvc data --wait=false",
+        "+20",
+        &claim("next", ", storageClassName: ''"),
+        "+20",
+    ];
+    ask(
+        &sim(1, &acts),
+        &Answer {
+            of: "PersistentVolumeClaim/next",
+            headline: "No volume fits, and without a class none is made",
+            facts: &[("disk", "Released, for data")],
+            then: &[],
+            by: &["you"],
+            remedy: "Free disk for the next claim",
+        },
+    );
+}
+
+// ---- Network.
+
+#[test]
+fn why_has_this_service_no_endpoints_a_label_differs() {
+    let acts = [&*deployment("web", 2, "", PLAIN), &service("web", "{selector: {app: wbe}, ports: [{port: 80}]}"), "+20"];
+    ask(
+        &sim(1, &acts),
+        &Answer {
+            of: "Service/web",
+            headline: "It reaches nothing: no Pod has app=wbe",
+            facts: &[("selector wants", "app=wbe"), ("it has", "app=web")],
+            then: &[],
+            by: &["you"],
+            remedy: "Select app=web",
+        },
+    );
+}
+
+#[test]
+fn why_has_this_service_no_endpoints_no_pod_is_ready() {
+    let web = deployment("web", 1, "loopscope.dev/never-ready: 'true'", PLAIN);
+    ask(
+        &sim(1, &[&web, &service("web", "{selector: {app: web}, ports: [{port: 80}]}"), "+20"]),
+        &Answer {
+            of: "Service/web",
+            headline: "It reaches nothing: the Pod that matches is not ready",
+            facts: &[("Pods that match", "1"), ("ready", "0")],
+            then: &["Pod/web-"],
+            by: &["you"],
+            remedy: "Remove the annotation that keeps web",
+        },
+    );
+}
+
+#[test]
+fn why_has_this_service_no_endpoints_no_port_of_that_name() {
+    let web = pod("web", "{containers: [{name: c, image: nginx, ports: [{name: http, containerPort: 8080}]}]}");
+    ask(
+        &sim(1, &[&web, &service("web", "{selector: {app: web}, ports: [{port: 80, targetPort: web}]}"), "+20"]),
+        &Answer {
+            of: "Service/web",
+            headline: "It reaches nothing: no container has a port named web",
+            facts: &[("ports of the Pod", "http 8080")],
+            then: &[],
+            by: &["you"],
+            remedy: "Send to port 8080",
+        },
+    );
+}
+
+#[test]
+fn why_has_this_pod_no_name_its_service_does_not_exist() {
+    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 1\n  serviceName: db\n  selector: {matchLabels: \
+               {app: db}}\n  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: nginx}]}}\n";
+    ask(
+        &sim(1, &[set, "+20"]),
+        &Answer {
+            of: "StatefulSet/db",
+            headline: "Its Pods have no names in DNS: Service db does not exist",
+            facts: &[],
+            then: &[],
+            by: &["statefulset-controller", "you"],
+            remedy: "Make the Service db",
+        },
+    );
+}
+
+#[test]
+fn a_healthy_cluster_is_not_diagnosed() {
+    let acts =
+        [&*deployment("web", 3, "", PLAIN), &service("web", "{selector: {app: web}, ports: [{port: 80}]}"), &claim("data", ""), "+40"];
+    let sim = sim(3, &acts);
+    for kind in loopscope::api::kind::ALL {
+        for object in sim.list(*kind) {
+            assert_eq!(diagnose::diagnose(&sim, &object.key()), None);
+        }
+    }
+}
