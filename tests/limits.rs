@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 fn workload(kind: &str, spec: &Value) -> Value {
     let mut object = json!({ "apiVersion": "apps/v1", "kind": kind, "metadata": { "name": "x" }, "spec": {
-        "replicas": 1, "serviceName": "x", "selector": { "matchLabels": { "app": "x" } },
+        "replicas": 1, "selector": { "matchLabels": { "app": "x" } },
         "template": { "metadata": { "labels": { "app": "x" } }, "spec": { "containers": [{ "name": "c", "image": "a" }] } } } });
     for (key, value) in spec.as_object().unwrap() {
         object["spec"][key.as_str()] = value.clone();

@@ -310,7 +310,7 @@ fn undo(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
 
 /// The owner whose template can be changed, or the Pod itself.
 fn changed(sim: &Sim, object: &Rc<Object>) -> Option<(ObjectRef, &'static str, Vec<String>)> {
-    let Some(top) = owners(sim, &object.key()).pop() else { return None };
+    let top = owners(sim, &object.key()).pop()?;
     let delete = line("delete", &object.key(), " --wait=false");
     match top.kind {
         Kind::Deployment | Kind::DaemonSet => Some((top, "", Vec::new())),
