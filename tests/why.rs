@@ -630,6 +630,40 @@ fn why_is_this_pod_terminating_for_ever_its_node_is_down() {
     );
 }
 
+#[test]
+fn why_do_these_pods_keep_their_image_the_update_is_on_delete() {
+    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 2\n  updateStrategy: {type: OnDelete}\n  \
+               selector: {matchLabels: {app: db}}\n  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: 'nginx:1'}]}}\n";
+    ask(
+        &sim(1, &[set, "+20", "kubectl set image statefulset/db c=nginx:2", "+20"]),
+        &Answer {
+            of: "StatefulSet/db",
+            headline: "2 Pods keep the old revision: OnDelete",
+            facts: &[("new Pods", "0")],
+            then: &[],
+            by: &["statefulset-controller", "you"],
+            remedy: "Delete db-0",
+        },
+    );
+}
+
+#[test]
+fn why_does_the_cronjob_never_run_it_is_suspended() {
+    let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: tick}\nspec: {schedule: '* * * * *', suspend: true, jobTemplate: {spec: \
+                {template: {spec: {restartPolicy: Never, containers: [{name: c, image: busybox}]}}}}}\n";
+    ask(
+        &sim(1, &[cron, "+20"]),
+        &Answer {
+            of: "CronJob/tick",
+            headline: "It is suspended",
+            facts: &[("schedule", "* * * * *")],
+            then: &[],
+            by: &["you"],
+            remedy: "Let tick run",
+        },
+    );
+}
+
 // ---- Storage.
 
 #[test]

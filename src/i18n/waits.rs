@@ -72,7 +72,12 @@ pub fn waits(waits: &Waits) -> String {
 
 /// A short word for the state.
 pub fn tone(waits: &Waits) -> &'static str {
-    if waits.is_bad() { "Stuck" } else { "Waits" }
+    use Waits::*;
+    match waits {
+        NodesLeftOut(_) | NoService(_) | KeepsOld { .. } | NoSelector | Released(_) | NoDisruption | NotDue => "Note",
+        waits if waits.is_bad() => "Stuck",
+        _ => "Waits",
+    }
 }
 
 /// An amount of a resource: thousandths of cpu, bytes of the others.
