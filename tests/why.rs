@@ -598,7 +598,7 @@ fn why_has_this_node_no_pod_of_the_daemonset() {
 #[test]
 fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
     let mut sim = sim(2, &[&deployment("web", 3, "", PLAIN), "+20"]);
-    let victim = sim.list(Kind::Pod).map(|pod| pod.key()).last().unwrap();
+    let victim = sim.list(Kind::Pod).map(|pod| pod.key()).next_back().unwrap();
     act(&mut sim, &[&format!("fault unready pod/{}", victim.name), "+5", "kubectl scale deployment/web --replicas=2", "+20"]);
     let chain = words::chain(sim.journal(), &victim);
     let text = print(&[], &chain);
