@@ -900,3 +900,38 @@ fn a_healthy_cluster_is_not_diagnosed() {
         }
     }
 }
+
+/// Asks about everything after every step of a scenario.
+struct AskAll(Vec<String>);
+
+impl loopscope::scenario::Observer for AskAll {
+    fn advanced(&mut self, _: &Sim) {}
+
+    fn finished(&mut self, sim: &Sim, step: &loopscope::scenario::Finished) {
+        for kind in loopscope::api::kind::ALL {
+            for object in sim.list(*kind) {
+                let chain = diagnose::chain_of_waiting(sim, &object.key());
+                if let Some(first) = chain.first() {
+                    assert!(first.rows().iter().all(|(name, _)| !name.is_empty()) && first.remedies.iter().all(|r| !r.words().is_empty()));
+                    self.0.push(format!("step {}: {}: {} ({} links)", step.step, first.object, first.headline(), chain.len()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_object_of_every_scenario_can_be_asked_about() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/scenarios");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in files {
+        let scenario = loopscope::scenario::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let mut all = AskAll(Vec::new());
+        loopscope::scenario::run(&scenario, 1, usize::MAX, &mut all);
+        if std::env::var("SHOW").is_ok() {
+            println!("== {}", file.display());
+            all.0.iter().for_each(|line| println!("{line}"));
+        }
+    }
+}

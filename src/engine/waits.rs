@@ -364,6 +364,7 @@ impl Waits {
                 | Held(_)
                 | Released(_)
                 | NoSelector
+                | NoPods
                 | NotReady(_)
         )
     }

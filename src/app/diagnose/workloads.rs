@@ -194,7 +194,7 @@ pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
             let waits = match next.filter(|_| ordered) {
                 Some(next) => Waits::Ordinal { pod: name(ordinal).into(), then: name(next).into() },
                 None if pod.is_some() || found.is_some_and(|pod| pod.meta.is_deleting()) => {
-                    Waits::Pods { ready: status.ready_replicas, desired }
+                    Waits::Pods { ready: status.ready_replicas.min(desired - 1), desired }
                 }
                 None => return None,
             };
