@@ -65,12 +65,17 @@ fn failed(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
 /// A Pod whose kubelet says nothing.
 fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
+    if sim.get(&node).is_none() {
+        let mut out = Diagnosis::new(object, Waits::NodeMissing(pod.node_name.clone()));
+        out.cure(Cure::AddNode, &pod.node_name, "", &[["fault add-node ", &pod.node_name].concat()]);
+        return Some(out);
+    }
     let mut out = Diagnosis::new(object, Waits::NodeSilent(pod.node_name.clone()));
     out.since = sim.silent_since(&pod.node_name).map(|time| time.0 / 1000);
     out.cure(Cure::NodeUp, &pod.node_name, "", &[["fault node-up ", &pod.node_name].concat()]);
     let force = line("delete", &object.key(), " --force --grace-period=0");
     out.cure(Cure::ForceDelete, &object.meta.name, "", &[force]);
-    out.waits_for = sim.get(&node).map(|_| node);
+    out.waits_for = Some(node);
     Some(out)
 }
 
