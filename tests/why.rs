@@ -630,6 +630,40 @@ fn why_is_this_pod_terminating_for_ever_its_node_is_down() {
     );
 }
 
+#[test]
+fn why_do_these_pods_keep_their_image_the_update_is_on_delete() {
+    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 2\n  updateStrategy: {type: OnDelete}\n  \
+               selector: {matchLabels: {app: db}}\n  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: 'nginx:1'}]}}\n";
+    ask(
+        &sim(1, &[set, "+20", "kubectl set image statefulset/db c=nginx:2", "+20"]),
+        &Answer {
+            of: "StatefulSet/db",
+            headline: "2 Pods keep the old revision: OnDelete",
+            facts: &[("new Pods", "0")],
+            then: &[],
+            by: &["statefulset-controller", "you"],
+            remedy: "Delete db-0",
+        },
+    );
+}
+
+#[test]
+fn why_does_the_cronjob_never_run_it_is_suspended() {
+    let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: tick}\nspec: {schedule: '* * * * *', suspend: true, jobTemplate: {spec: \
+                {template: {spec: {restartPolicy: Never, containers: [{name: c, image: busybox}]}}}}}\n";
+    ask(
+        &sim(1, &[cron, "+20"]),
+        &Answer {
+            of: "CronJob/tick",
+            headline: "It is suspended",
+            facts: &[("schedule", "* * * * *")],
+            then: &[],
+            by: &["you"],
+            remedy: "Let tick run",
+        },
+    );
+}
+
 // ---- Storage.
 
 #[test]
@@ -863,6 +897,41 @@ fn a_healthy_cluster_is_not_diagnosed() {
     for kind in loopscope::api::kind::ALL {
         for object in sim.list(*kind) {
             assert_eq!(diagnose::diagnose(&sim, &object.key()), None);
+        }
+    }
+}
+
+/// Asks about everything after every step of a scenario.
+struct AskAll(Vec<String>);
+
+impl loopscope::scenario::Observer for AskAll {
+    fn advanced(&mut self, _: &Sim) {}
+
+    fn finished(&mut self, sim: &Sim, step: &loopscope::scenario::Finished) {
+        for kind in loopscope::api::kind::ALL {
+            for object in sim.list(*kind) {
+                let chain = diagnose::chain_of_waiting(sim, &object.key());
+                if let Some(first) = chain.first() {
+                    assert!(first.rows().iter().all(|(name, _)| !name.is_empty()) && first.remedies.iter().all(|r| !r.words().is_empty()));
+                    self.0.push(format!("step {}: {}: {} ({} links)", step.step, first.object, first.headline(), chain.len()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_object_of_every_scenario_can_be_asked_about() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/scenarios");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in files {
+        let scenario = loopscope::scenario::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let mut all = AskAll(Vec::new());
+        loopscope::scenario::run(&scenario, 1, usize::MAX, &mut all);
+        if std::env::var("SHOW").is_ok() {
+            println!("== {}", file.display());
+            all.0.iter().for_each(|line| println!("{line}"));
         }
     }
 }

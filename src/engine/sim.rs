@@ -207,6 +207,16 @@ impl Sim {
         self.scheduler.free_on(node)
     }
 
+    /// The objects of a kind that name the uid as an owner, as the loops see them: found without looking at all others.
+    pub fn owned(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
+        self.informers[MANAGER].cache.owned_of_kind(uid, kind)
+    }
+
+    /// The Pods on a node that have not ended.
+    pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Object>> {
+        self.scheduler.pods_on(node)
+    }
+
     /// Whether the scheduler is about to try a Pod.
     pub fn scheduler_busy(&self) -> bool {
         self.tasks.iter().any(|Reverse((_, _, task))| *task == Task::Schedule)

@@ -215,6 +215,8 @@ pub enum Waits {
     ClaimUnbound(Str),
     /// The kubelet of its node is silent.
     NodeSilent(Str),
+    /// Its node does not exist.
+    NodeMissing(Str),
     /// The image cannot be pulled.
     Image(Str),
     /// A container ends again and again.
@@ -364,6 +366,7 @@ impl Waits {
                 | Held(_)
                 | Released(_)
                 | NoSelector
+                | NoPods
                 | NotReady(_)
         )
     }

@@ -22,6 +22,7 @@ pub fn waits(waits: &Waits) -> String {
         ClaimLeaves(claim) => ["Its claim ", claim, " is being deleted"].concat(),
         ClaimLost(claim) => ["Its claim ", claim, " has lost its volume"].concat(),
         ClaimUnbound(claim) => ["Its claim ", claim, " is not bound"].concat(),
+        NodeMissing(node) => ["Its node ", node, " does not exist"].concat(),
         NodeSilent(node) => ["The kubelet of ", node, " is silent, so nobody acts on the Pod"].concat(),
         Image(image) => ["The image ", image, " cannot be pulled"].concat(),
         Crashes { container, code } => ["Container ", container, " ends with code ", &n(*code), " each time it is started"].concat(),
@@ -72,7 +73,12 @@ pub fn waits(waits: &Waits) -> String {
 
 /// A short word for the state.
 pub fn tone(waits: &Waits) -> &'static str {
-    if waits.is_bad() { "Stuck" } else { "Waits" }
+    use Waits::*;
+    match waits {
+        NodesLeftOut(_) | NoService(_) | KeepsOld { .. } | NoSelector | Released(_) | NoDisruption | NotDue => "Note",
+        waits if waits.is_bad() => "Stuck",
+        _ => "Waits",
+    }
 }
 
 /// An amount of a resource: thousandths of cpu, bytes of the others.

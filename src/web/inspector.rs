@@ -180,11 +180,16 @@ fn found(props: &Props) -> Html {
     let Some((first, rest)) = props.found.split_first() else { return Html::default() };
     let class = if first.waits.is_bad() { "failed" } else { "notready" };
     let rows = first.rows();
-    let links = rest.iter().map(|next| {
-        let (on_select, key) = (props.on_select.clone(), next.object.clone());
-        let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(key.clone())));
-        html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(next.object.kind.name()).0, 14) }<span><span class="mono">{ next.object.name.as_str() }</span>{ ": " }{ next.headline() }</span></button> }
-    });
+    let link = |key: &ObjectRef, words: String| {
+        let (on_select, own) = (props.on_select.clone(), key.clone());
+        let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(own.clone())));
+        html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ words }</span></button> }
+    };
+    let mut links: Vec<Html> = rest.iter().map(|next| link(&next.object, [": ", &next.headline()].concat())).collect();
+    // The last may wait for something that has nothing to say for itself.
+    if let Some(root) = props.found.last().and_then(|last| last.waits_for.as_ref()) {
+        links.push(link(root, [" (", root.kind.name(), ")"].concat()));
+    }
     // What does not help is not offered any more.
     let cures = first.remedies.iter().enumerate().filter(|(at, _)| props.helps.get(*at) != Some(&false)).map(|(_, remedy)| {
         let (on_cure, own) = (props.on_cure.clone(), remedy.clone());
@@ -197,7 +202,7 @@ fn found(props: &Props) -> Html {
             <p class="row"><span class={classes!("pill", class)}>{ icon("i-warn", 12) }{ crate::i18n::tone(&first.waits) }</span>if let Some(since) = first.since { <span class="meta">{ "since " }<span class="mono">{ clock(since) }</span></span> }</p>
             <p class="semi">{ first.headline() }</p>
             if !rows.is_empty() { { table(&rows, false) } }
-            if !rest.is_empty() { <p class="h-cap">{ "It waits for" }</p><div class="led">{ for links }</div> }
+            if !links.is_empty() { <p class="h-cap">{ "It waits for" }</p><div class="led">{ for links }</div> }
             if !first.remedies.is_empty() {
                 <p class="h-cap">{ if props.helps.is_empty() { "What may help" } else if props.helps.contains(&true) { "Tried on a copy of the cluster: this helps" } else { "Tried on a copy of the cluster: nothing of this helps" } }</p>
                 <div class="row wrap">{ for cures }if props.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ "Try on a copy" }</button> }</div>

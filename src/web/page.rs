@@ -30,6 +30,8 @@ use yew::prelude::*;
 const SLICE: f64 = 6.0;
 /// Tasks between two looks at the clock.
 const GRAIN: usize = 16;
+/// Milliseconds between two looks at what an object waits for, while the clock runs.
+const DIAGNOSIS: f64 = 300.0;
 /// Without an animation frame for so long, the page is not seen, and rests.
 const UNSEEN: f64 = 400.0;
 
@@ -124,6 +126,8 @@ pub struct Page {
     carry: f64,
     drawn: f64,
     asked: Option<f64>,
+    asked_at: f64,
+    asked_of: Option<(Option<ObjectRef>, u64, bool)>,
     frame: Closure<dyn FnMut()>,
     _timer: Interval,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
@@ -192,12 +196,18 @@ impl Page {
             self.chain_of = Some(of);
         }
         let asked = state.tab == Tab::Why && (self.right || self.over == Over::Inspector);
-        let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
-        // An equal answer keeps its pointer, so that its component need not look.
-        if *self.found != found {
-            self.found = Rc::new(found);
+        // While the clock runs, what an object waits for is looked up a few times a second, not in every frame.
+        let (now, of) = (dom::now(), (state.selected.clone(), state.run.turns, asked));
+        let rests = state.playing && self.asked_of.as_ref() == Some(&of) && now - self.asked_at < DIAGNOSIS;
+        if !rests {
+            let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
+            // An equal answer keeps its pointer, so that its component need not look.
+            if *self.found != found {
+                self.found = Rc::new(found);
+            }
+            self.helps = helps;
+            (self.asked_at, self.asked_of) = (now, Some(of));
         }
-        self.helps = helps;
         if self.console && self.words.is_empty() {
             self.words = Rc::new(crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string()).collect());
         }
@@ -420,6 +430,8 @@ impl Component for Page {
             carry: 0.0,
             drawn: 0.0,
             asked: None,
+            asked_at: 0.0,
+            asked_of: None,
             frame,
             _timer: timer,
             _listeners: listeners,

@@ -120,7 +120,7 @@ test('a node is powered off and on by its buttons, and its Pods say so', async (
   await page.getByRole('button', { name: 'Power off' }).click();
   for (let i = 0; i < 60; i++) await page.keyboard.press('.');
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'notready');
-  await page.getByRole('button', { name: 'Power on' }).click();
+  await page.getByRole('button', { name: 'Power on', exact: true }).click();
   for (let i = 0; i < 15; i++) await page.keyboard.press('.');
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'ready');
 });

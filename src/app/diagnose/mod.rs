@@ -167,6 +167,11 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
             return false;
         }
     }
+    // A CronJob that runs waits for its next run: that is as it should be.
+    if found.object.kind == Kind::CronJob && remedy.cure == Cure::Unsuspend {
+        copy.advance(Time(copy.now().0 + 1_000_000), tasks);
+        return diagnose(&copy, &found.object).is_none_or(|now| now.waits == Waits::NotDue);
+    }
     if remedy.cure == Cure::RunNow {
         // The schedule stays what it is; the run is what was asked for.
         copy.advance(Time(copy.now().0 + 1_000_000), tasks);

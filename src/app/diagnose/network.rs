@@ -37,7 +37,7 @@ pub fn service(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let matching: Vec<&Rc<Object>> = pods.iter().copied().filter(|pod| has(pod) == wanted.len()).collect();
     if let Some(first) = matching.first() {
         if ready {
-            return no_port(sim, object, body, first);
+            return no_port(object, body, first);
         }
         return none_ready(sim, object, &matching);
     }
@@ -107,7 +107,7 @@ fn none_ready(sim: &Sim, object: &Object, matching: &[&Rc<Object>]) -> Option<Di
 }
 
 /// Ready Pods, but none with a port of the name that is asked for.
-fn no_port(_sim: &Sim, object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosis> {
+fn no_port(object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosis> {
     let named = body.spec.ports.iter().position(|port| port.target_port.is_string())?;
     let mut out = Diagnosis::new(object, Waits::NoPort(body.spec.ports[named].target_port.as_str()?.into()));
     let pod: &Pod = pod.body();

@@ -4,7 +4,7 @@ use super::{Diagnosis, flag, free_name, line, owner, owners};
 use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod};
 use crate::api::storage::{PersistentVolumeClaim, StorageClass};
-use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
 use crate::engine::waits::{Cure, Fact, Label, Refuses, Waits};
 use crate::i18n::amount;
@@ -65,12 +65,17 @@ fn failed(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
 /// A Pod whose kubelet says nothing.
 fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
+    if sim.get(&node).is_none() {
+        let mut out = Diagnosis::new(object, Waits::NodeMissing(pod.node_name.clone()));
+        out.cure(Cure::AddNode, &pod.node_name, "", &[["fault add-node ", &pod.node_name].concat()]);
+        return Some(out);
+    }
     let mut out = Diagnosis::new(object, Waits::NodeSilent(pod.node_name.clone()));
     out.since = sim.silent_since(&pod.node_name).map(|time| time.0 / 1000);
     out.cure(Cure::NodeUp, &pod.node_name, "", &[["fault node-up ", &pod.node_name].concat()]);
     let force = line("delete", &object.key(), " --force --grace-period=0");
     out.cure(Cure::ForceDelete, &object.meta.name, "", &[force]);
-    out.waits_for = sim.get(&node).map(|_| node);
+    out.waits_for = Some(node);
     Some(out)
 }
 
@@ -184,13 +189,17 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
         let name = free_name(sim, Kind::Node, "", "node");
         out.cure(Cure::AddNode, &name, "", &[["fault add-node ", &name].concat()]);
     }
-    for (node, one) in &alone {
+    let harmless = out.remedies.len();
+    // A few nodes are enough: these cost somebody something, and finding them costs time.
+    for (node, one) in alone.iter().take(3) {
         match one {
             Refuses::Port { by, .. } | Refuses::Apart { from: by, .. } => {
                 make_room(sim, &ObjectRef::new(Kind::Pod, &object.meta.namespace, by), "", out);
             }
             Refuses::Short { what, asks, free, all } => {
-                lower(sim, object, what, *asks, nodes, out);
+                if out.remedies.len() == harmless {
+                    lower(sim, object, what, *asks, nodes, out);
+                }
                 if asks <= all {
                     room_for(sim, node, what, asks - free, out);
                 }
@@ -220,7 +229,7 @@ fn make_room(sim: &Sim, key: &ObjectRef, uses: &str, out: &mut Diagnosis) {
 /// The Pod of a node that would leave room enough, the smallest that does.
 fn room_for(sim: &Sim, node: &str, what: &'static str, short: i64, out: &mut Diagnosis) {
     let asks = |pod: &Pod| if what == "memory" { pod.spec.requests.memory } else { pod.spec.requests.cpu };
-    let on_node = sim.list(Kind::Pod).filter(|object| object.pod().is_some_and(|pod| pod.node_name == node && asks(pod) >= short));
+    let on_node = sim.pods_on(node).filter(|object| object.pod().is_some_and(|pod| asks(pod) >= short));
     let Some(other) = on_node.min_by_key(|object| object.pod().map_or(0, asks)) else { return };
     let uses = if what.is_empty() { "a place".into() } else { [&amount(what, other.pod().map_or(0, asks)), " ", what].concat() };
     make_room(sim, &other.key(), &uses, out);
@@ -297,7 +306,7 @@ fn undo(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
     };
     let Some(uid) = sim.get(&top).map(|top| top.meta.uid) else { return };
     let kind = if top.kind == Kind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
-    if sim.list(kind).filter(|set| set.meta.is_controlled_by(uid)).nth(1).is_none() {
+    if sim.owned(uid, kind).nth(1).is_none() {
         return;
     }
     let mut steps = vec![line("rollout undo", &top, "")];
@@ -308,13 +317,14 @@ fn undo(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
     out.cure(Cure::Undo, &top.name, "", &steps);
 }
 
-/// The owner whose template can be changed, or the Pod itself.
-fn changed(sim: &Sim, object: &Rc<Object>) -> Option<(ObjectRef, &'static str, Vec<String>)> {
+/// The owner whose template can be changed, and what else has to be done for the Pod to be replaced.
+fn changed(sim: &Sim, object: &Rc<Object>) -> Option<(ObjectRef, Vec<String>)> {
     let top = owners(sim, &object.key()).pop()?;
-    let delete = line("delete", &object.key(), " --wait=false");
     match top.kind {
-        Kind::Deployment | Kind::DaemonSet => Some((top, "", Vec::new())),
-        Kind::StatefulSet | Kind::ReplicaSet | Kind::ReplicationController => Some((top, "", vec![delete])),
+        Kind::Deployment | Kind::DaemonSet => Some((top, Vec::new())),
+        Kind::StatefulSet | Kind::ReplicaSet | Kind::ReplicationController => {
+            Some((top, vec![line("delete", &object.key(), " --wait=false")]))
+        }
         _ => None,
     }
 }
@@ -334,7 +344,7 @@ fn image(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, ou
     };
     let rest = [" ", &wanted.name, "=", &better].concat();
     let (key, mut steps) = match changed(sim, object) {
-        Some((top, _, steps)) => (top, steps),
+        Some((top, steps)) => (top, steps),
         None if object.meta.controller().is_none() => (object.key(), Vec::new()),
         None => return,
     };
@@ -344,7 +354,7 @@ fn image(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, ou
 
 /// What keeps a container from ending: without the annotation, or with the image's own command.
 fn behave(sim: &Sim, object: &Rc<Object>, container: &Str, out: &mut Diagnosis) {
-    let Some((top, _, steps)) = changed(sim, object) else { return };
+    let Some((top, steps)) = changed(sim, object) else { return };
     let patch = |change: &str| {
         let patch = line("patch", &top, &[" -p '{\"spec\":{\"template\":", change, "}}'"].concat());
         std::iter::once(patch).chain(steps.iter().cloned()).collect::<Vec<String>>()
@@ -385,7 +395,7 @@ fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     }
     undo(sim, object, &mut out);
     if object.meta.annotation("loopscope.dev/never-ready").is_some()
-        && let Some((top, _, mut steps)) = changed(sim, object)
+        && let Some((top, mut steps)) = changed(sim, object)
     {
         let rest = " -p '{\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\"loopscope.dev/never-ready\":null}}}}}'";
         steps.insert(0, line("patch", &top, rest));
@@ -411,7 +421,7 @@ pub fn node(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
             out.since(sim, ready.last_transition_time);
         }
     }
-    let pods = sim.list(Kind::Pod).filter(|other| matches!(&other.body, Body::Pod(pod) if pod.node_name == object.meta.name)).count();
+    let pods = sim.pods_on(&object.meta.name).count();
     out.count(Label::Now, pods as i64);
     out.cure(Cure::NodeUp, &object.meta.name, "", &[["fault node-up ", &object.meta.name, &flag(&object.key())].concat()]);
     Some(out)

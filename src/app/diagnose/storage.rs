@@ -114,7 +114,7 @@ fn offers(sim: &Sim, object: &Object, body: &PersistentVolumeClaim, out: &mut Di
     // A volume that its old claim has left, and that would fit but for that.
     let left = |volume: &&Rc<Object>| {
         let lacks = compare(object, body, volume);
-        matches!(&lacks, Unfit::Taken { phase, .. } if phase == "Released") && fits(object, body, volume) == Unfit::Fits
+        matches!(&lacks, Unfit::Taken { phase, .. } if phase == "Released") && fits(body, volume) == Unfit::Fits
     };
     if let Some(volume) = sim.list(Kind::PersistentVolume).find(left) {
         out.cure(Cure::FreeVolume, &volume.meta.name, "", &[free(volume)]);
@@ -183,10 +183,10 @@ fn compare(object: &Object, body: &PersistentVolumeClaim, volume: &Object) -> Un
     {
         return Unfit::Taken { by: by.name.clone(), phase: has.status.phase.clone() };
     }
-    fits(object, body, volume)
+    fits(body, volume)
 }
 
-fn fits(_object: &Object, body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
+fn fits(body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
     let has: &PersistentVolume = volume.body();
     if has.spec.storage_class_name != body.class() {
         return Unfit::Class { has: has.spec.storage_class_name.clone(), asks: body.class().into() };

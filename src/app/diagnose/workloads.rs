@@ -16,7 +16,10 @@ use std::rc::Rc;
 /// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits.
 fn stuck(sim: &Sim, owner: Uid) -> Option<Diagnosis> {
     let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
-    for pod in sim.list(Kind::Pod).filter(|pod| pod.meta.is_controlled_by(owner)) {
+    for pod in sim.owned(owner, Kind::Pod) {
+        if !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready()) {
+            continue;
+        }
         let (state, _) = status(pod);
         // Those that are well, or on their way, are not looked at any closer.
         if !matches!(state, PodState::Ready | PodState::Succeeded) {
@@ -87,7 +90,7 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Deployment = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
     let desired = spec.replicas;
-    let mut sets: Vec<&Rc<Object>> = sim.list(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(object.meta.uid)).collect();
+    let mut sets: Vec<&Rc<Object>> = sim.owned(object.meta.uid, Kind::ReplicaSet).collect();
     crate::order::sort_by_key(&mut sets, |set| revision(set));
     let newest = sets.last().copied();
     if let Some(condition) = failure(&status.conditions) {
@@ -191,7 +194,7 @@ pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
             let waits = match next.filter(|_| ordered) {
                 Some(next) => Waits::Ordinal { pod: name(ordinal).into(), then: name(next).into() },
                 None if pod.is_some() || found.is_some_and(|pod| pod.meta.is_deleting()) => {
-                    Waits::Pods { ready: status.ready_replicas, desired }
+                    Waits::Pods { ready: status.ready_replicas.min(desired - 1), desired }
                 }
                 None => return None,
             };
@@ -218,7 +221,7 @@ pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
             out.count(Label::Updated, status.updated_replicas);
             if manual {
                 let stale = |pod: &&Rc<Object>| pod.meta.label("controller-revision-hash") != Some(&status.update_revision);
-                let mine = sim.list(Kind::Pod).filter(|pod| pod.meta.is_controlled_by(object.meta.uid));
+                let mine = sim.owned(object.meta.uid, Kind::Pod);
                 let steps: Vec<String> = mine.filter(stale).take(20).map(|pod| line("delete", &pod.key(), " --wait=false")).collect();
                 out.cure(Cure::DeletePod, &name(first), "", &steps);
             } else {

@@ -35,6 +35,11 @@ impl Scheduler {
         out
     }
 
+    /// The Pods of a node.
+    pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Object>> {
+        self.nodes.get(node).into_iter().flat_map(|info| info.pods.values())
+    }
+
     /// What is free on a node.
     pub fn free_on(&self, node: &str) -> Resources {
         self.nodes.get(node).map_or_else(Resources::default, |info| info.allocatable.minus(info.requested))
@@ -116,9 +121,8 @@ fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> Refuses {
     let (affinity, namespace) = (&cycle.pod.spec.affinity, &cycle.object.meta.namespace);
     let homes = || cycle.nodes.values().filter_map(|info| Some((info.node.as_ref()?, info)));
     for term in &affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution {
-        for (home, info) in homes().filter(|(home, _)| same_domain(home, node, &term.topology_key)) {
+        for (_, info) in homes().filter(|(home, _)| same_domain(home, node, &term.topology_key)) {
             if let Some(other) = info.pods.values().find(|other| selects(term, namespace, other, cycle)) {
-                _ = home;
                 return Refuses::Apart { key: term.topology_key.clone(), from: other.meta.name.clone() };
             }
         }
