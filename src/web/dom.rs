@@ -1,6 +1,7 @@
 //! The browser, in the few words the components need. Everything that may be refused (storage in a sandboxed
 //! frame, the clipboard) is refused silently or told to the caller.
 
+use std::cell::RefCell;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{Document, Element, Window};
@@ -80,14 +81,28 @@ pub fn set_theme(dark: bool) {
     }
 }
 
-/// A colour or another token of the style sheet.
-pub fn token(style: &web_sys::CssStyleDeclaration, name: &str) -> String {
-    style.get_property_value(name).unwrap_or_default().trim().to_string()
+thread_local! {
+    /// The tokens read so far, and the theme they are of.
+    static TOKENS: RefCell<(String, Vec<(String, String)>)> = const { RefCell::new((String::new(), Vec::new())) };
 }
 
-/// The computed style of the root, where the tokens are.
-pub fn style() -> Option<web_sys::CssStyleDeclaration> {
-    window().get_computed_style(&document().document_element()?).ok().flatten()
+/// A colour or another token of the style sheet. Each is read once in a theme: reading one makes the browser settle the
+/// styles of the whole page.
+pub fn token(name: &str) -> String {
+    let Some(root) = document().document_element() else { return String::new() };
+    let theme = root.get_attribute("data-theme").unwrap_or_default();
+    TOKENS.with_borrow_mut(|(of, known)| {
+        if *of != theme {
+            (*of, *known) = (theme, Vec::new());
+        }
+        if let Some((_, value)) = known.iter().find(|(known, _)| known == name) {
+            return value.clone();
+        }
+        let style = window().get_computed_style(&root).ok().flatten();
+        let value = style.and_then(|style| style.get_property_value(name).ok()).unwrap_or_default().trim().to_string();
+        known.push((name.to_string(), value.clone()));
+        value
+    })
 }
 
 /// Tells the reader that the simulator has stopped; the box is drawn by `start.js`, without this module.

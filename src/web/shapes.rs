@@ -361,7 +361,6 @@ fn CellsView(props: &CellsProps) -> Html {
 
 /// One path per state; the shapes survive greyscale: full, half, ring, dashed, slashed, crossed.
 fn paint(canvas: &HtmlCanvasElement, cells: &Cells) {
-    let Some(style) = dom::style() else { return };
     let scale = dom::window().device_pixel_ratio().max(1.0);
     let rows = cells.states.len().div_ceil(cells.columns.max(1));
     let (w, h) = (cells.columns as f64 * cells.pitch, rows as f64 * cells.pitch);
@@ -376,7 +375,7 @@ fn paint(canvas: &HtmlCanvasElement, cells: &Cells) {
     let _ = context.scale(scale, scale);
     let s = cells.side;
     for state in PodState::ALL {
-        let colour = dom::token(&style, &format!("--st-{}", state.class()));
+        let colour = dom::token(&format!("--st-{}", state.class()));
         context.begin_path();
         for (i, _) in cells.states.iter().enumerate().filter(|(_, other)| **other == state) {
             let (x, y) = ((i % cells.columns) as f64 * cells.pitch, (i / cells.columns) as f64 * cells.pitch);
@@ -426,7 +425,7 @@ fn paint(canvas: &HtmlCanvasElement, cells: &Cells) {
                 context.move_to(x + s - 2.0, y + 2.0);
                 context.line_to(x + 2.0, y + s - 2.0);
             }
-            context.set_stroke_style_str(&dom::token(&style, "--on-status"));
+            context.set_stroke_style_str(&dom::token("--on-status"));
             context.stroke();
         }
     }

@@ -132,7 +132,6 @@ impl Lanes {
     fn paint(&mut self, props: &LanesProps) {
         let axis = self.axis(props);
         let Some(canvas) = self.canvas.cast::<HtmlCanvasElement>() else { return };
-        let Some(style) = dom::style() else { return };
         let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
         else {
             return;
@@ -151,14 +150,13 @@ impl Lanes {
             self.cached = Some((props.marks.len(), axis, blocks(&props.marks, &axis)));
         }
         let Some((_, _, merged)) = &self.cached else { return };
-        let paint = Paint { context: &context, style: &style, axis, props, width: self.width };
+        let paint = Paint { context: &context, axis, props, width: self.width };
         if props.slim { paint.slim(merged) } else { paint.lanes(merged) }
     }
 }
 
 struct Paint<'a> {
     context: &'a CanvasRenderingContext2d,
-    style: &'a web_sys::CssStyleDeclaration,
     axis: Axis,
     props: &'a LanesProps,
     width: f64,
@@ -166,7 +164,7 @@ struct Paint<'a> {
 
 impl Paint<'_> {
     fn token(&self, name: &str) -> String {
-        dom::token(self.style, name)
+        dom::token(name)
     }
 
     fn fill(&self, token: &str, rects: impl Iterator<Item = (f64, f64, f64, f64)>) {
