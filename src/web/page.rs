@@ -698,7 +698,9 @@ impl Page {
                 if self.picture.hidden > 0 {
                     <button type="button" class="pill notready" title="Show everything" onclick={link.callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(self.picture.hidden)) }{ icon("i-cross", 12) }</button>
                 }
+                if !matches!(state.view, View::Loops | View::Rollout) {
                 <input type="search" class="filter" aria-label="Filter: part of a name, kind:pod, app=nginx" placeholder="Filter" title="Part of a name, kind:pod, app=nginx" spellcheck="false" value={state.filter.clone()} oninput={filter} />
+                }
                 <button type="button" class="btn sm ghost" aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ if self.as_list { "Show as diagram" } else { "Show as list" } }</button>
                 if state.view == View::Loops { { self.mode(ctx) } }
                 { self.branches(ctx) }
