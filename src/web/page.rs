@@ -127,7 +127,6 @@ pub struct Page {
     drawn: f64,
     asked: Option<f64>,
     asked_at: f64,
-    asked_of: Option<(Option<ObjectRef>, u64, bool)>,
     frame: Closure<dyn FnMut()>,
     _timer: Interval,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
@@ -195,18 +194,10 @@ impl Page {
             self.caption = words::narrate(history);
             self.chain_of = Some(of);
         }
-        let asked = state.tab == Tab::Why && (self.right || self.over == Over::Inspector);
-        // While the clock runs, what an object waits for is looked up a few times a second, not in every frame.
-        let (now, of) = (dom::now(), (state.selected.clone(), state.run.turns, asked));
-        let rests = state.playing && self.asked_of.as_ref() == Some(&of) && now - self.asked_at < DIAGNOSIS;
-        if !rests {
-            let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
-            // An equal answer keeps its pointer, so that its component need not look.
-            if *self.found != found {
-                self.found = Rc::new(found);
-            }
-            self.helps = helps;
-            (self.asked_at, self.asked_of) = (now, Some(of));
+        if !state.playing {
+            drop(state);
+            self.diagnose();
+            state = self.state.borrow_mut();
         }
         if self.console && self.words.is_empty() {
             self.words = Rc::new(crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string()).collect());
@@ -219,6 +210,19 @@ impl Page {
                 self.words = Rc::new(self.words[..plurals].iter().cloned().chain(names).collect());
             }
         }
+    }
+
+    /// Looks up what the selected object waits for. While the clock runs this is a task of its own, a few times a second.
+    fn diagnose(&mut self) {
+        let state = self.state.borrow();
+        let asked = state.tab == Tab::Why && (self.right || self.over == Over::Inspector);
+        let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
+        // An equal answer keeps its pointer, so that its component need not look.
+        if *self.found != found {
+            self.found = Rc::new(found);
+        }
+        self.helps = helps;
+        self.asked_at = dom::now();
     }
 
     /// Keeps the address in step with the edits, half a second after the last.
@@ -431,7 +435,6 @@ impl Component for Page {
             drawn: 0.0,
             asked: None,
             asked_at: 0.0,
-            asked_of: None,
             frame,
             _timer: timer,
             _listeners: listeners,
@@ -443,7 +446,9 @@ impl Component for Page {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Tick => {
-                if self.tick() {
+                if dom::now() - self.asked_at > DIAGNOSIS && self.state.borrow().playing {
+                    self.diagnose();
+                } else if self.tick() {
                     self.draw();
                 }
                 return false;
@@ -455,12 +460,21 @@ impl Component for Page {
             Msg::Do(msg) => {
                 let talk = matches!(msg, Do::Kubectl(_));
                 let chose = matches!(msg, Do::Select(Some(_)));
+                let heavy = matches!(msg, Do::Apply);
                 self.state.borrow_mut().update(msg);
                 if talk && self.size.1 >= 700.0 && !self.narrow() {
                     self.console = true;
                 }
                 if chose && self.size.0 >= 768.0 && self.size.0 < 1280.0 {
                     self.right = true;
+                }
+                if chose {
+                    self.diagnose();
+                }
+                if heavy {
+                    // What it changed is drawn in a task of its own.
+                    self.draw();
+                    return false;
                 }
             }
             Msg::Changed => {}

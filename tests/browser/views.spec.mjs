@@ -83,7 +83,8 @@ test('the state at an instant is the state when that instant was the newest', as
   const then = await state();
   for (let i = 0; i < 10; i++) await page.keyboard.press('.');
   expect(await state()).not.toBe(then);
-  await scope(page, (at) => loopscope.seek(at), at);
+  // A seek shows a whole millisecond; the one before ends where this state began.
+  await scope(page, (at) => loopscope.seek(at - 0.001), at);
   expect(await state()).toBe(then);
   expect(await scope(page, () => loopscope.kubectl('get pods'))).toContain('web-0');
   await expect(page.getByText('You are viewing the past')).toBeVisible();
