@@ -239,6 +239,7 @@ impl<T: Json + Default> Spec<T> {
     }
 }
 
+#[inline(never)]
 fn whole<T: Json + Default>(map: Map<String, Value>) -> Result<T, String> {
     json::read(&Value::Object(map))
 }

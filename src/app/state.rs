@@ -474,6 +474,7 @@ impl State {
         }
     }
 
+    #[inline(never)]
     fn restart(&mut self) {
         let turns = self.run.turns + 1;
         self.run = Run::new(self.run.seed());
@@ -489,6 +490,7 @@ impl State {
         self.drawn = None;
     }
 
+    #[inline(never)]
     fn jump(&mut self, forward: bool) {
         let now = self.run.now();
         let mut acts = self.run.journal().iter().filter(|entry| entry.actor.name == "user").map(|entry| entry.time.0 / 1000);
@@ -501,6 +503,7 @@ impl State {
     }
 
     /// A slice of the way to where nothing but Events changes for three seconds.
+    #[inline(never)]
     pub fn settle(&mut self, budget: usize) {
         if self.settling && self.run.settle(budget) {
             self.settling = false;
@@ -509,6 +512,7 @@ impl State {
     }
 
     /// What is done in the past forks the history there; the future that was is kept.
+    #[inline(never)]
     fn fork(&mut self) {
         if self.run.in_past() {
             self.update(Msg::Branch);
@@ -557,6 +561,7 @@ impl State {
             .next()
     }
 
+    #[inline(never)]
     fn kubectl(&mut self, line: &str) {
         let line = line.trim();
         if line.is_empty() {
@@ -691,6 +696,7 @@ impl State {
     }
 
     /// The chart of the selected workload, or of the first there is.
+    #[inline(never)]
     fn rollout(&mut self, width: f64) -> Scene {
         let get = |key: &ObjectRef| self.run.get(key).cloned();
         let selected = self.selected.as_ref().and_then(|key| super::track::subject(key, &get));

@@ -52,7 +52,7 @@ pub fn short_count(n: u64) -> String {
 pub fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
+        Some(first) => [first.to_ascii_uppercase()].into_iter().chain(chars).collect(),
         None => String::new(),
     }
 }

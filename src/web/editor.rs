@@ -68,6 +68,7 @@ impl Editor {
         }
     }
 
+    #[inline(never)]
     fn tab(area: &HtmlTextAreaElement, back: bool) {
         let (from, to) = selection(area);
         let text = area.value();
@@ -91,6 +92,7 @@ impl Editor {
         let _ = area.set_selection_range(first as u32, (first + shifted.encode_utf16().count()) as u32);
     }
 
+    #[inline(never)]
     fn enter(area: &HtmlTextAreaElement) {
         let (from, _) = selection(area);
         let units: Vec<u16> = area.value().encode_utf16().take(from).collect();
@@ -281,6 +283,7 @@ impl Editor {
     }
 }
 
+#[inline(never)]
 fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
     let fix = diagnostic.fix.clone().map(|word| {
         let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
@@ -295,6 +298,7 @@ fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
 }
 
 /// Lines that are not in the old text at their place: a common head and tail, and what is between.
+#[inline(never)]
 fn changed(new: &[&str], old: &[&str]) -> Vec<bool> {
     if old == [""] {
         return vec![false; new.len()];

@@ -134,6 +134,7 @@ pub struct Page {
 
 impl Page {
     /// Lets the clock run for the time that has passed, in slices.
+    #[inline(never)]
     fn tick(&mut self) -> bool {
         let now = dom::now();
         let passed = (now - self.last).clamp(0.0, 100.0);
@@ -239,6 +240,7 @@ impl Page {
         self.size.0 < 768.0 && !self.embed
     }
 
+    #[inline(never)]
     fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
         let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
         let tag = target.as_ref().map(|target| target.tag_name()).unwrap_or_default();
@@ -316,6 +318,7 @@ impl Page {
         false
     }
 
+    #[inline(never)]
     fn snippet(&self) -> String {
         let state = self.state.borrow();
         let base = dom::address();
@@ -329,6 +332,7 @@ impl Page {
 }
 
 /// Moves the focus to the next landmark.
+#[inline(never)]
 fn landmarks(back: bool) {
     const ALL: [&str; 5] = ["#manifest textarea", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
     let document = dom::document();
@@ -401,7 +405,6 @@ impl Component for Page {
         listen(&dom::window(), "resize", Box::new(move |_| to.send_message(Msg::Resized)));
         let to = ctx.link().clone();
         listen(&dom::window(), "hashchange", Box::new(move |_| to.send_message(Msg::Hash)));
-        window::offer(&state, &ctx.link().callback(|()| Msg::Changed));
 
         let size = dom::size();
         let mut page = Page {
@@ -564,12 +567,12 @@ impl Component for Page {
             self.full(ctx)
         };
         let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ &self.state.borrow().notice }</span></div> });
-        html! { <>{ page }{ self.dialog(ctx) }{ error }{ said }{ live }</> }
+        html! { <>{ page }if self.over != Over::Nothing { { self.dialog(ctx) } }{ error }{ said }{ live }</> }
     }
 
-    fn rendered(&mut self, _: &Context<Self>, first: bool) {
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
         if first {
-            window::started();
+            window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
         }
     }
 }
@@ -591,7 +594,7 @@ impl Page {
         );
         let state = self.state.borrow();
         let rail = |side: &'static str, words: &'static str, name: &'static str, open: Callback<MouseEvent>| {
-            html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={format!("Show the {}", words.to_lowercase())} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ words }</span></div> }
+            html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={format!("Show the {}", words.to_ascii_lowercase())} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ words }</span></div> }
         };
         html! {
             <div class={class}>
@@ -744,6 +747,7 @@ impl Page {
     }
 
     /// The branches of the history, once there is more than one.
+    #[inline(never)]
     fn branches(&self, ctx: &Context<Self>) -> Html {
         let (shown, others) = self.state.borrow().run.branches();
         if others.is_empty() {
@@ -803,6 +807,7 @@ impl Page {
         }
     }
 
+    #[inline(never)]
     fn past(&self, ctx: &Context<Self>) -> Html {
         if !self.state.borrow().run.in_past() || self.embed {
             return Html::default();
@@ -832,6 +837,7 @@ impl Page {
         }
     }
 
+    #[inline(never)]
     fn embedded(&self, ctx: &Context<Self>) -> Html {
         let full = format!("{}{}", dom::address(), permalink::encode(&self.state.borrow().link()));
         html! {
@@ -846,6 +852,7 @@ impl Page {
         }
     }
 
+    #[inline(never)]
     fn phone(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
@@ -876,6 +883,7 @@ impl Page {
         }
     }
 
+    #[inline(never)]
     fn dialog(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let close = link.callback(|_: MouseEvent| Msg::Over(Over::Nothing));

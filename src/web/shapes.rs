@@ -141,44 +141,74 @@ fn content(item: &Item) -> Html {
         Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={item.rect.w == 216.0} height={item.rect.h} /> },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
-        Body::Volume { fact } => html! {
-            <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ crate::app::format::middle(name, 13) }</b><small class="ell">{ fact }</small></div></div>
-        },
-        Body::Class { reclaim } => html! {
-            <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ name }</b><small>{ format!("reclaim: {reclaim}") }</small></div>
-        },
+        Body::Volume { fact } => volume(name, fact),
+        Body::Class { reclaim } => class(name, reclaim),
         Body::Node(body) => node(name, body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
-        Body::Inert => html! {
-            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ name }</b></div></div>
-        },
+        Body::Inert => inert(item),
         Body::Note(text) => html! { { text } },
-        Body::Store { version } => html! {
-            <>
-                <div class="hd"><span class="kicon cluster">{ icon("i-apiserver", 18) }</span><div class="grow"><b>{ "API server" }</b><small>{ "watch · write" }</small></div></div>
-                <div class="hd"><span class="kicon cluster">{ icon("i-etcd", 18) }</span><div class="grow"><b>{ "etcd" }</b><small>{ "resourceVersion " }<em class="mono">{ version }</em></small></div></div>
-            </>
-        },
-        Body::Loop { title, glyph, queue, .. } => html! {
-            <>
-                <span class="ring">{ icon(glyph, 18) }</span>
-                <span class="nm"><b>{ title }</b>
-                    <i class="keys">{ for (0..(*queue).min(6)).map(|_| html! { <i /> }) }if *queue > 6 { { format!("+{}", queue - 6) } }</i>
-                </span>
-            </>
-        },
+        Body::Store { version } => store(*version),
+        Body::Loop { title, glyph, queue, .. } => loop_of(title, glyph, *queue),
         Body::Pass(pass) => super::pass::view(pass),
-        Body::Terminal { state, title, lines } => html! {
-            <>
-                <div class="hd">{ icon(state.glyph(), 24) }<div class="grow"><small>{ "Pod · client" }</small><b class="ell">{ title }</b></div></div>
-                <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
-                    Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
-                    None => html! { <p>{ line }</p> },
-                }) }</pre>
-            </>
-        },
+        Body::Terminal { state, title, lines } => terminal(*state, title, lines),
         Body::Table(of) => table(of),
         Body::Chart(of) => chart(of, item.rect.w, item.rect.h),
+    }
+}
+
+#[inline(never)]
+fn class(name: &str, reclaim: &str) -> Html {
+    html! {
+        <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ name }</b><small>{ format!("reclaim: {reclaim}") }</small></div>
+    }
+}
+
+#[inline(never)]
+fn store(version: u64) -> Html {
+    html! {
+        <>
+            <div class="hd"><span class="kicon cluster">{ icon("i-apiserver", 18) }</span><div class="grow"><b>{ "API server" }</b><small>{ "watch · write" }</small></div></div>
+            <div class="hd"><span class="kicon cluster">{ icon("i-etcd", 18) }</span><div class="grow"><b>{ "etcd" }</b><small>{ "resourceVersion " }<em class="mono">{ version }</em></small></div></div>
+        </>
+    }
+}
+
+#[inline(never)]
+fn loop_of(title: &str, glyph: &'static str, queue: usize) -> Html {
+    html! {
+        <>
+            <span class="ring">{ icon(glyph, 18) }</span>
+            <span class="nm"><b>{ title }</b>
+                <i class="keys">{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
+            </span>
+        </>
+    }
+}
+
+#[inline(never)]
+fn terminal(state: PodState, title: &str, lines: &[String]) -> Html {
+    html! {
+        <>
+            <div class="hd">{ icon(state.glyph(), 24) }<div class="grow"><small>{ "Pod · client" }</small><b class="ell">{ title }</b></div></div>
+            <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
+                Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
+                None => html! { <p>{ line }</p> },
+            }) }</pre>
+        </>
+    }
+}
+
+#[inline(never)]
+fn volume(name: &str, fact: &str) -> Html {
+    html! {
+        <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ crate::app::format::middle(name, 13) }</b><small class="ell">{ fact }</small></div></div>
+    }
+}
+
+#[inline(never)]
+fn inert(item: &Item) -> Html {
+    html! {
+        <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ &item.id.name }</b></div></div>
     }
 }
 
@@ -194,6 +224,7 @@ fn chart(of: &Chart, width: f64, height: f64) -> Html {
     }
 }
 
+#[inline(never)]
 fn table(of: &Table) -> Html {
     let cell = |text: &String| match text.strip_prefix("✓ ") {
         Some(word) => html! { <td class="ok">{ icon("i-check", 12) }{ word }</td> },
@@ -240,6 +271,7 @@ fn controller(of: &Controller, width: f64) -> Html {
     }
 }
 
+#[inline(never)]
 fn wide(of: &Controller) -> Html {
     html! {
         <>
@@ -252,6 +284,7 @@ fn wide(of: &Controller) -> Html {
     }
 }
 
+#[inline(never)]
 fn ticket(item: &Item, fact: &str) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
     let d = format!(
@@ -275,6 +308,7 @@ fn ticket(item: &Item, fact: &str) -> Html {
     }
 }
 
+#[inline(never)]
 fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
     html! {
@@ -290,6 +324,7 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
     }
 }
 
+#[inline(never)]
 fn node(name: &str, body: &NodeBody) -> Html {
     let pill = match (body.ready, body.cordoned) {
         (false, _) => html! { <span class="pill failed">{ icon("i-error", 12) }{ "NotReady" }</span> },
@@ -315,6 +350,7 @@ fn node(name: &str, body: &NodeBody) -> Html {
     }
 }
 
+#[inline(never)]
 fn tray(title: &str, aside: &str, head: &str, rows: &[(String, String)]) -> Html {
     html! {
         <>

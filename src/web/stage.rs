@@ -159,6 +159,7 @@ impl Stage {
         })
     }
 
+    #[inline(never)]
     fn choose(&self, ctx: &Context<Self>, event: &MouseEvent) {
         let scene = &ctx.props().scene;
         let Some(item) = self.item_at(event.target()).and_then(|index| scene.items.get(index)) else {
@@ -175,6 +176,7 @@ impl Stage {
         pick(ctx.props(), &item.id);
     }
 
+    #[inline(never)]
     fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
             return false;
@@ -228,6 +230,7 @@ impl Stage {
         true
     }
 
+    #[inline(never)]
     fn drag(&mut self, event: &PointerEvent) -> bool {
         let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
         let Some(at) = self.pointers.iter().position(|pointer| pointer.0 == event.pointer_id()) else { return false };
@@ -463,6 +466,7 @@ impl Component for Stage {
 }
 
 /// The same objects as a nested list.
+#[inline(never)]
 fn list(scene: &Scene, on_select: &Callback<Option<ObjectRef>>) -> Html {
     let rows = scene.items.iter().enumerate().filter(|(_, item)| !item.label.is_empty()).map(|(index, item)| {
         let depth = scene.depth(index);

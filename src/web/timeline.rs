@@ -121,6 +121,7 @@ impl Lanes {
         Axis { from: 0, to: (end * 1.1) as u64, width: (self.width - left - right).max(1.0) }
     }
 
+    #[inline(never)]
     fn seek(&self, ctx: &Context<Self>, event: &PointerEvent) {
         let Some(canvas) = self.canvas.cast::<Element>() else { return };
         let (left, _) = Self::sides(ctx.props().slim);
@@ -187,6 +188,7 @@ impl Paint<'_> {
         self.context.fill();
     }
 
+    #[inline(never)]
     fn slim(&self, merged: &[Block]) {
         let width = self.axis.width;
         let now = self.axis.x(self.props.now).min(width - 7.0).max(7.0);
@@ -281,6 +283,7 @@ impl Paint<'_> {
         }
     }
 
+    #[inline(never)]
     fn hatch(&self, from: f64, to: f64) {
         let c = self.context;
         c.save();
@@ -300,6 +303,7 @@ impl Paint<'_> {
         c.restore();
     }
 
+    #[inline(never)]
     fn curve(&self, left: f64, row: impl Fn(u8) -> f64) {
         let c = self.context;
         let at = |(time, lane): (u64, u8)| (left + self.axis.x(time), row(lane) + 6.0);

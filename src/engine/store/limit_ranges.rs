@@ -19,6 +19,7 @@ impl ApiServer {
     }
 
     /// Fills in what a client's new Pod leaves open; this comes before validation.
+    #[inline(never)]
     pub(super) fn fill_limits(&self, kind: Kind, value: &mut Value) {
         if kind == Kind::Pod {
             let namespace = value["metadata"]["namespace"].as_str().filter(|n| !n.is_empty()).unwrap_or("default").to_owned();
@@ -27,6 +28,7 @@ impl ApiServer {
     }
 
     /// Holds a new object to the LimitRanges of its namespace.
+    #[inline(never)]
     pub(super) fn limit(&self, object: &mut Object) -> Result<(), ApiError> {
         if !matches!(object.kind, Kind::Pod | Kind::PersistentVolumeClaim) {
             return Ok(());
@@ -68,6 +70,7 @@ fn limits_of<'a>(ranges: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a
 }
 
 /// Fills in the requests and limits that a Pod's containers do not have, and says so in an annotation.
+#[inline(never)]
 fn fill_limits(pod: &mut Value, ranges: &[Value]) {
     let mut said = Vec::new();
     for kind in ["containers", "initContainers"] {
@@ -154,6 +157,7 @@ fn aggregate(errors: Vec<String>) -> Result<(), String> {
 }
 
 /// Compares what is asked for (by `requests` or `limits` and resource) with one range.
+#[inline(never)]
 fn check(errors: &mut Vec<String>, limit: &Value, kind: &str, asked: &dyn Fn(&str, &str) -> Option<Quantity>) {
     let bounds =
         |name: &str| limit[name].as_object().into_iter().flatten().filter_map(|(name, value)| Some((name.clone(), amount(value)?)));

@@ -6,6 +6,7 @@ use super::names::{is_label_value, is_qualified_name};
 use super::{Errors, list, meta, text};
 use serde_json::Value;
 
+#[inline(never)]
 pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
     node_affinity(errors, &affinity["nodeAffinity"], &format!("{field}.nodeAffinity"));
     for kind in ["podAffinity", "podAntiAffinity"] {
@@ -85,6 +86,7 @@ fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
+#[inline(never)]
 pub fn tolerations(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, toleration) in list(spec, "tolerations").iter().enumerate() {
         let at = format!("{field}[{index}]");
@@ -117,6 +119,7 @@ pub fn tolerations(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
+#[inline(never)]
 pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
         let at = format!("{field}[{index}]");
@@ -140,6 +143,7 @@ pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
+#[inline(never)]
 pub fn taints(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, taint) in list(spec, "taints").iter().enumerate() {
         let at = format!("{field}[{index}]");
