@@ -90,8 +90,8 @@
         return bringRest(exports);
       })
       .then(function () {
-        if (!plain) wasm_bindgen.open();
         wasm_bindgen.whole();
+        if (!plain) wasm_bindgen.open();
         release();
       })
       .catch(function (error) {

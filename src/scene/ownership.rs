@@ -48,7 +48,9 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         y = tree(model, root, columns, y, total, selected, &mut out, &mut drawn_claims) + BETWEEN + 8.0;
     }
     orphans(model, y, &mut out, &drawn_claims);
-    rails(model, &services, &mut out);
+    if !model.services.is_empty() {
+        rails(model, &services, &mut out);
+    }
     aims(model, &policies, &mut out);
     out.finish(LEFT)
 }

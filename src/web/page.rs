@@ -12,7 +12,7 @@ use super::topbar::{Topbar, logo, tabs};
 use super::{SHOWN, STOPPED, console, dom, window};
 use crate::api::{Body, Kind, Object, ObjectRef, Time};
 use crate::app::diagnose::{Diagnosis, Remedy};
-use crate::app::format::clock;
+use crate::app::format::{Px, clock};
 use crate::app::state::{Picture, Tab, View};
 use crate::app::words::{self, Reason};
 use crate::app::{Msg as Do, State, examples, permalink, speed};
@@ -178,38 +178,50 @@ impl Page {
         SHOWN.set(state.run.now());
         self.picture = state.picture();
         self.marks = state.marks();
-        let happened = state.run.happened();
-        let of = (state.selected.clone(), happened, state.run.turns);
-        if self.chain_of.as_ref() != Some(&of) {
-            let history = &state.run.journal()[..happened.min(state.run.journal().len())];
-            self.chain = Rc::new(state.selected.as_ref().map(|key| words::chain(history, key)).unwrap_or_default());
-            self.led =
-                Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
-            let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
-            self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
-            let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.key() == state.selected);
-            let mut events: Vec<Rc<Object>> =
-                if state.selected.is_some() { state.run.sim().list(Kind::Event).filter(about).cloned().collect() } else { Vec::new() };
-            crate::order::sort_by_key(&mut events, |object| object.meta.resource_version);
-            self.events = Rc::new(events);
-            self.caption = words::narrate(history);
-            self.chain_of = Some(of);
-        }
-        if !state.playing {
-            drop(state);
-            self.diagnose();
-            state = self.state.borrow_mut();
-        }
-        if self.console && self.words.is_empty() {
-            self.words = Rc::new(crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string()).collect());
+        let playing = state.playing;
+        drop(state);
+        if window::is_whole() {
+            self.explain();
+            if !playing {
+                self.diagnose();
+            }
         }
         if self.console {
-            let plurals = crate::api::kind::ALL.len();
-            if state.run.version().1.is_multiple_of(16) || self.words.len() == plurals {
-                let names =
-                    state.run.objects().into_iter().filter(|object| object.kind.info().animated).map(|object| object.meta.name.to_string());
-                self.words = Rc::new(self.words[..plurals].iter().cloned().chain(names).collect());
-            }
+            self.complete();
+        }
+    }
+
+    /// Why what is selected is as it is.
+    #[inline(never)]
+    fn explain(&mut self) {
+        let state = self.state.borrow();
+        let happened = state.run.happened();
+        let of = (state.selected.clone(), happened, state.run.turns);
+        if self.chain_of.as_ref() == Some(&of) {
+            return;
+        }
+        let history = &state.run.journal()[..happened.min(state.run.journal().len())];
+        self.chain = Rc::new(state.selected.as_ref().map(|key| words::chain(history, key)).unwrap_or_default());
+        self.led = Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
+        let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
+        self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
+        let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.key() == state.selected);
+        let mut events: Vec<Rc<Object>> =
+            if state.selected.is_some() { state.run.sim().list(Kind::Event).filter(about).cloned().collect() } else { Vec::new() };
+        crate::order::sort_by_key(&mut events, |object| object.meta.resource_version);
+        self.events = Rc::new(events);
+        self.caption = words::narrate(history);
+        self.chain_of = Some(of);
+    }
+
+    /// What the console completes: kinds, and names of objects.
+    #[inline(never)]
+    fn complete(&mut self) {
+        let state = self.state.borrow();
+        let kinds = || crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string());
+        if state.run.version().1.is_multiple_of(16) || self.words.len() <= crate::api::kind::ALL.len() {
+            let objects = state.run.objects().into_iter().filter(|object| object.kind.info().animated);
+            self.words = Rc::new(kinds().chain(objects.map(|object| object.meta.name.to_string())).collect());
         }
     }
 
@@ -449,7 +461,7 @@ impl Component for Page {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Tick => {
-                if dom::now() - self.asked_at > DIAGNOSIS && self.state.borrow().playing {
+                if window::is_whole() && dom::now() - self.asked_at > DIAGNOSIS && self.state.borrow().playing {
                     self.diagnose();
                 } else if self.tick() {
                     self.draw();
@@ -614,7 +626,7 @@ impl Page {
     fn topbar(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let example = examples::ALL.iter().position(|example| example.text == &*state.text);
+        let example = examples::of(&state.text);
         html! {
             <Topbar
                 view={state.view}
@@ -625,7 +637,7 @@ impl Page {
                 on_view={link.callback(|view| Msg::Do(Do::View(view)))}
                 on_example={link.callback(|index: usize| {
                     let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
-                    Msg::Do(Do::Load(example.text.into(), View::from_word(example.view)))
+                    Msg::Do(Do::Load((example.text)().into(), View::from_word(example.view)))
                 })}
                 on_theme={link.callback(|()| Msg::Theme)}
                 on_share={link.callback(|()| Msg::Share)}
@@ -639,7 +651,7 @@ impl Page {
     fn editor(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let file = examples::ALL.iter().find(|example| example.text == &*state.text).map_or("manifest.yaml", |example| example.file);
+        let file = examples::of(&state.text).map_or("manifest.yaml", |at| examples::ALL[at].file);
         let narrow = self.narrow();
         html! {
             <Editor
@@ -657,6 +669,15 @@ impl Page {
     }
 
     fn inspector(&self, ctx: &Context<Self>) -> Html {
+        if window::is_whole() {
+            self.inspect(ctx)
+        } else {
+            html! { <aside class="panel right" aria-label="Inspector" aria-busy="true" /> }
+        }
+    }
+
+    #[inline(never)]
+    fn inspect(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
         let narrow = self.narrow();
@@ -747,25 +768,9 @@ impl Page {
     }
 
     /// The branches of the history, once there is more than one.
-    #[inline(never)]
     fn branches(&self, ctx: &Context<Self>) -> Html {
         let (shown, others) = self.state.borrow().run.branches();
-        if others.is_empty() {
-            return Html::default();
-        }
-        let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
-        crate::order::sort(&mut all);
-        let onchange = ctx.link().batch_callback(|event: Event| {
-            let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
-            Some(Msg::Do(Do::Switch(value.parse().ok()?)))
-        });
-        html! {
-            <label class="picker small"><span class="word">{ "branch" }</span>
-                <select aria-label="Branch of the history" onchange={onchange}>
-                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
-                </select>{ icon("i-down", 14) }
-            </label>
-        }
+        if others.is_empty() { Html::default() } else { branch_picker(ctx, shown, others) }
     }
 
     fn budget(&self) -> Html {
@@ -781,7 +786,7 @@ impl Page {
                 <><h2>{ "Nothing here yet" }</h2><p>{ "Apply a manifest, or start with an example." }</p>
                 { for examples::ALL.iter().map(|example| {
                     let (text, view) = (example.text, example.view);
-                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text.into(), View::from_word(view))))}>{ example.title }</button> }
+                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text().into(), View::from_word(view))))}>{ example.title }</button> }
                 }) }</>
             },
             View::Nodes => html! { <p>{ "The cluster has no Node." }</p> },
@@ -948,9 +953,9 @@ fn Strip(props: &StripProps) -> Html {
         let wide = pitch >= 58.0;
         html! {
             <g class={classes!("cell", cell.state.class(), cell.new.then_some("new"))}>
-                <rect x={x(at).to_string()} y="18" width={(pitch - if width > 0.0 { 0.0 } else { 4.0 }).max(1.0).to_string()} height="16" rx={if width > 0.0 { "0" } else { "4" }} />
-                if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={(x(at) + 5.0).to_string()} y="20" width="12" height="12" /> }
-                if wide { <text x={(x(at) + 22.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
+                <rect x={Px(x(at)).to_string()} y="18" width={Px((pitch - if width > 0.0 { 0.0 } else { 4.0 }).max(1.0)).to_string()} height="16" rx={if width > 0.0 { "0" } else { "4" }} />
+                if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(x(at) + 5.0).to_string()} y="20" width="12" height="12" /> }
+                if wide { <text x={Px(x(at) + 22.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
             </g>
         }
     });
@@ -962,11 +967,29 @@ fn Strip(props: &StripProps) -> Html {
             <div class="b-words"><h2>{ "Rollout budget" }</h2><p>{ format!("surge {}", budget.surge) }<br />{ format!("unavailable {}", budget.unavailable) }</p></div>
             <svg width="384" height="56" role="img" aria-label={budget.label()}>
                 { for cells }
-                <path class="limit" d={format!("M{least} 14V50")} /><path class="limit" d={format!("M{most} 2V38")} />
-                <text class="lim" x={x1.to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", budget.at_least) }</text>
-                <text class="lim" x={x2.to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", budget.at_most, if budget.at_most == 1 { "" } else { "s" }) }</text>
+                <path class="limit" d={format!("M{} 14V50", Px(least))} /><path class="limit" d={format!("M{} 2V38", Px(most))} />
+                <text class="lim" x={Px(x1).to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", budget.at_least) }</text>
+                <text class="lim" x={Px(x2).to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", budget.at_most, if budget.at_most == 1 { "" } else { "s" }) }</text>
             </svg>
             <div class="grow b-next"><h3>{ &budget.head }</h3><p>{ &budget.text }</p></div>
         </section>
+    }
+}
+
+/// The branches of the history, to choose from.
+#[inline(never)]
+fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>) -> Html {
+    let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
+    crate::order::sort(&mut all);
+    let onchange = ctx.link().batch_callback(|event: Event| {
+        let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
+        Some(Msg::Do(Do::Switch(value.parse().ok()?)))
+    });
+    html! {
+        <label class="picker small"><span class="word">{ "branch" }</span>
+            <select aria-label="Branch of the history" onchange={onchange}>
+                { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
+            </select>{ icon("i-down", 14) }
+        </label>
     }
 }

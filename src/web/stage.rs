@@ -3,6 +3,7 @@
 use super::dom::{self, icon};
 use super::shapes::{Shape, over, still, under};
 use crate::api::{Kind, ObjectRef};
+use crate::scene::format::Px;
 use crate::scene::model::{Id, PodState};
 use crate::scene::shape::{Body, Item, Scene};
 use gloo_timers::callback::Timeout;
@@ -389,7 +390,7 @@ impl Component for Stage {
         let scene = &props.scene;
         let nothing = scene.items.is_empty();
         let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
-        let world = format!("transform:translate({}px,{}px) scale({})", self.pan.0, self.pan.1, self.zoom);
+        let world = format!("transform:translate({}px,{}px) scale({})", Px(self.pan.0), Px(self.pan.1), Px(self.zoom));
         let onfocus = link.batch_callback(|event: FocusEvent| {
             let element: Element = event.target()?.dyn_into().ok()?;
             Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?))
@@ -435,7 +436,7 @@ impl Component for Stage {
                     if self.size.0 >= 560.0 && !props.embed {
                         <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
                             <button type="button" aria-label="Zoom out" onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
-                            <button type="button" class="pc" aria-label="Fit" onclick={link.callback(|_| Msg::Fit)}>{ format!("{:.0}%", self.zoom * 100.0) }</button>
+                            <button type="button" class="pc" aria-label="Fit" onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.zoom * 100.0).round() as i64) }</button>
                             <button type="button" aria-label="Zoom in" onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
                             <button type="button" aria-label="Fit everything" onclick={link.callback(|_| Msg::Fit)}>{ icon("i-fit", 14) }</button>
                         </div>

@@ -1,6 +1,7 @@
 //! The transport at the left and the lanes at the right: where on the clock one is, and how to go elsewhere.
 
 use super::dom::{self, icon};
+use crate::app::format::Px;
 use crate::app::format::{clock, tick};
 use crate::app::speed;
 use crate::app::state::Msg as Do;
@@ -53,7 +54,7 @@ pub fn Transport(props: &TransportProps) -> Html {
                 <button type="button" class="btn sm ghost" id="restart" title="An empty cluster, the manifest applied again" onclick={emit(Do::Restart)}>{ "Reset" }</button>
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
-                <input type="range" min="0" max="100" step="1" aria-label="Speed" aria-valuetext={speed::label(props.speed)} value={(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
+                <input type="range" min="0" max="100" step="1" aria-label="Speed" aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
                 <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>
             </div>
         </div>

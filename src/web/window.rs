@@ -37,11 +37,17 @@ pub fn whole() {
     start();
 }
 
+/// Whether the whole module is there. Until then the page does only what its opening needs.
+pub fn is_whole() -> bool {
+    WAITS.with_borrow(|(_, whole)| *whole)
+}
+
 fn start() {
     let page = WAITS.with_borrow_mut(|(page, whole)| if *whole { page.take() } else { None });
     if let Some((state, changed)) = page {
         offer(&state, &changed);
         started();
+        changed.emit(());
     }
 }
 

@@ -46,6 +46,16 @@ impl ApiServer {
                 admit_pod(pod, suffix, wall, self.toleration_seconds);
                 merge_label_keys(pod, &object.meta.labels);
             }
+            Body::Service(_) => self.allocate_service(object)?,
+            _ => self.admit_other(object, default_class),
+        }
+        Ok(())
+    }
+
+    /// What no Pod and no Service is.
+    #[inline(never)]
+    fn admit_other(&self, object: &mut Object, default_class: Option<Str>) {
+        match &mut object.body {
             Body::PersistentVolumeClaim(claim) => {
                 protect(&mut object.meta.finalizers, "kubernetes.io/pvc-protection");
                 claim.status.phase = "Pending".into();
@@ -63,7 +73,6 @@ impl ApiServer {
                     ..Default::default()
                 };
             }
-            Body::Service(_) => self.allocate_service(object)?,
             Body::StatefulSet(set) => set.status.replicas = 0,
             Body::DaemonSet(set) => {
                 set.status = Default::default();
@@ -71,7 +80,6 @@ impl ApiServer {
             }
             _ => {}
         }
-        Ok(())
     }
 
     /// A Pod that names a service account needs it to exist.

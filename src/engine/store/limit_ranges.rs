@@ -28,7 +28,6 @@ impl ApiServer {
     }
 
     /// Holds a new object to the LimitRanges of its namespace.
-    #[inline(never)]
     pub(super) fn limit(&self, object: &mut Object) -> Result<(), ApiError> {
         if !matches!(object.kind, Kind::Pod | Kind::PersistentVolumeClaim) {
             return Ok(());
@@ -37,24 +36,29 @@ impl ApiServer {
         if ranges.is_empty() {
             return Ok(());
         }
-        let mut value = object.to_value();
-        let checked = if object.kind == Kind::Pod {
-            fill_limits(&mut value, &ranges);
-            let errors = validation::validate_create(&value);
-            if !errors.is_empty() {
-                return Err(ApiError::invalid(validation::invalid_message("Pod", &object.meta.name, &errors)));
-            }
-            check_pod(&value, &ranges)
-        } else {
-            check_claim(&value, &ranges)
-        };
-        checked.map_err(|text| {
-            let (resource, name) = (object.kind.group_resource(), object.meta.name.as_str());
-            ApiError::forbidden(format!("{resource} {name:?} is forbidden: {text}"))
-        })?;
-        *object = Object::from_value(object.kind, value).map_err(ApiError::bad_request)?;
-        Ok(())
+        hold_to(&ranges, object)
     }
+}
+
+#[inline(never)]
+fn hold_to(ranges: &[Value], object: &mut Object) -> Result<(), ApiError> {
+    let mut value = object.to_value();
+    let checked = if object.kind == Kind::Pod {
+        fill_limits(&mut value, ranges);
+        let errors = validation::validate_create(&value);
+        if !errors.is_empty() {
+            return Err(ApiError::invalid(validation::invalid_message("Pod", &object.meta.name, &errors)));
+        }
+        check_pod(&value, ranges)
+    } else {
+        check_claim(&value, ranges)
+    };
+    checked.map_err(|text| {
+        let (resource, name) = (object.kind.group_resource(), object.meta.name.as_str());
+        ApiError::forbidden(format!("{resource} {name:?} is forbidden: {text}"))
+    })?;
+    *object = Object::from_value(object.kind, value).map_err(ApiError::bad_request)?;
+    Ok(())
 }
 
 fn amount(value: &Value) -> Option<Quantity> {

@@ -177,29 +177,29 @@ pub fn port_or_name(errors: &mut Errors, field: &str, port: &Value) {
 #[inline(never)]
 fn env(errors: &mut Errors, container: &Value, field: &str) {
     for (index, variable) in list(container, "env").iter().enumerate() {
-        let at = format!("{field}.env[{index}]");
-        let name = text(variable, "name");
-        if name.is_empty() {
-            errors.required(&format!("{at}.name"), "");
-        } else {
-            errors.checked(&format!("{at}.name"), name, names::env_name);
-        }
-        let Some(source) = variable["valueFrom"].as_object() else {
-            continue;
-        };
-        let at = format!("{at}.valueFrom");
-        pod_parts::value_from(errors, &variable["valueFrom"], &at);
-        if source.is_empty() {
-            errors.invalid(
-                &at,
-                "",
-                "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
-            );
-        } else if !text(variable, "value").is_empty() {
-            errors.invalid(&at, "", "may not be specified when `value` is not empty");
-        } else if source.len() > 1 {
-            errors.invalid(&at, "", "may not have more than one field specified at a time");
-        }
+        env_variable(errors, variable, &format!("{field}.env[{index}]"));
+    }
+}
+
+#[inline(never)]
+fn env_variable(errors: &mut Errors, variable: &Value, at: &str) {
+    let name = text(variable, "name");
+    if name.is_empty() {
+        errors.required(&format!("{at}.name"), "");
+    } else {
+        errors.checked(&format!("{at}.name"), name, names::env_name);
+    }
+    let Some(source) = variable["valueFrom"].as_object() else {
+        return;
+    };
+    let at = format!("{at}.valueFrom");
+    pod_parts::value_from(errors, &variable["valueFrom"], &at);
+    if source.is_empty() {
+        errors.invalid(&at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`");
+    } else if !text(variable, "value").is_empty() {
+        errors.invalid(&at, "", "may not be specified when `value` is not empty");
+    } else if source.len() > 1 {
+        errors.invalid(&at, "", "may not have more than one field specified at a time");
     }
 }
 
