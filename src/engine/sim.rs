@@ -136,7 +136,7 @@ impl Sim {
             config,
         };
         sim.server.toleration_seconds = sim.config.default_toleration_seconds;
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0 };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
         for mut value in sim.config.objects() {
             defaults::apply_defaults(&mut value);
             let kind = (value["apiVersion"].as_str(), value["kind"].as_str());
@@ -257,7 +257,7 @@ impl Sim {
     pub fn command(&mut self, text: &str) -> Origin {
         self.pass += 1;
         self.server.now = self.now;
-        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass };
+        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass, manager: None };
         let cause = self.server.note(&origin, text, Why::Asked);
         Origin { cause: Some(cause), ..origin }
     }
@@ -436,7 +436,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass },
+            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass, manager: None },
             writes: 0,
             round_trips: 0,
             memory: &mut memory,
@@ -497,7 +497,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass },
+            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass, manager: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
@@ -512,7 +512,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass },
+            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass, manager: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::store::{ApiError, Delete, Origin, Patch, Reason};
+use crate::engine::store::{ApiError, Delete, Manager, Origin, Patch, Reason};
 use crate::engine::{Sim, Why};
 use serde_json::Value;
 use std::rc::Rc;
@@ -44,8 +44,9 @@ impl<'a> Client<'a> {
         self.failed = true;
     }
 
-    /// Takes the namespace from the flags.
-    pub fn use_namespace(&mut self, args: &super::parse::Args) {
+    /// Takes the namespace and the name of the field manager from the flags.
+    pub fn use_flags(&mut self, args: &super::parse::Args) {
+        self.write_as(args);
         if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
             self.namespace = namespace.to_owned();
         }
@@ -69,6 +70,15 @@ impl<'a> Client<'a> {
     /// An object as JSON, if it is there.
     pub fn find(&self, key: &ObjectRef) -> Option<Value> {
         self.sim.get(key).map(|object| object.to_value())
+    }
+
+    /// Puts into an object who set which of its fields.
+    pub fn show_managers(&self, kind: Kind, object: &mut Value) {
+        let text = |key: &str| object["metadata"][key].as_str().unwrap_or("");
+        let managed = self.sim.server().managed_fields(&ObjectRef::new(kind, text("namespace"), text("name")));
+        if managed.as_array().is_some_and(|list| !list.is_empty()) {
+            object["metadata"]["managedFields"] = managed;
+        }
     }
 
     /// All objects of a kind in a namespace (empty: in all), as JSON.
@@ -107,6 +117,29 @@ impl<'a> Client<'a> {
         self.sim.request(|server| server.delete(&origin, key, how, Why::Asked))
     }
 
+    /// Applies a configuration on the server.
+    pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
+        let origin = self.origin.clone();
+        self.sim.request(|server| server.apply(&origin, value, force, Why::Asked)).map(shown)
+    }
+
+    /// The same on a copy of the server, for a dry run.
+    pub fn try_apply(&self, value: Value, force: bool) -> Result<Value, ApiError> {
+        self.sim.server().clone().apply(&self.origin, value, force, Why::Asked).map(shown)
+    }
+
+    /// In whose name a verb writes, unless `--field-manager` says another.
+    fn write_as(&mut self, args: &super::parse::Args) {
+        let usual = match args.verb.as_str() {
+            "apply" if args.on("server-side") => "kubectl".to_owned(),
+            "apply" => "kubectl-client-side-apply".to_owned(),
+            "scale" => "kubectl".to_owned(),
+            verb => format!("kubectl-{verb}"),
+        };
+        let name = args.get("field-manager").filter(|name| !name.is_empty()).unwrap_or(&usual);
+        self.origin.manager = Some(Rc::new(Manager::update(name, if args.verb == "scale" { "scale" } else { "" })));
+    }
+
     /// Evicts a Pod, if its disruption budget allows it.
     pub fn evict(&mut self, key: &ObjectRef, how: Delete) -> Result<(), ApiError> {
         let origin = self.origin.clone();
@@ -132,6 +165,7 @@ pub fn not_found(kind: Kind, name: &str) -> Failure {
 pub fn server_error(error: &ApiError) -> Failure {
     match error.reason {
         Reason::Invalid => Failure::plain(invalid(&error.message)),
+        Reason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
         reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
     }
 }

@@ -5,6 +5,7 @@ pub mod defaults;
 mod error;
 mod eviction;
 mod limit_ranges;
+mod managers;
 pub mod patch;
 pub mod quota;
 mod requests;
@@ -12,5 +13,6 @@ mod server;
 pub mod validation;
 
 pub use error::{ApiError, Reason};
+pub use managers::Manager;
 pub use requests::{Delete, Patch, Propagation};
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

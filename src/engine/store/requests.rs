@@ -2,7 +2,7 @@
 
 use super::error::ApiError;
 use super::server::{ApiServer, Origin};
-use super::{defaults, patch, validation};
+use super::{defaults, managers, patch, validation};
 use crate::api::{Kind, Object, ObjectRef, Uid, schema};
 use crate::engine::why::Why;
 use serde_json::Value;
@@ -46,7 +46,11 @@ impl ApiServer {
     /// Creates an object from the JSON a client sent: decoding, defaults and validation included.
     pub fn create_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
         let object = self.read(origin, value, None)?;
-        self.create(origin, object, why)
+        let Some(manager) = &origin.manager else { return self.create(origin, object, why) };
+        // What admission adds later is not the client's.
+        let fields = managers::fields_created(object.kind, &object.to_value());
+        let origin = Origin { manager: managers::with_fields(manager, fields, false), ..origin.clone() };
+        self.create(&origin, object, why)
     }
 
     /// Replaces an object by the JSON a client sent.
@@ -110,7 +114,7 @@ impl ApiServer {
     }
 
     /// JSON to an object: decoded, defaulted and validated, against the stored one if there is one.
-    fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
+    pub(super) fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
         let kind = kind_of(&value)?;
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
         // Strict decoding: unknown fields and wrong types are refused before anything else is looked at.
@@ -177,7 +181,7 @@ fn reset_on_create(kind: Kind, map: &mut serde_json::Map<String, Value>) {
 }
 
 /// The kind that a client's JSON says it is.
-fn kind_of(value: &Value) -> Result<Kind, ApiError> {
+pub(super) fn kind_of(value: &Value) -> Result<Kind, ApiError> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
     Kind::from_api(text("apiVersion"), text("kind"))
         .ok_or_else(|| ApiError::bad_request(format!("no matches for kind {:?} in version {:?}", text("kind"), text("apiVersion"))))
