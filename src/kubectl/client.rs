@@ -90,19 +90,30 @@ impl<'a> Client<'a> {
     /// Creates an object.
     pub fn create(&mut self, value: Value) -> Result<Value, ApiError> {
         let origin = self.origin.clone();
-        self.sim.request(|server| server.create_value(&origin, value, Why::Asked)).map(shown)
+        let result = self.sim.request(|server| server.create_value(&origin, value, Why::Asked));
+        self.answered(result)
     }
 
     /// Replaces an object.
     pub fn update(&mut self, value: Value) -> Result<Value, ApiError> {
         let origin = self.origin.clone();
-        self.sim.request(|server| server.update_value(&origin, value, Why::Asked)).map(shown)
+        let result = self.sim.request(|server| server.update_value(&origin, value, Why::Asked));
+        self.answered(result)
     }
 
     /// Patches an object.
     pub fn patch(&mut self, key: &ObjectRef, how: Patch, patch: &Value) -> Result<Value, ApiError> {
         let origin = self.origin.clone();
-        self.sim.request(|server| server.patch(&origin, key, how, patch, Why::Asked)).map(shown)
+        let result = self.sim.request(|server| server.patch(&origin, key, how, patch, Why::Asked));
+        self.answered(result)
+    }
+
+    /// Prints what the server warned of.
+    fn answered(&mut self, result: Result<Rc<Object>, ApiError>) -> Result<Value, ApiError> {
+        for warning in self.sim.request(|server| std::mem::take(&mut server.warnings)) {
+            self.warn(format!("Warning: {warning}"));
+        }
+        result.map(|object| object.to_value())
     }
 
     /// Replaces the status of an object.
@@ -120,7 +131,8 @@ impl<'a> Client<'a> {
     /// Applies a configuration on the server.
     pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
         let origin = self.origin.clone();
-        self.sim.request(|server| server.apply(&origin, value, force, Why::Asked)).map(shown)
+        let result = self.sim.request(|server| server.apply(&origin, value, force, Why::Asked));
+        self.answered(result)
     }
 
     /// The same on a copy of the server, for a dry run.

@@ -7,6 +7,7 @@ mod eviction;
 mod limit_ranges;
 mod managers;
 pub mod patch;
+mod pod_security;
 pub mod quota;
 mod requests;
 mod server;

@@ -135,10 +135,13 @@ impl ApiServer {
         if old.is_none() {
             self.fill_limits(kind, &mut value);
         }
-        let errors = match old {
+        let mut errors = match old {
             None => validation::validate_create(&value),
             Some(old) => validation::validate_update(&value, &old.to_value()),
         };
+        if errors.is_empty() {
+            errors = self.warn_of_security(origin, kind, &value, old.map(|old| &**old));
+        }
         if !errors.is_empty() {
             let error = ApiError::invalid(validation::invalid_message(&kind.group_kind(), &name, &errors));
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);

@@ -55,6 +55,8 @@ pub struct ApiServer {
     pub(in crate::engine) conflicts: Vec<crate::engine::informer::Lost>,
     /// How long Pods stay on a node that is not ready or not reachable, unless they say otherwise.
     pub toleration_seconds: i64,
+    /// What the client whose request is served is warned of.
+    pub warnings: Vec<String>,
     pub(super) next_service_ip: u32,
     pub(super) next_node_port: u16,
 }
@@ -71,6 +73,7 @@ impl ApiServer {
             rng: Rng::new(seed),
             conflicts: Vec::new(),
             toleration_seconds: 300,
+            warnings: Vec::new(),
             next_service_ip: 0,
             next_node_port: 0,
         }
@@ -154,6 +157,7 @@ impl ApiServer {
             return Err(ApiError::already_exists(object.kind, &object.meta.name));
         }
         self.admit(object)?;
+        self.check_pod_security(object)?;
         self.charge_quotas(origin, object)
     }
 
