@@ -101,7 +101,10 @@ record! {
         pub args: Vec<Str> = "args",
         pub ports: Vec<ContainerPort> = "ports",
         pub resources: ResourceRequirements = "resources",
+        pub startup_probe: Option<Probe> = "startupProbe",
         pub readiness_probe: Option<Probe> = "readinessProbe",
+        pub liveness_probe: Option<Probe> = "livenessProbe",
+        pub lifecycle: Value = "lifecycle",
         pub restart_policy: Str = "restartPolicy",
     }
 

@@ -2,7 +2,7 @@
 
 use super::cluster::{self, HEALTHY, NodeConfig};
 use super::journal::{Actor, Op};
-use super::kubelet::Forced;
+use super::kubelet::{Forced, Probed};
 use super::load::Load;
 use super::sim::{KUBELETS, Sim, Task};
 use super::store::{Delete, Origin};
@@ -10,7 +10,7 @@ use super::why::Why;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use serde_json::json;
 
-const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, evict pod/NAME, node-down NODE, node-up NODE, \
+const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \
                      node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT, lose KIND/NAME, \
                      relist SECONDS, restart COMPONENT, conflict KIND/NAME";
 
@@ -32,13 +32,22 @@ impl Sim {
             ["exit", target, code] => (target, Forced::Exit(code.parse().map_err(|_| format!("exit: not an exit code: {code}"))?)),
             ["unready", target] => (target, Forced::Ready(false)),
             ["ready", target] => (target, Forced::Ready(true)),
+            ["fail-probe", target, kind] => (target, Forced::Probe(probed(kind)?, Some(false))),
+            ["fail-probe", target, kind, "timeout"] => (target, Forced::Probe(probed(kind)?, Some(true))),
+            ["pass-probe", target, kind] => (target, Forced::Probe(probed(kind)?, None)),
             ["evict", target] => return self.evict_fault(line, target),
             ["node-down" | "node-up" | "node-notready" | "add-node" | "remove-node", node] => return self.node_fault(line, words[0], node),
             _ => return Err(format!("unknown fault {line:?}; known are: {KNOWN}")),
         };
         let name = target.strip_prefix("pod/").ok_or_else(|| format!("{target}: pod/NAME is required"))?;
         let key = ObjectRef::new(Kind::Pod, "default", name);
-        let Some(uid) = self.get(&key).map(|pod| pod.meta.uid) else { return Err(format!("pods {name:?} not found")) };
+        let Some(pod) = self.get(&key) else { return Err(format!("pods {name:?} not found")) };
+        let uid = pod.meta.uid;
+        if let (Forced::Probe(kind, _), Some(body)) = (forced, pod.pod())
+            && !body.spec.containers.iter().any(|container| kind.is_of(container))
+        {
+            return Err(format!("pods {name:?} has no {} probe", kind.word()));
+        }
         let origin = self.command(&format!("fault {line}"));
         self.force(uid, forced, origin.cause);
         Ok(())
@@ -122,4 +131,8 @@ impl Sim {
             self.dispatch(KUBELETS, Op::Added, &pod, None, id);
         }
     }
+}
+
+fn probed(word: &str) -> Result<Probed, String> {
+    Probed::named(word).ok_or_else(|| format!("{word}: startup, readiness or liveness is required"))
 }

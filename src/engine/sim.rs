@@ -238,8 +238,9 @@ impl Sim {
 
     /// When the kubelet has something to do for a Pod.
     pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
-        let of_pod =
-            |Reverse((at, _, task)): &Reverse<(Time, u64, Task)>| matches!(task, Task::Kubelet(job) if job.is_of(uid)).then_some(*at);
+        let of_pod = |Reverse((at, _, task)): &Reverse<(Time, u64, Task)>| {
+            matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at)
+        };
         self.tasks.iter().filter_map(of_pod).min()
     }
 

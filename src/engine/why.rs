@@ -175,6 +175,11 @@ pub enum Why {
     BecameReady,
     /// kubelet: a container is not ready any more.
     BecameUnready,
+    /// kubelet: a container is not ready any more, for a probe has failed often enough.
+    ProbeFailed {
+        /// `readiness`
+        probe: &'static str,
+    },
     /// kubelet: a container has ended.
     Exited {
         /// Its code.

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::store::{ApiError, Delete, Manager, Origin, Patch, Reason};
+use crate::engine::store::{ApiError, Delete, Manager, Origin, Patch, Reason, Unknown};
 use crate::engine::{Sim, Why};
 use serde_json::Value;
 use std::rc::Rc;
@@ -149,7 +149,15 @@ impl<'a> Client<'a> {
             verb => format!("kubectl-{verb}"),
         };
         let name = args.get("field-manager").filter(|name| !name.is_empty()).unwrap_or(&usual);
-        self.origin.manager = Some(Rc::new(Manager::update(name, if args.verb == "scale" { "scale" } else { "" })));
+        let manager = Manager::update(name, if args.verb == "scale" { "scale" } else { "" });
+        let unknown = match (args.verb.as_str(), args.get("validate")) {
+            (_, Some("warn")) => Unknown::Warn,
+            (_, Some("false" | "ignore")) => Unknown::Drop,
+            ("apply" | "create" | "replace", _) => Unknown::Refuse,
+            // The server's own way, where a command does not say how it wants it.
+            _ => Unknown::Warn,
+        };
+        self.origin.manager = Some(Rc::new(manager.with_unknown(unknown)));
     }
 
     /// Evicts a Pod, if its disruption budget allows it.

@@ -140,3 +140,23 @@ fn the_server_merges_what_is_applied_and_tells_whose_a_field_is() {
     );
     assert_eq!(kubectl(&mut sim, "apply --force-conflicts -f -", DEPLOYMENT).2, "error: --force-conflicts only works with --server-side\n");
 }
+
+#[test]
+fn fields_that_do_not_exist_are_dropped_with_a_warning_or_refused() {
+    let mut sim = sim();
+    let typo = DEPLOYMENT.replace("replicas", "replica");
+    assert!(kubectl(&mut sim, "apply -f -", &typo).2.contains("strict decoding error: unknown field \"spec.replica\""));
+    let (exit, stdout, stderr) = kubectl(&mut sim, "apply --validate=warn -f -", &typo);
+    assert_eq!(
+        (exit, stdout.as_str(), stderr.as_str()),
+        (0, "deployment.apps/nginx created\n", "Warning: unknown field \"spec.replica\"\n")
+    );
+    for kind in ["strategic", "merge"] {
+        let line = format!("patch deployment nginx --type={kind} -p '{{\"spec\":{{\"replica\":3,\"paused\":false}}}}'");
+        assert_eq!(out(&mut sim, &line), "deployment.apps/nginx patched (no change)\nWarning: unknown field \"spec.replica\"\n");
+    }
+    let refused = out(&mut sim, "create deployment nginx --image=nginx");
+    assert_eq!(refused, "error: failed to create deployment: deployments.apps \"nginx\" already exists\n");
+    let (_, _, refused) = kubectl(&mut sim, "create -f -", DEPLOYMENT);
+    assert_eq!(refused, "Error from server (AlreadyExists): error when creating \"STDIN\": deployments.apps \"nginx\" already exists\n");
+}

@@ -14,6 +14,6 @@ mod server;
 pub mod validation;
 
 pub use error::{ApiError, Reason};
-pub use managers::Manager;
+pub use managers::{Manager, Unknown};
 pub use requests::{Delete, Patch, Propagation};
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

@@ -1,6 +1,7 @@
 //! What clients ask for: creation from JSON, patches, deletion.
 
 use super::error::ApiError;
+use super::managers::Unknown;
 use super::server::{ApiServer, Origin};
 use super::{defaults, managers, patch, validation};
 use crate::api::{Kind, Object, ObjectRef, Uid, schema};
@@ -117,6 +118,11 @@ impl ApiServer {
     pub(super) fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
         let kind = kind_of(&value)?;
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
+        let unknown = origin.manager.as_ref().map_or(Unknown::Refuse, |m| m.unknown);
+        if unknown != Unknown::Refuse {
+            let dropped = schema::drop_unknown(&kind.api_version(), kind.name(), &mut value);
+            self.warnings.extend(dropped.into_iter().filter(|_| unknown == Unknown::Warn));
+        }
         // Strict decoding: unknown fields and wrong types are refused before anything else is looked at.
         if let Some(message) = schema::decode_error(&kind.api_version(), kind.name(), &value) {
             let error = ApiError::bad_request(message);

@@ -41,12 +41,30 @@ pub struct Manager {
     pub(super) fields: Option<Set>,
     /// It applies: what it leaves out goes.
     pub(super) applies: bool,
+    /// What becomes of fields that the server does not know.
+    pub(super) unknown: Unknown,
+}
+
+/// What becomes of fields that the server does not know: `fieldValidation` of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// The request is refused.
+    Refuse,
+    /// They are dropped, and the client is warned.
+    Warn,
+    /// They are dropped.
+    Drop,
 }
 
 impl Manager {
     /// A client that writes fields as it likes.
     pub fn update(name: &str, subresource: &'static str) -> Manager {
-        Manager { name: name.into(), subresource, fields: None, applies: false }
+        Manager { name: name.into(), subresource, fields: None, applies: false, unknown: Unknown::Refuse }
+    }
+
+    /// The same with another wish for fields that do not exist.
+    pub fn with_unknown(self, unknown: Unknown) -> Manager {
+        Manager { unknown, ..self }
     }
 }
 
