@@ -324,7 +324,9 @@ fn lights(why: &Why) -> &'static str {
         Why::NoNode { .. } => "nonode",
         Why::Bound | Why::Started | Why::Restarted { .. } => "start",
         Why::Stopped | Why::Removed => "stop",
-        Why::BecameReady | Why::BecameUnready | Why::ProbeFailed { .. } | Why::Exited { .. } | Why::ImagePull => "status",
+        Why::BecameReady | Why::BecameUnready | Why::ProbeFailed { .. } | Why::EvictedByNode | Why::Exited { .. } | Why::ImagePull => {
+            "status"
+        }
         Why::Endpoints { .. } => "write",
         Why::SmallestFit { .. } => "fit",
         Why::Binding => "binding",

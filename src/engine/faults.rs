@@ -7,11 +7,12 @@ use super::load::Load;
 use super::sim::{KUBELETS, Sim, Task};
 use super::store::{Delete, Origin};
 use super::why::Why;
+use crate::api::quantity::Quantity;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use serde_json::json;
 
 const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \
-                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT, lose KIND/NAME, \
+                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT, memory-load LABEL=VALUE AMOUNT, memory-pressure NODE [AMOUNT], lose KIND/NAME, \
                      relist SECONDS, restart COMPONENT, conflict KIND/NAME";
 
 impl Sim {
@@ -21,12 +22,15 @@ impl Sim {
         if let Some(result) = self.lose_by_words(line, &words) {
             return result;
         }
-        if let ["cpu-load", selector, total] = words[..] {
-            let load = Load::parse(selector, total)?;
+        if let [what @ ("cpu-load" | "memory-load"), selector, total] = words[..] {
+            let load = Load::parse(if what == "cpu-load" { "cpu" } else { "memory" }, selector, total)?;
             self.command(&format!("fault {line}"));
             self.loads.retain(|old| !load.replaces(old));
             self.loads.push(load);
             return Ok(());
+        }
+        if let ["memory-pressure", node, ref amount @ ..] = words[..] {
+            return self.memory_fault(line, node, amount);
         }
         let (target, forced) = match words[..] {
             ["exit", target, code] => (target, Forced::Exit(code.parse().map_err(|_| format!("exit: not an exit code: {code}"))?)),
@@ -91,6 +95,22 @@ impl Sim {
                 let _ = self.request(|server| server.delete(&asked, &key, Delete::default(), Why::Asked));
             }
         }
+        Ok(())
+    }
+
+    /// So much memory is missing on a node; at least so much that one Pod has to go.
+    fn memory_fault(&mut self, line: &str, node: &str, amount: &[&str]) -> Result<(), String> {
+        let missing = match amount {
+            [] => 1,
+            [text] => Quantity::parse(text).map_err(|error| format!("memory-pressure: {text}: {error}"))?.as_units().max(1),
+            _ => return Err("memory-pressure NODE [AMOUNT]".to_owned()),
+        };
+        if self.get(&ObjectRef::new(Kind::Node, "", node)).is_none() || !self.kubelets.has(node) {
+            return Err(format!("nodes {node:?} not found"));
+        }
+        let origin = self.command(&format!("fault {line}"));
+        self.kubelets.press(node, missing);
+        self.push(self.now(), Task::Relieve(node.into(), origin.cause));
         Ok(())
     }
 

@@ -40,6 +40,8 @@ pub(super) enum Task {
     Schedule,
     /// A kubelet has something to do for a Pod.
     Kubelet(super::kubelet::Job),
+    /// The kubelet of a node under pressure looks what it can end, on behalf of an entry.
+    Relieve(Str, Option<EntryId>),
 }
 
 /// Which informer a component reads through.
@@ -316,6 +318,7 @@ impl Sim {
             Task::Relist(i) => self.list_anew(usize::from(i)),
             Task::Schedule => self.schedule(),
             Task::Kubelet(job) => self.kubelet(job),
+            Task::Relieve(node, cause) => self.relieve(&node, cause),
         }
         self.pump();
     }
@@ -505,6 +508,25 @@ impl Sim {
         };
         if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out) {
             self.push(at, Task::Schedule);
+        }
+    }
+
+    fn relieve(&mut self, node: &Str, cause: Option<EntryId>) {
+        self.pass += 1;
+        let mut out = Out {
+            server: &mut self.server,
+            recorder: &mut self.recorder,
+            origin: Origin { actor: Actor::kubelet(node), cause, pass: self.pass, manager: None },
+            writes: 0,
+            round_trips: 0,
+            memory: &mut Memory::new(),
+        };
+        let (again, jobs) = self.kubelets.relieve(node, self.now, &self.loads, &mut out);
+        for (at, job) in jobs {
+            self.push(at, Task::Kubelet(job));
+        }
+        if let Some(at) = again {
+            self.push(at, Task::Relieve(node.clone(), cause));
         }
     }
 

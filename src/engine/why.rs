@@ -190,6 +190,8 @@ pub enum Why {
         /// How often until now.
         count: i32,
     },
+    /// kubelet: the node is short of memory.
+    EvictedByNode,
     /// kubelet: the image cannot be pulled.
     ImagePull,
     /// kubelet: the Pod's containers have been stopped.

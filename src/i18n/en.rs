@@ -40,6 +40,7 @@ pub fn why(why: &Why) -> String {
         Why::BecameReady => "a container became ready".into(),
         Why::BecameUnready => "a container is not ready any more".into(),
         Why::ProbeFailed { probe } => format!("the {probe} probe has failed too often"),
+        Why::EvictedByNode => "the node is short of memory and this Pod goes first".into(),
         Why::Exited { code } => format!("a container has ended with code {code}"),
         Why::Restarted { count } => format!("a container that ended is started again (restart {count})"),
         Why::ImagePull => "the image cannot be pulled".into(),

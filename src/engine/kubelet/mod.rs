@@ -4,6 +4,7 @@
 //! Models `pkg/kubelet` (`kubelet_pods.go`, `status/generate.go`, `status/status_manager.go`) as far as the API shows it.
 
 mod behaviour;
+mod eviction;
 mod hooks;
 mod init;
 mod nodes;
@@ -61,6 +62,8 @@ enum Step {
     ForceProbe(Probed, Option<bool>),
     /// A person sets the readiness of the first container.
     ForceReady(bool),
+    /// The containers of a Pod that had to go for its node's sake have stopped.
+    Evicted,
     BackOff(u32),
     Restart(u32),
     Kill,
@@ -112,6 +115,8 @@ struct Running {
     /// When the containers that have probes started.
     started: BTreeMap<u32, Time>,
     probes: BTreeMap<(u32, Probed), probes::Standing>,
+    /// Why it has to go for its node's sake.
+    evicted: Option<Str>,
 }
 
 /// All kubelets of the cluster.
@@ -122,6 +127,7 @@ pub struct Kubelets {
     /// The last address given out on each node that has a kubelet.
     next_ip: BTreeMap<Str, u32>,
     silent: Vec<nodes::Silent>,
+    pressed: Vec<eviction::Pressure>,
     /// How often a kubelet renews its Lease.
     heartbeat: u64,
     /// Nodes there have ever been: each gets a network of its own.
@@ -139,7 +145,7 @@ impl Kubelets {
         }
         let heartbeat = nodes::heartbeat(config.node_monitor_grace);
         let registered = config.nodes.len();
-        Kubelets { timing: config.timing, pods: BTreeMap::new(), next_ip, silent: Vec::new(), heartbeat, registered }
+        Kubelets { timing: config.timing, pods: BTreeMap::new(), next_ip, silent: Vec::new(), pressed: Vec::new(), heartbeat, registered }
     }
 
     /// Takes in a watch event; gives what is to be done about it.
@@ -169,6 +175,7 @@ impl Kubelets {
                 held_back: BTreeMap::new(),
                 started: BTreeMap::new(),
                 probes: BTreeMap::new(),
+                evicted: None,
             }
         });
         if object.meta.is_deleting() && !known.stopping {
@@ -253,6 +260,7 @@ impl Pass<'_, '_> {
             Step::Start => self.start(),
             Step::Init(n) => self.init(n),
             Step::PullBackOff => self.pull_back_off(),
+            Step::Evicted => self.evicted(),
             Step::Started(i) => self.has_started(i),
             Step::Ready(i) => self.ready(i),
             Step::Exit(i, code, run) => self.exit(i, code, run, false),
@@ -290,6 +298,9 @@ impl Pass<'_, '_> {
     }
 
     fn admit(&mut self) -> Jobs {
+        if self.is_turned_away() {
+            return Vec::new();
+        }
         let host = self.node().map_or_else(Str::default, |(_, node)| node.internal_ip());
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Bound, |pod| {

@@ -98,7 +98,7 @@ const ALL: u16 = u16::MAX;
 const POD_GONE: u16 = Plugin::Resources.bit() | Plugin::Ports.bit() | Plugin::InterPod.bit() | Plugin::Spread.bit() | Plugin::Volumes.bit();
 const POD_PLACED: u16 = Plugin::InterPod.bit() | Plugin::Spread.bit();
 
-fn priority(object: &Object) -> i64 {
+pub fn priority(object: &Object) -> i64 {
     i64::from(object.pod().and_then(|p| p.spec.priority).unwrap_or(0))
 }
 
