@@ -330,7 +330,7 @@ fn lights(why: &Why) -> &'static str {
         Why::Endpoints { .. } => "write",
         Why::SmallestFit { .. } => "fit",
         Why::Binding => "binding",
-        Why::NeedsProvisioning { .. } | Why::Provisioned { .. } => "provision",
+        Why::Expanding | Why::NeedsProvisioning { .. } | Why::Provisioned { .. } => "provision",
         Why::ClaimGone { .. } | Why::VolumeGone => "gone",
         Why::DependentsGone | Why::Orphaned { .. } => "release",
         _ => "write",

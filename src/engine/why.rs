@@ -219,6 +219,8 @@ pub enum Why {
         /// The class.
         class: Str,
     },
+    /// resizer: the claim asks for more than its volume has.
+    Expanding,
     /// provisioner: a volume is made for a claim.
     Provisioned {
         /// The claim.

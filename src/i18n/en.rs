@@ -50,6 +50,7 @@ pub fn why(why: &Why) -> String {
         Why::SmallestFit { volume } => format!("{volume} is the smallest volume that fits"),
         Why::Binding => "part of binding the claim and its volume".into(),
         Why::NeedsProvisioning { class } => format!("no volume fits; class {class} has a provisioner"),
+        Why::Expanding => "the claim asks for more than its volume has".into(),
         Why::Provisioned { claim } => format!("made for claim {claim}"),
         Why::ClaimGone { policy } => format!("its claim is gone; reclaim policy {policy}"),
         Why::VolumeGone => "its volume is gone".into(),

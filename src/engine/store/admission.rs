@@ -74,6 +74,27 @@ impl ApiServer {
         Ok(())
     }
 
+    /// A claim may only grow where its class allows it.
+    ///
+    /// Models `plugin/pkg/admission/storage/persistentvolume/resize`.
+    pub(super) fn admit_update(&self, new: &Object, old: &Object) -> Result<(), ApiError> {
+        let (Body::PersistentVolumeClaim(claim), Body::PersistentVolumeClaim(before)) = (&new.body, &old.body) else { return Ok(()) };
+        if claim.request() <= before.request() {
+            return Ok(());
+        }
+        let class = self.get(&ObjectRef::new(Kind::StorageClass, "", claim.class()));
+        let allowed =
+            class.and_then(|o| o.get::<StorageClass>()).and_then(|class| class.raw.get("allowVolumeExpansion")).is_some_and(|v| v == true);
+        let fault = match () {
+            () if before.status.phase != "Bound" => "Only bound persistent volume claims can be expanded",
+            () if !allowed || claim.class() != before.class() => {
+                "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+            }
+            () => return Ok(()),
+        };
+        Err(ApiError::forbidden(format!("persistentvolumeclaims {:?} is forbidden: {fault}", new.meta.name.as_str())))
+    }
+
     /// A Pod that names a service account needs it to exist.
     fn check_account(&self, name: &str, namespace: &str, pod: &Pod) -> Result<(), ApiError> {
         let account = &pod.spec.service_account_name;

@@ -153,14 +153,18 @@ impl ApiServer {
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
             return Err(error);
         }
-        Object::from_value(kind, value).map_err(|e| {
+        let object = Object::from_value(kind, value).map_err(|e| {
             ApiError::bad_request(format!(
                 "{} in version {:?} cannot be handled as a {}: {e}",
                 kind.name(),
                 kind.info().version,
                 kind.name()
             ))
-        })
+        })?;
+        if let Some(old) = old {
+            self.admit_update(&object, old)?;
+        }
+        Ok(object)
     }
 }
 
