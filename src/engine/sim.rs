@@ -38,6 +38,8 @@ pub(super) enum Task {
     Relist(u8),
     /// The scheduler takes the next Pod.
     Schedule,
+    /// The scheduler tries those again that have waited too long.
+    Flush,
     /// A kubelet has something to do for a Pod.
     Kubelet(super::kubelet::Job),
     /// The kubelet of a node under pressure looks what it can end, on behalf of an entry.
@@ -317,6 +319,12 @@ impl Sim {
             Task::Resync(i) => self.resync(usize::from(i)),
             Task::Relist(i) => self.list_anew(usize::from(i)),
             Task::Schedule => self.schedule(),
+            Task::Flush => {
+                if let Some(at) = self.scheduler.flush(self.now) {
+                    self.push(at, Task::Schedule);
+                }
+                self.plan_flush();
+            }
             Task::Kubelet(job) => self.kubelet(job),
             Task::Relieve(node, cause) => self.relieve(&node, cause),
         }
@@ -508,6 +516,13 @@ impl Sim {
         };
         if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out) {
             self.push(at, Task::Schedule);
+        }
+        self.plan_flush();
+    }
+
+    fn plan_flush(&mut self) {
+        if let Some(at) = self.scheduler.plan_flush() {
+            self.push(at, Task::Flush);
         }
     }
 
