@@ -276,7 +276,7 @@ fn user_zero(subject: &Subject<'_>) -> Finding {
 fn selinux(subject: &Subject<'_>) -> Finding {
     let newer = subject.minor >= 31;
     let is_bad = |kind: &str| {
-        !matches!(kind, "" | "container_t" | "container_init_t" | "container_kvm_t") && !(newer && kind == "container_engine_t")
+        !matches!(kind, "" | "container_t" | "container_init_t" | "container_kvm_t") && (!newer || kind != "container_engine_t")
     };
     let set = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
     let who = subject.setters(|context| {
