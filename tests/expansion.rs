@@ -74,7 +74,7 @@ fn a_claim_grows_where_its_class_allows_it() {
         said,
         [
             "ExternalExpanding volume_expand: waiting for an external controller to expand this PVC".to_owned(),
-            format!("FileSystemResizeRequired external-resizer loopscope.dev/provisioner: Require file system resize of volume on node"),
+            "FileSystemResizeRequired external-resizer loopscope.dev/provisioner: Require file system resize of volume on node".to_owned(),
             format!("FileSystemResizeSuccessful kubelet: MountVolume.NodeExpandVolume succeeded for volume \"{volume}\" node-1"),
             format!("Resizing external-resizer loopscope.dev/provisioner: External resizer is resizing volume {volume}"),
         ]
