@@ -8,7 +8,9 @@ const goal = 300_000;
 const limit = Number(process.env.PAGE_LIMIT ?? 770_000);
 const dist = new URL('../dist/', import.meta.url);
 // Not part of a first visit: the script for course pages, and the copy of the module for pages that may not fetch.
-const apart = new Set(['embed.js', 'loopscope_bg.wasm.js']);
+const apart = new Set(['embed.js', 'editor.js', 'loopscope_bg.wasm.js']);
+// The code editor comes when a manifest is shown, after the page.
+const editorLimit = 160_000;
 
 const brotli = (bytes) =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }).length;
@@ -23,6 +25,12 @@ for (const name of readdirSync(dist).sort()) {
   console.log(`${name.padEnd(24)}${String(bytes.length).padStart(10)}${String(gzipSync(bytes).length).padStart(10)}${String(size).padStart(10)}`);
 }
 console.log(`wasm + js + css, brotli: ${(total / 1000).toFixed(1)} kB (goal ${goal / 1000} kB, limit ${limit / 1000} kB)`);
+const editor = brotli(readFileSync(new URL('editor.js', dist)));
+console.log(`editor, brotli: ${(editor / 1000).toFixed(1)} kB (limit ${editorLimit / 1000} kB)`);
+if (editor > editorLimit) {
+  console.error('The editor is over its limit.');
+  process.exit(1);
+}
 if (total > limit) {
   console.error('The page is over its limit.');
   process.exit(1);

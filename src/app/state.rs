@@ -4,7 +4,7 @@ use super::diagnose::{self, Diagnosis, Remedy};
 use super::examples;
 use super::permalink::Link;
 use super::run::{Command, Run, is_event};
-use super::shell::{Diagnostic, Line};
+use super::shell::{Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time};
@@ -156,6 +156,8 @@ pub enum Msg {
     Restart,
     /// The text of the editor.
     Edit(String),
+    /// Tries on a copy what applying it would do.
+    Check,
     /// Applies it.
     Apply,
     /// Back to the text last applied.
@@ -214,8 +216,11 @@ pub struct State {
     pub applied: Rc<str>,
     /// The pill.
     pub standing: Standing,
-    /// What is wrong with the text last applied.
+    /// What is wrong with the text: with what was applied, or, while it is edited, with what was tried.
     pub diagnostics: Rc<Vec<Diagnostic>>,
+    /// What applying the text would do, once it was tried.
+    pub plan: Option<Rc<Plan>>,
+    trial: Option<Trial>,
     /// The console's output.
     pub console: Rc<Vec<Line>>,
     /// The console's lines.
@@ -300,6 +305,8 @@ impl State {
             applied: "".into(),
             standing: Standing::Clean,
             diagnostics: Rc::default(),
+            plan: None,
+            trial: None,
             console: Rc::default(),
             history: Rc::default(),
             namespace: None,
@@ -418,12 +425,18 @@ impl State {
             Msg::Edit(text) => {
                 self.standing = if *text == *self.applied { Standing::Clean } else { Standing::Edited };
                 self.text = text.into();
+                self.trial = None;
+                if self.standing == Standing::Clean {
+                    self.untried();
+                }
             }
+            Msg::Check if self.standing == Standing::Edited => self.trial = Some(Trial::new(self.run.sim(), &self.text)),
+            Msg::Check => {}
             Msg::Apply => self.apply(),
             Msg::Revert => {
                 self.text = self.applied.clone();
                 self.standing = Standing::Clean;
-                self.diagnostics = Rc::default();
+                self.untried();
             }
             Msg::Load(text, view) => {
                 self.text = text.into();
@@ -508,6 +521,24 @@ impl State {
         }
     }
 
+    fn untried(&mut self) {
+        (self.trial, self.plan, self.diagnostics) = (None, None, Rc::default());
+    }
+
+    /// Goes on with the trial of the text by one document. True when it has just been finished.
+    pub fn try_on(&mut self) -> bool {
+        let Some(plan) = self.trial.as_mut().and_then(Trial::step) else { return false };
+        self.trial = None;
+        self.diagnostics = plan.diagnostics.clone();
+        self.plan = Some(Rc::new(plan));
+        true
+    }
+
+    /// Whether the text is being tried.
+    pub fn tries(&self) -> bool {
+        self.trial.is_some()
+    }
+
     /// What is done in the past forks the history there; the future that was is kept.
     fn fork(&mut self) {
         if self.run.in_past() {
@@ -536,6 +567,7 @@ impl State {
             self.selected = self.first_workload();
         }
         self.notice = answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
+        (self.trial, self.plan) = (None, None);
         self.diagnostics = Rc::new(answer.diagnostics);
         if nothing {
             let message = "error: no objects passed to apply".to_string();
@@ -937,6 +969,25 @@ mod tests {
         assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
         state.update(Msg::Revert);
         assert_eq!(*state.text, *examples::ALL[0].text);
+    }
+
+    #[test]
+    fn an_edit_is_tried_on_a_copy_and_says_what_it_would_change() {
+        let mut state = settled(examples::ALL[0].text);
+        let (version, entries) = (state.run.version(), state.run.journal().len());
+        let more = "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
+        state.update(Msg::Edit(examples::ALL[0].text.replace("replicas: 2", "replicas: 5") + more));
+        state.update(Msg::Check);
+        while !state.try_on() {}
+        let plan = state.plan.clone().expect("a plan");
+        let told: Vec<String> = plan.changes.iter().map(|change| format!("{:?} {}", change.op, change.key.name)).collect();
+        assert_eq!(told, ["Modified nginx-deployment", "Added c"]);
+        let field = &plan.changes[0].fields[0];
+        assert_eq!((field.path.as_str(), field.from.as_deref(), field.to.as_deref()), ("spec.replicas", Some("2"), Some("5")));
+        assert!(state.diagnostics[1].message.contains("metadata.nam"), "{:?}", state.diagnostics);
+        assert_eq!((state.run.version(), state.run.journal().len()), (version, entries));
+        state.update(Msg::Revert);
+        assert_eq!((state.plan.clone(), state.diagnostics.len()), (None, 0));
     }
 
     #[test]

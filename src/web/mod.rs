@@ -6,6 +6,7 @@ mod editor;
 mod inspector;
 mod page;
 mod pass;
+mod rich;
 mod shapes;
 mod stage;
 mod timeline;

@@ -32,6 +32,8 @@ const SLICE: f64 = 6.0;
 const GRAIN: usize = 16;
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
 const DIAGNOSIS: f64 = 300.0;
+/// Milliseconds after the last key until a text is tried.
+const TYPING: u32 = 350;
 /// Without an animation frame for so long, the page is not seen, and rests.
 const UNSEEN: f64 = 400.0;
 
@@ -119,6 +121,7 @@ pub struct Page {
     copied: Option<Timeout>,
     said: Option<Timeout>,
     saving: Option<Timeout>,
+    trying: Option<Timeout>,
     saved: (Rc<str>, View),
     error: Option<String>,
     size: (f64, f64),
@@ -139,6 +142,12 @@ impl Page {
         let passed = (now - self.last).clamp(0.0, 100.0);
         self.last = now;
         let mut state = self.state.borrow_mut();
+        if state.tries() {
+            while state.tries() && dom::now() - now < SLICE {
+                state.try_on();
+            }
+            return !state.tries();
+        }
         if state.settling {
             while state.settling && dom::now() - now < SLICE {
                 state.settle(GRAIN);
@@ -330,7 +339,7 @@ impl Page {
 
 /// Moves the focus to the next landmark.
 fn landmarks(back: bool) {
-    const ALL: [&str; 5] = ["#manifest textarea", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
+    const ALL: [&str; 5] = ["#manifest textarea, #manifest .rich .host", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
     let document = dom::document();
     let find = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = document.active_element();
@@ -427,6 +436,7 @@ impl Component for Page {
             copied: None,
             said: None,
             saving: None,
+            trying: None,
             saved,
             error,
             size,
@@ -461,6 +471,10 @@ impl Component for Page {
                 let talk = matches!(msg, Do::Kubectl(_));
                 let chose = matches!(msg, Do::Select(Some(_)));
                 let heavy = matches!(msg, Do::Apply);
+                if matches!(msg, Do::Edit(_)) {
+                    let to = ctx.link().clone();
+                    self.trying = Some(Timeout::new(TYPING, move || to.send_message(Msg::Do(Do::Check))));
+                }
                 self.state.borrow_mut().update(msg);
                 if talk && self.size.1 >= 700.0 && !self.narrow() {
                     self.console = true;
@@ -644,6 +658,8 @@ impl Page {
                 applied={state.applied.clone()}
                 standing={state.standing}
                 diagnostics={state.diagnostics.clone()}
+                plan={state.plan.clone()}
+                narrow={narrow}
                 file={file.to_string()}
                 on_edit={link.callback(|text| Msg::Do(Do::Edit(text)))}
                 on_apply={link.callback(|()| Msg::Do(Do::Apply))}

@@ -63,6 +63,10 @@ pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     put("apply", &apply.into_js_value());
 
     let of = state.clone();
+    let text = Closure::<dyn Fn() -> JsValue>::new(move || of.try_borrow().map_or(JsValue::NULL, |state| JsValue::from_str(&state.text)));
+    put("manifest", &text.into_js_value());
+
+    let of = state.clone();
     let now = Closure::<dyn Fn() -> f64>::new(move || of.try_borrow().map_or(f64::NAN, |state| state.run.now() as f64 / 1000.0));
     put("now", &now.into_js_value());
 
