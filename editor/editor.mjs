@@ -253,6 +253,8 @@ function mount(host, on) {
       ],
     }),
   });
+  // The first thing in the root that may have the focus is the scroller.
+  host.focus = () => view.focus();
   // The page's own keys rest while one types.
   const keys = (event) => { if (event.key !== 'F6') event.stopPropagation(); };
   host.addEventListener('keydown', keys);

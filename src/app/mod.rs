@@ -2,6 +2,8 @@
 //! No web crate is named here, so all of it is tested natively.
 
 pub mod assist;
+pub mod breakpoint;
+pub mod card;
 pub mod changes;
 pub mod examples;
 pub mod diagnose;

@@ -1,5 +1,7 @@
 //! The state of the page and what each message does to it. No web crate, no wall clock.
 
+use super::breakpoint::Breakpoint;
+use super::changes::{self, Change};
 use super::diagnose::{self, Diagnosis, Remedy};
 use super::examples;
 use super::permalink::Link;
@@ -186,11 +188,45 @@ pub enum Msg {
     Filter(String),
     /// On until nothing but Events has changed for three seconds.
     Settle,
+    /// Stop the clock where this holds.
+    Break(String),
+    /// No longer at this one.
+    Unbreak(usize),
+    /// Keep the instant shown as A or, if true, as B.
+    Mark(bool),
+    /// Let both go.
+    Unmark,
+    /// Show another branch beside this one; none: no longer.
+    Beside(Option<u32>),
     /// Which loop of the control plane; the one that is chosen already is let go.
     Loop(Option<String>),
     /// Size of the stage in CSS pixels.
     Stage(f64, f64),
 }
+
+/// Where and why the clock was stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// Milliseconds.
+    pub at: u64,
+    /// The condition.
+    pub text: String,
+    /// What happened.
+    pub words: String,
+}
+
+/// An instant that was kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instant {
+    /// Milliseconds.
+    pub at: u64,
+    /// On which branch.
+    pub branch: u32,
+    objects: Vec<Rc<Object>>,
+}
+
+/// Fields are read of so many objects of a difference.
+const DETAIL: usize = 100;
 
 /// Everything the page shows.
 pub struct State {
@@ -231,6 +267,18 @@ pub struct State {
     pub filter: String,
     /// The loop that the diagram of loops is turned to, and the timeline filtered to.
     pub chosen: Option<String>,
+    /// Where the clock stops.
+    pub breakpoints: Vec<Breakpoint>,
+    /// What is wrong with the last one that was asked for.
+    pub misread: String,
+    /// Where it has stopped.
+    pub stopped: Option<Stop>,
+    /// The instants A and B.
+    pub instants: [Option<Rc<Instant>>; 2],
+    /// What differs between them.
+    pub difference: Option<Rc<Vec<Change>>>,
+    /// Another branch on the same clock.
+    pub beside: Option<Box<State>>,
     /// Said once, politely.
     pub notice: String,
     /// The stage's size.
@@ -312,6 +360,12 @@ impl State {
             namespace: None,
             filter: String::new(),
             chosen: None,
+            breakpoints: Vec::new(),
+            misread: String::new(),
+            stopped: None,
+            instants: [None, None],
+            difference: None,
+            beside: None,
             notice: String::new(),
             stage: (800.0, 560.0),
             tried: None,
@@ -367,6 +421,9 @@ impl State {
 
     /// Does what a message says.
     pub fn update(&mut self, msg: Msg) {
+        if matches!(msg, Msg::Toggle | Msg::Play | Msg::Step | Msg::StepBack | Msg::Seconds(_) | Msg::Seek(_) | Msg::Live | Msg::Settle) {
+            self.stopped = None;
+        }
         match msg {
             Msg::Toggle | Msg::Pause if self.settling => self.settling = false,
             Msg::Toggle => (self.playing, self.resumes) = (!self.playing, false),
@@ -395,7 +452,7 @@ impl State {
                 self.playing = false;
                 let to = (self.run.now() as i64 + seconds * 1000).max(0) as u64;
                 if seconds > 0 {
-                    while !self.run.advance(Time(to * 1000), 10_000) {}
+                    while !self.advance(Time(to * 1000), 10_000) {}
                 } else {
                     self.run.seek(Time(to * 1000));
                 }
@@ -482,6 +539,28 @@ impl State {
             Msg::Namespace(namespace) => self.namespace = namespace,
             Msg::Filter(words) => self.filter = words,
             Msg::Settle => (self.playing, self.settling) = (false, true),
+            Msg::Break(text) => match Breakpoint::parse(&text) {
+                Ok(new) => {
+                    self.misread.clear();
+                    self.breakpoints.retain(|old| *old != new);
+                    self.breakpoints.push(new);
+                }
+                Err(words) => self.misread = words,
+            },
+            Msg::Unbreak(at) => {
+                if at < self.breakpoints.len() {
+                    self.breakpoints.remove(at);
+                }
+            }
+            Msg::Mark(second) => {
+                let instant = Instant { at: self.run.now(), branch: self.run.branches().0, objects: self.run.objects() };
+                self.instants[usize::from(second)] = Some(Rc::new(instant));
+                if let [Some(a), Some(b)] = &self.instants {
+                    self.difference = Some(Rc::new(changes::between(&a.objects, &b.objects, DETAIL)));
+                }
+            }
+            Msg::Unmark => (self.instants, self.difference) = ([None, None], None),
+            Msg::Beside(number) => self.put_beside(number),
             Msg::Loop(name) => self.chosen = if self.chosen == name { None } else { name },
             Msg::Stage(width, height) => self.stage = (width, height),
         }
@@ -513,12 +592,85 @@ impl State {
         }
     }
 
+    /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
+    pub fn advance(&mut self, to: Time, budget: usize) -> bool {
+        if self.breakpoints.is_empty() {
+            return self.run.advance(to, budget);
+        }
+        for _ in 0..budget {
+            let before = self.run.happened();
+            let done = self.run.advance(to, 1);
+            if self.stops(before) || done {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Stops the clock if a breakpoint holds for what was written since an entry.
+    fn stops(&mut self, since: usize) -> bool {
+        let new = self.run.sim().journal().get(since..).unwrap_or_default();
+        let found = new.iter().find_map(|entry| Some((entry, self.breakpoints.iter().find(|breakpoint| breakpoint.hit(entry))?)));
+        let Some((entry, breakpoint)) = found else { return false };
+        let about = match entry.write().map(|(_, object)| &object.body) {
+            Some(crate::api::Body::Event(event)) => {
+                self.selected = event.involved_object.key().or(entry.key());
+                [&*event.reason, ": ", &event.message].concat()
+            }
+            _ => {
+                self.selected = entry.key();
+                words::plain(&words::effect(entry))
+            }
+        };
+        let at = entry.time.0 / 1000;
+        self.notice = format!("Stopped at {}, {}: {about}", crate::scene::format::clock(at), breakpoint.text);
+        self.stopped = Some(Stop { at, text: breakpoint.text.clone(), words: about });
+        (self.playing, self.settling, self.resumes) = (false, false, false);
+        true
+    }
+
+    fn put_beside(&mut self, number: Option<u32>) {
+        if let Some(other) = self.beside.take() {
+            self.run.keep(&other.run);
+        }
+        let Some(number) = number.filter(|number| self.run.branches().1.contains(number)) else { return };
+        let mut other = State::new("", self.run.seed());
+        other.run = self.run.other(number);
+        self.beside = Some(Box::new(other));
+        while !self.follow(10_000) {}
+    }
+
+    /// Brings the branch beside this one to the same instant, with a budget of tasks. True when it is there.
+    pub fn follow(&mut self, budget: usize) -> bool {
+        let Some(other) = &mut self.beside else { return true };
+        if !self.run.branches().1.contains(&other.run.branches().0) {
+            self.beside = None;
+            return true;
+        }
+        other.view = self.view;
+        other.selected.clone_from(&self.selected);
+        other.chosen.clone_from(&self.chosen);
+        other.namespace.clone_from(&self.namespace);
+        other.filter.clone_from(&self.filter);
+        let (here, there) = (self.run.sim().now(), other.run.sim().now());
+        if here < there {
+            other.run.seek(here);
+            return true;
+        }
+        if there < here {
+            other.run.advance(here, budget);
+        }
+        other.run.sim().now() == here
+    }
+
     /// A slice of the way to where nothing but Events changes for three seconds.
     pub fn settle(&mut self, budget: usize) {
-        if self.settling && self.run.settle(budget) {
+        let before = self.run.happened();
+        if self.settling && self.run.settle(if self.breakpoints.is_empty() { budget } else { 1 }) {
             self.settling = false;
             self.notice = "Settled.".into();
         }
+        self.stops(before);
     }
 
     fn untried(&mut self) {
@@ -969,6 +1121,50 @@ mod tests {
         assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
         state.update(Msg::Revert);
         assert_eq!(*state.text, *examples::ALL[0].text);
+    }
+
+    #[test]
+    fn two_instants_are_compared_also_of_two_branches() {
+        let mut state = settled(examples::ALL[0].text);
+        state.update(Msg::Mark(false));
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        state.update(Msg::Seconds(20));
+        state.update(Msg::Mark(true));
+        let difference = state.difference.clone().expect("a difference");
+        let made = difference.iter().filter(|change| change.op == Op::Added).map(|change| change.key.kind.name());
+        assert_eq!(made.collect::<Vec<_>>(), ["Pod"]);
+        let fields = |kind: Kind| difference.iter().find(|change| change.key.kind == kind).map(|change| change.fields.clone()).unwrap_or_default();
+        assert!(fields(Kind::Deployment).iter().any(|field| field.path == "spec.replicas" && field.to.as_deref() == Some("3")));
+        state.update(Msg::Unmark);
+        assert_eq!(state.difference, None);
+    }
+
+    #[test]
+    fn two_branches_run_side_by_side_on_one_clock() {
+        let mut state = settled(examples::ALL[0].text);
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=5".into()));
+        state.update(Msg::Seconds(10));
+        state.update(Msg::Seek(20_000));
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=1".into()));
+        state.update(Msg::Beside(Some(1)));
+        let counts = |state: &mut State| {
+            while !state.follow(1_000) {}
+            let other = state.beside.as_ref().expect("another branch");
+            assert_eq!(other.run.sim().now(), state.run.sim().now());
+            (ready(state), ready(other))
+        };
+        assert_eq!(counts(&mut state), (2, 2));
+        // Beyond the end of the other's record both go on.
+        state.update(Msg::Seconds(90));
+        assert_eq!(counts(&mut state), (1, 5));
+        state.update(Msg::Seek(25_000));
+        assert_eq!(counts(&mut state), (2, 2));
+        state.update(Msg::Live);
+        assert_eq!(counts(&mut state), (1, 5));
+        let end = state.run.end();
+        state.update(Msg::Beside(None));
+        state.update(Msg::Switch(1));
+        assert_eq!((state.run.end(), ready(&state)), (end, 5));
     }
 
     #[test]

@@ -358,12 +358,11 @@ fn reason(journal: &[Entry], id: EntryId) -> Option<Reason> {
     })
 }
 
-/// How the newest change of an object came about: newest first, the person's action last. Several writes of
-/// one person's command are one item.
-pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
+/// The entry that last decided about an object: what a loop did to the objects it keeps is its newest decision, more than
+/// the numbers it wrote down.
+fn newest(journal: &[Entry], key: &ObjectRef) -> Option<usize> {
     let telling = |entry: &Entry| !matches!(entry.why, Why::Observed) || !matches!(entry.record, Record::Write { op: Op::Modified, .. });
     let itself = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
-    // What a loop did to the objects it keeps is its newest decision, more than the numbers it wrote down.
     let kept = |entry: &Entry, object: &Object| {
         let loop_of = entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()));
         loop_of
@@ -371,7 +370,18 @@ pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
             && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
     };
     let own = |entry: &&Entry| !is_event(entry) && entry.write().is_some_and(|(_, object)| itself(object) || kept(entry, object));
-    let newest = journal.iter().rposition(|entry| own(&entry) && telling(entry)).or_else(|| journal.iter().rposition(|entry| own(&entry)));
+    journal.iter().rposition(|entry| own(&entry) && telling(entry)).or_else(|| journal.iter().rposition(|entry| own(&entry)))
+}
+
+/// What was last decided about an object.
+pub fn last(journal: &[Entry], key: &ObjectRef) -> Option<Reason> {
+    reason(journal, newest(journal, key)? as EntryId)
+}
+
+/// How the newest change of an object came about: newest first, the person's action last. Several writes of
+/// one person's command are one item.
+pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
+    let newest = newest(journal, key);
     let mut out: Vec<Reason> = Vec::new();
     let mut at = newest.map(|at| at as EntryId);
     while let Some(id) = at {

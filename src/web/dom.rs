@@ -115,6 +115,28 @@ pub fn tell_stopped(at: &str, report: &str) {
     }
 }
 
+/// Loads another script of the page; `then` runs in a task of its own when it has run, and never if it cannot be had.
+pub fn fetch_script(name: &str, then: impl FnOnce() + 'static) {
+    let document = document();
+    let (Ok(script), Some(head)) = (document.create_element("script"), document.head()) else { return };
+    let loaded = Closure::once_into_js(move || gloo_timers::callback::Timeout::new(0, then).forget());
+    let _ = script.set_attribute("src", name);
+    let _ = script.add_event_listener_with_callback("load", loaded.unchecked_ref());
+    let _ = head.append_child(&script);
+}
+
+/// Saves the diagram that is shown, under a name, as `SVG` or `PNG`.
+pub fn export(form: &'static str, name: String) {
+    let save = move || {
+        let save = js_sys::Reflect::get(&window(), &"loopscopeExport".into()).ok();
+        if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
+            let _ = save.call2(&JsValue::NULL, &form.into(), &name.into());
+        }
+    };
+    let known = js_sys::Reflect::has(&window(), &"loopscopeExport".into()).unwrap_or(false);
+    if known { save() } else { fetch_script("export.js", save) }
+}
+
 /// Moves the focus to an element.
 pub fn focus(element: &Element) {
     if let Some(element) = element.dyn_ref::<web_sys::HtmlElement>() {

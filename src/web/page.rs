@@ -8,9 +8,11 @@ use super::editor::Editor;
 use super::inspector::Inspector;
 use super::stage::Stage;
 use super::timeline::{Lanes, Transport};
+use super::tools::{Tool, Tools};
 use super::topbar::{Topbar, logo, tabs};
 use super::{SHOWN, STOPPED, console, dom, window};
 use crate::api::{Body, Kind, Object, ObjectRef, Time};
+use crate::app::card::{self, Card};
 use crate::app::diagnose::{Diagnosis, Remedy};
 use crate::app::format::clock;
 use crate::app::state::{Picture, Tab, View};
@@ -65,6 +67,10 @@ pub enum Msg {
     Shared,
     /// What lies over the page.
     Over(Over),
+    /// Open or close a panel of the timeline.
+    Tool(Option<Tool>),
+    /// What happens on the stage of the branch beside.
+    Other(Do),
     /// Objects as a list.
     List,
     /// Why this object?
@@ -73,6 +79,10 @@ pub enum Msg {
     Act(String),
     /// What the button said has been read.
     Read,
+    /// The pointer or the focus rests on an object.
+    Hover(Option<ObjectRef>),
+    /// Save the picture, as SVG or PNG.
+    Export(&'static str),
     /// Keep the link.
     Save,
     /// A fragment of another link was entered.
@@ -117,7 +127,12 @@ pub struct Page {
     right: bool,
     console: bool,
     over: Over,
+    tool: Option<Tool>,
+    beside: Option<Rc<Picture>>,
     as_list: bool,
+    hover: Option<ObjectRef>,
+    card: Option<Rc<Card>>,
+    card_of: (usize, u64),
     copied: Option<Timeout>,
     said: Option<Timeout>,
     saving: Option<Timeout>,
@@ -152,20 +167,31 @@ impl Page {
             while state.settling && dom::now() - now < SLICE {
                 state.settle(GRAIN);
             }
+            state.follow(GRAIN);
             state.poll();
             return true;
         }
         if !state.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
-            return false;
+            // The branch beside may still be on its way to the instant shown.
+            let mut went = false;
+            while state.beside.is_some() && dom::now() - now < SLICE {
+                let there = state.follow(GRAIN);
+                went |= !there;
+                if there {
+                    break;
+                }
+            }
+            return went;
         }
         let wanted = passed * 1000.0 * state.speed + self.carry;
         let to = Time(state.run.sim().now().0 + wanted as u64);
         self.carry = wanted.fract();
-        while !state.run.advance(to, GRAIN) {
+        while !state.advance(to, GRAIN) {
             if dom::now() - now > SLICE {
                 break;
             }
         }
+        while !state.follow(GRAIN) && dom::now() - now < 2.0 * SLICE {}
         state.poll();
         true
     }
@@ -185,6 +211,8 @@ impl Page {
         let mut state = self.state.borrow_mut();
         SHOWN.set(state.run.now());
         self.picture = state.picture();
+        state.follow(GRAIN);
+        self.beside = state.beside.as_mut().map(|other| other.picture());
         self.marks = state.marks();
         let happened = state.run.happened();
         let of = (state.selected.clone(), happened, state.run.turns);
@@ -202,6 +230,14 @@ impl Page {
             self.events = Rc::new(events);
             self.caption = words::narrate(history);
             self.chain_of = Some(of);
+        }
+        let at = (happened, state.run.turns);
+        if self.hover.is_some() && (self.card.is_none() || self.card_of != at) {
+            let card = self.hover.as_ref().and_then(|key| card::read(&state.run, key));
+            if self.card.as_deref() != card.as_ref() {
+                self.card = card.map(Rc::new);
+            }
+            self.card_of = at;
         }
         if !state.playing {
             drop(state);
@@ -279,6 +315,8 @@ impl Page {
             "]" => vec![Do::Jump(true)],
             "<" => vec![Do::Speed(speed::next(now, false))],
             ">" => vec![Do::Speed(speed::next(now, true))],
+            "a" => vec![Do::Mark(false)],
+            "b" => vec![Do::Mark(true)],
             "Home" => vec![Do::Seek(0)],
             "End" => vec![Do::Live],
             key @ ("1" | "2" | "3" | "4" | "5" | "6") => vec![Do::View(View::ALL[key.parse::<usize>().unwrap_or(1) - 1])],
@@ -311,7 +349,7 @@ impl Page {
                     self.over = Over::Nothing;
                     return true;
                 }
-                if std::mem::take(&mut self.console) {
+                if self.tool.take().is_some() || std::mem::take(&mut self.console) {
                     return true;
                 }
                 vec![Do::Select(None)]
@@ -320,6 +358,9 @@ impl Page {
         };
         event.prevent_default();
         for msg in all {
+            if matches!(msg, Do::Mark(_)) && self.tool.is_none() && !self.narrow() {
+                self.tool = Some(Tool::Compare);
+            }
             ctx.link().send_message(Msg::Do(msg));
         }
         false
@@ -432,7 +473,12 @@ impl Component for Page {
             right: size.0 >= 1280.0,
             console: false,
             over: Over::Nothing,
+            tool: None,
+            beside: None,
             as_list: false,
+            hover: None,
+            card: None,
+            card_of: (0, 0),
             copied: None,
             said: None,
             saving: None,
@@ -533,6 +579,12 @@ impl Component for Page {
             }
             Msg::Shared => self.copied = None,
             Msg::Over(over) => self.over = over,
+            Msg::Tool(tool) => self.tool = if self.tool == tool { None } else { tool },
+            Msg::Other(msg) => {
+                if let Some(other) = &mut self.state.borrow_mut().beside {
+                    other.update(msg);
+                }
+            }
             Msg::List => self.as_list = !self.as_list,
             Msg::Why(key) => {
                 let mut state = self.state.borrow_mut();
@@ -543,6 +595,13 @@ impl Component for Page {
                 if self.narrow() {
                     self.over = Over::Inspector;
                 }
+            }
+            Msg::Hover(key) => (self.hover, self.card) = (key, None),
+            Msg::Export(form) => {
+                let state = self.state.borrow();
+                let time = clock(state.run.now()).replace(':', "-");
+                dom::export(form, format!("loopscope-{}-{time}", state.view.word()));
+                return false;
             }
             Msg::Save => {
                 dom::set_fragment(&permalink::encode(&self.state.borrow().link()));
@@ -611,13 +670,57 @@ impl Page {
             <div class={class}>
                 { self.topbar(ctx) }
                 if self.left { { self.editor(ctx) } } else { { rail("left", "Manifest", "i-panel-l", link.callback(|_| Msg::Left(true))) } }
-                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stage(ctx) }{ self.past(ctx) }</main>
+                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
                 if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label="Timeline">
-                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} on={Self::on(ctx)} />
-                    <Lanes marks={self.marks.clone()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={Self::on(ctx)} on_tool={link.callback(|tool| Msg::Tool(Some(tool)))} />
+                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                    if let Some(tool) = self.tool {
+                        <Tools tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={Self::on(ctx)} on_close={link.callback(|()| Msg::Tool(None))} />
+                    }
                 </section>
                 { self.console(ctx) }
+            </div>
+        }
+    }
+
+    /// The instants that are compared, on the timeline.
+    fn flags(&self) -> Vec<(u64, &'static str)> {
+        let state = self.state.borrow();
+        state.instants.iter().zip(["A", "B"]).filter_map(|(instant, name)| Some((instant.as_ref()?.at, name))).collect()
+    }
+
+    /// The diagram, or the same diagram of two branches.
+    fn stages(&self, ctx: &Context<Self>) -> Html {
+        let Some(picture) = &self.beside else { return self.stage(ctx) };
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let Some(other) = &state.beside else { return self.stage(ctx) };
+        let head = |number: u32, picture: &Picture| {
+            html! { <h2>{ format!("Branch {number}") }if let Some((words, class, glyph)) = &picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }</h2> }
+        };
+        html! {
+            <div class="sides">
+                <section class="side" aria-label="This branch">{ head(state.run.branches().0, &self.picture) }{ self.stage(ctx) }</section>
+                <section class="side" aria-label="The other branch">{ head(other.run.branches().0, picture) }
+                    <Stage
+                        id="stage-beside"
+                        scene={picture.scene.clone()}
+                        selected={other.object().map(|object| object.meta.uid.to_string())}
+                        scope={format!("{}/{}", other.view.word(), other.run.turns)}
+                        animate={state.speed <= 100.0}
+                        embed={false}
+                        empty={html! { <p>{ "Nothing here on this branch." }</p> }}
+                        as_list={self.as_list}
+                        on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
+                        on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
+                        on_why={link.callback(Msg::Why)}
+                        card={None::<Rc<Card>>}
+                        on_hover={Callback::noop()}
+                        on_export={Callback::noop()}
+                        on_size={link.callback(|(width, height)| Msg::Other(Do::Stage(width, height)))}
+                    />
+                </section>
             </div>
         }
     }
@@ -771,12 +874,16 @@ impl Page {
             let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
             Some(Msg::Do(Do::Switch(value.parse().ok()?)))
         });
+        let other = if self.beside.is_some() { None } else { all.iter().rev().find(|number| **number != shown).copied() };
         html! {
+            <>
             <label class="picker small"><span class="word">{ "branch" }</span>
                 <select aria-label="Branch of the history" onchange={onchange}>
                     { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
+            <button type="button" class="btn sm ghost" id="beside" aria-pressed={self.beside.is_some().to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ "Side by side" }</button>
+            </>
         }
     }
 
@@ -814,12 +921,22 @@ impl Page {
                 on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
+                card={self.card.clone()}
+                on_hover={link.callback(Msg::Hover)}
+                on_export={link.callback(Msg::Export)}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
             />
         }
     }
 
     fn past(&self, ctx: &Context<Self>) -> Html {
+        if let Some(stop) = &self.state.borrow().stopped {
+            return html! {
+                <div class="past stop" role="status"><span>{ icon("i-pause", 14) }<b>{ &stop.text }</b><span class="ell">{ &stop.words }</span></span>
+                    <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(Do::Play))}>{ "Go on" }</button>
+                </div>
+            };
+        }
         if !self.state.borrow().run.in_past() || self.embed {
             return Html::default();
         }
@@ -883,7 +1000,7 @@ impl Page {
         html! {
             <div class="mob">
                 { self.topbar(ctx) }
-                <main class="stagebox">{ self.stage(ctx) }{ self.past(ctx) }</main>
+                <main class="stagebox">{ self.stages(ctx) }{ self.past(ctx) }</main>
                 <section class="sheet" aria-label="Selection"><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
                 { tabs(state.view, &link.callback(|view| Msg::Do(Do::View(view))), 20, "mobtabs") }
@@ -906,12 +1023,13 @@ impl Page {
                 )
             }
             Over::Keys => {
-                const KEYS: [(&str, &str); 14] = [
+                const KEYS: [(&str, &str); 15] = [
                     ("Space", "Play or pause"),
                     ("→  ←", "One reconcile on, back (Shift: ten)"),
                     (".  ,", "One second on, back"),
                     ("]  [", "Next, previous thing you did"),
                     (">  <", "Faster, slower"),
+                    ("a  b", "Keep two instants, to compare them"),
                     ("Home  End", "First event, live"),
                     ("1 … 6", "Diagrams"),
                     ("↓  ↑", "Walk the objects"),

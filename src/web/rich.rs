@@ -38,17 +38,11 @@ pub fn load(then: Callback<()>) {
     if factory().is_some() {
         return then.emit(());
     }
-    let document = dom::document();
-    let (Ok(script), Some(head)) = (document.create_element("script"), document.head()) else { return };
-    // Its file has just run; what it does next is a task of its own.
-    let loaded = Closure::once_into_js(move || {
+    dom::fetch_script("editor.js", move || {
         if factory().is_some() {
-            gloo_timers::callback::Timeout::new(0, move || then.emit(())).forget();
+            then.emit(());
         }
     });
-    let _ = script.set_attribute("src", "editor.js");
-    let _ = script.add_event_listener_with_callback("load", loaded.unchecked_ref());
-    let _ = head.append_child(&script);
 }
 
 fn put(object: &Object, name: &str, value: &JsValue) {
