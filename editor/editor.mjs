@@ -19,6 +19,10 @@ const colours = HighlightStyle.define([
   { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace], color: 'var(--c-punct)' },
 ]);
 
+// The page's words in the language that is chosen.
+const say = (english) => window.loopscopeWords?.(english) ?? english;
+const PHRASES = ['Find', 'Replace', 'next', 'previous', 'all', 'match case', 'regexp', 'by word', 'replace', 'replace all', 'close'];
+
 const mono = 'var(--font-mono)';
 const theme = EditorView.theme({
   '&': { height: '100%', fontSize: '12px', color: 'var(--text)', backgroundColor: 'transparent' },
@@ -111,7 +115,7 @@ class Says extends WidgetType {
       button.textContent = fix;
       // The text may have gone on since it was looked at.
       button.onclick = () => { if (line <= view.state.doc.lines && slice(view.state.doc.line(line), columns) === this.word) this.on.fix(line, ...columns, fix); };
-      row.append(`${this.on.words.mean} `, button, '?');
+      row.append(`${say('Did you mean')} `, button, '?');
       box.append(row);
     }
     // CodeMirror does not see margins: the room around the box belongs to a box of its own.
@@ -229,7 +233,7 @@ function enter(view) {
   return true;
 }
 
-/** Makes an editor in `host`. `on`: text, label, words, and edit, apply, fix, offers, about. */
+/** Makes an editor in `host`. `on`: text, label, and edit, apply, fix, offers, about. */
 function mount(host, on) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
   let quiet = false;
@@ -245,7 +249,8 @@ function mount(host, on) {
         yaml(), syntaxHighlighting(colours), Prec.highest(scalars), theme, search({ top: true }), highlightSelectionMatches(), shown,
         autocompletion({ override: [complete(on)], icons: false }), about(on),
         keymap.of([...completionKeymap, ...searchKeymap, ...foldKeymap, ...historyKeymap, { key: 'Enter', run: enter }, ...defaultKeymap, indentWithTab]),
-        EditorView.contentAttributes.of({ 'aria-label': on.label, spellcheck: 'false', autocapitalize: 'off' }),
+        EditorState.phrases.of(Object.fromEntries(PHRASES.map((english) => [english, say(english)]))),
+        EditorView.contentAttributes.of({ 'aria-label': say(on.label), spellcheck: 'false', autocapitalize: 'off' }),
         EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) on.edit(update.state.doc.toString());

@@ -8,7 +8,7 @@ const goal = 300_000;
 const limit = Number(process.env.PAGE_LIMIT ?? 770_000);
 const dist = new URL('../dist/', import.meta.url);
 // Not part of a first visit: the script for course pages, what comes when it is asked for, and the copy of the module for pages that may not fetch.
-const apart = new Set(['embed.js', 'editor.js', 'export.js', 'loopscope_bg.wasm.js']);
+const apart = new Set(['embed.js', 'editor.js', 'export.js', 'zh.js', 'loopscope_bg.wasm.js']);
 // The code editor comes when a manifest is shown, after the page.
 const editorLimit = 160_000;
 

@@ -25,13 +25,13 @@ pub struct Card {
 }
 
 /// No more facts than this: the inspector has them all.
-const FACTS: usize = 4;
+const FACTS: usize = 3;
 
 /// The card of an object at the instant shown.
 pub fn read(run: &Run, key: &ObjectRef) -> Option<Card> {
     let object = run.get(key)?;
     let all = facts(object, run.sim().config.epoch);
-    let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels");
+    let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels" | "created at");
     let node = all.iter().find(|(name, _, _)| *name == "node").map(|(_, node, _)| [" on ", node].concat()).unwrap_or_default();
     let shown = all.into_iter().filter(|(name, value, _)| !of_place(name) && *name != "status" && value != "0");
     let last = words::last(&run.journal()[..run.happened().min(run.journal().len())], key);

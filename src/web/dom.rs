@@ -125,6 +125,29 @@ pub fn fetch_script(name: &str, then: impl FnOnce() + 'static) {
     let _ = head.append_child(&script);
 }
 
+/// Whether Chinese is wanted: said in the address, chosen before, or the browser's language.
+pub fn wants_chinese() -> bool {
+    let kept = || window().local_storage().ok().flatten().and_then(|storage| storage.get_item("loopscope.lang").ok().flatten());
+    let said = query("lang").or_else(kept).or_else(|| window().navigator().language());
+    said.is_some_and(|language| language.to_ascii_lowercase().starts_with("zh"))
+}
+
+/// Switches the page's words to Chinese, or back. The words are loaded when they are wanted first.
+pub fn speak(chinese: bool) {
+    let switch = move || {
+        let switch = js_sys::Reflect::get(&window(), &"loopscopeChinese".into()).ok();
+        if let Some(switch) = switch.as_ref().and_then(|switch| switch.dyn_ref::<js_sys::Function>()) {
+            let _ = switch.call1(&JsValue::NULL, &chinese.into());
+        }
+    };
+    let known = js_sys::Reflect::has(&window(), &"loopscopeChinese".into()).unwrap_or(false);
+    if known {
+        switch();
+    } else if chinese {
+        fetch_script("zh.js", switch);
+    }
+}
+
 /// Saves the diagram that is shown, under a name, as `SVG` or `PNG`.
 pub fn export(form: &'static str, name: String) {
     let save = move || {

@@ -55,6 +55,8 @@ pub enum Msg {
     Resized,
     /// The other theme.
     Theme,
+    /// Chinese, or English.
+    Speak(bool),
     /// Panels.
     Left(bool),
     /// Panels.
@@ -122,6 +124,7 @@ pub struct Page {
     words: Rc<Vec<String>>,
     caption: String,
     dark: bool,
+    chinese: bool,
     embed: bool,
     left: bool,
     right: bool,
@@ -454,7 +457,12 @@ impl Component for Page {
         window::offer(&state, &ctx.link().callback(|()| Msg::Changed));
 
         let size = dom::size();
+        let chinese = dom::wants_chinese();
+        if chinese {
+            dom::speak(true);
+        }
         let mut page = Page {
+            chinese,
             state,
             picture,
             marks: Rc::default(),
@@ -566,6 +574,11 @@ impl Component for Page {
                 self.dark = !self.dark;
                 dom::set_theme(self.dark);
                 dom::keep("loopscope.theme", if self.dark { "dark" } else { "light" });
+            }
+            Msg::Speak(chinese) => {
+                self.chinese = chinese;
+                dom::speak(chinese);
+                dom::keep("loopscope.lang", if chinese { "zh" } else { "en" });
             }
             Msg::Left(open) => self.left = open,
             Msg::Right(open) => self.right = open,
@@ -741,6 +754,8 @@ impl Page {
                     let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
                     Msg::Do(Do::Load(example.text.into(), View::from_word(example.view)))
                 })}
+                chinese={self.chinese}
+                on_language={link.callback(Msg::Speak)}
                 on_theme={link.callback(|()| Msg::Theme)}
                 on_share={link.callback(|()| Msg::Share)}
                 on_embed={link.callback(|()| Msg::Over(Over::Embed))}
@@ -826,7 +841,7 @@ impl Page {
         });
         html! {
             <div class="c-head"><h1>{ state.view.title() }</h1>
-                if let Some((words, class, glyph)) = &self.picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
+                if let Some((words, class, glyph)) = self.picture.pill.as_ref().filter(|_| self.beside.is_none()) { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
                 <span class="grow" />
                 if self.picture.hidden > 0 {
                     <button type="button" class="pill notready" title="Show everything" onclick={link.callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(self.picture.hidden)) }{ icon("i-cross", 12) }</button>
@@ -888,7 +903,7 @@ impl Page {
     }
 
     fn budget(&self) -> Html {
-        let Some(budget) = &self.picture.budget else { return Html::default() };
+        let Some(budget) = self.picture.budget.as_ref().filter(|_| self.beside.is_none()) else { return Html::default() };
         html! { <Strip budget={budget.clone()} /> }
     }
 

@@ -58,9 +58,6 @@ impl Rich {
     pub fn mount(host: &Element, text: &str, label: &str, on: On) -> Option<Rich> {
         let factory = factory()?;
         let options = Object::new();
-        let words = Object::new();
-        put(&words, "mean", &"Did you mean".into());
-        put(&options, "words", &words);
         put(&options, "text", &text.into());
         put(&options, "label", &label.into());
         let On { edit, apply, fix } = on;

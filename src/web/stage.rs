@@ -89,7 +89,7 @@ pub enum Msg {
 const REST: u32 = 150;
 /// Width of a card, and the height it may have.
 const CARD: f64 = 264.0;
-const TALL: f64 = 240.0;
+const TALL: f64 = 256.0;
 
 /// The stage.
 pub struct Stage {
