@@ -281,6 +281,8 @@ pub struct State {
     pub beside: Option<Box<State>>,
     /// Said once, politely.
     pub notice: String,
+    /// How much of the history has been heard, and up to which change it was said that all is settled.
+    heard: (usize, u64, Time),
     /// The stage's size.
     pub stage: (f64, f64),
     /// What was found when remedies were tried: the object and its state, and which of them help.
@@ -321,6 +323,12 @@ struct Key {
 
 /// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
 const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
+
+/// Microseconds without a change, after which all is settled.
+const QUIET: u64 = 3_000_000;
+/// So many lines of the console are kept, and so many that were entered.
+const LINES: usize = 2_000;
+const ENTERED: usize = 200;
 
 /// So many tasks are spent on a remedy when it is tried.
 const TRIAL: usize = 20_000;
@@ -367,6 +375,7 @@ impl State {
             difference: None,
             beside: None,
             notice: String::new(),
+            heard: Default::default(),
             stage: (800.0, 560.0),
             tried: None,
             marks: Rc::default(),
@@ -663,6 +672,32 @@ impl State {
         other.run.sim().now() == here
     }
 
+    /// What is worth saying aloud while the clock runs: a failure, that all is settled, and, if `all` is asked for, the newest
+    /// decision. True when there is something new.
+    pub fn speak(&mut self, all: bool) -> bool {
+        let (happened, turns, settled) = (self.run.happened(), self.run.turns, self.run.sim().last_change());
+        if self.heard.1 != turns || self.heard.0 > happened {
+            // After a jump what lies behind is not news.
+            self.heard = (happened, turns, self.heard.2);
+            return false;
+        }
+        let journal = &self.run.journal()[..happened.min(self.run.journal().len())];
+        let new = &journal[self.heard.0.min(journal.len())..];
+        if let Some(bad) = new.iter().rposition(words::is_bad) {
+            self.notice = words::narrate(&journal[..self.heard.0 + bad + 1]);
+        } else if settled != self.heard.2 && self.run.sim().now().0 >= settled.0 + QUIET {
+            self.heard.2 = settled;
+            let pill = self.drawn.as_ref().and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.0.as_str()).unwrap_or_default();
+            self.notice = ["Settled at ", &crate::scene::format::clock(settled.0 / 1000), ": ", pill].concat();
+        } else if all && new.iter().any(|entry| !is_event(entry)) {
+            self.notice = words::narrate(journal);
+        } else {
+            return false;
+        }
+        self.heard.0 = happened;
+        true
+    }
+
     /// A slice of the way to where nothing but Events changes for three seconds.
     pub fn settle(&mut self, budget: usize) {
         let before = self.run.happened();
@@ -746,11 +781,12 @@ impl State {
         if line.is_empty() {
             return;
         }
-        let console = Rc::make_mut(&mut self.console);
-        console.push(Line { text: format!("$ {line}"), error: false });
+        self.print(vec![Line { text: format!("$ {line}"), error: false }]);
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
             history.push(line.to_string());
+            let more = history.len().saturating_sub(ENTERED);
+            history.drain(..more);
         }
         if line == "clear" {
             self.console = Rc::default();
@@ -766,25 +802,30 @@ impl State {
         if self.run.in_past() && READS.contains(&verb) {
             let lines = self.run.ask(line);
             self.notice = lines.first().map(|line| line.text.clone()).unwrap_or_default();
-            Rc::make_mut(&mut self.console).extend(lines);
+            self.print(lines);
             return;
         }
         self.fork();
         let answer = self.run.command(Command::Kubectl(line.into()));
         self.notice = answer.lines.first().map(|line| line.text.clone()).unwrap_or_default();
-        Rc::make_mut(&mut self.console).extend(answer.lines);
+        self.print(answer.lines);
+    }
+
+    /// Prints to the console, which does not grow without end.
+    fn print(&mut self, lines: Vec<Line>) {
+        let console = Rc::make_mut(&mut self.console);
+        console.extend(lines);
+        if console.len() > LINES {
+            let more = console.len() - LINES * 3 / 4;
+            console.drain(..more);
+        }
     }
 
     /// Lets a waiting command look at what has happened.
     pub fn poll(&mut self) {
         let lines = self.run.poll();
         if !lines.is_empty() {
-            let console = Rc::make_mut(&mut self.console);
-            console.extend(lines);
-            // A watch of a large cluster must not grow without end.
-            if console.len() > 2_000 {
-                console.drain(..500);
-            }
+            self.print(lines);
         }
     }
 
@@ -1158,13 +1199,49 @@ mod tests {
         state.update(Msg::Seconds(90));
         assert_eq!(counts(&mut state), (1, 5));
         state.update(Msg::Seek(25_000));
-        assert_eq!(counts(&mut state), (2, 2));
+        assert_eq!(counts(&mut state), (1, 2));
         state.update(Msg::Live);
         assert_eq!(counts(&mut state), (1, 5));
         let end = state.run.end();
         state.update(Msg::Beside(None));
         state.update(Msg::Switch(1));
         assert_eq!((state.run.end(), ready(&state)), (end, 5));
+    }
+
+    #[test]
+    fn the_console_and_its_history_are_bounded() {
+        let mut state = settled(examples::ALL[0].text);
+        for at in 0..700 {
+            state.update(Msg::Kubectl(format!("kubectl get pods -n none-{at}")));
+            state.update(Msg::Kubectl("kubectl get nodes".into()));
+        }
+        assert!(state.console.len() <= LINES && state.history.len() == ENTERED, "{} {}", state.console.len(), state.history.len());
+        assert_eq!(state.history.last().map(String::as_str), Some("kubectl get nodes"));
+    }
+
+    #[test]
+    fn what_fails_and_what_settles_is_said_once() {
+        let mut state = State::new(examples::ALL[0].text, 1);
+        let said = |state: &mut State, all: bool| {
+            state.picture();
+            if state.speak(all) { state.notice.clone() } else { String::new() }
+        };
+        said(&mut state, false);
+        state.update(Msg::Seconds(1));
+        assert_eq!(said(&mut state, false), "");
+        assert!(said(&mut state, true).contains("-controller: ") || state.notice.contains("kubelet"), "{}", state.notice);
+        state.update(Msg::Seconds(10));
+        let settled = said(&mut state, true);
+        assert!(settled.starts_with("Settled at 00:0") && settled.ends_with(": All Pods are Ready"), "{settled}");
+        state.update(Msg::Seconds(10));
+        assert_eq!(said(&mut state, true), "");
+        let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into()));
+        state.update(Msg::Seconds(20));
+        assert!(said(&mut state, false).contains("Image") || state.notice.contains("ErrImagePull"), "{} {pod}", state.notice);
+        // A jump is not news.
+        state.update(Msg::Seek(1_000));
+        assert_eq!(said(&mut state, true), "");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Op, Record};
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
-use crate::scene::format::clock;
+use crate::scene::format::{clock, count};
 use crate::scene::marks::{LANES, OTHERS};
 use crate::scene::model::PodState;
 
@@ -210,6 +210,10 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     with(" changed")
 }
 
+fn number(n: i32) -> String {
+    count(n.max(0) as usize)
+}
+
 /// The status of a workload in numbers.
 pub fn numbers(object: &Object) -> Option<String> {
     let (ready, all) = match &object.body {
@@ -218,7 +222,7 @@ pub fn numbers(object: &Object) -> Option<String> {
         Body::StatefulSet(body) => (body.status.ready_replicas, body.status.replicas),
         _ => return None,
     };
-    Some(format!("{ready} of {all} ready"))
+    Some(format!("{} of {} ready", number(ready), number(all)))
 }
 
 fn phases(before: &Object, object: &Object) -> Option<String> {
@@ -464,12 +468,12 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
     };
     let settled = ready == desired && current == desired && updated >= desired;
     Some(if settled && leaving > 0 {
-        (format!("{leaving} {} terminating", if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating)
+        (format!("{} {} terminating", number(leaving), if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating)
     } else if settled {
         ("All Pods are Ready".into(), PodState::Ready)
     } else if object.kind == Kind::Deployment && updated < current && updated > 0 {
         ("Rolling update in progress".into(), PodState::Creating)
     } else {
-        (format!("{ready} of {desired} Pods are Ready"), if ready < desired { PodState::Creating } else { PodState::Terminating })
+        (format!("{} of {} Pods are Ready", number(ready), number(desired)), if ready < desired { PodState::Creating } else { PodState::Terminating })
     })
 }

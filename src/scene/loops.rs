@@ -173,7 +173,7 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
         }
         let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
         let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
-        let label = format!("{}, {}: {}", pass.title, pass.key, rows.join(", "));
+        let label = format!("{}, {}: {}", pass.title, pass.key, rows.join("; "));
         out.put(&id, rect, Body::Pass(Box::new(pass.clone())), None, "", label);
     }
     out.height = out.height.max(cy + ry + SMALL + NAME);

@@ -36,6 +36,9 @@ const GRAIN: usize = 16;
 const DIAGNOSIS: f64 = 300.0;
 /// Milliseconds after the last key until a text is tried.
 const TYPING: u32 = 350;
+/// Milliseconds between two things said aloud: what fails or settles, and what else happens.
+const NEWS: f64 = 2_000.0;
+const TALK: f64 = 5_000.0;
 /// Without an animation frame for so long, the page is not seen, and rests.
 const UNSEEN: f64 = 400.0;
 
@@ -148,6 +151,7 @@ pub struct Page {
     drawn: f64,
     asked: Option<f64>,
     asked_at: f64,
+    spoke: f64,
     frame: Closure<dyn FnMut()>,
     _timer: Interval,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
@@ -195,6 +199,9 @@ impl Page {
             }
         }
         while !state.follow(GRAIN) && dom::now() - now < 2.0 * SLICE {}
+        if now - self.spoke > NEWS && state.speak(now - self.spoke > TALK) {
+            self.spoke = now;
+        }
         state.poll();
         true
     }
@@ -499,6 +506,7 @@ impl Component for Page {
             drawn: 0.0,
             asked: None,
             asked_at: 0.0,
+            spoke: 0.0,
             frame,
             _timer: timer,
             _listeners: listeners,
@@ -1104,8 +1112,8 @@ fn Strip(props: &StripProps) -> Html {
             <svg width="384" height="56" role="img" aria-label={budget.label()}>
                 { for cells }
                 <path class="limit" d={format!("M{least} 14V50")} /><path class="limit" d={format!("M{most} 2V38")} />
-                <text class="lim" x={x1.to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", budget.at_least) }</text>
-                <text class="lim" x={x2.to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", budget.at_most, if budget.at_most == 1 { "" } else { "s" }) }</text>
+                <text class="lim" x={x1.to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", crate::app::format::count(budget.at_least)) }</text>
+                <text class="lim" x={x2.to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", crate::app::format::count(budget.at_most), if budget.at_most == 1 { "" } else { "s" }) }</text>
             </svg>
             <div class="grow b-next"><h3>{ &budget.head }</h3><p>{ &budget.text }</p></div>
         </section>

@@ -642,7 +642,7 @@ fn list(scene: &Scene, on_select: &Callback<Option<ObjectRef>>) -> Html {
             event.stop_propagation();
             on_select.emit(key.clone());
         });
-        html! { <li style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ &item.label }</button></li> }
+        html! { <li aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ &item.label }</button></li> }
     });
     html! { <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }</ul> }
 }

@@ -79,6 +79,12 @@ pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     });
     put("get", &get.into_js_value());
 
+    // To see what a reader would see if the simulator failed.
+    if dom::query("test").as_deref() == Some("stop") {
+        let stop = Closure::<dyn Fn()>::new(|| stop());
+        put("stop", &stop.into_js_value());
+    }
+
     let trace = Closure::<dyn Fn(String) -> JsValue>::new(|text: String| JsValue::from_str(&trace_of(&text)));
     put("trace", &trace.into_js_value());
 }
@@ -93,6 +99,11 @@ fn trace_of(text: &str) -> String {
             String::from_utf8(bytes).unwrap_or_default()
         }
     }
+}
+
+#[expect(clippy::panic, reason = "that is what is asked for")]
+fn stop() {
+    panic!("stopped as asked");
 }
 
 fn with_name(line: &str) -> String {
