@@ -8,8 +8,25 @@ use std::path::{Path, PathBuf};
 
 /// What is written the same in both: kinds, programs, fields, units.
 const TERMS: [&str; 19] = [
-    "Loopscope", "YAML", "Pod", "Node", "StorageClass", "API server", "etcd", "resourceVersion", "NotReady", "Gi", "Mi", "cpu", "kubectl get pods",
-    "pod/web-0 condition=Ready", "Ctrl ⏎", "Home  End", "EN", "W", "Esc",
+    "Loopscope",
+    "YAML",
+    "Pod",
+    "Node",
+    "StorageClass",
+    "API server",
+    "etcd",
+    "resourceVersion",
+    "NotReady",
+    "Gi",
+    "Mi",
+    "cpu",
+    "kubectl get pods",
+    "pod/web-0 condition=Ready",
+    "Ctrl ⏎",
+    "Home  End",
+    "EN",
+    "W",
+    "Esc",
 ];
 
 fn root() -> PathBuf {
@@ -132,7 +149,16 @@ fn every_reason_and_every_wait_is_said_in_both_languages() {
     }
     assert!(all.iter().any(|text| text == "Uncordon {}: {} is free there"), "{all:?}");
     // Pieces of the sentences above, and the plural of one.
-    let parts = ["has ", "class ", "access ", "mode ", " failure, ", " failures, ", "It waits before it tries again: {} allowed", "{}, asked for {}"];
+    let parts = [
+        "has ",
+        "class ",
+        "access ",
+        "mode ",
+        " failure, ",
+        " failures, ",
+        "It waits before it tries again: {} allowed",
+        "{}, asked for {}",
+    ];
     let all: Vec<String> = all.into_iter().filter(|text| !parts.contains(&text.as_str())).collect();
     assert_eq!(missing(&all), Vec::<String>::new());
 }
@@ -164,12 +190,16 @@ fn every_word_of_the_page_is_in_the_table() {
 #[test]
 fn what_happened_and_what_is_drawn_is_said_in_both_languages() {
     let mut all = BTreeSet::new();
-    for file in ["app/words.rs", "app/facts.rs", "app/state.rs", "scene/budget.rs", "scene/network.rs", "scene/storage.rs", "scene/nodes.rs"] {
+    for file in
+        ["app/words.rs", "app/facts.rs", "app/state.rs", "scene/budget.rs", "scene/network.rs", "scene/storage.rs", "scene/nodes.rs"]
+    {
         all.extend(sentences(&source(&root().join(file))));
     }
     // Words of two and more; a single one is often a name or a style.
     let two = Regex::new(r"^[A-Za-z—✓]+,? [a-zA-Z]").unwrap();
-    let not_said = Regex::new(r"^(Pods? (is|are)$|M\{|layer |limit |onedge|kubectl |error:|selector: |Server:|Name:|Address:|\*\*)").unwrap();
-    let all: Vec<String> = all.into_iter().map(|text| text.trim().to_string()).filter(|text| two.is_match(text) && !not_said.is_match(text)).collect();
+    let not_said =
+        Regex::new(r"^(Pods? (is|are)$|M\{|layer |limit |onedge|kubectl |error:|selector: |Server:|Name:|Address:|\*\*)").unwrap();
+    let all: Vec<String> =
+        all.into_iter().map(|text| text.trim().to_string()).filter(|text| two.is_match(text) && !not_said.is_match(text)).collect();
     assert_eq!(missing(&all), Vec::<String>::new());
 }

@@ -26,8 +26,14 @@ enum When {
 }
 
 /// What most people want to stop at.
-pub const COMMON: [&str; 6] =
-    ["pod not ready", "pod created", "pod deleted", "event FailedScheduling", "deployment condition=Available=False", "pod condition=Ready"];
+pub const COMMON: [&str; 6] = [
+    "pod not ready",
+    "pod created",
+    "pod deleted",
+    "event FailedScheduling",
+    "deployment condition=Available=False",
+    "pod condition=Ready",
+];
 
 impl Breakpoint {
     /// Reads a condition; the error says what can be written.
@@ -109,7 +115,8 @@ mod tests {
         let (text, words) = stopped(&state).expect("it stopped");
         assert_eq!(text, "event SuccessfulDelete", "{words}");
         assert!(!state.playing && state.run.now() < 11_000, "{}", state.run.now());
-        let state = run(&["deployment/nginx-deployment condition=Available=False"], "kubectl scale deployment nginx-deployment --replicas=6");
+        let state =
+            run(&["deployment/nginx-deployment condition=Available=False"], "kubectl scale deployment nginx-deployment --replicas=6");
         assert!(stopped(&state).is_some_and(|(_, words)| words.contains("nginx-deployment")), "{:?}", stopped(&state));
         let state = run(&["pod/nothing deleted"], "kubectl delete pods --all --wait=false");
         assert_eq!((stopped(&state), state.run.now()), (None, 70_000));

@@ -35,8 +35,12 @@ const FIELDS: usize = 40;
 /// Longer values are cut in the middle.
 const VALUE: usize = 60;
 /// What every write changes, and what kubectl keeps for itself.
-const DULL: [&str; 4] =
-    ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields", "metadata.annotations.kubectl.kubernetes.io/last-applied-configuration"];
+const DULL: [&str; 4] = [
+    "metadata.resourceVersion",
+    "metadata.generation",
+    "metadata.managedFields",
+    "metadata.annotations.kubectl.kubernetes.io/last-applied-configuration",
+];
 
 /// The fields in which two objects differ.
 pub fn fields(before: &Object, after: &Object) -> Vec<Field> {
@@ -92,7 +96,9 @@ fn shown(value: &Value) -> String {
 
 /// What the entries of a journal did to objects: each object once, as it was before the first and after the last.
 pub fn written(entries: &[Entry]) -> Vec<Change> {
-    let mut found: Vec<(Option<Rc<Object>>, Option<Rc<Object>>)> = Vec::new();
+    // Before, and after.
+    type Pair = (Option<Rc<Object>>, Option<Rc<Object>>);
+    let mut found: Vec<Pair> = Vec::new();
     for entry in entries {
         let crate::engine::Record::Write { op, object, before } = &entry.record else { continue };
         if object.kind == crate::api::Kind::Event {
@@ -112,7 +118,7 @@ pub fn written(entries: &[Entry]) -> Vec<Change> {
 pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Vec<Change> {
     let sorted = |objects: &[Rc<Object>]| {
         let mut all: Vec<Rc<Object>> = objects.to_vec();
-        order::sort_by(&mut all, |a, b| order_of(a, b));
+        order::sort_by(&mut all, order_of);
         all
     };
     let (before, after) = (sorted(before), sorted(after));

@@ -1174,7 +1174,8 @@ mod tests {
         let difference = state.difference.clone().expect("a difference");
         let made = difference.iter().filter(|change| change.op == Op::Added).map(|change| change.key.kind.name());
         assert_eq!(made.collect::<Vec<_>>(), ["Pod"]);
-        let fields = |kind: Kind| difference.iter().find(|change| change.key.kind == kind).map(|change| change.fields.clone()).unwrap_or_default();
+        let fields =
+            |kind: Kind| difference.iter().find(|change| change.key.kind == kind).map(|change| change.fields.clone()).unwrap_or_default();
         assert!(fields(Kind::Deployment).iter().any(|field| field.path == "spec.replicas" && field.to.as_deref() == Some("3")));
         state.update(Msg::Unmark);
         assert_eq!(state.difference, None);

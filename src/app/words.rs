@@ -474,6 +474,9 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
     } else if object.kind == Kind::Deployment && updated < current && updated > 0 {
         ("Rolling update in progress".into(), PodState::Creating)
     } else {
-        (format!("{} of {} Pods are Ready", number(ready), number(desired)), if ready < desired { PodState::Creating } else { PodState::Terminating })
+        (
+            format!("{} of {} Pods are Ready", number(ready), number(desired)),
+            if ready < desired { PodState::Creating } else { PodState::Terminating },
+        )
     })
 }

@@ -57,13 +57,10 @@ impl Budget {
                 waits.map_or("Next step waits for a Pod".into(), |pod| format!("Next step waits until {pod} is Ready")),
             )
         } else if pods >= self.at_most {
-            (
-                "The upper limit is reached".into(),
-                {
-                    let go = count(ready - self.at_least);
-                    format!("{go} old may go: {} − {} = {go}", count(ready), count(self.at_least))
-                },
-            )
+            ("The upper limit is reached".into(), {
+                let go = count(ready - self.at_least);
+                format!("{go} old may go: {} − {} = {go}", count(ready), count(self.at_least))
+            })
         } else if ready <= self.at_least {
             (
                 "The lower limit is reached".into(),

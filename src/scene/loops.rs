@@ -147,7 +147,13 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
         }
     }
     if let Some(pass) = &of.pass {
-        let width = if stacked { cx * 2.0 - 16.0 } else if wide { 600.0 } else { 470.0 };
+        let width = if stacked {
+            cx * 2.0 - 16.0
+        } else if wide {
+            600.0
+        } else {
+            470.0
+        };
         let height = 246.0 + taller(pass, width) + pass.code.len() as f64 * 23.0;
         let rect = if stacked {
             Rect::new(8.0, cy + ry + SMALL + NAME + 24.0, width, height + 250.0)

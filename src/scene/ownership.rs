@@ -324,7 +324,8 @@ fn pods(
                 pitch: *pitch,
                 at: (12.0, head + 6.0),
             };
-            let counts: Vec<String> = cells.counts().iter().map(|(state, n)| format!("{} {}", super::format::count(*n), state.word())).collect();
+            let counts: Vec<String> =
+                cells.counts().iter().map(|(state, n)| format!("{} {}", super::format::count(*n), state.word())).collect();
             let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
             let namespace = group.pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
             let id = Id { kind: "Pods".into(), namespace, name: owner.map(|owner| owner.id.name.clone()).unwrap_or_default(), uid };

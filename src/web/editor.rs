@@ -3,8 +3,8 @@
 
 use super::dom::{self, icon};
 use super::rich::{self, On, Rich};
-use crate::app::highlight;
 use crate::app::changes::Change;
+use crate::app::highlight;
 use crate::app::shell::{Diagnostic, Plan};
 use crate::app::state::Standing;
 use crate::engine::Op;
@@ -372,8 +372,11 @@ impl Editor {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));
         let refused = plan.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
-        let mut words: Vec<String> =
-            [(new, "created"), (changed, "configured"), (plan.unchanged, "unchanged"), (refused, "refused")].iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+        let mut words: Vec<String> = [(new, "created"), (changed, "configured"), (plan.unchanged, "unchanged"), (refused, "refused")]
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, word)| format!("{n} {word}"))
+            .collect();
         if words.is_empty() {
             words.push("nothing".into());
         }

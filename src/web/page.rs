@@ -390,7 +390,8 @@ impl Page {
 
 /// Moves the focus to the next landmark.
 fn landmarks(back: bool) {
-    const ALL: [&str; 5] = ["#manifest textarea, #manifest .rich .host", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
+    const ALL: [&str; 5] =
+        ["#manifest textarea, #manifest .rich .host", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
     let document = dom::document();
     let find = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = document.active_element();

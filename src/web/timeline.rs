@@ -1,10 +1,10 @@
 //! The transport at the left and the lanes at the right: where on the clock one is, and how to go elsewhere.
 
 use super::dom::{self, icon};
+use super::tools::Tool;
 use crate::app::format::{clock, tick};
 use crate::app::speed;
 use crate::app::state::Msg as Do;
-use super::tools::Tool;
 use crate::scene::marks::{Axis, Block, LANES, Mark, blocks, rows};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;

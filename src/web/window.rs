@@ -81,7 +81,7 @@ pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
 
     // To see what a reader would see if the simulator failed.
     if dom::query("test").as_deref() == Some("stop") {
-        let stop = Closure::<dyn Fn()>::new(|| stop());
+        let stop = Closure::<dyn Fn()>::new(stop);
         put("stop", &stop.into_js_value());
     }
 
