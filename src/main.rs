@@ -5,7 +5,8 @@ mod command;
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
-    loopscope::web::mount();
+    // static/start.js calls `open` when the parts of the module that it needs are there.
+    let _ = loopscope::web::open as fn();
 }
 
 #[cfg(not(target_arch = "wasm32"))]

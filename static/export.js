@@ -54,9 +54,12 @@
       const parent = node.parentElement;
       const style = getComputedStyle(parent);
       const range = document.createRange();
-      const lines = [];
       const text = node.data;
-      for (let at = 0; at < text.length; at++) {
+      if (!text.trim()) return;
+      range.selectNodeContents(node);
+      const whole = range.getClientRects();
+      const lines = whole.length === 1 ? [{ text, rect: whole[0] }] : [];
+      for (let at = 0; at < text.length && whole.length > 1; at++) {
         range.setStart(node, at);
         range.setEnd(node, at + 1);
         const rect = range.getClientRects()[0];
@@ -76,7 +79,7 @@
         const spacing = parseFloat(style.letterSpacing) || 0;
         const wide = (words) => canvas.measureText(words).width + spacing * words.length;
         let shown = line;
-        if (wide(shown) > room) {
+        if (rect.right > clip + 1 && wide(shown) > room) {
           while (shown && wide(`${shown}…`) > room) shown = shown.slice(0, -1);
           shown += '…';
         }

@@ -81,28 +81,83 @@
     }
     if (typeof WebAssembly !== 'object') return fail('WebAssembly is missing or switched off in this browser.');
     script('loopscope.js')
-      .then(function () {
-        return fetch(base + 'loopscope_bg.wasm').then(
-          function (response) {
-            if (!response.ok) throw new Error('loopscope_bg.wasm: ' + response.status);
-            return response.arrayBuffer();
-          },
-          function () {
-            // A sandboxed frame may not fetch from servers without CORS; it may load a script.
-            return script('loopscope_bg.wasm.js').then(function () {
-              var text = atob(window.loopscopeWasm);
-              delete window.loopscopeWasm;
-              var bytes = new Uint8Array(text.length);
-              for (var i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-              return bytes.buffer;
-            });
-          });
+      .then(function () { return bytes('loopscope_bg'); })
+      .then(function (first) { return wasm_bindgen({ module_or_path: first }); })
+      .then(function (exports) {
+        clearTimeout(slow);
+        // The plain page opens with the first part; the rest comes while the first Pods start. A link may ask for anything.
+        if (plain) wasm_bindgen.open();
+        return bringRest(exports);
       })
-      .then(function (bytes) { return wasm_bindgen({ module_or_path: bytes }); })
-      .then(function () { clearTimeout(slow); }, function (error) {
+      .then(function () {
+        wasm_bindgen.whole();
+        if (!plain) wasm_bindgen.open();
+        release();
+      })
+      .catch(function (error) {
         if (!stopped) fail(String((error && error.message) || error) + '.');
       });
   }
+
+  // A part of the module.
+  function bytes(part) {
+    return fetch(base + part + '.wasm').then(
+      function (response) {
+        if (!response.ok) throw new Error(part + '.wasm: ' + response.status);
+        return response.arrayBuffer();
+      },
+      function () {
+        // A sandboxed frame may not fetch from servers without CORS; it may load a script.
+        return script(part + '.wasm.js').then(function () {
+          var text = atob(window.loopscopeWasm);
+          delete window.loopscopeWasm;
+          var found = new Uint8Array(text.length);
+          for (var i = 0; i < text.length; i++) found[i] = text.charCodeAt(i);
+          return found.buffer;
+        });
+      });
+  }
+
+  // The second part of the module takes memory, table and functions from the first (scripts/wasm/split.mjs).
+  var first = null;
+  var late = 0;
+  function bringRest(exports) {
+    if (!('f0' in exports)) return Promise.resolve(); // built in one piece
+    first = exports;
+    return bytes('rest').then(function (found) {
+      return WebAssembly.compile(found);
+    }).then(function (module) {
+      return first && WebAssembly.instantiate(module, { p: first });
+    }).then(function () { first = null; });
+  }
+  // Called by the first part when it needs the rest at once: it waits here. The opening never does (tests/browser).
+  window.loopscopeRest = function () {
+    if (!first) return;
+    window.loopscope.late = ++late;
+    var request = new XMLHttpRequest();
+    request.open('GET', base + 'rest.wasm', false);
+    request.overrideMimeType('text/plain; charset=x-user-defined');
+    request.send();
+    var found = Uint8Array.from(request.responseText, function (one) { return one.charCodeAt(0) & 255; });
+    new WebAssembly.Instance(new WebAssembly.Module(found), { p: first });
+    first = null;
+  };
+
+  // What a person does before the rest is there is kept, and happens when it is.
+  var plain = location.hash.length < 2 && !['embed', 'view', 'speed'].some(function (name) { return query.has(name); });
+  var early = [];
+  var kinds = ['pointerdown', 'pointermove', 'pointerup', 'pointerover', 'pointerout', 'click', 'dblclick', 'keydown', 'keyup', 'input', 'change',
+    'submit', 'wheel', 'focusin', 'focusout', 'focus', 'blur', 'dragover', 'drop', 'paste', 'hashchange', 'resize'];
+  function hold(event) {
+    event.stopImmediatePropagation();
+    if (!/^pointer(move|over|out)|wheel|dragover/.test(event.type)) early.push([event.target, event]);
+  }
+  function release() {
+    kinds.forEach(function (kind) { window.removeEventListener(kind, hold, true); });
+    early.forEach(function (one) { one[0].dispatchEvent(new one[1].constructor(one[1].type, one[1])); });
+  }
+  kinds.forEach(function (kind) { window.addEventListener(kind, hold, true); });
+
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start);
   else start();
 })();

@@ -29,11 +29,19 @@
   open.sort(heaviest);
   for (const all of begins.values()) all.sort(heaviest);
 
+  // The patterns that a sentence with this first word can be, the most telling first.
+  const sorted = new Map();
+  function candidates(first) {
+    const own = begins.get(first);
+    if (!own) return open;
+    if (!sorted.has(first)) sorted.set(first, [...own, ...open].sort(heaviest));
+    return sorted.get(first);
+  }
+
   function sentence(text, depth) {
     const whole = exact.get(text);
     if (whole !== undefined) return whole;
-    const candidates = [...(begins.get(text.split(' ', 1)[0]) ?? []), ...open].sort(heaviest);
-    for (const { pattern, zh } of candidates) {
+    for (const { pattern, zh } of candidates(text.split(' ', 1)[0])) {
       const match = pattern.exec(text);
       if (!match) continue;
       let next = 0;
@@ -103,12 +111,37 @@
       if (value) put(element, name, value, (said) => element.setAttribute(name, said));
     }
   }
-  function tree(root) {
-    if (root.nodeType === Node.TEXT_NODE) return text(root);
-    if (root.nodeType !== Node.ELEMENT_NODE) return;
-    attributes(root);
+  // What has come into the document. A large tree is gone through in slices: the page must not wait for its words.
+  const SLICE = 8;
+  const queue = [];
+  let waits = false;
+  function look(node) {
+    if (node.nodeType === Node.TEXT_NODE) text(node);
+    else attributes(node);
+  }
+  function* nodes(root) {
+    yield root;
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) walker.currentNode.nodeType === Node.TEXT_NODE ? text(walker.currentNode) : attributes(walker.currentNode);
+    while (walker.nextNode()) yield walker.currentNode;
+  }
+  function tree(root) {
+    if (root.nodeType !== Node.ELEMENT_NODE && root.nodeType !== Node.TEXT_NODE) return;
+    queue.push(nodes(root));
+    if (!waits) work();
+  }
+  function work() {
+    waits = false;
+    const end = performance.now() + SLICE;
+    while (queue.length) {
+      const { value, done } = queue[0].next();
+      if (done) queue.shift();
+      else if (on && value.isConnected) look(value);
+      if (performance.now() > end) {
+        waits = true;
+        setTimeout(work, 0);
+        return;
+      }
+    }
   }
   function back(root) {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);

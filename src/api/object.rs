@@ -160,11 +160,21 @@ impl Body {
                 Body::ReplicaSet(ReplicaSet::from_parts(spec(&mut map), map.remove("status"))?)
             }
             Kind::Deployment => Body::Deployment(Deployment::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::Node => Body::Node(Node::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::Service => Body::Service(Service::from_parts(spec(&mut map), map.remove("status"))?),
+            _ => Body::from_rarer(kind, map)?,
+        })
+    }
+
+    /// Kinds that the page does not open with.
+    #[inline(never)]
+    fn from_rarer(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
+        let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
+        Ok(match kind {
             Kind::StatefulSet => Body::StatefulSet(StatefulSet::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Job => Body::Job(Box::new(Job::from_parts(spec(&mut map), map.remove("status"))?)),
             Kind::DaemonSet => Body::DaemonSet(DaemonSet::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::ControllerRevision => Body::ControllerRevision(whole(map)?),
-            Kind::Service => Body::Service(Service::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Endpoints => Body::Endpoints(whole(map)?),
             Kind::EndpointSlice => Body::EndpointSlice(whole(map)?),
             Kind::PersistentVolumeClaim => {
@@ -172,7 +182,6 @@ impl Body {
             }
             Kind::PersistentVolume => Body::PersistentVolume(PersistentVolume::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::StorageClass => Body::StorageClass(StorageClass::from_map(map)?),
-            Kind::Node => Body::Node(Node::from_parts(spec(&mut map), map.remove("status"))?),
             Kind::Event => Body::Event(Box::new(whole(map)?)),
             _ => Body::Other(map),
         })
@@ -239,6 +248,7 @@ impl<T: Json + Default> Spec<T> {
     }
 }
 
+#[inline(never)]
 fn whole<T: Json + Default>(map: Map<String, Value>) -> Result<T, String> {
     json::read(&Value::Object(map))
 }

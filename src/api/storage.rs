@@ -42,6 +42,7 @@ record! {
 }
 
 impl PersistentVolumeClaim {
+    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(PersistentVolumeClaim { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
@@ -99,6 +100,7 @@ record! {
 }
 
 impl PersistentVolume {
+    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(PersistentVolume { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }

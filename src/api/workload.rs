@@ -168,6 +168,7 @@ impl DeploymentStatus {
 }
 
 impl Deployment {
+    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(Deployment { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
@@ -223,6 +224,7 @@ record! {
 }
 
 impl ReplicaSet {
+    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(ReplicaSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
@@ -284,6 +286,7 @@ record! {
 }
 
 impl StatefulSet {
+    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(StatefulSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }

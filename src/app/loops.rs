@@ -36,6 +36,7 @@ fn title(name: &str) -> String {
 }
 
 /// Reads the loops at the instant shown.
+#[inline(never)]
 pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     let journal = &run.journal()[..run.happened().min(run.journal().len())];
     let nodes: Vec<String> = run.sim().list(Kind::Node).map(|node| node.meta.name.to_string()).collect();

@@ -38,6 +38,11 @@ pub fn decode(fragment: &str) -> Result<Option<Link>, String> {
     if text.is_empty() {
         return Ok(None);
     }
+    unpack(text).map(Some)
+}
+
+#[inline(never)]
+fn unpack(text: &str) -> Result<Link, String> {
     let Some((prefix, body)) = text.split_once(':') else {
         return Err("This link is not one of Loopscope's: it has no \"pako:\".".into());
     };
@@ -55,7 +60,7 @@ pub fn decode(fragment: &str) -> Result<Option<Link>, String> {
     if link.v != 1 {
         return Err(format!("This link has version {}; this page knows version 1.", link.v));
     }
-    Ok(Some(link))
+    Ok(link)
 }
 
 #[cfg(test)]

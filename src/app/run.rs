@@ -42,6 +42,7 @@ struct Point {
 
 impl Point {
     /// Repeats the history up to a time, with a budget of tasks. True when it was reached.
+    #[inline(never)]
     fn replay(&mut self, commands: &[(u64, Time, Command)], to: Time, most: u64, mut budget: usize) -> bool {
         loop {
             if budget == 0 {
@@ -272,6 +273,7 @@ impl Run {
     }
 
     /// Shows the instant at a time. At or after the newest instant: the newest.
+    #[inline(never)]
     pub fn seek(&mut self, to: Time) {
         self.turns += 1;
         if to >= self.live.sim.now() {
@@ -285,6 +287,7 @@ impl Run {
     }
 
     /// Shows the newest instant.
+    #[inline(never)]
     pub fn live(&mut self) {
         self.past = None;
         self.turns += 1;
@@ -292,6 +295,7 @@ impl Run {
 
     /// Forks the history at the instant shown: from here on it is the newest. What came after it is kept as a future
     /// that one can return to.
+    #[inline(never)]
     pub fn branch(&mut self) {
         if let Some(point) = self.past.take() {
             let left = self.leave();
@@ -308,6 +312,7 @@ impl Run {
         }
     }
 
+    #[inline(never)]
     fn leave(&self) -> Future {
         Future {
             live: self.live.clone(),
@@ -324,6 +329,7 @@ impl Run {
     }
 
     /// Shows the newest instant of another branch.
+    #[inline(never)]
     pub fn switch(&mut self, number: u32) {
         let Some(at) = self.futures.iter().position(|future| future.number == number) else { return };
         let left = self.leave();
@@ -349,6 +355,7 @@ impl Run {
     }
 
     /// Answers a question about the instant shown, without a trace in the history.
+    #[inline(never)]
     pub fn ask(&self, line: &str) -> Vec<shell::Line> {
         let mut sim = self.sim().clone();
         shell::run(&mut sim, &mut None, &Command::Kubectl(line.into())).lines

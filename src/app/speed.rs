@@ -1,5 +1,7 @@
 //! Playback speed: a log scale from 0.1x to 1000x with a stop at each power of ten.
 
+use crate::app::format::Px;
+
 /// The slowest speed.
 pub const SLOWEST: f64 = 0.1;
 /// The fastest speed.
@@ -32,7 +34,7 @@ pub fn next(speed: f64, up: bool) -> f64 {
 
 /// `0.5×`, `10×`.
 pub fn label(speed: f64) -> String {
-    if speed < 1.0 { format!("{speed:.1}×") } else { format!("{speed:.0}×") }
+    format!("{}×", Px(if speed < 1.0 { (speed * 10.0).round() / 10.0 } else { speed.round() }))
 }
 
 #[cfg(test)]

@@ -383,7 +383,7 @@ impl State {
             drawn: None,
             tracker: Default::default(),
         };
-        state.update(Msg::Apply);
+        state.apply();
         if state.standing == Standing::Applied {
             state.standing = Standing::Clean;
         }
@@ -393,7 +393,7 @@ impl State {
     /// The page that a link describes, or the one everybody begins with.
     pub fn from_link(link: Option<&Link>) -> State {
         let first = &examples::ALL[0];
-        let text = link.and_then(|link| link.manifest.as_deref()).unwrap_or(first.text);
+        let text = link.and_then(|link| link.manifest.as_deref()).unwrap_or_else(first.text);
         let mut state = State::new(text, link.and_then(|link| link.seed).unwrap_or(1));
         if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(View::from_word) {
             state.view = view;
@@ -433,6 +433,15 @@ impl State {
         if matches!(msg, Msg::Toggle | Msg::Play | Msg::Step | Msg::StepBack | Msg::Seconds(_) | Msg::Seek(_) | Msg::Live | Msg::Settle) {
             self.stopped = None;
         }
+        match msg {
+            // What the page's opening says; everything else is kept apart (scripts/split.mjs).
+            Msg::Stage(width, height) => self.stage = (width, height),
+            msg => self.act(msg),
+        }
+    }
+
+    #[inline(never)]
+    fn act(&mut self, msg: Msg) {
         match msg {
             Msg::Toggle | Msg::Pause if self.settling => self.settling = false,
             Msg::Toggle => (self.playing, self.resumes) = (!self.playing, false),
@@ -571,10 +580,11 @@ impl State {
             Msg::Unmark => (self.instants, self.difference) = ([None, None], None),
             Msg::Beside(number) => self.put_beside(number),
             Msg::Loop(name) => self.chosen = if self.chosen == name { None } else { name },
-            Msg::Stage(width, height) => self.stage = (width, height),
+            Msg::Stage(..) => {}
         }
     }
 
+    #[inline(never)]
     fn restart(&mut self) {
         let turns = self.run.turns + 1;
         self.run = Run::new(self.run.seed());
@@ -590,6 +600,7 @@ impl State {
         self.drawn = None;
     }
 
+    #[inline(never)]
     fn jump(&mut self, forward: bool) {
         let now = self.run.now();
         let mut acts = self.run.journal().iter().filter(|entry| entry.actor.name == "user").map(|entry| entry.time.0 / 1000);
@@ -699,6 +710,7 @@ impl State {
     }
 
     /// A slice of the way to where nothing but Events changes for three seconds.
+    #[inline(never)]
     pub fn settle(&mut self, budget: usize) {
         let before = self.run.happened();
         if self.settling && self.run.settle(if self.breakpoints.is_empty() { budget } else { 1 }) {
@@ -727,6 +739,7 @@ impl State {
     }
 
     /// What is done in the past forks the history there; the future that was is kept.
+    #[inline(never)]
     fn fork(&mut self) {
         if self.run.in_past() {
             self.update(Msg::Branch);
@@ -776,6 +789,7 @@ impl State {
             .next()
     }
 
+    #[inline(never)]
     fn kubectl(&mut self, line: &str) {
         let line = line.trim();
         if line.is_empty() {
@@ -916,6 +930,7 @@ impl State {
     }
 
     /// The chart of the selected workload, or of the first there is.
+    #[inline(never)]
     fn rollout(&mut self, width: f64) -> Scene {
         let get = |key: &ObjectRef| self.run.get(key).cloned();
         let selected = self.selected.as_ref().and_then(|key| super::track::subject(key, &get));
@@ -964,10 +979,10 @@ mod tests {
 
     #[test]
     fn a_rollout_is_followed_by_revision_and_again_after_a_seek() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         let image = state.text.replace("nginx:1.7.9", "nginx:1.9.1");
         state.update(Msg::Edit(image));
-        state.update(Msg::Apply);
+        state.apply();
         state.update(Msg::View(View::Rollout));
         state.update(Msg::Seconds(20));
         let words = |state: &mut State| state.picture().scene.summary.clone();
@@ -986,7 +1001,7 @@ mod tests {
 
     #[test]
     fn the_page_begins_with_the_notes_deployment_and_it_becomes_ready() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         assert_eq!(ready(&state), 2);
         let picture = state.picture();
         let kinds: Vec<&str> = picture.scene.items.iter().map(|item| item.id.kind.as_str()).collect();
@@ -997,7 +1012,7 @@ mod tests {
 
     #[test]
     fn a_step_advances_by_one_pass_of_a_loop() {
-        let mut state = State::new(examples::ALL[0].text, 1);
+        let mut state = State::new((examples::ALL[0].text)(), 1);
         let mut seen = Vec::new();
         for _ in 0..4 {
             let before = state.run.journal().len();
@@ -1010,7 +1025,7 @@ mod tests {
 
     #[test]
     fn the_past_is_the_same_when_it_is_visited_again() {
-        let mut state = settled(examples::ALL[2].text);
+        let mut state = settled((examples::ALL[2].text)());
         state.update(Msg::Kubectl("kubectl delete pod web-0".into()));
         state.update(Msg::Seconds(20));
         let end: Vec<_> = state.run.objects();
@@ -1031,10 +1046,10 @@ mod tests {
 
     #[test]
     fn a_command_in_the_past_forks_the_history_and_the_old_future_is_kept() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         let (end, future) = (state.run.end(), state.run.objects());
         state.update(Msg::Seek(500));
-        state.update(Msg::Edit(examples::ALL[2].text.into()));
+        state.update(Msg::Edit((examples::ALL[2].text)().into()));
         state.update(Msg::Apply);
         assert!(!state.run.in_past());
         assert_eq!((state.run.end(), state.run.branches()), (500, (2, vec![1])));
@@ -1053,7 +1068,7 @@ mod tests {
 
     #[test]
     fn a_question_in_the_past_is_answered_about_that_instant_and_forks_nothing() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         state.update(Msg::Seek(500));
         state.update(Msg::Kubectl("kubectl get pods".into()));
         assert!(state.run.in_past());
@@ -1064,7 +1079,7 @@ mod tests {
 
     #[test]
     fn a_manifest_that_is_partly_refused_says_how_much_of_it() {
-        let two = format!("{}\n---\n{}", examples::ALL[0].text, examples::ALL[0].text.replace("replicas: 2", "replicas: two"));
+        let two = format!("{}\n---\n{}", (examples::ALL[0].text)(), (examples::ALL[0].text)().replace("replicas: 2", "replicas: two"));
         let mut state = settled("");
         state.update(Msg::Edit(two));
         state.update(Msg::Apply);
@@ -1073,7 +1088,7 @@ mod tests {
 
     #[test]
     fn settling_ends_when_all_is_quiet() {
-        let mut state = State::new(examples::ALL[2].text, 1);
+        let mut state = State::new((examples::ALL[2].text)(), 1);
         state.update(Msg::Settle);
         for _ in 0..100_000 {
             state.settle(16);
@@ -1087,7 +1102,7 @@ mod tests {
 
     #[test]
     fn a_filter_leaves_what_it_asks_for_and_says_how_much_it_hides() {
-        let mut state = settled(examples::ALL[4].text);
+        let mut state = settled((examples::ALL[4].text)());
         let names = |state: &mut State| {
             let picture = state.picture();
             let mut kinds: Vec<String> = picture.scene.items.iter().map(|item| format!("{} {}", item.id.kind, item.id.name)).collect();
@@ -1108,8 +1123,8 @@ mod tests {
     fn a_remedy_is_tried_on_a_copy_and_then_applied() {
         let mut state = settled("");
         state.update(Msg::Kubectl("kubectl cordon node-1 node-2 node-3".into()));
-        state.update(Msg::Edit(examples::ALL[0].text.into()));
-        state.update(Msg::Apply);
+        state.update(Msg::Edit((examples::ALL[0].text)().into()));
+        state.apply();
         state.update(Msg::Seconds(10));
         let (found, helps) = state.diagnosis();
         let kinds: Vec<&str> = found.iter().map(|found| found.object.kind.name()).collect();
@@ -1126,7 +1141,7 @@ mod tests {
 
     #[test]
     fn a_fault_is_part_of_the_history() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
         state.update(Msg::Fault(format!("exit pod/{pod} 3")));
         state.update(Msg::Seconds(5));
@@ -1149,9 +1164,9 @@ mod tests {
 
     #[test]
     fn a_refused_manifest_changes_nothing_and_is_told_at_its_line() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         let version = state.run.version();
-        state.update(Msg::Edit(examples::ALL[0].text.replace("  replicas: 2", "  replica: 2")));
+        state.update(Msg::Edit((examples::ALL[0].text)().replace("  replicas: 2", "  replica: 2")));
         assert_eq!(state.standing, Standing::Edited);
         state.update(Msg::Apply);
         assert_eq!(state.standing, Standing::Rejected);
@@ -1161,7 +1176,7 @@ mod tests {
         assert!(diagnostic.message.contains("unknown field \"spec.replica\""), "{}", diagnostic.message);
         assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
         state.update(Msg::Revert);
-        assert_eq!(*state.text, *examples::ALL[0].text);
+        assert_eq!(*state.text, *(examples::ALL[0].text)());
     }
 
     #[test]
@@ -1266,7 +1281,7 @@ mod tests {
 
     #[test]
     fn the_chain_of_a_pod_ends_at_the_person() {
-        let state = settled(examples::ALL[0].text);
+        let state = settled((examples::ALL[0].text)());
         let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
         let chain = words::chain(state.run.journal(), &pod);
         let actors: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
@@ -1277,7 +1292,7 @@ mod tests {
 
     #[test]
     fn a_link_brings_the_same_page_back() {
-        let mut state = settled(examples::ALL[2].text);
+        let mut state = settled((examples::ALL[2].text)());
         state.update(Msg::View(View::Storage));
         let link = crate::app::permalink::decode(&crate::app::permalink::encode(&state.link())).expect("a link");
         let again = State::from_link(link.as_ref());

@@ -72,6 +72,7 @@ impl EventRecorder {
     }
 
     /// Forgets what was said about an object that is gone.
+    #[inline(never)]
     pub fn forget(&mut self, about: Uid) {
         let first = (about, "", "", "");
         let groups: Vec<Similar> = self.groups.range(first..).map(|(k, _)| *k).take_while(|k| k.0 == about).collect();
@@ -140,6 +141,7 @@ fn namespace_of(about: &Object) -> &str {
 }
 
 /// Raises the count of an Event that still exists.
+#[inline(never)]
 fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &Str, scheduler: bool) -> bool {
     let (wall, Some(old)) = (server.wall(), server.get(key).cloned()) else { return false };
     let mut new = (*old).clone();

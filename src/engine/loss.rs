@@ -94,6 +94,7 @@ impl Sim {
     }
 
     /// Lists everything: what differs from what the component knew becomes an event.
+    #[inline(never)]
     pub(super) fn list_anew(&mut self, i: usize) {
         self.informers[i].catch_up(self.server.journal().len());
         match i {

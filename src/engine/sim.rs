@@ -472,6 +472,7 @@ impl Sim {
         }
     }
 
+    #[inline(never)]
     fn wake_later(&mut self, i: usize, key: &ObjectRef, span: u64, cause: Option<EntryId>) {
         let at = self.now.after(span);
         if self.queues[i].add_at(key, at, cause) {
@@ -479,6 +480,7 @@ impl Sim {
         }
     }
 
+    #[inline(never)]
     fn resync(&mut self, i: usize) {
         let Some((seconds, kinds)) = controllers::ALL[i].resync() else { return };
         let cache = &self.informers[MANAGER].cache;

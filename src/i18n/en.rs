@@ -29,7 +29,7 @@ pub fn why(why: &Why) -> String {
         Why::MissingClaim { ordinal } => format!("ordinal {ordinal} has no claim yet"),
         Why::CondemnedOrdinal { ordinal, replicas } => format!("ordinal {ordinal} is beyond {replicas} replicas"),
         Why::OldRevision { have, want } => format!("it runs {have}, wanted is {want}"),
-        Why::EndedPod { phase } => format!("the Pod has {}; a new one of the same name follows", phase.to_lowercase()),
+        Why::EndedPod { phase } => format!("the Pod has {}; a new one of the same name follows", phase.to_ascii_lowercase()),
         Why::NewRevision { revision } => format!("a template not seen before: revision {revision}"),
         Why::Retention { policy } => format!("persistentVolumeClaimRetentionPolicy.{policy}"),
         Why::BestNode { feasible: 0, .. } => "its claims are bound".into(),
@@ -70,7 +70,7 @@ pub fn why(why: &Why) -> String {
         // Nodes: DaemonSets, node lifecycle, disruption, preemption.
         Why::NodeWithoutPod { node } => format!("{node} should run a Pod and has none"),
         Why::NodeUnfit { node } => format!("{node} may not run it any more"),
-        Why::DaemonEnded { phase } => format!("the Pod has {}; its node gets a new one", phase.to_lowercase()),
+        Why::DaemonEnded { phase } => format!("the Pod has {}; its node gets a new one", phase.to_ascii_lowercase()),
         Why::NodeHasPod { node } => format!("{node} has another Pod that stays"),
         Why::Surge { node, at_most } => format!("the update may add {at_most} Pods; {node} gets one beside its old one"),
         Why::ReplaceDaemon { unavailable, at_most } => {

@@ -37,6 +37,7 @@ pub struct Drain {
     started: bool,
 }
 
+#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("drain", FLAGS, words)?;
     if args.words.is_empty() && args.get("selector").is_none() {

@@ -29,6 +29,7 @@ pub struct Waiting {
     pub deadline: Time,
 }
 
+#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("wait", FLAGS, words)?;
     client.use_namespace(&args);

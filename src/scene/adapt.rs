@@ -104,7 +104,9 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
         .filter(|object| scope.holds(object) && !object.kind.info().animated && object.kind.info().namespaced && object.kind != Kind::Lease)
         .map(|object| id(object))
         .collect();
-    narrow(&mut out, objects, &scope.filter);
+    if !scope.filter.trim().is_empty() {
+        narrow(&mut out, objects, &scope.filter);
+    }
     out
 }
 
@@ -112,18 +114,16 @@ pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
 fn wanted(object: &Object, words: &str) -> bool {
     words.split_whitespace().all(|word| match (word.strip_prefix("kind:"), word.split_once('=')) {
         (Some(kind), _) => {
-            Kind::from_word(kind) == Some(object.kind) || object.kind.name().to_lowercase().starts_with(&kind.to_lowercase())
+            Kind::from_word(kind) == Some(object.kind) || object.kind.name().to_ascii_lowercase().starts_with(&kind.to_ascii_lowercase())
         }
         (_, Some((key, value))) => object.meta.label(key).is_some_and(|label| label == value),
-        _ => object.meta.name.to_lowercase().contains(&word.to_lowercase()),
+        _ => object.meta.name.to_ascii_lowercase().contains(&word.to_ascii_lowercase()),
     })
 }
 
 /// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners.
+#[inline(never)]
 fn narrow(model: &mut Model, objects: &[Rc<Object>], words: &str) {
-    if words.trim().is_empty() {
-        return;
-    }
     let mut uids: Vec<String> = objects.iter().filter(|object| wanted(object, words)).map(|object| object.meta.uid.to_string()).collect();
     crate::order::sort(&mut uids);
     let is = |id: &Id| uids.binary_search(&id.uid).is_ok();
@@ -368,6 +368,7 @@ fn controller(object: &Object) -> Controller {
 }
 
 /// The kinds that are read as JSON: DaemonSets, Jobs, CronJobs.
+#[inline(never)]
 fn plain(object: &Object, out: &mut Controller) {
     let value = object.to_value();
     let number = |path: &str| value.pointer(path).and_then(serde_json::Value::as_i64);
@@ -418,6 +419,7 @@ fn plain(object: &Object, out: &mut Controller) {
     }
 }
 
+#[inline(never)]
 fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>], pods: &[&Rc<Object>]) -> Vec<Service> {
     let read = |object: &&Rc<Object>| {
         let body = object.get::<crate::api::network::Service>()?;
@@ -467,6 +469,7 @@ fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>], pods: &[&Rc<Object
 }
 
 /// Why a Service reaches nothing: the label in which the nearest Pod differs.
+#[inline(never)]
 fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[&Rc<Object>]) -> String {
     let wanted = &body.spec.selector;
     if wanted.is_empty() {
@@ -489,6 +492,7 @@ fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[&R
 }
 
 /// An autoscaler or a disruption budget, with the workload it is about.
+#[inline(never)]
 fn policy(object: &Object, by_kind: &BTreeMap<Kind, Vec<&Rc<Object>>>) -> Policy {
     let value = object.to_value();
     let at = |path: &str| text(value.pointer(path));
@@ -537,6 +541,7 @@ fn text(value: Option<&serde_json::Value>) -> String {
     }
 }
 
+#[inline(never)]
 fn claims(claims: &[&Rc<Object>], sets: &[&Rc<Object>]) -> Vec<Claim> {
     let mut prefixes: Vec<(String, String)> = Vec::new();
     for set in sets {
@@ -578,6 +583,7 @@ fn short_mode(mode: &str) -> &str {
     }
 }
 
+#[inline(never)]
 fn volume(object: &Object) -> Option<Volume> {
     let body = object.get::<PersistentVolume>()?;
     let node = body

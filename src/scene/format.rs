@@ -48,11 +48,28 @@ pub fn short_count(n: u64) -> String {
     if n < 10_000_000 { count(n as usize) } else { format!("{} M", count((n / 1_000_000) as usize)) }
 }
 
+/// A length as markup has it, to a thousandth. What floats bring of their own to be written is 15 kB.
+#[derive(Clone, Copy)]
+pub struct Px(pub f64);
+
+impl std::fmt::Display for Px {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let thousandths = (self.0 * 1000.0).round() as i64;
+        let (sign, whole, mut rest) = (if thousandths < 0 { "-" } else { "" }, thousandths.abs() / 1000, thousandths.abs() % 1000);
+        write!(f, "{sign}{whole}")?;
+        let mut digits = 3;
+        while rest > 0 && rest % 10 == 0 {
+            (rest, digits) = (rest / 10, digits - 1);
+        }
+        if rest > 0 { write!(f, ".{rest:0digits$}") } else { Ok(()) }
+    }
+}
+
 /// The first letter in upper case, as at the start of a sentence.
 pub fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
+        Some(first) => [first.to_ascii_uppercase()].into_iter().chain(chars).collect(),
         None => String::new(),
     }
 }
@@ -77,6 +94,15 @@ pub fn front(name: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_length_is_short_and_exact() {
+        let text = |x: f64| Px(x).to_string();
+        assert_eq!(
+            [text(0.0), text(-3.0), text(12.5), text(-0.25), text(1.0625), text(99.9996)],
+            ["0", "-3", "12.5", "-0.25", "1.063", "100"]
+        );
+    }
 
     #[test]
     fn time_is_written_in_the_form_its_length_asks_for() {

@@ -80,6 +80,7 @@ const NAMED: f64 = 132.0;
 const NAME: f64 = 34.0;
 
 /// Lays the control plane out.
+#[inline(never)]
 pub fn layout(of: &Loops, width: f64) -> Scene {
     let mut out = Scene { summary: summary(of), ..Scene::default() };
     let wide = width >= 1150.0;

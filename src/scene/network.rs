@@ -22,6 +22,7 @@ const ROW: f64 = 40.0;
 const MOST: usize = 8;
 
 /// Lays the network out. `selected` is a uid.
+#[inline(never)]
 pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     if model.services.is_empty() {

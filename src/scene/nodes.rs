@@ -10,6 +10,7 @@ const HEAD: f64 = 192.0;
 const TILE: (f64, f64) = (104.0, 32.0);
 
 /// Lays the nodes out, as many in a row as fit.
+#[inline(never)]
 pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     let ready = model.nodes.iter().filter(|node| node.ready).count();
     let mut out = Scene {

@@ -48,12 +48,15 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         y = tree(model, root, columns, y, total, selected, &mut out, &mut drawn_claims) + BETWEEN + 8.0;
     }
     orphans(model, y, &mut out, &drawn_claims);
-    rails(model, &services, &mut out);
+    if !model.services.is_empty() {
+        rails(model, &services, &mut out);
+    }
     aims(model, &policies, &mut out);
     out.finish(LEFT)
 }
 
 /// Autoscalers and budgets, below the Services.
+#[inline(never)]
 fn policies(model: &Model, above: usize, width: f64, out: &mut Scene) -> Vec<Rect> {
     let mut rects = Vec::new();
     for (row, policy) in model.policies.iter().enumerate() {
@@ -68,6 +71,7 @@ fn policies(model: &Model, above: usize, width: f64, out: &mut Scene) -> Vec<Rec
 }
 
 /// From an autoscaler or a budget down the left margin to the workload it is about.
+#[inline(never)]
 fn aims(model: &Model, cards: &[Rect], out: &mut Scene) {
     for (n, (policy, card)) in model.policies.iter().zip(cards).enumerate() {
         let Some(target) = out.items.iter().find(|item| item.id.uid == policy.target).map(|item| item.rect) else { continue };
@@ -79,6 +83,7 @@ fn aims(model: &Model, cards: &[Rect], out: &mut Scene) {
 }
 
 /// The trees that have claims, without Services: storage in a low frame.
+#[inline(never)]
 pub fn claims(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut only = model.clone();
     only.services.clear();
@@ -90,6 +95,7 @@ pub fn claims(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     layout(&only, selected, width)
 }
 
+#[inline(never)]
 fn services(model: &Model, out: &mut Scene, width: f64) -> Vec<Rect> {
     let mut rects = Vec::new();
     for (row, service) in model.services.iter().enumerate() {
@@ -340,6 +346,7 @@ fn pods(
 }
 
 /// The claims of a Pod and their volumes, to its right.
+#[inline(never)]
 fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Columns, out: &mut Scene, drawn: &mut Vec<String>) {
     let own = pod
         .claims
@@ -367,6 +374,7 @@ fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Colum
     }
 }
 
+#[inline(never)]
 fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Columns, out: &mut Scene) {
     if columns.volume == 0.0 {
         return;
@@ -376,7 +384,7 @@ fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Co
         let fact =
             [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
         let label = format!("PersistentVolume {}, {fact}", volume.id.name);
-        out.put(&volume.id, rect, Body::Volume { fact }, Some(parent), &volume.phase.to_lowercase(), label);
+        out.put(&volume.id, rect, Body::Volume { fact }, Some(parent), &volume.phase.to_ascii_lowercase(), label);
         let bound = claim.phase == "Bound";
         out.link(
             volume.id.uid.clone(),
@@ -391,10 +399,11 @@ pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usiz
     let fact = [claim.phase.as_str(), claim.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
     let label = format!("PersistentVolumeClaim {}, {fact}", claim.id.name);
     let body = Body::Claim { fact, bound: claim.phase == "Bound" };
-    out.put(&claim.id, rect, body, parent, &claim.phase.to_lowercase(), label)
+    out.put(&claim.id, rect, body, parent, &claim.phase.to_ascii_lowercase(), label)
 }
 
 /// Claims without a Pod, and objects that are stored but not animated: a row each at the foot.
+#[inline(never)]
 fn orphans(model: &Model, top: f64, out: &mut Scene, drawn: &[String]) {
     let mut y = top;
     let waiting: Vec<&Claim> = model.claims.iter().filter(|claim| !drawn.contains(&claim.id.uid)).collect();
@@ -416,6 +425,7 @@ fn orphans(model: &Model, top: f64, out: &mut Scene, drawn: &[String]) {
 }
 
 /// The selector lines: along the Service's row to a rail right of the Pods, with a stub per endpoint.
+#[inline(never)]
 fn rails(model: &Model, services: &[Rect], out: &mut Scene) {
     let mut used = 0;
     for (service, card) in model.services.iter().zip(services) {
@@ -491,6 +501,7 @@ fn summary(model: &Model) -> String {
 }
 
 /// The stacked layout of a phone: cards in full width, children below.
+#[inline(never)]
 fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let (m, w) = (16.0, (width - 32.0).max(280.0));
     let total = model.pods().count();
@@ -539,6 +550,7 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     out.finish(16.0)
 }
 
+#[inline(never)]
 fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>, Rect), total: usize, out: &mut Scene) -> f64 {
     let mut y = top;
     if let (Some(first), true) = (group.pods.first(), from.h > 0.0) {

@@ -56,6 +56,7 @@ pub struct Chart {
 const PLOT: Rect = Rect { x: 56.0, y: 34.0, w: 0.0, h: 0.0 };
 
 /// Lays the chart out.
+#[inline(never)]
 pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
     let mut out = Scene { summary: summary(track), ..Scene::default() };
     if track.points.is_empty() {

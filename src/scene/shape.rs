@@ -1,5 +1,6 @@
 //! What a diagram is made of. Units are CSS pixels at 100 %.
 
+use super::format::Px;
 use super::loops::Pass;
 use super::model::{Controller, Id, PodState};
 use std::fmt::Write as _;
@@ -308,8 +309,8 @@ impl Scene {
     }
 }
 
-fn n(x: f64) -> f64 {
-    (x * 10.0).round() / 10.0
+fn n(x: f64) -> Px {
+    Px((x * 10.0).round() / 10.0)
 }
 
 /// From left to right: horizontal, vertical at `mid`, corners of radius 10 at most.

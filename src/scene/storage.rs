@@ -9,6 +9,7 @@ const PITCH: f64 = 188.0;
 const LEFT: f64 = 88.0;
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
+#[inline(never)]
 pub fn layout(model: &Model, selected: Option<&str>, _width: f64) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     if model.claims.is_empty() && model.volumes.is_empty() {
@@ -195,7 +196,7 @@ fn volume(model: &Model, claim: &Claim, cx: f64, ticket: Rect, on: bool, parent:
                 rect,
                 Body::Cylinder { fact, data: volume.data.clone() },
                 Some(parent),
-                &volume.phase.to_lowercase(),
+                &volume.phase.to_ascii_lowercase(),
                 label,
             );
             out.link(
@@ -231,7 +232,7 @@ fn free_volumes(model: &Model, top: f64, out: &mut Scene) {
         let fact =
             [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
         let label = format!("PersistentVolume {}, {fact}", volume.id.name);
-        out.put(&volume.id, rect, Body::Cylinder { fact, data: volume.data.clone() }, None, &volume.phase.to_lowercase(), label);
+        out.put(&volume.id, rect, Body::Cylinder { fact, data: volume.data.clone() }, None, &volume.phase.to_ascii_lowercase(), label);
     }
     if !free.is_empty() {
         out.labels.push(Label { x: 24.0, y: top + 58.0, text: "Volume".into(), class: "rowname", centred: false });

@@ -3,6 +3,7 @@
 
 use super::dom::{self, icon};
 use super::rich::{self, On, Rich};
+use super::window;
 use crate::app::changes::Change;
 use crate::app::highlight;
 use crate::app::shell::{Diagnostic, Plan};
@@ -93,6 +94,7 @@ impl Editor {
         }
     }
 
+    #[inline(never)]
     fn tab(area: &HtmlTextAreaElement, back: bool) {
         let (from, to) = selection(area);
         let text = area.value();
@@ -116,6 +118,7 @@ impl Editor {
         let _ = area.set_selection_range(first as u32, (first + shifted.encode_utf16().count()) as u32);
     }
 
+    #[inline(never)]
     fn enter(area: &HtmlTextAreaElement) {
         let (from, _) = selection(area);
         let units: Vec<u16> = area.value().encode_utf16().take(from).collect();
@@ -162,6 +165,9 @@ impl Component for Editor {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Load => {
+                if !window::is_whole() {
+                    return self.later(ctx);
+                }
                 self._later = None;
                 rich::load(ctx.link().callback(|()| Msg::Loaded));
                 return false;
@@ -283,9 +289,7 @@ impl Component for Editor {
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
         let props = ctx.props();
         if first {
-            let link = ctx.link().clone();
-            // The page comes first.
-            self._later = Some(Timeout::new(AFTER, move || link.send_message(Msg::Load)));
+            self.later(ctx);
         }
         if let Some(area) = self.area()
             && area.value() != *props.text
@@ -347,6 +351,13 @@ fn dropped(ctx: &Context<Editor>, event: &DragEvent) {
 }
 
 impl Editor {
+    /// The page comes first.
+    fn later(&mut self, ctx: &Context<Self>) -> bool {
+        let link = ctx.link().clone();
+        self._later = Some(Timeout::new(AFTER, move || link.send_message(Msg::Load)));
+        false
+    }
+
     /// The code editor in the place of the text area, with its focus and selection.
     fn enrich(&mut self, ctx: &Context<Self>) -> bool {
         let Some(host) = self.host.cast::<web_sys::Element>().filter(|_| self.rich.is_none()) else { return false };
@@ -447,6 +458,7 @@ pub fn change(change: &Change) -> Html {
     }
 }
 
+#[inline(never)]
 fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
     let fix = diagnostic.fix.clone().map(|word| {
         let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
@@ -461,6 +473,7 @@ fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
 }
 
 /// Lines that are not in the old text at their place: a common head and tail, and what is between.
+#[inline(never)]
 fn changed(new: &[&str], old: &[&str]) -> Vec<bool> {
     if old == [""] {
         return vec![false; new.len()];

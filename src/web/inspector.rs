@@ -52,14 +52,7 @@ pub struct Props {
 pub fn Inspector(props: &Props) -> Html {
     let close = props.on_close.reform(|_: MouseEvent| ());
     let fold = html! { <button type="button" class="btn ghost icon" aria-label="Hide the inspector" onclick={close}>{ icon("i-panel-r", 16) }</button> };
-    let Some(key) = &props.key_of else {
-        return html! {
-            <aside class="panel right" aria-label="Inspector" id="inspector">
-                <div class="p-head"><h2>{ "Inspector" }</h2><span class="grow" />{ fold }</div>
-                <div class="i-body idle"><p>{ "Choose an object to see what it is, and why." }</p></div>
-            </aside>
-        };
-    };
+    let Some(key) = &props.key_of else { return idle(fold) };
     let pill = props.object.as_ref().and_then(|object| facts::pill(object));
     let head = html! {
         <div class="i-head">{ tile(key.kind.name()) }<div class="grow"><small>{ key.kind.name() }</small><b class="ell" title={key.name.to_string()}>{ crate::app::format::front(&key.name, 18) }</b></div>
@@ -111,6 +104,18 @@ pub fn Inspector(props: &Props) -> Html {
     }
 }
 
+/// The inspector while nothing is chosen.
+#[inline(never)]
+fn idle(fold: Html) -> Html {
+    html! {
+        <aside class="panel right" aria-label="Inspector" id="inspector">
+            <div class="p-head"><h2>{ "Inspector" }</h2><span class="grow" />{ fold }</div>
+            <div class="i-body idle"><p>{ "Choose an object to see what it is, and why." }</p></div>
+        </aside>
+    }
+}
+
+#[inline(never)]
 fn summary(props: &Props, object: &Object) -> Html {
     let rows = facts::facts(object, props.epoch)
         .into_iter()
@@ -126,6 +131,7 @@ fn summary(props: &Props, object: &Object) -> Html {
     }
 }
 
+#[inline(never)]
 fn related(props: &Props, key: ObjectRef, words: &str) -> Html {
     let on_select = props.on_select.clone();
     let (kind, name) = (key.kind.name(), key.name.clone());
@@ -133,6 +139,7 @@ fn related(props: &Props, key: ObjectRef, words: &str) -> Html {
     html! { <><div class="rule" /><p class="h-cap">{ words }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
 }
 
+#[inline(never)]
 fn yaml(object: &Object) -> Html {
     let text = facts::yaml(object);
     let mut block = None;
@@ -144,6 +151,7 @@ fn yaml(object: &Object) -> Html {
     html! { <div class="yaml">{ for rows }</div> }
 }
 
+#[inline(never)]
 fn events(props: &Props) -> Html {
     if props.events.is_empty() {
         return html! { <p class="dim">{ "No Events about this object." }</p> };
@@ -177,6 +185,7 @@ pub fn spans(effect: &[Span]) -> Html {
 }
 
 /// What the object waits for: the state, what decides, the way down to the root, what would help.
+#[inline(never)]
 fn found(props: &Props) -> Html {
     let Some((first, rest)) = props.found.split_first() else { return Html::default() };
     let class = if first.waits.is_bad() { "failed" } else { "notready" };
@@ -215,9 +224,10 @@ fn found(props: &Props) -> Html {
 }
 
 fn why(props: &Props) -> Html {
-    html! { <>{ found(props) }{ chain(props) }</> }
+    html! { <>if !props.found.is_empty() { { found(props) } }{ chain(props) }</> }
 }
 
+#[inline(never)]
 fn chain(props: &Props) -> Html {
     if props.chain.is_empty() {
         let words = if props.object.is_some() {
@@ -258,11 +268,13 @@ fn chain(props: &Props) -> Html {
     }
 }
 
+#[inline(never)]
 fn saw(rows: &[(String, String)]) -> Html {
     table(rows, rows.len() > 2)
 }
 
 /// Names and values; the last may be the conclusion.
+#[inline(never)]
 fn table(rows: &[(String, String)], sums: bool) -> Html {
     let last = rows.len() - 1;
     html! {
@@ -288,7 +300,7 @@ fn Actions(props: &ActionProps) -> Html {
     } else {
         format!(" -n {}", object.meta.namespace)
     };
-    let word = kind.name().to_lowercase();
+    let word = kind.name().to_ascii_lowercase();
     let (replicas, image) = facts::handles(object);
     let entered = use_state(|| None::<String>);
     let run = |line: String| {

@@ -16,6 +16,7 @@ mod topbar;
 mod window;
 
 use std::cell::Cell;
+use wasm_bindgen::prelude::*;
 
 thread_local! {
     /// Set by the panic hook: after it, nothing of the page runs any more.
@@ -24,8 +25,17 @@ thread_local! {
     static SHOWN: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Mounts the page.
-pub fn mount() {
+#[wasm_bindgen]
+extern "C" {
+    /// Waits for the rest of the module, unless it is there (static/start.js). Named here so that the module imports it:
+    /// its stubs call it (scripts/wasm/split.mjs).
+    #[wasm_bindgen(js_name = loopscopeRest)]
+    fn rest();
+}
+
+/// Mounts the page. Called by static/start.js.
+#[wasm_bindgen]
+pub fn open() {
     yew::set_custom_panic_hook(Box::new(|info| {
         STOPPED.set(true);
         dom::tell_stopped(&crate::app::format::clock(SHOWN.get()), &info.to_string());
@@ -33,4 +43,11 @@ pub fn mount() {
     if let Some(root) = dom::element("app") {
         yew::Renderer::<page::Page>::with_root(root).render();
     }
+}
+
+/// The whole module is there: what other scripts have asked for happens now.
+#[wasm_bindgen]
+pub fn whole() {
+    rest();
+    window::whole();
 }

@@ -14,7 +14,7 @@ use super::{SHOWN, STOPPED, console, dom, window};
 use crate::api::{Body, Kind, Object, ObjectRef, Time};
 use crate::app::card::{self, Card};
 use crate::app::diagnose::{Diagnosis, Remedy};
-use crate::app::format::clock;
+use crate::app::format::{Px, clock};
 use crate::app::state::{Picture, Tab, View};
 use crate::app::words::{self, Reason};
 use crate::app::{Msg as Do, State, examples, permalink, speed};
@@ -159,6 +159,7 @@ pub struct Page {
 
 impl Page {
     /// Lets the clock run for the time that has passed, in slices.
+    #[inline(never)]
     fn tick(&mut self) -> bool {
         let now = dom::now();
         let passed = (now - self.last).clamp(0.0, 100.0);
@@ -199,7 +200,7 @@ impl Page {
             }
         }
         while !state.follow(GRAIN) && dom::now() - now < 2.0 * SLICE {}
-        if now - self.spoke > NEWS && state.speak(now - self.spoke > TALK) {
+        if window::is_whole() && now - self.spoke > NEWS && state.speak(now - self.spoke > TALK) {
             self.spoke = now;
         }
         state.poll();
@@ -224,46 +225,66 @@ impl Page {
         state.follow(GRAIN);
         self.beside = state.beside.as_mut().map(|other| other.picture());
         self.marks = state.marks();
-        let happened = state.run.happened();
-        let of = (state.selected.clone(), happened, state.run.turns);
-        if self.chain_of.as_ref() != Some(&of) {
-            let history = &state.run.journal()[..happened.min(state.run.journal().len())];
-            self.chain = Rc::new(state.selected.as_ref().map(|key| words::chain(history, key)).unwrap_or_default());
-            self.led =
-                Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
-            let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
-            self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
-            let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.key() == state.selected);
-            let mut events: Vec<Rc<Object>> =
-                if state.selected.is_some() { state.run.sim().list(Kind::Event).filter(about).cloned().collect() } else { Vec::new() };
-            crate::order::sort_by_key(&mut events, |object| object.meta.resource_version);
-            self.events = Rc::new(events);
-            self.caption = words::narrate(history);
-            self.chain_of = Some(of);
+        let playing = state.playing;
+        drop(state);
+        if window::is_whole() {
+            self.explain();
+            self.describe();
+            if !playing {
+                self.diagnose();
+            }
         }
-        let at = (happened, state.run.turns);
-        if self.hover.is_some() && (self.card.is_none() || self.card_of != at) {
-            let card = self.hover.as_ref().and_then(|key| card::read(&state.run, key));
+        if self.console {
+            self.complete();
+        }
+    }
+
+    /// What the card says of the object that the pointer or the focus rests on.
+    #[inline(never)]
+    fn describe(&mut self) {
+        let Some(key) = &self.hover else { return };
+        let state = self.state.borrow();
+        let at = (state.run.happened(), state.run.turns);
+        if self.card.is_none() || self.card_of != at {
+            let card = card::read(&state.run, key);
             if self.card.as_deref() != card.as_ref() {
                 self.card = card.map(Rc::new);
             }
             self.card_of = at;
         }
-        if !state.playing {
-            drop(state);
-            self.diagnose();
-            state = self.state.borrow_mut();
+    }
+
+    /// Why what is selected is as it is.
+    #[inline(never)]
+    fn explain(&mut self) {
+        let state = self.state.borrow();
+        let happened = state.run.happened();
+        let of = (state.selected.clone(), happened, state.run.turns);
+        if self.chain_of.as_ref() == Some(&of) {
+            return;
         }
-        if self.console && self.words.is_empty() {
-            self.words = Rc::new(crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string()).collect());
-        }
-        if self.console {
-            let plurals = crate::api::kind::ALL.len();
-            if state.run.version().1.is_multiple_of(16) || self.words.len() == plurals {
-                let names =
-                    state.run.objects().into_iter().filter(|object| object.kind.info().animated).map(|object| object.meta.name.to_string());
-                self.words = Rc::new(self.words[..plurals].iter().cloned().chain(names).collect());
-            }
+        let history = &state.run.journal()[..happened.min(state.run.journal().len())];
+        self.chain = Rc::new(state.selected.as_ref().map(|key| words::chain(history, key)).unwrap_or_default());
+        self.led = Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
+        let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
+        self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
+        let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.key() == state.selected);
+        let mut events: Vec<Rc<Object>> =
+            if state.selected.is_some() { state.run.sim().list(Kind::Event).filter(about).cloned().collect() } else { Vec::new() };
+        crate::order::sort_by_key(&mut events, |object| object.meta.resource_version);
+        self.events = Rc::new(events);
+        self.caption = words::narrate(history);
+        self.chain_of = Some(of);
+    }
+
+    /// What the console completes: kinds, and names of objects.
+    #[inline(never)]
+    fn complete(&mut self) {
+        let state = self.state.borrow();
+        let kinds = || crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string());
+        if state.run.version().1.is_multiple_of(16) || self.words.len() <= crate::api::kind::ALL.len() {
+            let objects = state.run.objects().into_iter().filter(|object| object.kind.info().animated);
+            self.words = Rc::new(kinds().chain(objects.map(|object| object.meta.name.to_string())).collect());
         }
     }
 
@@ -294,6 +315,7 @@ impl Page {
         self.size.0 < 768.0 && !self.embed
     }
 
+    #[inline(never)]
     fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
         let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
         let tag = target.as_ref().map(|target| target.tag_name()).unwrap_or_default();
@@ -376,6 +398,7 @@ impl Page {
         false
     }
 
+    #[inline(never)]
     fn snippet(&self) -> String {
         let state = self.state.borrow();
         let base = dom::address();
@@ -389,6 +412,7 @@ impl Page {
 }
 
 /// Moves the focus to the next landmark.
+#[inline(never)]
 fn landmarks(back: bool) {
     const ALL: [&str; 5] =
         ["#manifest textarea, #manifest .rich .host", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
@@ -462,13 +486,9 @@ impl Component for Page {
         listen(&dom::window(), "resize", Box::new(move |_| to.send_message(Msg::Resized)));
         let to = ctx.link().clone();
         listen(&dom::window(), "hashchange", Box::new(move |_| to.send_message(Msg::Hash)));
-        window::offer(&state, &ctx.link().callback(|()| Msg::Changed));
 
         let size = dom::size();
         let chinese = dom::wants_chinese();
-        if chinese {
-            dom::speak(true);
-        }
         let mut page = Page {
             chinese,
             state,
@@ -519,7 +539,7 @@ impl Component for Page {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Tick => {
-                if dom::now() - self.asked_at > DIAGNOSIS && self.state.borrow().playing {
+                if window::is_whole() && dom::now() - self.asked_at > DIAGNOSIS && self.state.borrow().playing {
                     self.diagnose();
                 } else if self.tick() {
                     self.draw();
@@ -554,6 +574,8 @@ impl Component for Page {
                     return false;
                 }
             }
+            // The first of these says that the whole module is there.
+            Msg::Changed if self.chinese => dom::speak(true),
             Msg::Changed => {}
             Msg::Act(line) => {
                 let msg = match line.strip_prefix("fault ") {
@@ -659,12 +681,12 @@ impl Component for Page {
             self.full(ctx)
         };
         let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ &self.state.borrow().notice }</span></div> });
-        html! { <>{ page }{ self.dialog(ctx) }{ error }{ said }{ live }</> }
+        html! { <>{ page }if self.over != Over::Nothing { { self.dialog(ctx) } }{ error }{ said }{ live }</> }
     }
 
-    fn rendered(&mut self, _: &Context<Self>, first: bool) {
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
         if first {
-            window::started();
+            window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
         }
     }
 }
@@ -686,7 +708,7 @@ impl Page {
         );
         let state = self.state.borrow();
         let rail = |side: &'static str, words: &'static str, name: &'static str, open: Callback<MouseEvent>| {
-            html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={format!("Show the {}", words.to_lowercase())} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ words }</span></div> }
+            html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={format!("Show the {}", words.to_ascii_lowercase())} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ words }</span></div> }
         };
         html! {
             <div class={class}>
@@ -750,7 +772,7 @@ impl Page {
     fn topbar(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let example = examples::ALL.iter().position(|example| example.text == &*state.text);
+        let example = examples::of(&state.text);
         html! {
             <Topbar
                 view={state.view}
@@ -761,7 +783,7 @@ impl Page {
                 on_view={link.callback(|view| Msg::Do(Do::View(view)))}
                 on_example={link.callback(|index: usize| {
                     let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
-                    Msg::Do(Do::Load(example.text.into(), View::from_word(example.view)))
+                    Msg::Do(Do::Load((example.text)().into(), View::from_word(example.view)))
                 })}
                 chinese={self.chinese}
                 on_language={link.callback(Msg::Speak)}
@@ -777,7 +799,7 @@ impl Page {
     fn editor(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let file = examples::ALL.iter().find(|example| example.text == &*state.text).map_or("manifest.yaml", |example| example.file);
+        let file = examples::of(&state.text).map_or("manifest.yaml", |at| examples::ALL[at].file);
         let narrow = self.narrow();
         html! {
             <Editor
@@ -797,6 +819,15 @@ impl Page {
     }
 
     fn inspector(&self, ctx: &Context<Self>) -> Html {
+        if window::is_whole() {
+            self.inspect(ctx)
+        } else {
+            html! { <aside class="panel right" aria-label="Inspector" aria-busy="true" /> }
+        }
+    }
+
+    #[inline(never)]
+    fn inspect(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
         let narrow = self.narrow();
@@ -889,26 +920,7 @@ impl Page {
     /// The branches of the history, once there is more than one.
     fn branches(&self, ctx: &Context<Self>) -> Html {
         let (shown, others) = self.state.borrow().run.branches();
-        if others.is_empty() {
-            return Html::default();
-        }
-        let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
-        crate::order::sort(&mut all);
-        let onchange = ctx.link().batch_callback(|event: Event| {
-            let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
-            Some(Msg::Do(Do::Switch(value.parse().ok()?)))
-        });
-        let other = if self.beside.is_some() { None } else { all.iter().rev().find(|number| **number != shown).copied() };
-        html! {
-            <>
-            <label class="picker small"><span class="word">{ "branch" }</span>
-                <select aria-label="Branch of the history" onchange={onchange}>
-                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
-                </select>{ icon("i-down", 14) }
-            </label>
-            <button type="button" class="btn sm ghost" id="beside" aria-pressed={self.beside.is_some().to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ "Side by side" }</button>
-            </>
-        }
+        if others.is_empty() { Html::default() } else { branch_picker(ctx, shown, others, self.beside.is_some()) }
     }
 
     fn budget(&self) -> Html {
@@ -924,7 +936,7 @@ impl Page {
                 <><h2>{ "Nothing here yet" }</h2><p>{ "Apply a manifest, or start with an example." }</p>
                 { for examples::ALL.iter().map(|example| {
                     let (text, view) = (example.text, example.view);
-                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text.into(), View::from_word(view))))}>{ example.title }</button> }
+                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text().into(), View::from_word(view))))}>{ example.title }</button> }
                 }) }</>
             },
             View::Nodes => html! { <p>{ "The cluster has no Node." }</p> },
@@ -953,6 +965,7 @@ impl Page {
         }
     }
 
+    #[inline(never)]
     fn past(&self, ctx: &Context<Self>) -> Html {
         if let Some(stop) = &self.state.borrow().stopped {
             return html! {
@@ -989,6 +1002,7 @@ impl Page {
         }
     }
 
+    #[inline(never)]
     fn embedded(&self, ctx: &Context<Self>) -> Html {
         let full = format!("{}{}", dom::address(), permalink::encode(&self.state.borrow().link()));
         html! {
@@ -1003,6 +1017,7 @@ impl Page {
         }
     }
 
+    #[inline(never)]
     fn phone(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
@@ -1033,6 +1048,7 @@ impl Page {
         }
     }
 
+    #[inline(never)]
     fn dialog(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let close = link.callback(|_: MouseEvent| Msg::Over(Over::Nothing));
@@ -1098,9 +1114,9 @@ fn Strip(props: &StripProps) -> Html {
         let wide = pitch >= 58.0;
         html! {
             <g class={classes!("cell", cell.state.class(), cell.new.then_some("new"))}>
-                <rect x={x(at).to_string()} y="18" width={(pitch - if width > 0.0 { 0.0 } else { 4.0 }).max(1.0).to_string()} height="16" rx={if width > 0.0 { "0" } else { "4" }} />
-                if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={(x(at) + 5.0).to_string()} y="20" width="12" height="12" /> }
-                if wide { <text x={(x(at) + 22.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
+                <rect x={Px(x(at)).to_string()} y="18" width={Px((pitch - if width > 0.0 { 0.0 } else { 4.0 }).max(1.0)).to_string()} height="16" rx={if width > 0.0 { "0" } else { "4" }} />
+                if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(x(at) + 5.0).to_string()} y="20" width="12" height="12" /> }
+                if wide { <text x={Px(x(at) + 22.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
             </g>
         }
     });
@@ -1112,11 +1128,33 @@ fn Strip(props: &StripProps) -> Html {
             <div class="b-words"><h2>{ "Rollout budget" }</h2><p>{ format!("surge {}", budget.surge) }<br />{ format!("unavailable {}", budget.unavailable) }</p></div>
             <svg width="384" height="56" role="img" aria-label={budget.label()}>
                 { for cells }
-                <path class="limit" d={format!("M{least} 14V50")} /><path class="limit" d={format!("M{most} 2V38")} />
-                <text class="lim" x={x1.to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", crate::app::format::count(budget.at_least)) }</text>
-                <text class="lim" x={x2.to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", crate::app::format::count(budget.at_most), if budget.at_most == 1 { "" } else { "s" }) }</text>
+                <path class="limit" d={format!("M{} 14V50", Px(least))} /><path class="limit" d={format!("M{} 2V38", Px(most))} />
+                <text class="lim" x={Px(x1).to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", crate::app::format::count(budget.at_least)) }</text>
+                <text class="lim" x={Px(x2).to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", crate::app::format::count(budget.at_most), if budget.at_most == 1 { "" } else { "s" }) }</text>
             </svg>
             <div class="grow b-next"><h3>{ &budget.head }</h3><p>{ &budget.text }</p></div>
         </section>
+    }
+}
+
+/// The branches of the history, to choose from.
+#[inline(never)]
+fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool) -> Html {
+    let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
+    crate::order::sort(&mut all);
+    let onchange = ctx.link().batch_callback(|event: Event| {
+        let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
+        Some(Msg::Do(Do::Switch(value.parse().ok()?)))
+    });
+    let other = if beside { None } else { all.iter().rev().find(|number| **number != shown).copied() };
+    html! {
+        <>
+            <label class="picker small"><span class="word">{ "branch" }</span>
+                <select aria-label="Branch of the history" onchange={onchange}>
+                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
+                </select>{ icon("i-down", 14) }
+            </label>
+            <button type="button" class="btn sm ghost" id="beside" aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ "Side by side" }</button>
+        </>
     }
 }

@@ -1,6 +1,7 @@
 //! The shapes of a scene as HTML over SVG.
 
 use super::dom::{self, icon, tile};
+use crate::scene::format::Px;
 use crate::scene::model::{Controller, PodState, Tone};
 use crate::scene::rollout::Chart;
 use crate::scene::shape::{Body, Cells, Item, NodeBody, Scene, Table};
@@ -11,7 +12,7 @@ use yew::prelude::*;
 /// Everything under the cards: bands and lines.
 pub fn under(scene: &Scene) -> Html {
     let bands = scene.bands.iter().map(
-        |band| html! { <div class="band" style={format!("translate:{}px {}px;width:{}px;height:{}px", band.x, band.y, band.w, band.h)} /> },
+        |band| html! { <div class="band" style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
     );
     let edges = scene.edges.iter().map(|edge| {
         html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
@@ -19,7 +20,7 @@ pub fn under(scene: &Scene) -> Html {
     html! {
         <>
             { for bands }
-            <svg class="edges" width={scene.width.to_string()} height={scene.height.to_string()} aria-hidden="true">{ for edges }</svg>
+            <svg class="edges" width={Px(scene.width).to_string()} height={Px(scene.height).to_string()} aria-hidden="true">{ for edges }</svg>
         </>
     }
 }
@@ -33,16 +34,16 @@ pub fn over(scene: &Scene) -> Html {
             (false, true) => "port full",
             (false, false) => "port",
         };
-        html! { <circle class={class} cx={port.x.to_string()} cy={port.y.to_string()} r={if port.network { "4.5" } else { "4" }} /> }
+        html! { <circle class={class} cx={Px(port.x).to_string()} cy={Px(port.y).to_string()} r={if port.network { "4.5" } else { "4" }} /> }
     });
     let labels = scene.labels.iter().map(|label| {
-        let style = format!("translate:{}px {}px", label.x, label.y);
+        let style = format!("translate:{}px {}px", Px(label.x), Px(label.y));
         html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>{ &label.text }</span></span> }
     });
     html! {
         <>
             { for labels }
-            <svg class="ports" width={scene.width.to_string()} height={scene.height.to_string()} aria-hidden="true">{ for ports }</svg>
+            <svg class="ports" width={Px(scene.width).to_string()} height={Px(scene.height).to_string()} aria-hidden="true">{ for ports }</svg>
         </>
     }
 }
@@ -68,7 +69,7 @@ pub struct ShapeProps {
 pub fn Shape(props: &ShapeProps) -> Html {
     let item = &props.item;
     let rect = item.rect;
-    let style = format!("translate:{}px {}px;width:{}px;height:{}px", rect.x, rect.y, rect.w, rect.h);
+    let style = format!("translate:{}px {}px;width:{}px;height:{}px", Px(rect.x), Px(rect.y), Px(rect.w), Px(rect.h));
     let still = still(&item.body);
     let class = classes!("item", outer(item), props.selected.then_some("pick"), props.ghost.then_some("ghost"));
     let real = !still && !props.ghost && !item.id.kind.is_empty();
@@ -140,42 +141,16 @@ fn content(item: &Item) -> Html {
         Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={item.rect.w == 216.0} height={item.rect.h} /> },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
-        Body::Volume { fact } => html! {
-            <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ crate::app::format::middle(name, 13) }</b><small class="ell">{ fact }</small></div></div>
-        },
-        Body::Class { reclaim } => html! {
-            <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ cut(item, 24.0) }</b><small>{ format!("reclaim: {reclaim}") }</small></div>
-        },
+        Body::Volume { fact } => volume(name, fact),
+        Body::Class { reclaim } => class(item, reclaim),
         Body::Node(body) => node(&cut(item, 146.0), body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
-        Body::Inert => html! {
-            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ cut(item, 64.0) }</b></div></div>
-        },
+        Body::Inert => inert(item),
         Body::Note(text) => html! { { text } },
-        Body::Store { version } => html! {
-            <>
-                <div class="hd"><span class="kicon cluster">{ icon("i-apiserver", 18) }</span><div class="grow"><b>{ "API server" }</b><small>{ "watch · write" }</small></div></div>
-                <div class="hd"><span class="kicon cluster">{ icon("i-etcd", 18) }</span><div class="grow"><b>{ "etcd" }</b><small>{ "resourceVersion " }<em class="mono">{ version }</em></small></div></div>
-            </>
-        },
-        Body::Loop { title, glyph, queue, .. } => html! {
-            <>
-                <span class="ring">{ icon(glyph, 18) }</span>
-                <span class="nm"><b>{ title }</b>
-                    <i class="keys">{ for (0..(*queue).min(6)).map(|_| html! { <i /> }) }if *queue > 6 { { format!("+{}", queue - 6) } }</i>
-                </span>
-            </>
-        },
+        Body::Store { version } => store(*version),
+        Body::Loop { title, glyph, queue, .. } => loop_of(title, glyph, *queue),
         Body::Pass(pass) => super::pass::view(pass),
-        Body::Terminal { state, title, lines } => html! {
-            <>
-                <div class="hd">{ icon(state.glyph(), 24) }<div class="grow"><small>{ "Pod · client" }</small><b class="ell">{ title }</b></div></div>
-                <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
-                    Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
-                    None => html! { <p>{ line }</p> },
-                }) }</pre>
-            </>
-        },
+        Body::Terminal { state, title, lines } => terminal(*state, title, lines),
         Body::Table(of) => table(of),
         Body::Chart(of) => chart(of, item.rect.w, item.rect.h),
     }
@@ -186,18 +161,75 @@ fn cut(item: &Item, taken: f64) -> String {
     crate::app::format::middle(&item.id.name, (((item.rect.w - taken) / 7.0) as usize).max(8))
 }
 
+#[inline(never)]
+fn class(item: &Item, reclaim: &str) -> Html {
+    html! {
+        <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ cut(item, 24.0) }</b><small>{ format!("reclaim: {reclaim}") }</small></div>
+    }
+}
+
+#[inline(never)]
+fn store(version: u64) -> Html {
+    html! {
+        <>
+            <div class="hd"><span class="kicon cluster">{ icon("i-apiserver", 18) }</span><div class="grow"><b>{ "API server" }</b><small>{ "watch · write" }</small></div></div>
+            <div class="hd"><span class="kicon cluster">{ icon("i-etcd", 18) }</span><div class="grow"><b>{ "etcd" }</b><small>{ "resourceVersion " }<em class="mono">{ version }</em></small></div></div>
+        </>
+    }
+}
+
+#[inline(never)]
+fn loop_of(title: &str, glyph: &'static str, queue: usize) -> Html {
+    html! {
+        <>
+            <span class="ring">{ icon(glyph, 18) }</span>
+            <span class="nm"><b>{ title }</b>
+                <i class="keys">{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
+            </span>
+        </>
+    }
+}
+
+#[inline(never)]
+fn terminal(state: PodState, title: &str, lines: &[String]) -> Html {
+    html! {
+        <>
+            <div class="hd">{ icon(state.glyph(), 24) }<div class="grow"><small>{ "Pod · client" }</small><b class="ell">{ title }</b></div></div>
+            <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
+                Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
+                None => html! { <p>{ line }</p> },
+            }) }</pre>
+        </>
+    }
+}
+
+#[inline(never)]
+fn volume(name: &str, fact: &str) -> Html {
+    html! {
+        <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ crate::app::format::middle(name, 13) }</b><small class="ell">{ fact }</small></div></div>
+    }
+}
+
+#[inline(never)]
+fn inert(item: &Item) -> Html {
+    html! {
+        <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ cut(item, 64.0) }</b></div></div>
+    }
+}
+
 fn chart(of: &Chart, width: f64, height: f64) -> Html {
     html! {
         <>
-            <svg width={width.to_string()} height={height.to_string()} aria-hidden="true">
+            <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
                 { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
-                { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={x.to_string()} y={y.to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
+                { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
             </svg>
             <ul class="keys-of">{ for of.legend.iter().map(|(class, words)| html! { <li><i class={class.clone()} />{ words }</li> }) }</ul>
         </>
     }
 }
 
+#[inline(never)]
 fn table(of: &Table) -> Html {
     let cell = |text: &String| match text.strip_prefix("✓ ") {
         Some(word) => html! { <td class="ok">{ icon("i-check", 12) }{ word }</td> },
@@ -244,6 +276,7 @@ fn controller(of: &Controller, width: f64) -> Html {
     }
 }
 
+#[inline(never)]
 fn wide(of: &Controller) -> Html {
     html! {
         <>
@@ -256,6 +289,7 @@ fn wide(of: &Controller) -> Html {
     }
 }
 
+#[inline(never)]
 fn ticket(item: &Item, fact: &str) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
     let d = format!(
@@ -273,19 +307,20 @@ fn ticket(item: &Item, fact: &str) -> Html {
     );
     html! {
         <>
-            <svg width={w.to_string()} height={h.to_string()} aria-hidden="true"><path d={d} /></svg>
+            <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>
             <div class="in">{ tile("PersistentVolumeClaim") }<div class="grow"><b class="ell">{ cut(item, 68.0) }</b><small class="ell">{ fact }</small></div></div>
         </>
     }
 }
 
+#[inline(never)]
 fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
     html! {
         <>
-            <svg width={w.to_string()} height={h.to_string()} aria-hidden="true">
+            <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true">
                 <path d={format!("M1 13V{}A{} 12 0 0 0 {} {}V13", h - 13.0, w / 2.0 - 1.0, w - 1.0, h - 13.0)} />
-                <ellipse cx={(w / 2.0).to_string()} cy="13" rx={(w / 2.0 - 1.0).to_string()} ry="12" />
+                <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
             <div class="in"><div class="nm">{ icon("i-pv", 14) }<b>{ crate::app::format::middle(&item.id.name, 13) }</b></div><small>{ fact }</small>
                 if data.is_empty() { <span class={classes!("pill", "storage")}>{ crate::app::format::sentence(&item.state) }</span> } else { <span class="pill storage">{ data }</span> }
@@ -294,6 +329,7 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
     }
 }
 
+#[inline(never)]
 fn node(name: &str, body: &NodeBody) -> Html {
     let pill = match (body.ready, body.cordoned) {
         (false, _) => html! { <span class="pill failed">{ icon("i-error", 12) }{ "NotReady" }</span> },
@@ -319,6 +355,7 @@ fn node(name: &str, body: &NodeBody) -> Html {
     }
 }
 
+#[inline(never)]
 fn tray(title: &str, aside: &str, head: &str, rows: &[(String, String)]) -> Html {
     html! {
         <>

@@ -6,6 +6,7 @@ use super::shapes::{Shape, over, still, under};
 use crate::api::{Kind, ObjectRef};
 use crate::app::card::Card;
 use crate::app::format::clock;
+use crate::scene::format::Px;
 use crate::scene::model::{Id, PodState};
 use crate::scene::shape::{Body, Item, Rect, Scene};
 use gloo_timers::callback::Timeout;
@@ -269,6 +270,7 @@ impl Stage {
         })
     }
 
+    #[inline(never)]
     fn choose(&self, ctx: &Context<Self>, event: &MouseEvent) {
         let scene = &ctx.props().scene;
         let Some(item) = self.item_at(event.target()).and_then(|index| scene.items.get(index)) else {
@@ -285,6 +287,7 @@ impl Stage {
         pick(ctx.props(), &item.id);
     }
 
+    #[inline(never)]
     fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
             return false;
@@ -344,6 +347,7 @@ impl Stage {
         true
     }
 
+    #[inline(never)]
     fn drag(&mut self, event: &PointerEvent) -> bool {
         let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
         let Some(at) = self.pointers.iter().position(|pointer| pointer.0 == event.pointer_id()) else { return false };
@@ -544,7 +548,7 @@ impl Component for Stage {
         let scene = &props.scene;
         let nothing = scene.items.is_empty();
         let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
-        let world = format!("transform:translate({}px,{}px) scale({})", self.pan.0, self.pan.1, self.zoom);
+        let world = format!("transform:translate({}px,{}px) scale({})", Px(self.pan.0), Px(self.pan.1), Px(self.zoom));
         let onfocus = link.batch_callback(|event: FocusEvent| {
             let element: Element = event.target()?.dyn_into().ok()?;
             Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?, element.matches(":focus-visible").unwrap_or(false)))
@@ -596,7 +600,7 @@ impl Component for Stage {
                     if self.controls(props) {
                         <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>
                             <button type="button" aria-label="Zoom out" onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
-                            <button type="button" class="pc" aria-label="Fit" onclick={link.callback(|_| Msg::Fit)}>{ format!("{:.0}%", self.zoom * 100.0) }</button>
+                            <button type="button" class="pc" aria-label="Fit" onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.zoom * 100.0).round() as i64) }</button>
                             <button type="button" aria-label="Zoom in" onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
                             <button type="button" aria-label="Fit everything" onclick={link.callback(|_| Msg::Fit)}>{ icon("i-fit", 14) }</button>
                             <button type="button" id="export" aria-label="Save the picture" aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
@@ -633,6 +637,7 @@ impl Component for Stage {
 }
 
 /// The same objects as a nested list.
+#[inline(never)]
 fn list(scene: &Scene, on_select: &Callback<Option<ObjectRef>>) -> Html {
     let rows = scene.items.iter().enumerate().filter(|(_, item)| !item.label.is_empty()).map(|(index, item)| {
         let depth = scene.depth(index);

@@ -2,6 +2,7 @@
 
 use super::dom::{self, icon};
 use super::tools::Tool;
+use crate::app::format::Px;
 use crate::app::format::{clock, tick};
 use crate::app::speed;
 use crate::app::state::Msg as Do;
@@ -67,7 +68,7 @@ pub fn Transport(props: &TransportProps) -> Html {
                 <button type="button" class="btn sm ghost" id="restart" title="An empty cluster, the manifest applied again" onclick={emit(Do::Restart)}>{ "Reset" }</button>
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
-                <input type="range" min="0" max="100" step="1" aria-label="Speed" aria-valuetext={speed::label(props.speed)} value={(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
+                <input type="range" min="0" max="100" step="1" aria-label="Speed" aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
                 <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>
             </div>
         </div>
@@ -138,6 +139,7 @@ impl Lanes {
         Axis { from: 0, to: (end * 1.1) as u64, width: (self.width - left - right).max(1.0) }
     }
 
+    #[inline(never)]
     fn seek(&self, ctx: &Context<Self>, event: &PointerEvent) {
         let Some(canvas) = self.canvas.cast::<Element>() else { return };
         let (left, _) = Self::sides(ctx.props().slim);
@@ -204,6 +206,7 @@ impl Paint<'_> {
         self.context.fill();
     }
 
+    #[inline(never)]
     fn slim(&self, merged: &[Block]) {
         let width = self.axis.width;
         let now = self.axis.x(self.props.now).min(width - 7.0).max(7.0);
@@ -301,6 +304,7 @@ impl Paint<'_> {
         }
     }
 
+    #[inline(never)]
     fn hatch(&self, from: f64, to: f64) {
         let c = self.context;
         c.save();
@@ -320,6 +324,7 @@ impl Paint<'_> {
         c.restore();
     }
 
+    #[inline(never)]
     fn curve(&self, left: f64, row: impl Fn(u8) -> f64) {
         let c = self.context;
         let at = |(time, lane): (u64, u8)| (left + self.axis.x(time), row(lane) + 6.0);

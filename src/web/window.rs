@@ -18,8 +18,41 @@ fn put(name: &str, closure: &JsValue) {
     let _ = js_sys::Reflect::set(&object(), &name.into(), closure);
 }
 
+thread_local! {
+    /// The page, until it is drawn and the whole module is there.
+    static WAITS: RefCell<(Option<Page>, bool)> = const { RefCell::new((None, false)) };
+}
+
+type Page = (Rc<RefCell<State>>, Callback<()>);
+
+/// The page is drawn.
+pub fn drawn(state: &Rc<RefCell<State>>, changed: Callback<()>) {
+    WAITS.with_borrow_mut(|(page, _)| *page = Some((state.clone(), changed)));
+    start();
+}
+
+/// The whole module is there.
+pub fn whole() {
+    WAITS.with_borrow_mut(|(_, whole)| *whole = true);
+    start();
+}
+
+/// Whether the whole module is there. Until then the page does only what its opening needs.
+pub fn is_whole() -> bool {
+    WAITS.with_borrow(|(_, whole)| *whole)
+}
+
+fn start() {
+    let page = WAITS.with_borrow_mut(|(page, whole)| if *whole { page.take() } else { None });
+    if let Some((state, changed)) = page {
+        offer(&state, &changed);
+        started();
+        changed.emit(());
+    }
+}
+
 /// Puts the functions on `window.loopscope`, which `start.js` has made.
-pub fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
+fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     let act = |name: &str, msg: fn(JsValue) -> Msg, print: bool| {
         let (state, changed) = (state.clone(), changed.clone());
         let closure = Closure::<dyn Fn(JsValue) -> JsValue>::new(move |argument: JsValue| {
@@ -112,7 +145,7 @@ fn with_name(line: &str) -> String {
 }
 
 /// Plays the commands that were given before the module ran.
-pub fn started() {
+fn started() {
     let _ = js_sys::Reflect::set(&object(), &"ready".into(), &JsValue::TRUE);
     if let Ok(started) = js_sys::Reflect::get(&dom::window(), &"loopscopeStarted".into())
         && let Some(started) = started.dyn_ref::<js_sys::Function>()

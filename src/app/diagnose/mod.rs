@@ -223,7 +223,7 @@ fn owner<'a>(sim: &'a Sim, object: &Object) -> Option<&'a Rc<Object>> {
 
 /// `deployment/web`
 fn target(key: &ObjectRef) -> String {
-    [key.kind.name().to_lowercase().as_str(), "/", &key.name].concat()
+    [key.kind.name().to_ascii_lowercase().as_str(), "/", &key.name].concat()
 }
 
 /// ` -n x`, where it is needed.

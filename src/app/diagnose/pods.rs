@@ -13,6 +13,7 @@ use std::rc::Rc;
 /// More nodes than this are not listed.
 const NODES: usize = 12;
 
+#[inline(never)]
 pub fn pod(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let pod = object.pod()?;
     if pod.is_terminal() && !object.meta.is_deleting() {
@@ -35,6 +36,7 @@ pub fn pod(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
 }
 
 /// Ended, stopped, and still there: a finalizer.
+#[inline(never)]
 fn held(object: &Object) -> Option<Diagnosis> {
     let finalizer = object.meta.finalizers.first()?;
     if !object.pod().is_some_and(|pod| pod.is_terminal() || pod.node_name.is_empty()) {
@@ -45,6 +47,7 @@ fn held(object: &Object) -> Option<Diagnosis> {
     Some(out)
 }
 
+#[inline(never)]
 fn failed(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     // Who owns it has replaced it, or will; what is left is there to be read.
     if object.meta.controller().is_some() {
@@ -63,6 +66,7 @@ fn failed(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
 }
 
 /// A Pod whose kubelet says nothing.
+#[inline(never)]
 fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
     if sim.get(&node).is_none() {
@@ -97,6 +101,7 @@ fn claim(sim: &Sim, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
     })
 }
 
+#[inline(never)]
 fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let key = object.key();
     if let [first, ..] = &pod.spec.scheduling_gates[..] {
@@ -266,6 +271,7 @@ fn lower(sim: &Sim, object: &Rc<Object>, what: &'static str, asks: i64, nodes: &
 }
 
 /// A container that cannot start or stay.
+#[inline(never)]
 fn container(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus) -> Option<Diagnosis> {
     let waiting = status.state.waiting.as_ref();
     if let Some(waiting) = waiting.filter(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff") {
@@ -380,6 +386,7 @@ fn again(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
 }
 
 /// Everything runs, and a container is not ready.
+#[inline(never)]
 fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let status = pod.status.container_statuses.iter().find(|status| status.state.running.is_some() && !status.ready)?;
     let spec = pod.spec.containers.iter().find(|container| container.name == status.name)?;
@@ -406,6 +413,7 @@ fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
+#[inline(never)]
 pub fn node(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let node: &Node = object.get()?;
     let silent = sim.silent_since(&object.meta.name);

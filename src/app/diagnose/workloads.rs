@@ -158,6 +158,7 @@ fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
+#[inline(never)]
 pub fn replica_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::ReplicaSet(body) = &object.body else { return None };
     if let Some(condition) = failure(&body.status.conditions) {
@@ -174,6 +175,7 @@ pub fn replica_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
+#[inline(never)]
 pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &StatefulSet = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
@@ -251,6 +253,7 @@ pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
+#[inline(never)]
 pub fn daemon_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &DaemonSet = object.get()?;
     let status = &body.status;
@@ -294,6 +297,7 @@ pub fn daemon_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
+#[inline(never)]
 pub fn job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Job = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
@@ -333,6 +337,7 @@ pub fn job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
+#[inline(never)]
 pub fn cron_job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else { return None };
     let (spec, status) = (body.get("spec")?, body.get("status"));
@@ -377,6 +382,7 @@ pub fn cron_job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
+#[inline(never)]
 pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else { return None };
     let conditions = body.get("status")?.get("conditions")?.as_array()?;
@@ -408,6 +414,7 @@ pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
+#[inline(never)]
 pub fn budget(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let (spec, status) = (BudgetSpec::of(object), BudgetStatus::of(object));
     if status.disruptions_allowed > 0 || status.observed_generation == 0 || status.expected_pods == 0 {

@@ -42,27 +42,32 @@ impl Controller for EndpointsController {
         if service.spec.selector.is_empty() {
             return Ok(Action::AwaitChange);
         }
-        let trigger = trigger_time(object, selected(object, service, view.cache), out.memory);
-        let subsets = subsets(object, service, view.cache);
-        let count = |list: fn(&Subset) -> usize| subsets.iter().map(list).sum::<usize>() as u32;
-        let ready = count(|s| s.addresses.len());
-        let why = Why::Endpoints { ready, all: ready + count(|s| s.not_ready_addresses.len()) };
-        let labels = labels(object, service, &[("endpoints.kubernetes.io/managed-by", "endpoint-controller")]);
-        let Some((old, body)) = view.cache.get::<Endpoints>(&endpoints) else {
-            let mut meta = ObjectMeta { name: key.name.clone(), namespace: key.namespace.clone(), labels, ..Default::default() };
-            annotate(&mut meta, trigger);
-            out.create(Object { kind: Kind::Endpoints, meta, body: Body::Endpoints(Endpoints { subsets }) }, why)?;
-            return Ok(Action::AwaitChange);
-        };
-        if body.subsets != subsets || old.meta.labels != labels {
-            out.update(old, why, |o| {
-                o.meta.labels = labels;
-                annotate(&mut o.meta, trigger);
-                o.body = Body::Endpoints(Endpoints { subsets });
-            })?;
-        }
-        Ok(Action::AwaitChange)
+        sync(&endpoints, object, service, view, out)
     }
+}
+
+#[inline(never)]
+fn sync(endpoints: &ObjectRef, object: &Object, service: &Service, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let trigger = trigger_time(object, selected(object, service, view.cache), out.memory);
+    let subsets = subsets(object, service, view.cache);
+    let count = |list: fn(&Subset) -> usize| subsets.iter().map(list).sum::<usize>() as u32;
+    let ready = count(|s| s.addresses.len());
+    let why = Why::Endpoints { ready, all: ready + count(|s| s.not_ready_addresses.len()) };
+    let labels = labels(object, service, &[("endpoints.kubernetes.io/managed-by", "endpoint-controller")]);
+    let Some((old, body)) = view.cache.get::<Endpoints>(endpoints) else {
+        let mut meta = ObjectMeta { name: endpoints.name.clone(), namespace: endpoints.namespace.clone(), labels, ..Default::default() };
+        annotate(&mut meta, trigger);
+        out.create(Object { kind: Kind::Endpoints, meta, body: Body::Endpoints(Endpoints { subsets }) }, why)?;
+        return Ok(Action::AwaitChange);
+    };
+    if body.subsets != subsets || old.meta.labels != labels {
+        out.update(old, why, |o| {
+            o.meta.labels = labels;
+            annotate(&mut o.meta, trigger);
+            o.body = Body::Endpoints(Endpoints { subsets });
+        })?;
+    }
+    Ok(Action::AwaitChange)
 }
 
 /// Addresses grouped by the ports they have.

@@ -44,23 +44,28 @@ impl Controller for EndpointSliceController {
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(crate::api::time::MS));
         }
-        let trigger = trigger_time(object, selected(object, service, view.cache), out.memory);
-        let wanted = wanted(object, service, view.cache);
-        let mut all = wanted.values().flatten();
-        let ready = all.clone().filter(|(_, e)| e.conditions.ready == Some(true)).count() as u32;
-        let plan = Plan {
-            object,
-            labels: labels(
-                object,
-                service,
-                &[("endpointslice.kubernetes.io/managed-by", MANAGER), ("kubernetes.io/service-name", &object.meta.name)],
-            ),
-            trigger,
-            why: Why::Endpoints { ready, all: all.by_ref().count() as u32 },
-        };
-        plan.carry_out(wanted, view, out)?;
-        Ok(Action::AwaitChange)
+        sync(object, service, view, out)
     }
+}
+
+#[inline(never)]
+fn sync(object: &Rc<Object>, service: &Service, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let trigger = trigger_time(object, selected(object, service, view.cache), out.memory);
+    let wanted = wanted(object, service, view.cache);
+    let mut all = wanted.values().flatten();
+    let ready = all.clone().filter(|(_, e)| e.conditions.ready == Some(true)).count() as u32;
+    let plan = Plan {
+        object,
+        labels: labels(
+            object,
+            service,
+            &[("endpointslice.kubernetes.io/managed-by", MANAGER), ("kubernetes.io/service-name", &object.meta.name)],
+        ),
+        trigger,
+        why: Why::Endpoints { ready, all: all.by_ref().count() as u32 },
+    };
+    plan.carry_out(wanted, view, out)?;
+    Ok(Action::AwaitChange)
 }
 
 type ByPorts = BTreeMap<Vec<EndpointPort>, BTreeMap<Uid, Endpoint>>;

@@ -50,6 +50,7 @@ pub(super) fn time(container: &Container) -> u64 {
 
 impl Pass<'_, '_> {
     /// The sandbox is up and the first init container starts.
+    #[inline(never)]
     pub(super) fn start_init(&mut self, ip: Str) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Started, |pod| {
@@ -60,6 +61,7 @@ impl Pass<'_, '_> {
     }
 
     /// The next init container runs, if its image can be had.
+    #[inline(never)]
     fn next_init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
         // Annotations speak of the containers, not of these.
@@ -76,6 +78,7 @@ impl Pass<'_, '_> {
     }
 
     /// An init container has ended, or a sidecar is up.
+    #[inline(never)]
     pub(super) fn init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
         let code = predicted_exit(&container).map_or(0, |(_, code)| code);
@@ -94,6 +97,7 @@ impl Pass<'_, '_> {
         self.next_init(n + 1)
     }
 
+    #[inline(never)]
     fn init_failed(&mut self, n: u32, code: i32) -> Jobs {
         let never = self.pod().spec.restart_policy == "Never";
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);

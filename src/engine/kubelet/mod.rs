@@ -349,6 +349,7 @@ impl Pass<'_, '_> {
         jobs
     }
 
+    #[inline(never)]
     fn pull_back_off(&mut self) -> Jobs {
         let pod = self.object.clone();
         let spec = &pod.body::<Pod>().spec;
@@ -373,6 +374,7 @@ impl Pass<'_, '_> {
         Vec::new()
     }
 
+    #[inline(never)]
     fn set_ready(&mut self, i: u32, ready: bool) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(if ready { Why::BecameReady } else { Why::BecameUnready }, |pod| {
@@ -384,6 +386,7 @@ impl Pass<'_, '_> {
         Vec::new()
     }
 
+    #[inline(never)]
     fn exit(&mut self, i: u32, code: i32) -> Jobs {
         let Some(started) = self.pod().status.container_statuses.get(i as usize).and_then(|s| s.state.running.as_ref()?.started_at) else {
             return Vec::new();
@@ -405,6 +408,7 @@ impl Pass<'_, '_> {
     }
 
     /// What follows the end of a container that is started again: at first at once, then after a back-off.
+    #[inline(never)]
     fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
         let mut held_back = 0;
         if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
@@ -417,6 +421,7 @@ impl Pass<'_, '_> {
     }
 
     /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.
+    #[inline(never)]
     fn back_off(&mut self, i: u32) -> Jobs {
         let known = self.kubelets.pods.get(&self.job.uid);
         let count = |map: fn(&Running) -> &BTreeMap<u32, i32>| known.and_then(|r| map(r).get(&i)).copied().unwrap_or(1);
@@ -448,6 +453,7 @@ impl Pass<'_, '_> {
         vec![self.then(seconds as u64 * SECOND, Step::Restart(i))]
     }
 
+    #[inline(never)]
     fn restart(&mut self, i: u32) -> Jobs {
         let Some((list, container)) = init::container(self.pod(), i).map(|(list, c)| (list, c.clone())) else { return Vec::new() };
         if self.pod().is_terminal() {
@@ -482,6 +488,7 @@ impl Pass<'_, '_> {
         }
     }
 
+    #[inline(never)]
     fn kill(&mut self) -> Jobs {
         let object = self.object.clone();
         let running: Vec<Str> =
@@ -501,12 +508,14 @@ impl Pass<'_, '_> {
         vec![self.then(delay, Step::Stopped)]
     }
 
+    #[inline(never)]
     fn stopped(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Stopped, |pod| status::stop(pod, wall, generation));
         vec![self.then(3 * MS, Step::Remove)]
     }
 
+    #[inline(never)]
     fn remove(&mut self) -> Jobs {
         let how = Delete { grace_seconds: Some(0), uid: Some(self.job.uid), ..Default::default() };
         // Gone already is what was wanted.
@@ -536,6 +545,7 @@ impl Pass<'_, '_> {
         self.out.event_at(&object, &field, "Normal", "Started", "Container started");
     }
 
+    #[inline(never)]
     fn say_pull_failed(&mut self, name: &str, image: &str, list: &str) {
         let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
         self.out.event_at(&object, &field, "Normal", "Pulling", format_smolstr!("Pulling image {image:?}"));

@@ -128,10 +128,10 @@ impl Scheduler {
             Kind::Pod => self.observe_pod(event, id),
             Kind::Node => {
                 self.observe_node(event);
-                self.retry(id, help_of_node(event), |_| true);
+                self.retry(id, help_of_node(event), &|_| true);
             }
             Kind::PodDisruptionBudget | Kind::Namespace => {}
-            _ => self.retry(id, Plugin::Volumes.bit(), |_| true),
+            _ => self.retry(id, Plugin::Volumes.bit(), &|_| true),
         }
         if self.active.is_empty() || self.awake {
             return None;
@@ -150,14 +150,14 @@ impl Scheduler {
             if !gone {
                 let relabelled = event.before.is_some_and(|b| b.meta.labels != object.meta.labels);
                 if node.add(object) || relabelled {
-                    self.retry(id, POD_PLACED, |p| {
+                    self.retry(id, POD_PLACED, &|p| {
                         !p.spec.affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty()
                             || !p.spec.topology_spread_constraints.is_empty()
                             || relabelled
                     });
                 }
             } else if node.remove(object) {
-                self.retry(id, POD_GONE, |_| true);
+                self.retry(id, POD_GONE, &|_| true);
             }
             return;
         }
@@ -222,7 +222,14 @@ impl Scheduler {
     }
 
     /// Tries those again that a change may help, in the order in which they came.
-    fn retry(&mut self, cause: EntryId, helps: u16, may_help: impl Fn(&Pod) -> bool) {
+    fn retry(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
+        if !self.unschedulable.is_empty() {
+            self.retry_some(cause, helps, may_help);
+        }
+    }
+
+    #[inline(never)]
+    fn retry_some(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
         let mut found: Vec<(u64, Uid)> = Vec::new();
         for uid in &self.unschedulable {
             let helped = |p: &&Pending| p.refused_by & helps != 0 && may_help(p.object.body());
@@ -309,6 +316,7 @@ impl Scheduler {
     }
 
     /// The Pod waits until something changes that may help against those who refused it.
+    #[inline(never)]
     fn set_aside(&mut self, object: &Object, refused_by: u16) {
         if let Some(pending) = self.pending.get_mut(&object.meta.uid) {
             pending.refused_by = refused_by;
@@ -317,6 +325,7 @@ impl Scheduler {
     }
 
     /// What is said of a Pod that fits nowhere, who refused it, and where room could be made.
+    #[inline(never)]
     fn preempt(&self, cycle: &Cycle<'_>, refused: Vec<(Str, Refusal)>, real: usize, now: Timestamp) -> Failure {
         let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
         let mut text = filters::reasons(real, &refusals);
@@ -335,6 +344,7 @@ impl Scheduler {
     }
 
     /// Says that the Pod fits nowhere; where Pods of lower priority have to go for it, they are told to.
+    #[inline(never)]
     fn give_up(&mut self, object: &Rc<Object>, failure: Failure, out: &mut Out<'_>) {
         let (message, refused_by, candidate) = failure;
         let Some(candidate) = candidate else { return self.fail(object, (message, refused_by, None), out) };
@@ -407,6 +417,7 @@ impl Scheduler {
         }
     }
 
+    #[inline(never)]
     fn fail(&mut self, object: &Rc<Object>, (message, refused_by, nominee): (String, u16, Option<Str>), out: &mut Out<'_>) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);
@@ -446,6 +457,7 @@ impl Scheduler {
 type Failure = (String, u16, Option<preemption::Candidate>);
 
 /// Whose refusals a change of a node may turn.
+#[inline(never)]
 fn help_of_node(event: &Event<'_>) -> u16 {
     let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ALL };
     if event.op == Op::Deleted {

@@ -46,9 +46,14 @@ pub(super) fn includes(constraint: &TopologySpreadConstraint, pod: &Pod, node: &
 pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &BTreeMap<Str, NodeInfo>) -> Vec<Counted<'c>> {
     let of_kind = pod.spec.topology_spread_constraints.iter().filter(|c| c.when_unsatisfiable == kind);
     let mut counted: Vec<Counted<'_>> = of_kind.map(|constraint| Counted { constraint, domains: Vec::new() }).collect();
-    if counted.is_empty() {
-        return counted;
+    if !counted.is_empty() {
+        count_in_domains(&mut counted, object, pod, nodes);
     }
+    counted
+}
+
+#[inline(never)]
+fn count_in_domains(counted: &mut [Counted<'_>], object: &Object, pod: &Pod, nodes: &BTreeMap<Str, NodeInfo>) {
     for info in nodes.values() {
         let Some(node) = info.node.as_ref() else { continue };
         if !counted.iter().all(|c| node.meta.label(&c.constraint.topology_key).is_some()) {
@@ -63,7 +68,6 @@ pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &BTree
             }
         }
     }
-    counted
 }
 
 #[cfg(test)]

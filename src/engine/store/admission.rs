@@ -46,6 +46,16 @@ impl ApiServer {
                 admit_pod(pod, suffix, wall, self.toleration_seconds);
                 merge_label_keys(pod, &object.meta.labels);
             }
+            Body::Service(_) => self.allocate_service(object)?,
+            _ => self.admit_other(object, default_class),
+        }
+        Ok(())
+    }
+
+    /// What no Pod and no Service is.
+    #[inline(never)]
+    fn admit_other(&self, object: &mut Object, default_class: Option<Str>) {
+        match &mut object.body {
             Body::PersistentVolumeClaim(claim) => {
                 protect(&mut object.meta.finalizers, "kubernetes.io/pvc-protection");
                 claim.status.phase = "Pending".into();
@@ -63,7 +73,6 @@ impl ApiServer {
                     ..Default::default()
                 };
             }
-            Body::Service(_) => self.allocate_service(object)?,
             Body::StatefulSet(set) => set.status.replicas = 0,
             Body::DaemonSet(set) => {
                 set.status = Default::default();
@@ -71,7 +80,6 @@ impl ApiServer {
             }
             _ => {}
         }
-        Ok(())
     }
 
     /// A Pod that names a service account needs it to exist.
@@ -87,6 +95,7 @@ impl ApiServer {
     }
 
     /// Puts the number of its priority class into a Pod that names one.
+    #[inline(never)]
     fn resolve_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
         let Some(class) = pod.spec.raw.get("priorityClassName").and_then(Value::as_str).filter(|c| !c.is_empty()) else { return Ok(()) };
         let found = self.get(&ObjectRef::new(Kind::PriorityClass, "", class));
@@ -103,6 +112,7 @@ impl ApiServer {
         Ok(())
     }
 
+    #[inline(never)]
     fn default_class(&self) -> Option<Str> {
         self.list(Kind::StorageClass)
             .rfind(|class| class.meta.annotation(DEFAULT_CLASS).is_some_and(|v| v == "true"))
@@ -111,6 +121,7 @@ impl ApiServer {
     }
 
     /// Gives a Service its addresses and node ports.
+    #[inline(never)]
     fn allocate_service(&mut self, object: &mut Object) -> Result<(), ApiError> {
         let Body::Service(service) = &mut object.body else { return Ok(()) };
         if service.spec.kind == "ExternalName" {
@@ -205,6 +216,7 @@ fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp, toleration_seconds: i6
 }
 
 /// Puts the values of the Pod's own labels, as `matchLabelKeys` and `mismatchLabelKeys` ask, into the selectors.
+#[inline(never)]
 fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
     let affinity = &pod.spec.affinity;
     let sociable = |a: &PodAffinity| {

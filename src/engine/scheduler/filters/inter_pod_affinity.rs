@@ -18,6 +18,14 @@ fn any_in_domain(cycle: &Cycle<'_>, node: &Object, key: &str, test: impl Fn(&Obj
 }
 
 pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
+    let affinity = &cycle.pod.spec.affinity;
+    let asks = !affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty()
+        || !affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty();
+    if asks || cycle.unsociable { judge(cycle, node) } else { None }
+}
+
+#[inline(never)]
+fn judge(cycle: &Cycle<'_>, node: &Object) -> Option<Refusal> {
     let (object, affinity) = (cycle.object, &cycle.pod.spec.affinity);
     let namespace = &object.meta.namespace;
     let near = &affinity.pod_affinity.required_during_scheduling_ignored_during_execution;

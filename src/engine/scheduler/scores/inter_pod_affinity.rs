@@ -24,6 +24,14 @@ pub(super) fn add(sums: &mut [i64], cycle: &Cycle<'_>, feasible: &[(&Str, &NodeI
     if !prefers && !cycle.nodes.values().any(|info| info.choosy > 0) {
         return;
     }
+    weigh(sums, cycle, feasible, prefers);
+}
+
+#[inline(never)]
+fn weigh(sums: &mut [i64], cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)], prefers: bool) {
+    let own = &cycle.pod.spec.affinity;
+    let near = &own.pod_affinity.preferred_during_scheduling_ignored_during_execution;
+    let far = &own.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution;
     let object: &Object = cycle.object;
     let mut worth: Vec<Worth<'_>> = Vec::new();
     for info in cycle.nodes.values().filter(|info| prefers || info.choosy > 0) {

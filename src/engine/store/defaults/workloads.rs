@@ -28,6 +28,7 @@ pub fn replica_set(object: &mut Object) {
     }
 }
 
+#[inline(never)]
 pub fn replication_controller(object: &mut Object) {
     let spec = child(object, "spec");
     set(spec, "replicas", 1);
@@ -41,6 +42,7 @@ pub fn replication_controller(object: &mut Object) {
     }
 }
 
+#[inline(never)]
 pub fn stateful_set(object: &mut Object) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
@@ -62,6 +64,7 @@ pub fn stateful_set(object: &mut Object) {
     }
 }
 
+#[inline(never)]
 pub fn daemon_set(object: &mut Object) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
@@ -75,6 +78,7 @@ pub fn daemon_set(object: &mut Object) {
     set(spec, "revisionHistoryLimit", 10);
 }
 
+#[inline(never)]
 pub fn job(object: &mut Object) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
@@ -97,6 +101,7 @@ pub fn job(object: &mut Object) {
     }
 }
 
+#[inline(never)]
 pub fn cron_job(object: &mut Object) {
     let spec = child(object, "spec");
     set(spec, "concurrencyPolicy", "Allow");
@@ -108,6 +113,7 @@ pub fn cron_job(object: &mut Object) {
     template(child(job, "spec"), "template");
 }
 
+#[inline(never)]
 pub fn autoscaler(object: &mut Object) {
     let spec = child(object, "spec");
     set(spec, "minReplicas", 1);

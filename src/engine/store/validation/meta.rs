@@ -58,7 +58,7 @@ pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
     for (key, value) in annotations.as_object().into_iter().flatten() {
         size += key.len() + value.as_str().map_or(0, str::len);
         // Unlike labels, annotation keys may have capitals before the slash.
-        for detail in is_qualified_name(&key.to_lowercase()) {
+        for detail in is_qualified_name(&key.to_ascii_lowercase()) {
             errors.invalid(field, key.as_str(), detail);
         }
     }

@@ -63,6 +63,7 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     }
 }
 
+#[inline(never)]
 fn rest(errors: &mut Errors, spec: &Value, field: &str) {
     for (name, check) in [
         ("serviceAccountName", names::subdomain as fn(&str) -> Option<String>),
@@ -83,6 +84,7 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
     errors.not_negative(&format!("{field}.terminationGracePeriodSeconds"), &spec["terminationGracePeriodSeconds"]);
 }
 
+#[inline(never)]
 fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {
     let name = text(container, "name");
     if name.is_empty() {
@@ -109,6 +111,7 @@ fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTre
 }
 
 /// Hooks and probes; init containers that end have none.
+#[inline(never)]
 fn hooks(errors: &mut Errors, spec: &Value, container: &Value, field: &str, allowed: bool) {
     for name in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
         let at = format!("{field}.{name}");
@@ -171,34 +174,36 @@ pub fn port_or_name(errors: &mut Errors, field: &str, port: &Value) {
     }
 }
 
+#[inline(never)]
 fn env(errors: &mut Errors, container: &Value, field: &str) {
     for (index, variable) in list(container, "env").iter().enumerate() {
-        let at = format!("{field}.env[{index}]");
-        let name = text(variable, "name");
-        if name.is_empty() {
-            errors.required(&format!("{at}.name"), "");
-        } else {
-            errors.checked(&format!("{at}.name"), name, names::env_name);
-        }
-        let Some(source) = variable["valueFrom"].as_object() else {
-            continue;
-        };
-        let at = format!("{at}.valueFrom");
-        pod_parts::value_from(errors, &variable["valueFrom"], &at);
-        if source.is_empty() {
-            errors.invalid(
-                &at,
-                "",
-                "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
-            );
-        } else if !text(variable, "value").is_empty() {
-            errors.invalid(&at, "", "may not be specified when `value` is not empty");
-        } else if source.len() > 1 {
-            errors.invalid(&at, "", "may not have more than one field specified at a time");
-        }
+        env_variable(errors, variable, &format!("{field}.env[{index}]"));
     }
 }
 
+#[inline(never)]
+fn env_variable(errors: &mut Errors, variable: &Value, at: &str) {
+    let name = text(variable, "name");
+    if name.is_empty() {
+        errors.required(&format!("{at}.name"), "");
+    } else {
+        errors.checked(&format!("{at}.name"), name, names::env_name);
+    }
+    let Some(source) = variable["valueFrom"].as_object() else {
+        return;
+    };
+    let at = format!("{at}.valueFrom");
+    pod_parts::value_from(errors, &variable["valueFrom"], &at);
+    if source.is_empty() {
+        errors.invalid(&at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`");
+    } else if !text(variable, "value").is_empty() {
+        errors.invalid(&at, "", "may not be specified when `value` is not empty");
+    } else if source.len() > 1 {
+        errors.invalid(&at, "", "may not have more than one field specified at a time");
+    }
+}
+
+#[inline(never)]
 fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {
     let mut paths: BTreeSet<&str> = BTreeSet::new();
     for (index, mount) in list(container, "volumeMounts").iter().enumerate() {
@@ -229,6 +234,7 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSe
 const HANDLERS: [&str; 5] = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 
 /// The one thing that a probe or a hook does.
+#[inline(never)]
 fn handler(errors: &mut Errors, spec: &Value, probe: &Value, field: &str) {
     let mut handlers = 0;
     for name in HANDLERS.into_iter().filter(|name| has(probe, name)) {
@@ -259,6 +265,7 @@ fn handler(errors: &mut Errors, spec: &Value, probe: &Value, field: &str) {
     }
 }
 
+#[inline(never)]
 fn probe(errors: &mut Errors, spec: &Value, probe: &Value, field: &str, only_once: bool) {
     handler(errors, spec, probe, field);
     for name in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
@@ -281,6 +288,7 @@ fn amount(value: &Value) -> Quantity {
 }
 
 /// Limits and requests of a container.
+#[inline(never)]
 pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
     let entries = |name: &str| resources[name].as_object().into_iter().flatten();
     for kind in ["limits", "requests"] {
@@ -350,6 +358,7 @@ const SOURCES: [&str; 30] = [
 const NEEDED: [(&str, &str); 5] =
     [("hostPath", "path"), ("secret", "secretName"), ("persistentVolumeClaim", "claimName"), ("configMap", "name"), ("nfs", "server")];
 
+#[inline(never)]
 fn volume(errors: &mut Errors, volume: &Value, field: &str, names: &mut BTreeSet<String>) {
     let mut sources = 0;
     for source in SOURCES.into_iter().filter(|source| has(volume, source)) {

@@ -123,6 +123,7 @@ pub fn devices(errors: &mut Errors, container: &Value, field: &str, volumes: &st
 }
 
 /// Who a container or a Pod runs as.
+#[inline(never)]
 pub fn security(errors: &mut Errors, context: &Value, field: &str) {
     for name in ["runAsUser", "runAsGroup", "fsGroup"] {
         if context[name].as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
@@ -135,6 +136,7 @@ pub fn security(errors: &mut Errors, context: &Value, field: &str) {
 }
 
 /// No two containers have one port of the node.
+#[inline(never)]
 pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
     let mut seen: Vec<String> = Vec::new();
     for (c, container) in containers.iter().enumerate() {
@@ -151,6 +153,7 @@ pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
 }
 
 /// Ports of containers on the node's network are ports of the node.
+#[inline(never)]
 pub fn host_network(errors: &mut Errors, spec: &Value, field: &str) {
     for (c, container) in list(spec, "containers").iter().enumerate().filter(|_| spec["hostNetwork"] == true) {
         for (p, port) in list(container, "ports").iter().enumerate() {
@@ -164,6 +167,7 @@ pub fn host_network(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// How names are looked up; `None` needs to be told everything.
+#[inline(never)]
 pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
     let (config, at) = (&spec["dnsConfig"], format!("{field}.dnsConfig"));
     let servers = list(config, "nameservers");
@@ -190,6 +194,7 @@ pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// What a Pod waits for, before it is ready and before it is scheduled.
+#[inline(never)]
 pub fn gates(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, gate) in list(spec, "readinessGates").iter().enumerate() {
         let name = text(gate, "conditionType");
@@ -210,6 +215,7 @@ pub fn gates(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// Lines for the hosts file.
+#[inline(never)]
 pub fn host_aliases(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, alias) in list(spec, "hostAliases").iter().enumerate() {
         let at = format!("{field}.hostAliases[{index}]");

@@ -6,6 +6,7 @@ use super::{Errors, Fault, has, list, meta, names, text, workloads};
 use crate::api::quantity::Quantity;
 use serde_json::{Value, json};
 
+#[inline(never)]
 pub fn budget(errors: &mut Errors, spec: &Value) {
     if has(spec, "minAvailable") && has(spec, "maxUnavailable") {
         let shown = json!({"MinAvailable": spec["minAvailable"], "Selector": spec["selector"],
@@ -25,6 +26,7 @@ pub fn budget(errors: &mut Errors, spec: &Value) {
     }
 }
 
+#[inline(never)]
 pub fn autoscaler(errors: &mut Errors, spec: &Value) {
     let least = spec["minReplicas"].as_i64();
     let most = spec["maxReplicas"].as_i64().unwrap_or(0);
@@ -138,6 +140,7 @@ fn metric_target(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
 }
 
 /// The keys of a ConfigMap or Secret.
+#[inline(never)]
 pub fn keys(errors: &mut Errors, object: &Value) {
     for name in ["data", "binaryData"] {
         for key in object[name].as_object().into_iter().flat_map(|map| map.keys()) {
@@ -169,6 +172,7 @@ const LIMITED: [&str; 19] = [
     "services.loadbalancers",
 ];
 
+#[inline(never)]
 pub fn quota(errors: &mut Errors, spec: &Value) {
     for (name, amount) in spec["hard"].as_object().into_iter().flatten() {
         let at = format!("spec.hard[{name}]");
@@ -203,6 +207,7 @@ const ORDER: [(&str, &str, &str, &str, &str); 6] = [
     ("default", "max", "default", "default", "max"),
 ];
 
+#[inline(never)]
 pub fn limit_range(errors: &mut Errors, spec: &Value) {
     let all = list(spec, "limits");
     for (index, limit) in all.iter().enumerate() {

@@ -6,6 +6,7 @@ use super::names::{is_label_value, is_qualified_name};
 use super::{Errors, list, meta, text};
 use serde_json::Value;
 
+#[inline(never)]
 pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
     node_affinity(errors, &affinity["nodeAffinity"], &format!("{field}.nodeAffinity"));
     for kind in ["podAffinity", "podAntiAffinity"] {
@@ -85,38 +86,44 @@ fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
+#[inline(never)]
 pub fn tolerations(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, toleration) in list(spec, "tolerations").iter().enumerate() {
-        let at = format!("{field}[{index}]");
-        let (key, effect) = (text(toleration, "key"), text(toleration, "effect"));
-        for detail in if key.is_empty() { Vec::new() } else { is_qualified_name(key) } {
-            errors.invalid(&format!("{at}.key"), key, detail);
-        }
-        let operator = text(toleration, "operator");
-        if key.is_empty() && operator != "Exists" {
-            errors.invalid(
-                &format!("{at}.operator"),
-                operator,
-                "operator must be Exists when `key` is empty, which means \"match all values and all keys\"",
-            );
-        }
-        if toleration["tolerationSeconds"].is_i64() && effect != "NoExecute" {
-            errors.invalid(&format!("{at}.effect"), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
-        }
-        match operator {
-            "Equal" | "" => errors.checked(&format!("{at}.operator"), text(toleration, "value"), is_label_value),
-            "Exists" if !text(toleration, "value").is_empty() => {
-                errors.invalid(&format!("{at}.operator"), text(toleration, "value"), "value must be empty when `operator` is 'Exists'");
-            }
-            "Exists" => {}
-            other => errors.unsupported(&format!("{at}.operator"), other, &["Equal", "Exists"]),
-        }
-        if !effect.is_empty() {
-            errors.one_of(&format!("{at}.effect"), effect, &EFFECTS);
-        }
+        tolerates(errors, toleration, &format!("{field}[{index}]"));
     }
 }
 
+#[inline(never)]
+fn tolerates(errors: &mut Errors, toleration: &Value, at: &str) {
+    let (key, effect) = (text(toleration, "key"), text(toleration, "effect"));
+    for detail in if key.is_empty() { Vec::new() } else { is_qualified_name(key) } {
+        errors.invalid(&format!("{at}.key"), key, detail);
+    }
+    let operator = text(toleration, "operator");
+    if key.is_empty() && operator != "Exists" {
+        errors.invalid(
+            &format!("{at}.operator"),
+            operator,
+            "operator must be Exists when `key` is empty, which means \"match all values and all keys\"",
+        );
+    }
+    if toleration["tolerationSeconds"].is_i64() && effect != "NoExecute" {
+        errors.invalid(&format!("{at}.effect"), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
+    }
+    match operator {
+        "Equal" | "" => errors.checked(&format!("{at}.operator"), text(toleration, "value"), is_label_value),
+        "Exists" if !text(toleration, "value").is_empty() => {
+            errors.invalid(&format!("{at}.operator"), text(toleration, "value"), "value must be empty when `operator` is 'Exists'");
+        }
+        "Exists" => {}
+        other => errors.unsupported(&format!("{at}.operator"), other, &["Equal", "Exists"]),
+    }
+    if !effect.is_empty() {
+        errors.one_of(&format!("{at}.effect"), effect, &EFFECTS);
+    }
+}
+
+#[inline(never)]
 pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
         let at = format!("{field}[{index}]");
@@ -140,6 +147,7 @@ pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
+#[inline(never)]
 pub fn taints(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, taint) in list(spec, "taints").iter().enumerate() {
         let at = format!("{field}[{index}]");

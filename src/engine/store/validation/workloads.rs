@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 const NO_MATCH: &str = "`selector` does not match template `labels`";
 
+#[inline(never)]
 pub fn deployment(errors: &mut Errors, spec: &Value) {
     errors.not_negative("spec.replicas", &spec["replicas"]);
     selector(errors, spec, "empty selector is invalid for deployment");
@@ -115,6 +116,7 @@ pub fn not_above_hundred(errors: &mut Errors, value: &Value, field: &str) {
     }
 }
 
+#[inline(never)]
 pub fn replica_set(errors: &mut Errors, spec: &Value) {
     errors.not_negative("spec.replicas", &spec["replicas"]);
     errors.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
@@ -125,6 +127,7 @@ pub fn replica_set(errors: &mut Errors, spec: &Value) {
     template(errors, spec, &[]);
 }
 
+#[inline(never)]
 pub fn replication_controller(errors: &mut Errors, spec: &Value) {
     errors.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
     let labels = spec["selector"].as_object();
@@ -142,6 +145,7 @@ pub fn replication_controller(errors: &mut Errors, spec: &Value) {
     template(errors, &json!({"selector": as_selector, "template": spec["template"]}), &[]);
 }
 
+#[inline(never)]
 pub fn stateful_set(errors: &mut Errors, spec: &Value) {
     let policy = text(spec, "podManagementPolicy");
     if !matches!(policy, "OrderedReady" | "Parallel") {
@@ -196,6 +200,7 @@ fn ordered_invalid(errors: &mut Errors, field: &str, shown: &Value, order: &[&st
     errors.add(Fault::Invalid, field, super::ordered(shown, order), "only allowed for updateStrategy 'RollingUpdate'");
 }
 
+#[inline(never)]
 pub fn daemon_set(errors: &mut Errors, spec: &Value) {
     selector(errors, spec, "empty selector is invalid for daemonset");
     template(errors, spec, &[]);

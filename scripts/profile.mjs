@@ -1,0 +1,42 @@
+// Records which functions the page's opening runs, into scripts/wasm/opening.txt: opens the page as built, at several
+// sizes and in both themes, with a module that notes what runs. Run by `make profile`, after a change to what the opening does.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { chromium as browserType } from '@playwright/test';
+import { chromium } from '../tests/browser/chromium.mjs';
+import { serve } from '../tests/browser/server.mjs';
+import { counting } from './wasm/count.mjs';
+import { parse } from './wasm/module.mjs';
+import { plain } from './wasm/names.mjs';
+
+const whole = readFileSync(new URL('../target/page/whole.wasm', import.meta.url));
+const module = parse(whole);
+const noting = counting(whole);
+const server = await serve(4174);
+const browser = await browserType.launch(chromium);
+const names = new Set();
+for (const [width, height, theme] of [[1440, 900, 'light'], [1024, 768, 'dark'], [720, 420, 'light'], [390, 844, 'dark']]) {
+  // The first seconds as a visitor sees them; then a clock that goes six times as fast, for what happens only now and then.
+  for (const fast of [1, 6]) {
+    const page = await browser.newPage({ viewport: { width, height } });
+    await page.route('**/loopscope_bg.wasm', (route) => route.fulfill({ body: noting, contentType: 'application/wasm' }));
+    await page.route('**/rest.wasm', () => {}); // never comes
+    await page.addInitScript((times) => {
+      const now = performance.now.bind(performance);
+      performance.now = () => now() * times;
+      const instantiate = WebAssembly.instantiate;
+      WebAssembly.instantiate = async (...given) => (window.instance = await instantiate(...given));
+    }, fast);
+    await page.goto(`http://127.0.0.1:4174/loopscope/?theme=${theme}`);
+    await page.waitForTimeout(10_000);
+    const ran = await page.evaluate(() => {
+      const exports = (window.instance.instance ?? window.instance).exports;
+      return Object.keys(exports).filter((name) => /^ran\d+$/.test(name) && exports[name].value).map((name) => Number(name.slice(3)));
+    });
+    for (const i of ran) names.add(plain(module.names.get(module.imported.length + i) ?? ''));
+    await page.close();
+  }
+}
+await browser.close();
+server.close();
+writeFileSync(new URL('wasm/opening.txt', import.meta.url), `${[...names].sort().join('\n')}\n`);
+console.log(`${names.size} functions`);
