@@ -4,20 +4,24 @@ export PATH := $(CURDIR)/target/tools/bin:$(HOME)/.cargo/bin:$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 PORT ?= 8080
 
-.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size profile frames screenshots clean tools tools-wasm tools-npm tools-browser
+.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size profile frames screenshots editor clean tools tools-wasm tools-npm tools-browser
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-serve: tools-wasm ## Build the page and serve it; the address is printed
+serve: tools-wasm editor ## Build the page and serve it; the address is printed
 	@echo "Loopscope: http://127.0.0.1:$(PORT)/"
 	trunk serve --offline --address 127.0.0.1 --port $(PORT)
 
-dist: tools-wasm ## Build the release page into dist/ and check its size
+dist: tools-wasm editor ## Build the release page into dist/ and check its size
 	trunk build --release --offline
 	@if command -v node >/dev/null; then node scripts/size.mjs; else echo "node is missing: the size of the page is not checked"; fi
 
 build: dist
+
+editor: ## Bundle the code editor; without Node.js or its packages the page keeps its text area
+	@{ command -v node >/dev/null && scripts/tools.sh npm && node scripts/editor.mjs; } \
+	  || echo "The code editor was not bundled (it needs Node.js and the npm packages): the page will use a text area."
 
 test: test-native test-browser ## Run every test
 

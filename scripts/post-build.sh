@@ -7,6 +7,15 @@
 set -eu
 dir=${TRUNK_STAGING_DIR:-dist}
 if command -v node >/dev/null; then node scripts/split.mjs; fi
+# What is loaded when it is wanted: the code editor, if it was built (scripts/editor.mjs; an empty file stands in for it, and the page
+# keeps its text area), and the page's words in Chinese.
+if [ -f target/editor/editor.js ]; then
+  cp target/editor/editor.js "$dir/editor.js"
+else
+  echo '// Not built: see scripts/editor.mjs.' > "$dir/editor.js"
+fi
+{ printf 'window.loopscopeZh = `'; cat src/i18n/zh.txt; printf '`;\n'; cat static/zh.js; } > "$dir/zh.js"
+if command -v node >/dev/null && [ -d node_modules/esbuild ]; then node scripts/minify.mjs; fi
 for part in loopscope_bg rest; do
   if [ -f "$dir/$part.wasm" ]; then
     { printf 'window.loopscopeWasm="'; base64 < "$dir/$part.wasm" | tr -d '\n'; printf '";\n'; } > "$dir/$part.wasm.js"

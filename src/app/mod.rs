@@ -1,6 +1,10 @@
 //! What the page is, without a page: state, messages, what they do; permalinks; numbers and words.
 //! No web crate is named here, so all of it is tested natively.
 
+pub mod assist;
+pub mod breakpoint;
+pub mod card;
+pub mod changes;
 pub mod examples;
 pub mod diagnose;
 pub mod facts;

@@ -339,6 +339,21 @@ impl Run {
         self.turns += 1;
     }
 
+    /// A copy that shows another branch.
+    pub fn other(&self, number: u32) -> Run {
+        let mut other = self.clone();
+        other.switch(number);
+        other.futures.clear();
+        other
+    }
+
+    /// Keeps how far the copy that [`Run::other`] made has come.
+    pub fn keep(&mut self, other: &Run) {
+        if let Some(future) = self.futures.iter_mut().find(|future| future.number == other.number) {
+            *future = other.leave();
+        }
+    }
+
     /// Answers a question about the instant shown, without a trace in the history.
     #[inline(never)]
     pub fn ask(&self, line: &str) -> Vec<shell::Line> {

@@ -1,5 +1,6 @@
 //! What a person asks for, carried out on a simulation: manifests and kubectl lines.
 
+use super::changes::{self, Change};
 use super::run::Command;
 use crate::api::Kind;
 use crate::api::schema::{schema, strict_errors};
@@ -7,6 +8,7 @@ use crate::engine::Sim;
 use crate::kubectl::{Progress, Session, parse};
 use crate::manifest::{self, Document};
 use serde_json::Value;
+use std::rc::Rc;
 
 /// Something to say about the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +86,15 @@ fn take(session: &mut Session) -> Vec<Line> {
 /// Applies every document of a text, as `kubectl apply -f` does: those that are accepted take effect, each of
 /// the others is told at its line.
 fn apply(sim: &mut Sim, text: &str) -> Answer {
+    let (mut answer, parsed) = read(text);
+    for document in &parsed.documents {
+        apply_document(sim, text, document, &mut answer);
+    }
+    answer
+}
+
+/// The documents of a text, and what is wrong with its YAML.
+fn read(text: &str) -> (Answer, manifest::Parsed) {
     let parsed = manifest::parse(text.as_bytes());
     let mut answer = Answer::default();
     for fault in &parsed.diagnostics {
@@ -96,37 +107,78 @@ fn apply(sim: &mut Sim, text: &str) -> Answer {
             fix: None,
         });
     }
-    for document in &parsed.documents {
-        if let Some(message) = manifest::header_error(&document.value) {
-            answer.diagnostics.push(Diagnostic { line: document.line, columns: (0, 0), message, error: true, fix: None });
-            continue;
-        }
-        let (version, kind) = (document.value["apiVersion"].as_str().unwrap_or(""), document.value["kind"].as_str().unwrap_or(""));
-        let problems = strict_errors(version, kind, &document.value);
-        if !problems.is_empty() {
-            let told = problems
-                .iter()
-                .map(|problem| at(text, document, &problem.path, problem.message.clone(), suggestion(version, kind, &problem.path)));
-            answer.diagnostics.extend(told);
-            continue;
-        }
-        // A refusal is part of the history too.
-        answer.changed = true;
-        let mut session = Session::start(sim, &["apply".into(), "-f".into(), "-".into()], &document.value.to_string());
-        if session.exit == Some(0) {
-            answer.lines.extend(take(&mut session));
-        } else {
-            for message in split(&session.stderr) {
-                answer.diagnostics.push(at(text, document, path_of(&message), message.clone(), None));
-            }
-        }
-        let ignored: Vec<Diagnostic> = without_effect(&document.value)
-            .into_iter()
-            .map(|(path, message)| Diagnostic { error: false, ..at(text, document, &path, message, None) })
-            .collect();
-        answer.diagnostics.extend(ignored);
+    (answer, parsed)
+}
+
+fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut Answer) {
+    if let Some(message) = manifest::header_error(&document.value) {
+        answer.diagnostics.push(Diagnostic { line: document.line, columns: (0, 0), message, error: true, fix: None });
+        return;
     }
-    answer
+    let (version, kind) = (document.value["apiVersion"].as_str().unwrap_or(""), document.value["kind"].as_str().unwrap_or(""));
+    let problems = strict_errors(version, kind, &document.value);
+    if !problems.is_empty() {
+        let told = problems
+            .iter()
+            .map(|problem| at(text, document, &problem.path, problem.message.clone(), suggestion(version, kind, &problem.path)));
+        answer.diagnostics.extend(told);
+        return;
+    }
+    // A refusal is part of the history too.
+    answer.changed = true;
+    let mut session = Session::start(sim, &["apply".into(), "-f".into(), "-".into()], &document.value.to_string());
+    if session.exit == Some(0) {
+        answer.lines.extend(take(&mut session));
+    } else {
+        for message in split(&session.stderr) {
+            answer.diagnostics.push(at(text, document, path_of(&message), message.clone(), None));
+        }
+    }
+    let ignored: Vec<Diagnostic> = without_effect(&document.value)
+        .into_iter()
+        .map(|(path, message)| Diagnostic { error: false, ..at(text, document, &path, message, None) })
+        .collect();
+    answer.diagnostics.extend(ignored);
+}
+
+/// What applying a text would do, found on a copy of the simulation, one document at a time: a long manifest must not
+/// hold the page up while somebody types.
+pub struct Trial {
+    sim: Sim,
+    begun: usize,
+    text: Rc<str>,
+    documents: std::vec::IntoIter<Document>,
+    answer: Answer,
+}
+
+/// What a trial found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// What would be created and changed.
+    pub changes: Vec<Change>,
+    /// How many objects would stay as they are.
+    pub unchanged: usize,
+    /// What is wrong with the text.
+    pub diagnostics: Rc<Vec<Diagnostic>>,
+}
+
+impl Trial {
+    /// Of a text, on a copy of a simulation.
+    pub fn new(sim: &Sim, text: &Rc<str>) -> Trial {
+        let (answer, parsed) = read(text);
+        Trial { sim: sim.clone(), begun: sim.journal().len(), text: text.clone(), documents: parsed.documents.into_iter(), answer }
+    }
+
+    /// Tries the next document; the plan when all have been tried.
+    pub fn step(&mut self) -> Option<Plan> {
+        if let Some(document) = self.documents.next() {
+            apply_document(&mut self.sim, &self.text, &document, &mut self.answer);
+            return None;
+        }
+        let unchanged = self.answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
+        let changes = changes::written(&self.sim.journal()[self.begun..]);
+        Some(Plan { changes, unchanged, diagnostics: Rc::new(std::mem::take(&mut self.answer.diagnostics)) })
+    }
 }
 
 /// A message at the line of a field, or at the field around it, or at the document's first line.

@@ -1,10 +1,12 @@
 //! The state of the page and what each message does to it. No web crate, no wall clock.
 
+use super::breakpoint::Breakpoint;
+use super::changes::{self, Change};
 use super::diagnose::{self, Diagnosis, Remedy};
 use super::examples;
 use super::permalink::Link;
 use super::run::{Command, Run, is_event};
-use super::shell::{Diagnostic, Line};
+use super::shell::{Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time};
@@ -156,6 +158,8 @@ pub enum Msg {
     Restart,
     /// The text of the editor.
     Edit(String),
+    /// Tries on a copy what applying it would do.
+    Check,
     /// Applies it.
     Apply,
     /// Back to the text last applied.
@@ -184,11 +188,45 @@ pub enum Msg {
     Filter(String),
     /// On until nothing but Events has changed for three seconds.
     Settle,
+    /// Stop the clock where this holds.
+    Break(String),
+    /// No longer at this one.
+    Unbreak(usize),
+    /// Keep the instant shown as A or, if true, as B.
+    Mark(bool),
+    /// Let both go.
+    Unmark,
+    /// Show another branch beside this one; none: no longer.
+    Beside(Option<u32>),
     /// Which loop of the control plane; the one that is chosen already is let go.
     Loop(Option<String>),
     /// Size of the stage in CSS pixels.
     Stage(f64, f64),
 }
+
+/// Where and why the clock was stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// Milliseconds.
+    pub at: u64,
+    /// The condition.
+    pub text: String,
+    /// What happened.
+    pub words: String,
+}
+
+/// An instant that was kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instant {
+    /// Milliseconds.
+    pub at: u64,
+    /// On which branch.
+    pub branch: u32,
+    objects: Vec<Rc<Object>>,
+}
+
+/// Fields are read of so many objects of a difference.
+const DETAIL: usize = 100;
 
 /// Everything the page shows.
 pub struct State {
@@ -214,8 +252,11 @@ pub struct State {
     pub applied: Rc<str>,
     /// The pill.
     pub standing: Standing,
-    /// What is wrong with the text last applied.
+    /// What is wrong with the text: with what was applied, or, while it is edited, with what was tried.
     pub diagnostics: Rc<Vec<Diagnostic>>,
+    /// What applying the text would do, once it was tried.
+    pub plan: Option<Rc<Plan>>,
+    trial: Option<Trial>,
     /// The console's output.
     pub console: Rc<Vec<Line>>,
     /// The console's lines.
@@ -226,8 +267,22 @@ pub struct State {
     pub filter: String,
     /// The loop that the diagram of loops is turned to, and the timeline filtered to.
     pub chosen: Option<String>,
+    /// Where the clock stops.
+    pub breakpoints: Vec<Breakpoint>,
+    /// What is wrong with the last one that was asked for.
+    pub misread: String,
+    /// Where it has stopped.
+    pub stopped: Option<Stop>,
+    /// The instants A and B.
+    pub instants: [Option<Rc<Instant>>; 2],
+    /// What differs between them.
+    pub difference: Option<Rc<Vec<Change>>>,
+    /// Another branch on the same clock.
+    pub beside: Option<Box<State>>,
     /// Said once, politely.
     pub notice: String,
+    /// How much of the history has been heard, and up to which change it was said that all is settled.
+    heard: (usize, u64, Time),
     /// The stage's size.
     pub stage: (f64, f64),
     /// What was found when remedies were tried: the object and its state, and which of them help.
@@ -269,6 +324,12 @@ struct Key {
 /// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
 const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
 
+/// Microseconds without a change, after which all is settled.
+const QUIET: u64 = 3_000_000;
+/// So many lines of the console are kept, and so many that were entered.
+const LINES: usize = 2_000;
+const ENTERED: usize = 200;
+
 /// So many tasks are spent on a remedy when it is tried.
 const TRIAL: usize = 20_000;
 
@@ -300,12 +361,21 @@ impl State {
             applied: "".into(),
             standing: Standing::Clean,
             diagnostics: Rc::default(),
+            plan: None,
+            trial: None,
             console: Rc::default(),
             history: Rc::default(),
             namespace: None,
             filter: String::new(),
             chosen: None,
+            breakpoints: Vec::new(),
+            misread: String::new(),
+            stopped: None,
+            instants: [None, None],
+            difference: None,
+            beside: None,
             notice: String::new(),
+            heard: Default::default(),
             stage: (800.0, 560.0),
             tried: None,
             marks: Rc::default(),
@@ -360,6 +430,9 @@ impl State {
 
     /// Does what a message says.
     pub fn update(&mut self, msg: Msg) {
+        if matches!(msg, Msg::Toggle | Msg::Play | Msg::Step | Msg::StepBack | Msg::Seconds(_) | Msg::Seek(_) | Msg::Live | Msg::Settle) {
+            self.stopped = None;
+        }
         match msg {
             // What the page's opening says; everything else is kept apart (scripts/split.mjs).
             Msg::Stage(width, height) => self.stage = (width, height),
@@ -397,7 +470,7 @@ impl State {
                 self.playing = false;
                 let to = (self.run.now() as i64 + seconds * 1000).max(0) as u64;
                 if seconds > 0 {
-                    while !self.run.advance(Time(to * 1000), 10_000) {}
+                    while !self.advance(Time(to * 1000), 10_000) {}
                 } else {
                     self.run.seek(Time(to * 1000));
                 }
@@ -427,12 +500,18 @@ impl State {
             Msg::Edit(text) => {
                 self.standing = if *text == *self.applied { Standing::Clean } else { Standing::Edited };
                 self.text = text.into();
+                self.trial = None;
+                if self.standing == Standing::Clean {
+                    self.untried();
+                }
             }
+            Msg::Check if self.standing == Standing::Edited => self.trial = Some(Trial::new(self.run.sim(), &self.text)),
+            Msg::Check => {}
             Msg::Apply => self.apply(),
             Msg::Revert => {
                 self.text = self.applied.clone();
                 self.standing = Standing::Clean;
-                self.diagnostics = Rc::default();
+                self.untried();
             }
             Msg::Load(text, view) => {
                 self.text = text.into();
@@ -478,6 +557,28 @@ impl State {
             Msg::Namespace(namespace) => self.namespace = namespace,
             Msg::Filter(words) => self.filter = words,
             Msg::Settle => (self.playing, self.settling) = (false, true),
+            Msg::Break(text) => match Breakpoint::parse(&text) {
+                Ok(new) => {
+                    self.misread.clear();
+                    self.breakpoints.retain(|old| *old != new);
+                    self.breakpoints.push(new);
+                }
+                Err(words) => self.misread = words,
+            },
+            Msg::Unbreak(at) => {
+                if at < self.breakpoints.len() {
+                    self.breakpoints.remove(at);
+                }
+            }
+            Msg::Mark(second) => {
+                let instant = Instant { at: self.run.now(), branch: self.run.branches().0, objects: self.run.objects() };
+                self.instants[usize::from(second)] = Some(Rc::new(instant));
+                if let [Some(a), Some(b)] = &self.instants {
+                    self.difference = Some(Rc::new(changes::between(&a.objects, &b.objects, DETAIL)));
+                }
+            }
+            Msg::Unmark => (self.instants, self.difference) = ([None, None], None),
+            Msg::Beside(number) => self.put_beside(number),
             Msg::Loop(name) => self.chosen = if self.chosen == name { None } else { name },
             Msg::Stage(..) => {}
         }
@@ -511,13 +612,130 @@ impl State {
         }
     }
 
+    /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
+    pub fn advance(&mut self, to: Time, budget: usize) -> bool {
+        if self.breakpoints.is_empty() {
+            return self.run.advance(to, budget);
+        }
+        for _ in 0..budget {
+            let before = self.run.happened();
+            let done = self.run.advance(to, 1);
+            if self.stops(before) || done {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Stops the clock if a breakpoint holds for what was written since an entry.
+    fn stops(&mut self, since: usize) -> bool {
+        let new = self.run.sim().journal().get(since..).unwrap_or_default();
+        let found = new.iter().find_map(|entry| Some((entry, self.breakpoints.iter().find(|breakpoint| breakpoint.hit(entry))?)));
+        let Some((entry, breakpoint)) = found else { return false };
+        let about = match entry.write().map(|(_, object)| &object.body) {
+            Some(crate::api::Body::Event(event)) => {
+                self.selected = event.involved_object.key().or(entry.key());
+                [&*event.reason, ": ", &event.message].concat()
+            }
+            _ => {
+                self.selected = entry.key();
+                words::plain(&words::effect(entry))
+            }
+        };
+        let at = entry.time.0 / 1000;
+        self.notice = format!("Stopped at {}, {}: {about}", crate::scene::format::clock(at), breakpoint.text);
+        self.stopped = Some(Stop { at, text: breakpoint.text.clone(), words: about });
+        (self.playing, self.settling, self.resumes) = (false, false, false);
+        true
+    }
+
+    fn put_beside(&mut self, number: Option<u32>) {
+        if let Some(other) = self.beside.take() {
+            self.run.keep(&other.run);
+        }
+        let Some(number) = number.filter(|number| self.run.branches().1.contains(number)) else { return };
+        let mut other = State::new("", self.run.seed());
+        other.run = self.run.other(number);
+        self.beside = Some(Box::new(other));
+        while !self.follow(10_000) {}
+    }
+
+    /// Brings the branch beside this one to the same instant, with a budget of tasks. True when it is there.
+    pub fn follow(&mut self, budget: usize) -> bool {
+        let Some(other) = &mut self.beside else { return true };
+        if !self.run.branches().1.contains(&other.run.branches().0) {
+            self.beside = None;
+            return true;
+        }
+        other.view = self.view;
+        other.selected.clone_from(&self.selected);
+        other.chosen.clone_from(&self.chosen);
+        other.namespace.clone_from(&self.namespace);
+        other.filter.clone_from(&self.filter);
+        let (here, there) = (self.run.sim().now(), other.run.sim().now());
+        if here < there {
+            other.run.seek(here);
+            return true;
+        }
+        if there < here {
+            other.run.advance(here, budget);
+        }
+        other.run.sim().now() == here
+    }
+
+    /// What is worth saying aloud while the clock runs: a failure, that all is settled, and, if `all` is asked for, the newest
+    /// decision. True when there is something new.
+    pub fn speak(&mut self, all: bool) -> bool {
+        let (happened, turns, settled) = (self.run.happened(), self.run.turns, self.run.sim().last_change());
+        if self.heard.1 != turns || self.heard.0 > happened {
+            // After a jump what lies behind is not news.
+            self.heard = (happened, turns, self.heard.2);
+            return false;
+        }
+        let journal = &self.run.journal()[..happened.min(self.run.journal().len())];
+        let new = &journal[self.heard.0.min(journal.len())..];
+        if let Some(bad) = new.iter().rposition(words::is_bad) {
+            self.notice = words::narrate(&journal[..self.heard.0 + bad + 1]);
+        } else if settled != self.heard.2 && self.run.sim().now().0 >= settled.0 + QUIET {
+            self.heard.2 = settled;
+            let pill = self.drawn.as_ref().and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.0.as_str()).unwrap_or_default();
+            self.notice = ["Settled at ", &crate::scene::format::clock(settled.0 / 1000), ": ", pill].concat();
+        } else if all && new.iter().any(|entry| !is_event(entry)) {
+            self.notice = words::narrate(journal);
+        } else {
+            return false;
+        }
+        self.heard.0 = happened;
+        true
+    }
+
     /// A slice of the way to where nothing but Events changes for three seconds.
     #[inline(never)]
     pub fn settle(&mut self, budget: usize) {
-        if self.settling && self.run.settle(budget) {
+        let before = self.run.happened();
+        if self.settling && self.run.settle(if self.breakpoints.is_empty() { budget } else { 1 }) {
             self.settling = false;
             self.notice = "Settled.".into();
         }
+        self.stops(before);
+    }
+
+    fn untried(&mut self) {
+        (self.trial, self.plan, self.diagnostics) = (None, None, Rc::default());
+    }
+
+    /// Goes on with the trial of the text by one document. True when it has just been finished.
+    pub fn try_on(&mut self) -> bool {
+        let Some(plan) = self.trial.as_mut().and_then(Trial::step) else { return false };
+        self.trial = None;
+        self.diagnostics = plan.diagnostics.clone();
+        self.plan = Some(Rc::new(plan));
+        true
+    }
+
+    /// Whether the text is being tried.
+    pub fn tries(&self) -> bool {
+        self.trial.is_some()
     }
 
     /// What is done in the past forks the history there; the future that was is kept.
@@ -549,6 +767,7 @@ impl State {
             self.selected = self.first_workload();
         }
         self.notice = answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
+        (self.trial, self.plan) = (None, None);
         self.diagnostics = Rc::new(answer.diagnostics);
         if nothing {
             let message = "error: no objects passed to apply".to_string();
@@ -576,11 +795,12 @@ impl State {
         if line.is_empty() {
             return;
         }
-        let console = Rc::make_mut(&mut self.console);
-        console.push(Line { text: format!("$ {line}"), error: false });
+        self.print(vec![Line { text: format!("$ {line}"), error: false }]);
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
             history.push(line.to_string());
+            let more = history.len().saturating_sub(ENTERED);
+            history.drain(..more);
         }
         if line == "clear" {
             self.console = Rc::default();
@@ -596,25 +816,30 @@ impl State {
         if self.run.in_past() && READS.contains(&verb) {
             let lines = self.run.ask(line);
             self.notice = lines.first().map(|line| line.text.clone()).unwrap_or_default();
-            Rc::make_mut(&mut self.console).extend(lines);
+            self.print(lines);
             return;
         }
         self.fork();
         let answer = self.run.command(Command::Kubectl(line.into()));
         self.notice = answer.lines.first().map(|line| line.text.clone()).unwrap_or_default();
-        Rc::make_mut(&mut self.console).extend(answer.lines);
+        self.print(answer.lines);
+    }
+
+    /// Prints to the console, which does not grow without end.
+    fn print(&mut self, lines: Vec<Line>) {
+        let console = Rc::make_mut(&mut self.console);
+        console.extend(lines);
+        if console.len() > LINES {
+            let more = console.len() - LINES * 3 / 4;
+            console.drain(..more);
+        }
     }
 
     /// Lets a waiting command look at what has happened.
     pub fn poll(&mut self) {
         let lines = self.run.poll();
         if !lines.is_empty() {
-            let console = Rc::make_mut(&mut self.console);
-            console.extend(lines);
-            // A watch of a large cluster must not grow without end.
-            if console.len() > 2_000 {
-                console.drain(..500);
-            }
+            self.print(lines);
         }
     }
 
@@ -952,6 +1177,106 @@ mod tests {
         assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
         state.update(Msg::Revert);
         assert_eq!(*state.text, *(examples::ALL[0].text)());
+    }
+
+    #[test]
+    fn two_instants_are_compared_also_of_two_branches() {
+        let mut state = settled(examples::ALL[0].text);
+        state.update(Msg::Mark(false));
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        state.update(Msg::Seconds(20));
+        state.update(Msg::Mark(true));
+        let difference = state.difference.clone().expect("a difference");
+        let made = difference.iter().filter(|change| change.op == Op::Added).map(|change| change.key.kind.name());
+        assert_eq!(made.collect::<Vec<_>>(), ["Pod"]);
+        let fields =
+            |kind: Kind| difference.iter().find(|change| change.key.kind == kind).map(|change| change.fields.clone()).unwrap_or_default();
+        assert!(fields(Kind::Deployment).iter().any(|field| field.path == "spec.replicas" && field.to.as_deref() == Some("3")));
+        state.update(Msg::Unmark);
+        assert_eq!(state.difference, None);
+    }
+
+    #[test]
+    fn two_branches_run_side_by_side_on_one_clock() {
+        let mut state = settled(examples::ALL[0].text);
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=5".into()));
+        state.update(Msg::Seconds(10));
+        state.update(Msg::Seek(20_000));
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=1".into()));
+        state.update(Msg::Beside(Some(1)));
+        let counts = |state: &mut State| {
+            while !state.follow(1_000) {}
+            let other = state.beside.as_ref().expect("another branch");
+            assert_eq!(other.run.sim().now(), state.run.sim().now());
+            (ready(state), ready(other))
+        };
+        assert_eq!(counts(&mut state), (2, 2));
+        // Beyond the end of the other's record both go on.
+        state.update(Msg::Seconds(90));
+        assert_eq!(counts(&mut state), (1, 5));
+        state.update(Msg::Seek(25_000));
+        assert_eq!(counts(&mut state), (1, 2));
+        state.update(Msg::Live);
+        assert_eq!(counts(&mut state), (1, 5));
+        let end = state.run.end();
+        state.update(Msg::Beside(None));
+        state.update(Msg::Switch(1));
+        assert_eq!((state.run.end(), ready(&state)), (end, 5));
+    }
+
+    #[test]
+    fn the_console_and_its_history_are_bounded() {
+        let mut state = settled(examples::ALL[0].text);
+        for at in 0..700 {
+            state.update(Msg::Kubectl(format!("kubectl get pods -n none-{at}")));
+            state.update(Msg::Kubectl("kubectl get nodes".into()));
+        }
+        assert!(state.console.len() <= LINES && state.history.len() == ENTERED, "{} {}", state.console.len(), state.history.len());
+        assert_eq!(state.history.last().map(String::as_str), Some("kubectl get nodes"));
+    }
+
+    #[test]
+    fn what_fails_and_what_settles_is_said_once() {
+        let mut state = State::new(examples::ALL[0].text, 1);
+        let said = |state: &mut State, all: bool| {
+            state.picture();
+            if state.speak(all) { state.notice.clone() } else { String::new() }
+        };
+        said(&mut state, false);
+        state.update(Msg::Seconds(1));
+        assert_eq!(said(&mut state, false), "");
+        assert!(said(&mut state, true).contains("-controller: ") || state.notice.contains("kubelet"), "{}", state.notice);
+        state.update(Msg::Seconds(10));
+        let settled = said(&mut state, true);
+        assert!(settled.starts_with("Settled at 00:0") && settled.ends_with(": All Pods are Ready"), "{settled}");
+        state.update(Msg::Seconds(10));
+        assert_eq!(said(&mut state, true), "");
+        let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into()));
+        state.update(Msg::Seconds(20));
+        assert!(said(&mut state, false).contains("Image") || state.notice.contains("ErrImagePull"), "{} {pod}", state.notice);
+        // A jump is not news.
+        state.update(Msg::Seek(1_000));
+        assert_eq!(said(&mut state, true), "");
+    }
+
+    #[test]
+    fn an_edit_is_tried_on_a_copy_and_says_what_it_would_change() {
+        let mut state = settled(examples::ALL[0].text);
+        let (version, entries) = (state.run.version(), state.run.journal().len());
+        let more = "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
+        state.update(Msg::Edit(examples::ALL[0].text.replace("replicas: 2", "replicas: 5") + more));
+        state.update(Msg::Check);
+        while !state.try_on() {}
+        let plan = state.plan.clone().expect("a plan");
+        let told: Vec<String> = plan.changes.iter().map(|change| format!("{:?} {}", change.op, change.key.name)).collect();
+        assert_eq!(told, ["Modified nginx-deployment", "Added c"]);
+        let field = &plan.changes[0].fields[0];
+        assert_eq!((field.path.as_str(), field.from.as_deref(), field.to.as_deref()), ("spec.replicas", Some("2"), Some("5")));
+        assert!(state.diagnostics[1].message.contains("metadata.nam"), "{:?}", state.diagnostics);
+        assert_eq!((state.run.version(), state.run.journal().len()), (version, entries));
+        state.update(Msg::Revert);
+        assert_eq!((state.plan.clone(), state.diagnostics.len()), (None, 0));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Op, Record};
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
-use crate::scene::format::clock;
+use crate::scene::format::{clock, count};
 use crate::scene::marks::{LANES, OTHERS};
 use crate::scene::model::PodState;
 
@@ -210,6 +210,10 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     with(" changed")
 }
 
+fn number(n: i32) -> String {
+    count(n.max(0) as usize)
+}
+
 /// The status of a workload in numbers.
 pub fn numbers(object: &Object) -> Option<String> {
     let (ready, all) = match &object.body {
@@ -218,7 +222,7 @@ pub fn numbers(object: &Object) -> Option<String> {
         Body::StatefulSet(body) => (body.status.ready_replicas, body.status.replicas),
         _ => return None,
     };
-    Some(format!("{ready} of {all} ready"))
+    Some(format!("{} of {} ready", number(ready), number(all)))
 }
 
 fn phases(before: &Object, object: &Object) -> Option<String> {
@@ -358,12 +362,11 @@ fn reason(journal: &[Entry], id: EntryId) -> Option<Reason> {
     })
 }
 
-/// How the newest change of an object came about: newest first, the person's action last. Several writes of
-/// one person's command are one item.
-pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
+/// The entry that last decided about an object: what a loop did to the objects it keeps is its newest decision, more than
+/// the numbers it wrote down.
+fn newest(journal: &[Entry], key: &ObjectRef) -> Option<usize> {
     let telling = |entry: &Entry| !matches!(entry.why, Why::Observed) || !matches!(entry.record, Record::Write { op: Op::Modified, .. });
     let itself = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
-    // What a loop did to the objects it keeps is its newest decision, more than the numbers it wrote down.
     let kept = |entry: &Entry, object: &Object| {
         let loop_of = entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()));
         loop_of
@@ -371,7 +374,18 @@ pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
             && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
     };
     let own = |entry: &&Entry| !is_event(entry) && entry.write().is_some_and(|(_, object)| itself(object) || kept(entry, object));
-    let newest = journal.iter().rposition(|entry| own(&entry) && telling(entry)).or_else(|| journal.iter().rposition(|entry| own(&entry)));
+    journal.iter().rposition(|entry| own(&entry) && telling(entry)).or_else(|| journal.iter().rposition(|entry| own(&entry)))
+}
+
+/// What was last decided about an object.
+pub fn last(journal: &[Entry], key: &ObjectRef) -> Option<Reason> {
+    reason(journal, newest(journal, key)? as EntryId)
+}
+
+/// How the newest change of an object came about: newest first, the person's action last. Several writes of
+/// one person's command are one item.
+pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
+    let newest = newest(journal, key);
     let mut out: Vec<Reason> = Vec::new();
     let mut at = newest.map(|at| at as EntryId);
     while let Some(id) = at {
@@ -454,12 +468,15 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
     };
     let settled = ready == desired && current == desired && updated >= desired;
     Some(if settled && leaving > 0 {
-        (format!("{leaving} {} terminating", if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating)
+        (format!("{} {} terminating", number(leaving), if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating)
     } else if settled {
         ("All Pods are Ready".into(), PodState::Ready)
     } else if object.kind == Kind::Deployment && updated < current && updated > 0 {
         ("Rolling update in progress".into(), PodState::Creating)
     } else {
-        (format!("{ready} of {desired} Pods are Ready"), if ready < desired { PodState::Creating } else { PodState::Terminating })
+        (
+            format!("{} of {} Pods are Ready", number(ready), number(desired)),
+            if ready < desired { PodState::Creating } else { PodState::Terminating },
+        )
     })
 }

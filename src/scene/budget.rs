@@ -1,5 +1,6 @@
 //! The rollout budget of a Deployment: one cell per Pod that counts, between "at least" and "at most".
 
+use super::format::count;
 use super::model::PodState;
 
 /// A Pod of the rollout.
@@ -56,17 +57,17 @@ impl Budget {
                 waits.map_or("Next step waits for a Pod".into(), |pod| format!("Next step waits until {pod} is Ready")),
             )
         } else if pods >= self.at_most {
-            (
-                "The upper limit is reached".into(),
-                format!("{} old may go: {ready} − {} = {}", ready - self.at_least, self.at_least, ready - self.at_least),
-            )
+            ("The upper limit is reached".into(), {
+                let go = count(ready - self.at_least);
+                format!("{go} old may go: {} − {} = {go}", count(ready), count(self.at_least))
+            })
         } else if ready <= self.at_least {
             (
                 "The lower limit is reached".into(),
                 waits.map_or("Next step waits for a Pod".into(), |pod| format!("Next step waits until {pod} is Ready")),
             )
         } else {
-            ("Between the limits".into(), format!("{} more Pods may be made", self.at_most - pods))
+            ("Between the limits".into(), format!("{} more Pods may be made", count(self.at_most - pods)))
         };
         self
     }
@@ -75,10 +76,10 @@ impl Budget {
     pub fn label(&self) -> String {
         format!(
             "{} of at most {} Pods, {} of at least {} ready. {}. {}.",
-            self.cells.len(),
-            self.at_most,
-            self.ready(),
-            self.at_least,
+            count(self.cells.len()),
+            count(self.at_most),
+            count(self.ready()),
+            count(self.at_least),
             self.head,
             self.text
         )

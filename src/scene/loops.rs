@@ -148,11 +148,18 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
         }
     }
     if let Some(pass) = &of.pass {
-        let height = 246.0 + pass.code.len() as f64 * 23.0;
-        let rect = if stacked {
-            Rect::new(8.0, cy + ry + SMALL + NAME + 24.0, cx * 2.0 - 16.0, height + 250.0)
+        let width = if stacked {
+            cx * 2.0 - 16.0
+        } else if wide {
+            600.0
         } else {
-            Rect::new(cx + rx + NAMED / 2.0 + 28.0, 24.0, if wide { 600.0 } else { 470.0 }, height)
+            470.0
+        };
+        let height = 246.0 + taller(pass, width) + pass.code.len() as f64 * 23.0;
+        let rect = if stacked {
+            Rect::new(8.0, cy + ry + SMALL + NAME + 24.0, width, height + 250.0)
+        } else {
+            Rect::new(cx + rx + NAMED / 2.0 + 28.0, 24.0, width, height)
         };
         if let Some(at) = of.chosen.filter(|_| !stacked) {
             let (x, y) = (out.items[at + 1].rect.cx(), cy);
@@ -173,11 +180,22 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
         }
         let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
         let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
-        let label = format!("{}, {}: {}", pass.title, pass.key, rows.join(", "));
+        let label = format!("{}, {}: {}", pass.title, pass.key, rows.join("; "));
         out.put(&id, rect, Body::Pass(Box::new(pass.clone())), None, "", label);
     }
     out.height = out.height.max(cy + ry + SMALL + NAME);
     out.finish(20.0)
+}
+
+/// How much taller the three steps are than the room for four lines that they always have.
+fn taller(pass: &Pass, width: f64) -> f64 {
+    // Three columns with two gaps; a letter is 7 pixels wide. A row that does not fit takes a line for its name and one for its value.
+    let letters = ((width - 90.0) / 3.0 - 26.0) / 7.0;
+    let lines = |rows: &[(String, String)]| {
+        rows.iter().map(|(name, value)| if (name.len() + value.len() + 1) as f64 > letters { 2.0 } else { 1.0 }).sum::<f64>()
+    };
+    let most = pass.steps.iter().map(|(_, rows)| lines(rows)).fold(0.0, f64::max);
+    (most * 18.0 - 76.0).max(0.0)
 }
 
 /// Where the line from a point to the middle of a rectangle meets its border.

@@ -15,9 +15,10 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     let ready = model.nodes.iter().filter(|node| node.ready).count();
     let mut out = Scene {
         summary: format!(
-            "{} nodes, {ready} ready; {} Pod{}.",
-            model.nodes.len(),
-            model.pods().count(),
+            "{} nodes, {} ready; {} Pod{}.",
+            format::count(model.nodes.len()),
+            format::count(ready),
+            format::count(model.pods().count()),
             if model.pods().count() == 1 { "" } else { "s" }
         ),
         ..Scene::default()
@@ -138,7 +139,7 @@ fn tray(model: &Model, waiting: &[&Pod], x: f64, y: f64, width: f64, out: &mut S
     let reasons = reasons(&pod.unscheduled);
     let rows = reasons.len().max(2) as f64;
     let rect = Rect::new(x, y, width.max(460.0).min(if width < 460.0 { width } else { f64::MAX }), 56.0 + rows * 24.0 + 44.0);
-    let title = format!("{} Pod{}", waiting.len(), if waiting.len() == 1 { "" } else { "s" });
+    let title = format!("{} Pod{}", format::count(waiting.len()), if waiting.len() == 1 { "" } else { "s" });
     let head = pod.unscheduled.split(": ").next().unwrap_or("").to_string();
     let id = Id { kind: "Unscheduled".into(), uid: "tray".into(), ..Id::default() };
     let aside = if model.nodes.is_empty() { "there is no node" } else { "tried again when a node or a Pod changes" };
@@ -148,7 +149,7 @@ fn tray(model: &Model, waiting: &[&Pod], x: f64, y: f64, width: f64, out: &mut S
         Body::Tray { title, aside: aside.into(), head, rows: reasons },
         None,
         "",
-        format!("{} Pods without a node. {}", waiting.len(), pod.unscheduled),
+        format!("{} Pods without a node. {}", format::count(waiting.len()), pod.unscheduled),
     );
     for (i, pod) in waiting.iter().take(1).enumerate() {
         let at = Rect::new(x + 14.0, y + 46.0 + i as f64 * 60.0, 196.0, 52.0);

@@ -330,12 +330,13 @@ fn pods(
                 pitch: *pitch,
                 at: (12.0, head + 6.0),
             };
-            let counts: Vec<String> = cells.counts().iter().map(|(state, n)| format!("{n} {}", state.word())).collect();
+            let counts: Vec<String> =
+                cells.counts().iter().map(|(state, n)| format!("{} {}", super::format::count(*n), state.word())).collect();
             let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
             let namespace = group.pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
             let id = Id { kind: "Pods".into(), namespace, name: owner.map(|owner| owner.id.name.clone()).unwrap_or_default(), uid };
             let ready = cells.states.iter().all(|state| *state == PodState::Ready);
-            let label = format!("{} Pods: {}", group.pods.len(), counts.join(", "));
+            let label = format!("{} Pods: {}", super::format::count(group.pods.len()), counts.join(", "));
             if owner.is_some() {
                 out.link(id.uid.clone(), elbow(from.right(), from.cy(), rect.x, rect.cy(), mid), Line::Owns);
             }
@@ -440,7 +441,7 @@ fn rails(model: &Model, services: &[Rect], out: &mut Scene) {
         let mut words = if service.selector.is_empty() { "no selector".to_string() } else { format!("selector {}", service.selector) };
         words.push_str(&match ready {
             1 => " · 1 ready endpoint".to_string(),
-            n => format!(" · {n} ready endpoints"),
+            n => format!(" · {} ready endpoints", super::format::count(n)),
         });
         // Pods as tiles or cells have one line to their block instead of a stub each.
         if ends.is_empty() && !service.endpoints.is_empty() {
@@ -508,7 +509,7 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut y = 16.0;
     for service in &model.services {
         let ready = service.ready();
-        let form = if ready == 1 { "1 ready endpoint".to_string() } else { format!("{ready} ready endpoints") };
+        let form = if ready == 1 { "1 ready endpoint".to_string() } else { format!("{} ready endpoints", super::format::count(ready)) };
         let label = format!("Service {}, {form}", service.id.name);
         out.put(&service.id, Rect::new(m, y, w, 44.0), Body::Service { form }, None, if ready > 0 { "ready" } else { "none" }, label);
         y += 60.0;

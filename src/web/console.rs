@@ -105,7 +105,9 @@ impl Component for Console {
     fn update(&mut self, ctx: &Context<Self>, Msg::Key(event): Msg) -> bool {
         let Some(input) = self.input.cast::<HtmlInputElement>() else { return false };
         let history = &ctx.props().history;
-        event.stop_propagation();
+        if event.key() != "F6" {
+            event.stop_propagation();
+        }
         match event.key().as_str() {
             "Enter" if !event.is_composing() => {
                 let line = input.value();

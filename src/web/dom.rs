@@ -115,6 +115,51 @@ pub fn tell_stopped(at: &str, report: &str) {
     }
 }
 
+/// Loads another script of the page; `then` runs in a task of its own when it has run, and never if it cannot be had.
+pub fn fetch_script(name: &str, then: impl FnOnce() + 'static) {
+    let document = document();
+    let (Ok(script), Some(head)) = (document.create_element("script"), document.head()) else { return };
+    let loaded = Closure::once_into_js(move || gloo_timers::callback::Timeout::new(0, then).forget());
+    let _ = script.set_attribute("src", name);
+    let _ = script.add_event_listener_with_callback("load", loaded.unchecked_ref());
+    let _ = head.append_child(&script);
+}
+
+/// Whether Chinese is wanted: said in the address, chosen before, or the browser's language.
+pub fn wants_chinese() -> bool {
+    let kept = || window().local_storage().ok().flatten().and_then(|storage| storage.get_item("loopscope.lang").ok().flatten());
+    let said = query("lang").or_else(kept).or_else(|| window().navigator().language());
+    said.is_some_and(|language| language.to_ascii_lowercase().starts_with("zh"))
+}
+
+/// Switches the page's words to Chinese, or back. The words are loaded when they are wanted first.
+pub fn speak(chinese: bool) {
+    let switch = move || {
+        let switch = js_sys::Reflect::get(&window(), &"loopscopeChinese".into()).ok();
+        if let Some(switch) = switch.as_ref().and_then(|switch| switch.dyn_ref::<js_sys::Function>()) {
+            let _ = switch.call1(&JsValue::NULL, &chinese.into());
+        }
+    };
+    let known = js_sys::Reflect::has(&window(), &"loopscopeChinese".into()).unwrap_or(false);
+    if known {
+        switch();
+    } else if chinese {
+        fetch_script("zh.js", switch);
+    }
+}
+
+/// Saves the diagram that is shown, under a name, as `SVG` or `PNG`.
+pub fn export(form: &'static str, name: String) {
+    let save = move || {
+        let save = js_sys::Reflect::get(&window(), &"loopscopeExport".into()).ok();
+        if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
+            let _ = save.call2(&JsValue::NULL, &form.into(), &name.into());
+        }
+    };
+    let known = js_sys::Reflect::has(&window(), &"loopscopeExport".into()).unwrap_or(false);
+    if known { save() } else { fetch_script("export.js", save) }
+}
+
 /// Moves the focus to an element.
 pub fn focus(element: &Element) {
     if let Some(element) = element.dyn_ref::<web_sys::HtmlElement>() {

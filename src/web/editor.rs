@@ -1,9 +1,15 @@
-//! The manifest: a text area over its own coloured copy, with line numbers and messages at their lines.
+//! The manifest: the code editor where its file can be had, else a text area over its own coloured copy; messages at their
+//! lines, and what applying would change.
 
 use super::dom::{self, icon};
+use super::rich::{self, On, Rich};
+use super::window;
+use crate::app::changes::Change;
 use crate::app::highlight;
-use crate::app::shell::Diagnostic;
+use crate::app::shell::{Diagnostic, Plan};
 use crate::app::state::Standing;
+use crate::engine::Op;
+use gloo_timers::callback::Timeout;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
@@ -20,8 +26,12 @@ pub struct Props {
     pub standing: Standing,
     /// Messages.
     pub diagnostics: Rc<Vec<Diagnostic>>,
+    /// What applying the text would do.
+    pub plan: Option<Rc<Plan>>,
     /// The name of its file.
     pub file: String,
+    /// No keyboard to name keys of.
+    pub narrow: bool,
     /// The text was edited.
     pub on_edit: Callback<String>,
     /// To be applied.
@@ -44,6 +54,14 @@ pub enum Msg {
     Fix(usize, (usize, usize), String),
     /// A file was dropped.
     Dropped(DragEvent),
+    /// Fetch the code editor.
+    Load,
+    /// It is there.
+    Loaded,
+    /// It was typed into.
+    Typed(String),
+    /// What applying would change, in full or in a line.
+    Plan,
 }
 
 /// The editor.
@@ -52,6 +70,14 @@ pub struct Editor {
     lines: NodeRef,
     /// Esc was pressed: the next Tab leaves the editor.
     leaving: bool,
+    host: NodeRef,
+    rich: Option<Rich>,
+    /// The text that the code editor has.
+    held: Rc<str>,
+    /// The selection of the text area that it takes the focus from.
+    typing: Option<(usize, usize)>,
+    planned: bool,
+    _later: Option<Timeout>,
 }
 
 impl Editor {
@@ -116,10 +142,58 @@ impl Component for Editor {
     type Properties = Props;
 
     fn create(_: &Context<Self>) -> Self {
-        Editor { area: NodeRef::default(), lines: NodeRef::default(), leaving: false }
+        Editor {
+            area: NodeRef::default(),
+            lines: NodeRef::default(),
+            leaving: false,
+            host: NodeRef::default(),
+            rich: None,
+            held: "".into(),
+            typing: None,
+            planned: false,
+            _later: None,
+        }
+    }
+
+    fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
+        // The callbacks are new each time and do the same.
+        let Props { text, applied, standing, diagnostics, plan, file, narrow, .. } = ctx.props();
+        !(Rc::ptr_eq(text, &old.text) && Rc::ptr_eq(applied, &old.applied) && Rc::ptr_eq(diagnostics, &old.diagnostics))
+            || (standing, plan, file, narrow) != (&old.standing, &old.plan, &old.file, &old.narrow)
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        match msg {
+            Msg::Load => {
+                if !window::is_whole() {
+                    return self.later(ctx);
+                }
+                self._later = None;
+                rich::load(ctx.link().callback(|()| Msg::Loaded));
+                return false;
+            }
+            Msg::Loaded => return self.enrich(ctx),
+            Msg::Typed(text) => {
+                self.held = text.as_str().into();
+                ctx.props().on_edit.emit(text);
+                return false;
+            }
+            Msg::Plan => {
+                self.planned = !self.planned;
+                return true;
+            }
+            Msg::Fix(line, columns, word) => {
+                let text = replaced(&ctx.props().text, line, columns, &word);
+                ctx.props().on_edit.emit(text);
+                ctx.props().on_apply.emit(());
+                return false;
+            }
+            Msg::Dropped(event) => {
+                dropped(ctx, &event);
+                return false;
+            }
+            _ => {}
+        }
         let Some(area) = self.area() else { return false };
         match msg {
             Msg::Input => ctx.props().on_edit.emit(area.value()),
@@ -147,40 +221,11 @@ impl Component for Editor {
                     }
                     _ => {}
                 }
-                event.stop_propagation();
-            }
-            Msg::Fix(line, (from, to), word) => {
-                let text = area.value();
-                let fixed: Vec<String> = text
-                    .split('\n')
-                    .enumerate()
-                    .map(|(at, text)| {
-                        if at + 1 != line {
-                            return text.to_string();
-                        }
-                        let head: String = text.chars().take(from).collect();
-                        let tail: String = text.chars().skip(to).collect();
-                        format!("{head}{word}{tail}")
-                    })
-                    .collect();
-                ctx.props().on_edit.emit(fixed.join("\n"));
-                ctx.props().on_apply.emit(());
-            }
-            Msg::Dropped(event) => {
-                let file = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0));
-                if let Some(file) = file {
-                    event.prevent_default();
-                    let on_edit = ctx.props().on_edit.clone();
-                    let promise = file.text();
-                    wasm_bindgen_futures::spawn_local(async move {
-                        if let Ok(text) = wasm_bindgen_futures::JsFuture::from(promise).await
-                            && let Some(text) = text.as_string()
-                        {
-                            on_edit.emit(text);
-                        }
-                    });
+                if event.key() != "F6" {
+                    event.stop_propagation();
                 }
             }
+            _ => {}
         }
         false
     }
@@ -207,45 +252,158 @@ impl Component for Editor {
                     <span class="grow" />
                     <button type="button" class="btn ghost icon" aria-label="Hide the manifest" onclick={close}>{ icon("i-panel-l", 16) }</button>
                 </div>
-                <div class="code" ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
-                    <div class="lines" ref={self.lines.clone()} aria-hidden="true">{ self.lines(ctx) }</div>
-                    <textarea
-                        ref={self.area.clone()}
-                        aria-label="Manifest, YAML. Tab indents; press Escape, then Tab, to leave."
-                        spellcheck="false"
-                        autocomplete="off"
-                        autocapitalize="off"
-                        wrap="off"
-                        oninput={link.callback(|_: InputEvent| Msg::Input)}
-                        onkeydown={link.callback(Msg::Key)}
-                        onscroll={link.callback(|_: Event| Msg::Scroll)}
-                    />
+                <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == Standing::Edited).then_some("trying"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
+                    <div class="host" ref={self.host.clone()} />
+                    if self.rich.is_none() {
+                        <div class="lines" ref={self.lines.clone()} aria-hidden="true">{ self.lines(ctx) }</div>
+                        <textarea
+                            ref={self.area.clone()}
+                            aria-label={LABEL}
+                            spellcheck="false"
+                            autocomplete="off"
+                            autocapitalize="off"
+                            wrap="off"
+                            oninput={link.callback(|_: InputEvent| Msg::Input)}
+                            onkeydown={link.callback(Msg::Key)}
+                            onscroll={link.callback(|_: Event| Msg::Scroll)}
+                            onfocus={link.callback(|_: FocusEvent| Msg::Load)}
+                        />
+                    }
                 </div>
                 if !props.diagnostics.is_empty() {
-                    <ul class="problems" role="alert">
+                    <ul class="problems" role={if props.standing == Standing::Edited { "list" } else { "alert" }}>
                         { for props.diagnostics.iter().map(|diagnostic| html! { <li class="vh">{ format!("Line {}: {}", diagnostic.line, diagnostic.message) }</li> }) }
                     </ul>
                 }
+                { self.plan(ctx) }
                 <div class="p-foot">
-                    <button type="button" class="btn primary" id="apply" onclick={apply}>{ "Apply " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd></button>
+                    <button type="button" class="btn primary" id="apply" onclick={apply}>{ "Apply" }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
                     <button type="button" class="btn" onclick={revert}>{ "Reset" }</button>
                     <span class="grow" />
-                    if errors > 0 { <span class="row count">{ icon("i-error", 14) }{ if errors == 1 { "1 problem".to_string() } else { format!("{errors} problems") } }</span> }
+                    if errors > 0 { <span class="row count" role="status">{ icon("i-error", 14) }{ if errors == 1 { "1 problem".to_string() } else { format!("{errors} problems") } }</span> }
                 </div>
             </section>
         }
     }
 
-    fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        let props = ctx.props();
+        if first {
+            self.later(ctx);
+        }
         if let Some(area) = self.area()
-            && area.value() != *ctx.props().text
+            && area.value() != *props.text
         {
-            area.set_value(&ctx.props().text);
+            area.set_value(&props.text);
+        }
+        if let Some(rich) = &self.rich {
+            if self.held != props.text {
+                rich.set(&props.text);
+                self.held = props.text.clone();
+            }
+            let marked = changed(&props.text.split('\n').collect::<Vec<_>>(), &props.applied.split('\n').collect::<Vec<_>>());
+            let hot: Vec<usize> = (1..=marked.len()).filter(|line| marked[line - 1]).collect();
+            rich.tell(&props.diagnostics, &hot, props.standing == Standing::Edited);
+            if let Some((from, to)) = self.typing.take() {
+                rich.select(from, to);
+            }
         }
     }
 }
 
+/// How the text is called, and how one leaves it.
+const LABEL: &str = "Manifest, YAML. Tab indents; press Escape, then Tab, to leave.";
+
+/// Milliseconds after which the code editor is fetched, unless somebody wants to type before.
+const AFTER: u32 = 1_500;
+
+/// The text with a word of a line in the place of another.
+fn replaced(text: &str, line: usize, (from, to): (usize, usize), word: &str) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .enumerate()
+        .map(|(at, text)| {
+            if at + 1 != line {
+                return text.to_string();
+            }
+            let head: String = text.chars().take(from).collect();
+            let tail: String = text.chars().skip(to).collect();
+            [&head, word, &tail].concat()
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn dropped(ctx: &Context<Editor>, event: &DragEvent) {
+    let file = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0));
+    if let Some(file) = file {
+        event.prevent_default();
+        let on_edit = ctx.props().on_edit.clone();
+        let promise = file.text();
+        wasm_bindgen_futures::spawn_local(async move {
+            if let Ok(text) = wasm_bindgen_futures::JsFuture::from(promise).await
+                && let Some(text) = text.as_string()
+            {
+                on_edit.emit(text);
+            }
+        });
+    }
+}
+
 impl Editor {
+    /// The page comes first.
+    fn later(&mut self, ctx: &Context<Self>) -> bool {
+        let link = ctx.link().clone();
+        self._later = Some(Timeout::new(AFTER, move || link.send_message(Msg::Load)));
+        false
+    }
+
+    /// The code editor in the place of the text area, with its focus and selection.
+    fn enrich(&mut self, ctx: &Context<Self>) -> bool {
+        let Some(host) = self.host.cast::<web_sys::Element>().filter(|_| self.rich.is_none()) else { return false };
+        self.typing = self
+            .area()
+            .filter(|area| dom::document().active_element().is_some_and(|active| active.is_same_node(Some(area))))
+            .map(|area| selection(&area));
+        let link = ctx.link();
+        let props = ctx.props();
+        let on = On {
+            edit: link.callback(Msg::Typed),
+            apply: props.on_apply.clone(),
+            fix: link.callback(|(line, columns, word)| Msg::Fix(line, columns, word)),
+        };
+        self.held = props.text.clone();
+        self.rich = Rich::mount(&host, &props.text, LABEL, on);
+        self.rich.is_some()
+    }
+
+    /// What applying would change: a line, and behind it each object with its fields.
+    fn plan(&self, ctx: &Context<Self>) -> Html {
+        let Some(plan) = &ctx.props().plan else { return Html::default() };
+        let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
+        let (new, changed) = (count(Op::Added), count(Op::Modified));
+        let refused = plan.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        let mut words: Vec<String> = [(new, "created"), (changed, "configured"), (plan.unchanged, "unchanged"), (refused, "refused")]
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, word)| format!("{n} {word}"))
+            .collect();
+        if words.is_empty() {
+            words.push("nothing".into());
+        }
+        let open = self.planned;
+        html! {
+            <div class="plan">
+                <button type="button" class="row head" id="plan" aria-expanded={open.to_string()} onclick={ctx.link().callback(|_: MouseEvent| Msg::Plan)}>
+                    { icon(if open { "i-down" } else { "i-up" }, 14) }<span>{ "Changes" }</span><b class="grow ell">{ words.join(", ") }</b>
+                </button>
+                if open {
+                    <ul tabindex="0" aria-label="What applying would change">{ for plan.changes.iter().map(change) }</ul>
+                }
+            </div>
+        }
+    }
+
     fn lines(&self, ctx: &Context<Self>) -> Html {
         let props = ctx.props();
         let mut block = None;
@@ -280,6 +438,23 @@ impl Editor {
             }
         });
         html! { <>{ for rows }</> }
+    }
+}
+
+/// An object that differs, with its fields.
+pub fn change(change: &Change) -> Html {
+    let (sign, class, word) = match change.op {
+        Op::Added => ("+", "new", "created"),
+        Op::Deleted => ("−", "gone", "deleted"),
+        Op::Modified => ("~", "", "changed"),
+    };
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".into());
+    html! {
+        <li class={class}><p><i aria-hidden="true">{ sign }</i><span>{ change.key.kind.name() }</span><b class="mono">{ &*change.key.name }</b><small>{ word }</small></p>
+            { for change.fields.iter().map(|field| html! {
+                <p class="field"><span class="mono">{ &field.path }</span><del>{ value(&field.from) }</del>{ " → " }<ins>{ value(&field.to) }</ins></p>
+            }) }
+        </li>
     }
 }
 

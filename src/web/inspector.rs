@@ -173,7 +173,8 @@ fn events(props: &Props) -> Html {
     html! { <ol class="events">{ for rows }</ol> }
 }
 
-fn spans(effect: &[Span]) -> Html {
+/// A sentence with its names and values marked.
+pub fn spans(effect: &[Span]) -> Html {
     html! {
         <>{ for effect.iter().map(|span| match span {
             Span::Text(text) => html! { { text } },

@@ -4,11 +4,14 @@ mod console;
 mod dom;
 mod editor;
 mod inspector;
+mod minimap;
 mod page;
 mod pass;
+mod rich;
 mod shapes;
 mod stage;
 mod timeline;
+mod tools;
 mod topbar;
 mod window;
 

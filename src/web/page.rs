@@ -8,9 +8,11 @@ use super::editor::Editor;
 use super::inspector::Inspector;
 use super::stage::Stage;
 use super::timeline::{Lanes, Transport};
+use super::tools::{Tool, Tools};
 use super::topbar::{Topbar, logo, tabs};
 use super::{SHOWN, STOPPED, console, dom, window};
 use crate::api::{Body, Kind, Object, ObjectRef, Time};
+use crate::app::card::{self, Card};
 use crate::app::diagnose::{Diagnosis, Remedy};
 use crate::app::format::{Px, clock};
 use crate::app::state::{Picture, Tab, View};
@@ -33,6 +35,11 @@ const SLICE: f64 = 6.0;
 const GRAIN: usize = 16;
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
 const DIAGNOSIS: f64 = 300.0;
+/// Milliseconds after the last key until a text is tried.
+const TYPING: u32 = 350;
+/// Milliseconds between two things said aloud: what fails or settles, and what else happens.
+const NEWS: f64 = 2_000.0;
+const TALK: f64 = 5_000.0;
 /// Without an animation frame for so long, the page is not seen, and rests.
 const UNSEEN: f64 = 400.0;
 
@@ -52,6 +59,8 @@ pub enum Msg {
     Resized,
     /// The other theme.
     Theme,
+    /// Chinese, or English.
+    Speak(bool),
     /// Panels.
     Left(bool),
     /// Panels.
@@ -64,6 +73,10 @@ pub enum Msg {
     Shared,
     /// What lies over the page.
     Over(Over),
+    /// Open or close a panel of the timeline.
+    Tool(Option<Tool>),
+    /// What happens on the stage of the branch beside.
+    Other(Do),
     /// Objects as a list.
     List,
     /// Why this object?
@@ -72,6 +85,10 @@ pub enum Msg {
     Act(String),
     /// What the button said has been read.
     Read,
+    /// The pointer or the focus rests on an object.
+    Hover(Option<ObjectRef>),
+    /// Save the picture, as SVG or PNG.
+    Export(&'static str),
     /// Keep the link.
     Save,
     /// A fragment of another link was entered.
@@ -111,15 +128,22 @@ pub struct Page {
     words: Rc<Vec<String>>,
     caption: String,
     dark: bool,
+    chinese: bool,
     embed: bool,
     left: bool,
     right: bool,
     console: bool,
     over: Over,
+    tool: Option<Tool>,
+    beside: Option<Rc<Picture>>,
     as_list: bool,
+    hover: Option<ObjectRef>,
+    card: Option<Rc<Card>>,
+    card_of: (usize, u64),
     copied: Option<Timeout>,
     said: Option<Timeout>,
     saving: Option<Timeout>,
+    trying: Option<Timeout>,
     saved: (Rc<str>, View),
     error: Option<String>,
     size: (f64, f64),
@@ -128,6 +152,7 @@ pub struct Page {
     drawn: f64,
     asked: Option<f64>,
     asked_at: f64,
+    spoke: f64,
     frame: Closure<dyn FnMut()>,
     _timer: Interval,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
@@ -141,23 +166,43 @@ impl Page {
         let passed = (now - self.last).clamp(0.0, 100.0);
         self.last = now;
         let mut state = self.state.borrow_mut();
+        if state.tries() {
+            while state.tries() && dom::now() - now < SLICE {
+                state.try_on();
+            }
+            return !state.tries();
+        }
         if state.settling {
             while state.settling && dom::now() - now < SLICE {
                 state.settle(GRAIN);
             }
+            state.follow(GRAIN);
             state.poll();
             return true;
         }
         if !state.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
-            return false;
+            // The branch beside may still be on its way to the instant shown.
+            let mut went = false;
+            while state.beside.is_some() && dom::now() - now < SLICE {
+                let there = state.follow(GRAIN);
+                went |= !there;
+                if there {
+                    break;
+                }
+            }
+            return went;
         }
         let wanted = passed * 1000.0 * state.speed + self.carry;
         let to = Time(state.run.sim().now().0 + wanted as u64);
         self.carry = wanted.fract();
-        while !state.run.advance(to, GRAIN) {
+        while !state.advance(to, GRAIN) {
             if dom::now() - now > SLICE {
                 break;
             }
+        }
+        while !state.follow(GRAIN) && dom::now() - now < 2.0 * SLICE {}
+        if window::is_whole() && now - self.spoke > NEWS && state.speak(now - self.spoke > TALK) {
+            self.spoke = now;
         }
         state.poll();
         true
@@ -178,17 +223,35 @@ impl Page {
         let mut state = self.state.borrow_mut();
         SHOWN.set(state.run.now());
         self.picture = state.picture();
+        state.follow(GRAIN);
+        self.beside = state.beside.as_mut().map(|other| other.picture());
         self.marks = state.marks();
         let playing = state.playing;
         drop(state);
         if window::is_whole() {
             self.explain();
+            self.describe();
             if !playing {
                 self.diagnose();
             }
         }
         if self.console {
             self.complete();
+        }
+    }
+
+    /// What the card says of the object that the pointer or the focus rests on.
+    #[inline(never)]
+    fn describe(&mut self) {
+        let Some(key) = &self.hover else { return };
+        let state = self.state.borrow();
+        let at = (state.run.happened(), state.run.turns);
+        if self.card.is_none() || self.card_of != at {
+            let card = card::read(&state.run, key);
+            if self.card.as_deref() != card.as_ref() {
+                self.card = card.map(Rc::new);
+            }
+            self.card_of = at;
         }
     }
 
@@ -285,6 +348,8 @@ impl Page {
             "]" => vec![Do::Jump(true)],
             "<" => vec![Do::Speed(speed::next(now, false))],
             ">" => vec![Do::Speed(speed::next(now, true))],
+            "a" => vec![Do::Mark(false)],
+            "b" => vec![Do::Mark(true)],
             "Home" => vec![Do::Seek(0)],
             "End" => vec![Do::Live],
             key @ ("1" | "2" | "3" | "4" | "5" | "6") => vec![Do::View(View::ALL[key.parse::<usize>().unwrap_or(1) - 1])],
@@ -317,7 +382,7 @@ impl Page {
                     self.over = Over::Nothing;
                     return true;
                 }
-                if std::mem::take(&mut self.console) {
+                if self.tool.take().is_some() || std::mem::take(&mut self.console) {
                     return true;
                 }
                 vec![Do::Select(None)]
@@ -326,6 +391,9 @@ impl Page {
         };
         event.prevent_default();
         for msg in all {
+            if matches!(msg, Do::Mark(_)) && self.tool.is_none() && !self.narrow() {
+                self.tool = Some(Tool::Compare);
+            }
             ctx.link().send_message(Msg::Do(msg));
         }
         false
@@ -347,7 +415,8 @@ impl Page {
 /// Moves the focus to the next landmark.
 #[inline(never)]
 fn landmarks(back: bool) {
-    const ALL: [&str; 5] = ["#manifest textarea", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
+    const ALL: [&str; 5] =
+        ["#manifest textarea, #manifest .rich .host", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
     let document = dom::document();
     let find = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = document.active_element();
@@ -420,7 +489,9 @@ impl Component for Page {
         listen(&dom::window(), "hashchange", Box::new(move |_| to.send_message(Msg::Hash)));
 
         let size = dom::size();
+        let chinese = dom::wants_chinese();
         let mut page = Page {
+            chinese,
             state,
             picture,
             marks: Rc::default(),
@@ -439,10 +510,16 @@ impl Component for Page {
             right: size.0 >= 1280.0,
             console: false,
             over: Over::Nothing,
+            tool: None,
+            beside: None,
             as_list: false,
+            hover: None,
+            card: None,
+            card_of: (0, 0),
             copied: None,
             said: None,
             saving: None,
+            trying: None,
             saved,
             error,
             size,
@@ -451,6 +528,7 @@ impl Component for Page {
             drawn: 0.0,
             asked: None,
             asked_at: 0.0,
+            spoke: 0.0,
             frame,
             _timer: timer,
             _listeners: listeners,
@@ -477,6 +555,10 @@ impl Component for Page {
                 let talk = matches!(msg, Do::Kubectl(_));
                 let chose = matches!(msg, Do::Select(Some(_)));
                 let heavy = matches!(msg, Do::Apply);
+                if matches!(msg, Do::Edit(_)) {
+                    let to = ctx.link().clone();
+                    self.trying = Some(Timeout::new(TYPING, move || to.send_message(Msg::Do(Do::Check))));
+                }
                 self.state.borrow_mut().update(msg);
                 if talk && self.size.1 >= 700.0 && !self.narrow() {
                     self.console = true;
@@ -493,6 +575,8 @@ impl Component for Page {
                     return false;
                 }
             }
+            // The first of these says that the whole module is there.
+            Msg::Changed if self.chinese => dom::speak(true),
             Msg::Changed => {}
             Msg::Act(line) => {
                 let msg = match line.strip_prefix("fault ") {
@@ -523,6 +607,11 @@ impl Component for Page {
                 dom::set_theme(self.dark);
                 dom::keep("loopscope.theme", if self.dark { "dark" } else { "light" });
             }
+            Msg::Speak(chinese) => {
+                self.chinese = chinese;
+                dom::speak(chinese);
+                dom::keep("loopscope.lang", if chinese { "zh" } else { "en" });
+            }
             Msg::Left(open) => self.left = open,
             Msg::Right(open) => self.right = open,
             Msg::Console(open) => self.console = open,
@@ -535,6 +624,12 @@ impl Component for Page {
             }
             Msg::Shared => self.copied = None,
             Msg::Over(over) => self.over = over,
+            Msg::Tool(tool) => self.tool = if self.tool == tool { None } else { tool },
+            Msg::Other(msg) => {
+                if let Some(other) = &mut self.state.borrow_mut().beside {
+                    other.update(msg);
+                }
+            }
             Msg::List => self.as_list = !self.as_list,
             Msg::Why(key) => {
                 let mut state = self.state.borrow_mut();
@@ -545,6 +640,13 @@ impl Component for Page {
                 if self.narrow() {
                     self.over = Over::Inspector;
                 }
+            }
+            Msg::Hover(key) => (self.hover, self.card) = (key, None),
+            Msg::Export(form) => {
+                let state = self.state.borrow();
+                let time = clock(state.run.now()).replace(':', "-");
+                dom::export(form, format!("loopscope-{}-{time}", state.view.word()));
+                return false;
             }
             Msg::Save => {
                 dom::set_fragment(&permalink::encode(&self.state.borrow().link()));
@@ -613,13 +715,57 @@ impl Page {
             <div class={class}>
                 { self.topbar(ctx) }
                 if self.left { { self.editor(ctx) } } else { { rail("left", "Manifest", "i-panel-l", link.callback(|_| Msg::Left(true))) } }
-                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stage(ctx) }{ self.past(ctx) }</main>
+                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
                 if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label="Timeline">
-                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} on={Self::on(ctx)} />
-                    <Lanes marks={self.marks.clone()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={Self::on(ctx)} on_tool={link.callback(|tool| Msg::Tool(Some(tool)))} />
+                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                    if let Some(tool) = self.tool {
+                        <Tools tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={Self::on(ctx)} on_close={link.callback(|()| Msg::Tool(None))} />
+                    }
                 </section>
                 { self.console(ctx) }
+            </div>
+        }
+    }
+
+    /// The instants that are compared, on the timeline.
+    fn flags(&self) -> Vec<(u64, &'static str)> {
+        let state = self.state.borrow();
+        state.instants.iter().zip(["A", "B"]).filter_map(|(instant, name)| Some((instant.as_ref()?.at, name))).collect()
+    }
+
+    /// The diagram, or the same diagram of two branches.
+    fn stages(&self, ctx: &Context<Self>) -> Html {
+        let Some(picture) = &self.beside else { return self.stage(ctx) };
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let Some(other) = &state.beside else { return self.stage(ctx) };
+        let head = |number: u32, picture: &Picture| {
+            html! { <h2>{ format!("Branch {number}") }if let Some((words, class, glyph)) = &picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }</h2> }
+        };
+        html! {
+            <div class="sides">
+                <section class="side" aria-label="This branch">{ head(state.run.branches().0, &self.picture) }{ self.stage(ctx) }</section>
+                <section class="side" aria-label="The other branch">{ head(other.run.branches().0, picture) }
+                    <Stage
+                        id="stage-beside"
+                        scene={picture.scene.clone()}
+                        selected={other.object().map(|object| object.meta.uid.to_string())}
+                        scope={format!("{}/{}", other.view.word(), other.run.turns)}
+                        animate={state.speed <= 100.0}
+                        embed={false}
+                        empty={html! { <p>{ "Nothing here on this branch." }</p> }}
+                        as_list={self.as_list}
+                        on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
+                        on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
+                        on_why={link.callback(Msg::Why)}
+                        card={None::<Rc<Card>>}
+                        on_hover={Callback::noop()}
+                        on_export={Callback::noop()}
+                        on_size={link.callback(|(width, height)| Msg::Other(Do::Stage(width, height)))}
+                    />
+                </section>
             </div>
         }
     }
@@ -640,6 +786,8 @@ impl Page {
                     let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
                     Msg::Do(Do::Load((example.text)().into(), View::from_word(example.view)))
                 })}
+                chinese={self.chinese}
+                on_language={link.callback(Msg::Speak)}
                 on_theme={link.callback(|()| Msg::Theme)}
                 on_share={link.callback(|()| Msg::Share)}
                 on_embed={link.callback(|()| Msg::Over(Over::Embed))}
@@ -660,6 +808,8 @@ impl Page {
                 applied={state.applied.clone()}
                 standing={state.standing}
                 diagnostics={state.diagnostics.clone()}
+                plan={state.plan.clone()}
+                narrow={narrow}
                 file={file.to_string()}
                 on_edit={link.callback(|text| Msg::Do(Do::Edit(text)))}
                 on_apply={link.callback(|()| Msg::Do(Do::Apply))}
@@ -732,7 +882,7 @@ impl Page {
         });
         html! {
             <div class="c-head"><h1>{ state.view.title() }</h1>
-                if let Some((words, class, glyph)) = &self.picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
+                if let Some((words, class, glyph)) = self.picture.pill.as_ref().filter(|_| self.beside.is_none()) { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
                 <span class="grow" />
                 if self.picture.hidden > 0 {
                     <button type="button" class="pill notready" title="Show everything" onclick={link.callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(self.picture.hidden)) }{ icon("i-cross", 12) }</button>
@@ -771,11 +921,11 @@ impl Page {
     /// The branches of the history, once there is more than one.
     fn branches(&self, ctx: &Context<Self>) -> Html {
         let (shown, others) = self.state.borrow().run.branches();
-        if others.is_empty() { Html::default() } else { branch_picker(ctx, shown, others) }
+        if others.is_empty() { Html::default() } else { branch_picker(ctx, shown, others, self.beside.is_some()) }
     }
 
     fn budget(&self) -> Html {
-        let Some(budget) = &self.picture.budget else { return Html::default() };
+        let Some(budget) = self.picture.budget.as_ref().filter(|_| self.beside.is_none()) else { return Html::default() };
         html! { <Strip budget={budget.clone()} /> }
     }
 
@@ -808,6 +958,9 @@ impl Page {
                 on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
+                card={self.card.clone()}
+                on_hover={link.callback(Msg::Hover)}
+                on_export={link.callback(Msg::Export)}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
             />
         }
@@ -815,6 +968,13 @@ impl Page {
 
     #[inline(never)]
     fn past(&self, ctx: &Context<Self>) -> Html {
+        if let Some(stop) = &self.state.borrow().stopped {
+            return html! {
+                <div class="past stop" role="status"><span>{ icon("i-pause", 14) }<b>{ &stop.text }</b><span class="ell">{ &stop.words }</span></span>
+                    <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(Do::Play))}>{ "Go on" }</button>
+                </div>
+            };
+        }
         if !self.state.borrow().run.in_past() || self.embed {
             return Html::default();
         }
@@ -880,7 +1040,7 @@ impl Page {
         html! {
             <div class="mob">
                 { self.topbar(ctx) }
-                <main class="stagebox">{ self.stage(ctx) }{ self.past(ctx) }</main>
+                <main class="stagebox">{ self.stages(ctx) }{ self.past(ctx) }</main>
                 <section class="sheet" aria-label="Selection"><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
                 { tabs(state.view, &link.callback(|view| Msg::Do(Do::View(view))), 20, "mobtabs") }
@@ -904,12 +1064,13 @@ impl Page {
                 )
             }
             Over::Keys => {
-                const KEYS: [(&str, &str); 14] = [
+                const KEYS: [(&str, &str); 15] = [
                     ("Space", "Play or pause"),
                     ("→  ←", "One reconcile on, back (Shift: ten)"),
                     (".  ,", "One second on, back"),
                     ("]  [", "Next, previous thing you did"),
                     (">  <", "Faster, slower"),
+                    ("a  b", "Keep two instants, to compare them"),
                     ("Home  End", "First event, live"),
                     ("1 … 6", "Diagrams"),
                     ("↓  ↑", "Walk the objects"),
@@ -974,8 +1135,8 @@ fn Strip(props: &StripProps) -> Html {
             <svg width="384" height="56" role="img" aria-label={budget.label()}>
                 { for cells }
                 <path class="limit" d={format!("M{} 14V50", Px(least))} /><path class="limit" d={format!("M{} 2V38", Px(most))} />
-                <text class="lim" x={Px(x1).to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", budget.at_least) }</text>
-                <text class="lim" x={Px(x2).to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", budget.at_most, if budget.at_most == 1 { "" } else { "s" }) }</text>
+                <text class="lim" x={Px(x1).to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", crate::app::format::count(budget.at_least)) }</text>
+                <text class="lim" x={Px(x2).to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", crate::app::format::count(budget.at_most), if budget.at_most == 1 { "" } else { "s" }) }</text>
             </svg>
             <div class="grow b-next"><h3>{ &budget.head }</h3><p>{ &budget.text }</p></div>
         </section>
@@ -984,18 +1145,22 @@ fn Strip(props: &StripProps) -> Html {
 
 /// The branches of the history, to choose from.
 #[inline(never)]
-fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>) -> Html {
+fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool) -> Html {
     let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
     crate::order::sort(&mut all);
     let onchange = ctx.link().batch_callback(|event: Event| {
         let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
         Some(Msg::Do(Do::Switch(value.parse().ok()?)))
     });
+    let other = if beside { None } else { all.iter().rev().find(|number| **number != shown).copied() };
     html! {
-        <label class="picker small"><span class="word">{ "branch" }</span>
-            <select aria-label="Branch of the history" onchange={onchange}>
-                { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
-            </select>{ icon("i-down", 14) }
-        </label>
+        <>
+            <label class="picker small"><span class="word">{ "branch" }</span>
+                <select aria-label="Branch of the history" onchange={onchange}>
+                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
+                </select>{ icon("i-down", 14) }
+            </label>
+            <button type="button" class="btn sm ghost" id="beside" aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ "Side by side" }</button>
+        </>
     }
 }

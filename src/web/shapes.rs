@@ -86,7 +86,6 @@ pub fn Shape(props: &ShapeProps) -> Html {
             aria-pressed={(!still && !props.ghost).then(|| props.selected.to_string())}
             aria-label={(!props.ghost).then(|| item.label.clone())}
             aria-hidden={props.ghost.then_some("true")}
-            title={(real && item.id.name.len() > 18).then(|| item.id.name.clone())}
             tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
         >
             { content(item) }
@@ -130,7 +129,7 @@ fn content(item: &Item) -> Html {
         Body::Controller { of, wide: true } => wide(of),
         Body::Controller { of, .. } => controller(of, item.rect.w),
         Body::Service { form } => html! {
-            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ name }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ form }</span></div>
+            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ cut(item, 156.0) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ form }</span></div>
         },
         Body::Pod { state, lead, tail, word, note, .. } => html! {
             <>
@@ -143,8 +142,8 @@ fn content(item: &Item) -> Html {
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(name, fact),
-        Body::Class { reclaim } => class(name, reclaim),
-        Body::Node(body) => node(name, body),
+        Body::Class { reclaim } => class(item, reclaim),
+        Body::Node(body) => node(&cut(item, 146.0), body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
         Body::Inert => inert(item),
         Body::Note(text) => html! { { text } },
@@ -157,10 +156,15 @@ fn content(item: &Item) -> Html {
     }
 }
 
+/// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
+fn cut(item: &Item, taken: f64) -> String {
+    crate::app::format::middle(&item.id.name, (((item.rect.w - taken) / 7.0) as usize).max(8))
+}
+
 #[inline(never)]
-fn class(name: &str, reclaim: &str) -> Html {
+fn class(item: &Item, reclaim: &str) -> Html {
     html! {
-        <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ name }</b><small>{ format!("reclaim: {reclaim}") }</small></div>
+        <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ cut(item, 24.0) }</b><small>{ format!("reclaim: {reclaim}") }</small></div>
     }
 }
 
@@ -209,7 +213,7 @@ fn volume(name: &str, fact: &str) -> Html {
 #[inline(never)]
 fn inert(item: &Item) -> Html {
     html! {
-        <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ &item.id.name }</b></div></div>
+        <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ cut(item, 64.0) }</b></div></div>
     }
 }
 
@@ -304,7 +308,7 @@ fn ticket(item: &Item, fact: &str) -> Html {
     html! {
         <>
             <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>
-            <div class="in">{ tile("PersistentVolumeClaim") }<div class="grow"><b class="ell">{ &item.id.name }</b><small class="ell">{ fact }</small></div></div>
+            <div class="in">{ tile("PersistentVolumeClaim") }<div class="grow"><b class="ell">{ cut(item, 68.0) }</b><small class="ell">{ fact }</small></div></div>
         </>
     }
 }

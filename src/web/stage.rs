@@ -1,11 +1,14 @@
 //! The stage: pan, zoom, fit, the keyboard's way through the objects, and what enters and leaves.
 
-use super::dom::{self, icon};
+use super::dom::{self, icon, tile};
+use super::minimap::Minimap;
 use super::shapes::{Shape, over, still, under};
 use crate::api::{Kind, ObjectRef};
+use crate::app::card::Card;
+use crate::app::format::clock;
 use crate::scene::format::Px;
 use crate::scene::model::{Id, PodState};
-use crate::scene::shape::{Body, Item, Scene};
+use crate::scene::shape::{Body, Item, Rect, Scene};
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -22,6 +25,9 @@ pub struct Props {
     pub selected: Option<String>,
     /// Changes with the view and with every rewind: what enters then has no cause to show.
     pub scope: String,
+    /// `stage`, or another where two are shown.
+    #[prop_or("stage")]
+    pub id: &'static str,
     /// Whether moves and entrances are shown.
     pub animate: bool,
     /// In a frame of another page the wheel belongs to that page.
@@ -38,6 +44,12 @@ pub struct Props {
     pub on_why: Callback<ObjectRef>,
     /// The size of the stage.
     pub on_size: Callback<(f64, f64)>,
+    /// The pointer or the focus rests on an object.
+    pub on_hover: Callback<Option<ObjectRef>>,
+    /// What is said of it.
+    pub card: Option<Rc<Card>>,
+    /// The picture is to be saved, as SVG or PNG.
+    pub on_export: Callback<&'static str>,
 }
 
 /// What happens to the stage.
@@ -60,9 +72,25 @@ pub enum Msg {
     Fit,
     /// Ghosts are gone.
     Bury(u32),
-    /// The focus is on this item.
-    Focus(usize),
+    /// The focus is on this item, and whether the keyboard brought it there.
+    Focus(usize, bool),
+    /// The pointer has rested long enough.
+    Rest,
+    /// The pointer has left.
+    Leave,
+    /// A place of the scene into the middle.
+    Centre(f64, f64),
+    /// The menu of what can be saved.
+    Menu,
+    /// One of its entries.
+    Export(&'static str),
 }
+
+/// Milliseconds after which a card opens.
+const REST: u32 = 150;
+/// Width of a card, and the height it may have.
+const CARD: f64 = 264.0;
+const TALL: f64 = 256.0;
 
 /// The stage.
 pub struct Stage {
@@ -79,6 +107,12 @@ pub struct Stage {
     timers: Vec<Timeout>,
     observer: Option<(Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
     quiet: bool,
+    /// What the pointer or the focus is on, and where that is in the scene.
+    over: Option<(ObjectRef, Rect)>,
+    /// Whether its card is open.
+    rested: bool,
+    resting: Option<Timeout>,
+    menu: bool,
 }
 
 /// The key of an item's object, if the engine knows it.
@@ -102,7 +136,8 @@ impl Stage {
         if w < 1.0 || h < 1.0 || scene.width < 1.0 {
             return;
         }
-        let room = if h > 300.0 && w >= 560.0 { h - 36.0 } else { h };
+        // The controls at the foot cover nothing.
+        let room = if self.controls(props) && h > 120.0 { h - 44.0 } else { h };
         let narrow = w < 560.0 && h >= w;
         self.zoom = (w / scene.width).min(if narrow { 1.0 } else { room / scene.height }).clamp(0.25, 1.0);
         let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
@@ -110,6 +145,81 @@ impl Stage {
         let hangs = !props.embed && !props.scope.starts_with("ownership");
         let top = if narrow || hangs { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
         self.pan = (left.round(), top.round());
+    }
+
+    fn controls(&self, props: &Props) -> bool {
+        self.size.0 >= 560.0 && !props.embed
+    }
+
+    /// The object under the pointer and its place: a whole item, or one cell of many.
+    fn under(&self, scene: &Scene, event: &MouseEvent) -> Option<(ObjectRef, Rect)> {
+        let item = scene.items.get(self.item_at(event.target())?)?;
+        if let Body::Cells(cells) = &item.body {
+            let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
+            let (x, y) = ((x - self.pan.0) / self.zoom - item.rect.x, (y - self.pan.1) / self.zoom - item.rect.y);
+            let pod = cells.hit(x, y)?;
+            let (column, row) = ((pod % cells.columns) as f64, (pod / cells.columns) as f64);
+            let place = Rect::new(
+                item.rect.x + cells.at.0 + column * cells.pitch,
+                item.rect.y + cells.at.1 + row * cells.pitch,
+                cells.side,
+                cells.side,
+            );
+            return Some((key_of(&cells.ids[pod])?, place));
+        }
+        Some((key_of(&item.id)?, item.rect))
+    }
+
+    /// The pointer or the focus is on something else.
+    fn point(&mut self, ctx: &Context<Self>, over: Option<(ObjectRef, Rect)>, at_once: bool) -> bool {
+        if self.over == over {
+            return false;
+        }
+        let had = std::mem::take(&mut self.rested);
+        self.resting = None;
+        if had {
+            ctx.props().on_hover.emit(None);
+        }
+        self.over = over;
+        if self.over.is_some() {
+            let link = ctx.link().clone();
+            self.resting = Some(Timeout::new(if at_once { 0 } else { REST }, move || link.send_message(Msg::Rest)));
+        }
+        had
+    }
+
+    /// The card beside what it is about, within the stage.
+    fn card(&self, props: &Props) -> Html {
+        let (Some((_, rect)), Some(card), true) = (&self.over, &props.card, self.rested) else { return Html::default() };
+        let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
+        let (w, h) = (rect.w * self.zoom, rect.h * self.zoom);
+        let (width, height) = self.size;
+        // Below, above, or beside it: where there is room.
+        let middle = (x + w / 2.0 - CARD / 2.0).clamp(8.0, (width - CARD - 8.0).max(8.0));
+        let (left, place) = if height - y - h >= TALL {
+            (middle, format!("top:{}px", y + h + 10.0))
+        } else if y >= TALL {
+            (middle, format!("bottom:{}px", height - y + 10.0))
+        } else {
+            let right = x + w + 10.0;
+            let left = if right + CARD <= width { right } else { (x - CARD - 10.0).max(8.0) };
+            (left, format!("top:{}px", y.clamp(8.0, (height - TALL).max(8.0))))
+        };
+        html! {
+            <div class="hover" role="tooltip" id="hover" style={format!("left:{left}px;{place}")}>
+                <div class="row">{ tile(card.caption.split(' ').next().unwrap_or("")) }<div class="grow"><small>{ &card.caption }</small><b class="mono">{ &card.name }</b></div>
+                    if let Some((words, class, glyph)) = &card.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
+                </div>
+                if !card.facts.is_empty() {
+                    <dl class="kv">{ for card.facts.iter().map(|(name, value)| html! { <><dt>{ *name }</dt><dd>{ value }</dd></> }) }</dl>
+                }
+                if let Some((actor, at)) = &card.by {
+                    <p class="last">{ super::inspector::spans(&card.effect) }<small>{ format!("{actor} · {}", clock(*at)) }</small>
+                        if !card.short.is_empty() { <small>{ &card.short }</small> }
+                    </p>
+                }
+            </div>
+        }
     }
 
     fn zoom_about(&mut self, factor: f64, x: f64, y: f64) {
@@ -181,6 +291,12 @@ impl Stage {
     fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
             return false;
+        }
+        if event.key() == "Escape" && (self.rested || self.menu) {
+            event.stop_propagation();
+            self.menu = false;
+            self.point(ctx, None, true);
+            return true;
         }
         let scene = ctx.props().scene.clone();
         let count = scene.items.len();
@@ -280,11 +396,22 @@ impl Component for Stage {
             timers: Vec::new(),
             observer: None,
             quiet: true,
+            over: None,
+            rested: false,
+            resting: None,
+            menu: false,
         }
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         let props = ctx.props();
+        // The callbacks are new each time and do the same.
+        let plain = |props: &Props| (props.animate, props.embed, props.as_list);
+        let same = Rc::ptr_eq(&old.scene, &props.scene)
+            && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props));
+        if same {
+            return false;
+        }
         if !Rc::ptr_eq(&old.scene, &props.scene) {
             let other = old.scope != props.scope;
             self.quiet = other || !props.animate;
@@ -333,7 +460,14 @@ impl Component for Stage {
                 }
                 false
             }
-            Msg::Move(event) => self.drag(&event),
+            Msg::Move(event) if self.pointers.is_empty() && event.pointer_type() == "mouse" => {
+                let over = self.under(&ctx.props().scene, &event);
+                self.point(ctx, over, false)
+            }
+            Msg::Move(event) => {
+                let hidden = self.point(ctx, None, true);
+                self.drag(&event) | hidden
+            }
             Msg::Up(event) => {
                 self.pointers.retain(|pointer| pointer.0 != event.pointer_id());
                 false
@@ -354,10 +488,11 @@ impl Component for Stage {
                 true
             }
             Msg::Click(event) => {
+                let shut = std::mem::take(&mut self.menu);
                 if !std::mem::take(&mut self.dragged) {
                     self.choose(ctx, &event);
                 }
-                false
+                shut
             }
             Msg::Key(event) => self.key(ctx, &event),
             Msg::Zoom(factor) => {
@@ -376,10 +511,33 @@ impl Component for Stage {
                 }
                 true
             }
-            Msg::Focus(index) => {
+            Msg::Focus(index, by_key) => {
                 let moved = self.stop != index;
                 self.stop = index;
-                moved
+                let item = ctx.props().scene.items.get(index).filter(|_| by_key);
+                let over = item.and_then(|item| Some((key_of(&item.id)?, item.rect)));
+                self.point(ctx, over, true) | moved
+            }
+            Msg::Rest => {
+                self.resting = None;
+                self.rested = self.over.is_some();
+                ctx.props().on_hover.emit(self.over.as_ref().map(|(key, _)| key.clone()));
+                true
+            }
+            Msg::Leave => self.point(ctx, None, true),
+            Msg::Centre(x, y) => {
+                self.pan = (self.size.0 / 2.0 - x * self.zoom, self.size.1 / 2.0 - y * self.zoom);
+                self.touched = true;
+                true
+            }
+            Msg::Menu => {
+                self.menu = !self.menu;
+                true
+            }
+            Msg::Export(form) => {
+                self.menu = false;
+                ctx.props().on_export.emit(form);
+                true
             }
         }
     }
@@ -393,11 +551,12 @@ impl Component for Stage {
         let world = format!("transform:translate({}px,{}px) scale({})", Px(self.pan.0), Px(self.pan.1), Px(self.zoom));
         let onfocus = link.batch_callback(|event: FocusEvent| {
             let element: Element = event.target()?.dyn_into().ok()?;
-            Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?))
+            Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?, element.matches(":focus-visible").unwrap_or(false)))
         });
+        let moved_away = link.callback(|_: FocusEvent| Msg::Leave);
         let quiet = self.quiet || !props.animate;
         let drawing = html! {
-            <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus}>
+            <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus} onfocusout={moved_away}>
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true /> }) }
                 { for scene.items.iter().enumerate().map(|(index, item)| html! {
@@ -410,12 +569,13 @@ impl Component for Stage {
             <div
                 ref={self.node.clone()}
                 class={classes!("stage", props.as_list.then_some("listed"))}
-                id="stage"
+                id={props.id}
                 tabindex={if nothing { Some("-1") } else { None }}
                 onpointerdown={link.callback(Msg::Down)}
                 onpointermove={link.callback(Msg::Move)}
                 onpointerup={link.callback(Msg::Up)}
                 onpointercancel={link.callback(Msg::Up)}
+                onpointerleave={link.callback(|_: PointerEvent| Msg::Leave)}
                 onwheel={link.callback(Msg::Wheel)}
                 onclick={link.callback(Msg::Click)}
                 onkeydown={link.callback(Msg::Key)}
@@ -433,12 +593,22 @@ impl Component for Stage {
                         <div class="legend">{ for PodState::ALL.iter().map(|state| html! { <span>{ icon(state.glyph(), 14) }{ state.word() }</span> }) }</div>
                         }
                     }
-                    if self.size.0 >= 560.0 && !props.embed {
-                        <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
+                    { self.card(props) }
+                    if self.controls(props) && self.size.1 > 240.0 {
+                        <Minimap scene={scene.clone()} pan={self.pan} zoom={self.zoom} size={self.size} on_centre={link.callback(|(x, y)| Msg::Centre(x, y))} />
+                    }
+                    if self.controls(props) {
+                        <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>
                             <button type="button" aria-label="Zoom out" onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
                             <button type="button" class="pc" aria-label="Fit" onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.zoom * 100.0).round() as i64) }</button>
                             <button type="button" aria-label="Zoom in" onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
                             <button type="button" aria-label="Fit everything" onclick={link.callback(|_| Msg::Fit)}>{ icon("i-fit", 14) }</button>
+                            <button type="button" id="export" aria-label="Save the picture" aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
+                            if self.menu {
+                                <div class="menu" role="menu" aria-label="Save the picture">
+                                    { for ["SVG", "PNG"].map(|form| html! { <button type="button" role="menuitem" onclick={link.callback(move |_| Msg::Export(form))}>{ form }</button> }) }
+                                </div>
+                            }
                         </div>
                     }
                 }
@@ -477,7 +647,7 @@ fn list(scene: &Scene, on_select: &Callback<Option<ObjectRef>>) -> Html {
             event.stop_propagation();
             on_select.emit(key.clone());
         });
-        html! { <li style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ &item.label }</button></li> }
+        html! { <li aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ &item.label }</button></li> }
     });
     html! { <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }</ul> }
 }

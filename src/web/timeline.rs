@@ -1,6 +1,7 @@
 //! The transport at the left and the lanes at the right: where on the clock one is, and how to go elsewhere.
 
 use super::dom::{self, icon};
+use super::tools::Tool;
 use crate::app::format::Px;
 use crate::app::format::{clock, tick};
 use crate::app::speed;
@@ -22,8 +23,14 @@ pub struct TransportProps {
     pub live: bool,
     /// Virtual seconds a second.
     pub speed: f64,
+    /// Whether breakpoints are set.
+    pub breaks: bool,
+    /// Which panel is open.
+    pub tool: Option<Tool>,
     /// What a button does.
     pub on: Callback<Do>,
+    /// A panel is to be opened or closed.
+    pub on_tool: Callback<Tool>,
 }
 
 /// Clock, buttons, speed.
@@ -39,9 +46,16 @@ pub fn Transport(props: &TransportProps) -> Html {
             on.emit(Do::Speed(speed::at(input.value_as_number() / 100.0)));
         }
     });
+    let tool = |of: Tool, id: &'static str, glyph: &'static str, words: &'static str| {
+        let open = props.tool == Some(of);
+        let onclick = props.on_tool.reform(move |_: MouseEvent| of);
+        let set = (of == Tool::Breaks && props.breaks).then_some("set");
+        html! { <button type="button" class={classes!("t", set)} id={id} aria-label={words} title={words} aria-expanded={open.to_string()} onclick={onclick}>{ icon(glyph, 16) }</button> }
+    };
     html! {
         <div class="transport">
-            <div class="clock"><b id="clock">{ clock(props.now) }</b>
+            <div class="clock"><b id="clock">{ clock(props.now) }</b><span class="grow" />
+                { tool(Tool::Breaks, "break", "i-breakpoint", "Pause when…") }{ tool(Tool::Compare, "compare", "i-diff", "Compare two instants (a, b)") }
                 if props.live { <span class="live"><i />{ "Live" }</span> } else { <span class="live rew"><i />{ "Past" }</span> }
             </div>
             <div class="tbtns">
@@ -75,6 +89,9 @@ pub struct LanesProps {
     /// The lane of the chosen loop: the others are dimmed.
     #[prop_or_default]
     pub only: Option<u8>,
+    /// Instants with a letter.
+    #[prop_or_default]
+    pub flags: Vec<(u64, &'static str)>,
     /// Dark or light: the canvas is painted anew.
     pub dark: bool,
     /// One bar without lanes (embed, phone).
@@ -260,6 +277,9 @@ impl Paint<'_> {
         );
         c.set_global_alpha(1.0);
         self.curve(left, row);
+        for (at, name) in &self.props.flags {
+            self.flag(left + self.axis.x(*at), name);
+        }
         self.playhead(now);
     }
 
@@ -320,6 +340,16 @@ impl Paint<'_> {
         }
         c.stroke();
         c.set_global_alpha(1.0);
+    }
+
+    /// A letter on a line of its own.
+    fn flag(&self, x: f64, name: &str) {
+        let c = self.context;
+        self.fill("--text", [(x - 0.5, 20.0, 1.0, 101.0), (x - 0.5, 20.0, 13.0, 13.0)].into_iter());
+        c.set_font("600 10px system-ui, sans-serif");
+        c.set_text_align("center");
+        c.set_fill_style_str(&self.token("--surface"));
+        let _ = c.fill_text(name, x + 6.0, 27.0);
     }
 
     fn playhead(&self, x: f64) {

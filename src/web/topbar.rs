@@ -24,6 +24,10 @@ pub struct Props {
     pub on_view: Callback<View>,
     /// An example was chosen.
     pub on_example: Callback<usize>,
+    /// Whether it speaks Chinese.
+    pub chinese: bool,
+    /// The language.
+    pub on_language: Callback<bool>,
     /// The other theme.
     pub on_theme: Callback<()>,
     /// Copy a link.
@@ -91,9 +95,21 @@ pub fn Topbar(props: &Props) -> Html {
     let theme = html! {
         <button type="button" class="btn ghost icon" aria-label={if props.dark { "Light theme" } else { "Dark theme" }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
     };
+    let tongue = |chinese: bool, name: &'static str, short: &'static str, lang: &'static str| {
+        let onclick = props.on_language.reform(move |_: MouseEvent| chinese);
+        html! { <button type="button" lang={lang} aria-label={name} aria-pressed={(chinese == props.chinese).to_string()} onclick={onclick}>{ short }</button> }
+    };
+    let language = html! {
+        <span class="seg lang" role="group" aria-label="Language">{ tongue(false, "English", "EN", "en") }{ tongue(true, "中文", "中文", "zh-CN") }</span>
+    };
     if props.narrow {
+        let other = props.on_language.reform({
+            let chinese = props.chinese;
+            move |_: MouseEvent| !chinese
+        });
         return html! {
             <header><svg width="24" height="24" role="img" aria-label="Loopscope"><use href="#logo" /></svg>{ picker }<span class="grow" />
+                <button type="button" class="btn ghost icon" aria-label={if props.chinese { "English" } else { "中文" }} onclick={other}>{ if props.chinese { "EN" } else { "中" } }</button>
                 { theme }
                 <button type="button" class="btn sm" onclick={click(&props.on_manifest)}>{ icon("i-file", 14) }{ "Manifest" }</button>
                 <button type="button" class="btn ghost icon" aria-label="kubectl console" onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
@@ -109,7 +125,7 @@ pub fn Topbar(props: &Props) -> Html {
             <div class="row flush"><span class="brand">{ logo(22) }{ "Loopscope" }</span><span class="sep" />{ picker }</div>
             { tabs(props.view, &props.on_view, 14, "tabs") }
             <div class="top-right">
-                { theme }
+                { language }{ theme }
                 <button type="button" class="btn sm" onclick={click(&props.on_share)}>{ icon(if props.copied { "i-check" } else { "i-share" }, 14) }{ if props.copied { "Link copied" } else { "Share" } }</button>
                 <button type="button" class="btn sm" onclick={click(&props.on_embed)}>{ icon("i-embed", 14) }{ "Embed" }</button>
             </div>

@@ -96,6 +96,10 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     put("apply", &apply.into_js_value());
 
     let of = state.clone();
+    let text = Closure::<dyn Fn() -> JsValue>::new(move || of.try_borrow().map_or(JsValue::NULL, |state| JsValue::from_str(&state.text)));
+    put("manifest", &text.into_js_value());
+
+    let of = state.clone();
     let now = Closure::<dyn Fn() -> f64>::new(move || of.try_borrow().map_or(f64::NAN, |state| state.run.now() as f64 / 1000.0));
     put("now", &now.into_js_value());
 
@@ -107,6 +111,12 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         found.and_then(|text| js_sys::JSON::parse(&text).ok()).unwrap_or(JsValue::NULL)
     });
     put("get", &get.into_js_value());
+
+    // To see what a reader would see if the simulator failed.
+    if dom::query("test").as_deref() == Some("stop") {
+        let stop = Closure::<dyn Fn()>::new(stop);
+        put("stop", &stop.into_js_value());
+    }
 
     let trace = Closure::<dyn Fn(String) -> JsValue>::new(|text: String| JsValue::from_str(&trace_of(&text)));
     put("trace", &trace.into_js_value());
@@ -122,6 +132,11 @@ fn trace_of(text: &str) -> String {
             String::from_utf8(bytes).unwrap_or_default()
         }
     }
+}
+
+#[expect(clippy::panic, reason = "that is what is asked for")]
+fn stop() {
+    panic!("stopped as asked");
 }
 
 fn with_name(line: &str) -> String {

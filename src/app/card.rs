@@ -1,0 +1,71 @@
+//! What a hover card says of an object: its state in words, a few counts, and why it last changed.
+
+use super::facts::{facts, pill};
+use super::run::Run;
+use super::words::{self, Span};
+use crate::api::ObjectRef;
+
+/// The card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    /// The kind, and where it is.
+    pub caption: String,
+    /// The whole name.
+    pub name: String,
+    /// The state: words, class, glyph.
+    pub pill: Option<(String, &'static str, &'static str)>,
+    /// Name and value.
+    pub facts: Vec<(&'static str, String)>,
+    /// What last happened to it.
+    pub effect: Vec<Span>,
+    /// Why.
+    pub short: String,
+    /// Who did it, and when in milliseconds.
+    pub by: Option<(String, u64)>,
+}
+
+/// No more facts than this: the inspector has them all.
+const FACTS: usize = 3;
+
+/// The card of an object at the instant shown.
+pub fn read(run: &Run, key: &ObjectRef) -> Option<Card> {
+    let object = run.get(key)?;
+    let all = facts(object, run.sim().config.epoch);
+    let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels" | "created at");
+    let node = all.iter().find(|(name, _, _)| *name == "node").map(|(_, node, _)| [" on ", node].concat()).unwrap_or_default();
+    let shown = all.into_iter().filter(|(name, value, _)| !of_place(name) && *name != "status" && value != "0");
+    let last = words::last(&run.journal()[..run.happened().min(run.journal().len())], key);
+    Some(Card {
+        caption: [key.kind.name(), &node].concat(),
+        name: key.name.to_string(),
+        pill: pill(object),
+        facts: shown.map(|(name, value, _)| (name, value)).take(FACTS).collect(),
+        by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
+        short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),
+        effect: last.map(|last| last.effect).unwrap_or_default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Kind;
+    use crate::app::{Msg, State, examples};
+
+    #[test]
+    fn a_card_says_the_state_and_why_it_is_so() {
+        let mut state = State::new(examples::ALL[0].text, 1);
+        state.update(Msg::Seconds(10));
+        let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
+        let card = read(&state.run, &pod).expect("a card");
+        assert_eq!(card.pill.map(|pill| pill.0).as_deref(), Some("Ready"));
+        assert!(card.caption.starts_with("Pod on node-"), "{}", card.caption);
+        assert!(words::plain(&card.effect).ends_with("became Ready"), "{:?}", card.effect);
+        assert!(card.by.is_some_and(|(actor, _)| actor.starts_with("kubelet")));
+        // In the past it says what was so then.
+        state.update(Msg::Seek(500));
+        let card = read(&state.run, &pod).expect("a card");
+        assert!(!words::plain(&card.effect).ends_with("became Ready"), "{:?}", card.effect);
+        assert_eq!(read(&state.run, &ObjectRef::new(Kind::Pod, "default", "nothing")), None);
+    }
+}

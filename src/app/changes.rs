@@ -1,0 +1,199 @@
+//! What differs between two states of objects, field by field: what applying a manifest would change, and what
+//! happened between two instants.
+
+use crate::api::{Object, ObjectRef};
+use crate::engine::{Entry, Op};
+use crate::order;
+use crate::scene::format::middle;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// A field that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// `spec.template.spec.containers[nginx].image`
+    pub path: String,
+    /// What it was; nothing if it was not set.
+    pub from: Option<String>,
+    /// What it is; nothing if it is not set.
+    pub to: Option<String>,
+}
+
+/// An object that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which.
+    pub key: ObjectRef,
+    /// Came, went, or changed.
+    pub op: Op,
+    /// What is different in it, if it changed.
+    pub fields: Vec<Field>,
+}
+
+/// Nobody reads more fields of one object than this.
+const FIELDS: usize = 40;
+/// Longer values are cut in the middle.
+const VALUE: usize = 60;
+/// What every write changes, and what kubectl keeps for itself.
+const DULL: [&str; 4] = [
+    "metadata.resourceVersion",
+    "metadata.generation",
+    "metadata.managedFields",
+    "metadata.annotations.kubectl.kubernetes.io/last-applied-configuration",
+];
+
+/// The fields in which two objects differ.
+pub fn fields(before: &Object, after: &Object) -> Vec<Field> {
+    let mut out = Vec::new();
+    compare(&mut String::new(), Some(&before.to_value()), Some(&after.to_value()), &mut out);
+    out
+}
+
+fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Field>) {
+    if before == after || out.len() >= FIELDS || DULL.contains(&path.as_str()) {
+        return;
+    }
+    match (before, after) {
+        (Some(Value::Object(a)), Some(Value::Object(b))) => {
+            let mut keys: Vec<&String> = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))).collect();
+            order::sort(&mut keys);
+            for key in keys {
+                let dot = if path.is_empty() { "" } else { "." };
+                within(path, &[dot, key].concat(), a.get(key), b.get(key), out);
+            }
+        }
+        (Some(Value::Array(a)), Some(Value::Array(b))) => {
+            let (old, new) = (names(a), names(b));
+            for (at, name) in old.iter().enumerate() {
+                let same = new.iter().position(|other| other == name);
+                within(path, &["[", name, "]"].concat(), a.get(at), same.and_then(|same| b.get(same)), out);
+            }
+            for (at, name) in new.iter().enumerate().filter(|(_, name)| !old.contains(name)) {
+                within(path, &["[", name, "]"].concat(), None, b.get(at), out);
+            }
+        }
+        _ => out.push(Field { path: path.clone(), from: before.map(shown), to: after.map(shown) }),
+    }
+}
+
+fn within(path: &mut String, step: &str, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Field>) {
+    let length = path.len();
+    path.push_str(step);
+    compare(path, before, after, out);
+    path.truncate(length);
+}
+
+/// What the elements of a list are known by: their names or types where they have them, else their places.
+fn names(list: &[Value]) -> Vec<String> {
+    let name = |element: &Value, key: &str| element.get(key).and_then(Value::as_str).map(str::to_string);
+    let all: Option<Vec<String>> = list.iter().map(|element| name(element, "name").or_else(|| name(element, "type"))).collect();
+    all.unwrap_or_else(|| (0..list.len()).map(|at| at.to_string()).collect())
+}
+
+fn shown(value: &Value) -> String {
+    middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), VALUE)
+}
+
+/// What the entries of a journal did to objects: each object once, as it was before the first and after the last.
+pub fn written(entries: &[Entry]) -> Vec<Change> {
+    // Before, and after.
+    type Pair = (Option<Rc<Object>>, Option<Rc<Object>>);
+    let mut found: Vec<Pair> = Vec::new();
+    for entry in entries {
+        let crate::engine::Record::Write { op, object, before } = &entry.record else { continue };
+        if object.kind == crate::api::Kind::Event {
+            continue;
+        }
+        let now = (*op != Op::Deleted).then(|| object.clone());
+        let known = found.iter_mut().find(|(was, is)| was.iter().chain(is.iter()).any(|other| other.meta.uid == object.meta.uid));
+        match known {
+            Some((_, is)) => *is = now,
+            None => found.push((before.clone(), now)),
+        }
+    }
+    found.iter().filter_map(|(was, is)| change(was.as_ref(), is.as_ref(), true)).collect()
+}
+
+/// What differs between two instants: what is new, what is gone, what changed. Fields are read for the first `detail`.
+pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Vec<Change> {
+    let sorted = |objects: &[Rc<Object>]| {
+        let mut all: Vec<Rc<Object>> = objects.to_vec();
+        order::sort_by(&mut all, order_of);
+        all
+    };
+    let (before, after) = (sorted(before), sorted(after));
+    let (mut i, mut j, mut out) = (0, 0, Vec::new());
+    while i < before.len() || j < after.len() {
+        let side = match (before.get(i), after.get(j)) {
+            (Some(a), Some(b)) => order_of(a, b),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            _ => std::cmp::Ordering::Greater,
+        };
+        let was = before.get(i).filter(|_| side.is_le());
+        let is = after.get(j).filter(|_| side.is_ge());
+        out.extend(change(was, is, out.len() < detail));
+        i += usize::from(side.is_le());
+        j += usize::from(side.is_ge());
+    }
+    out
+}
+
+fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
+    (a.kind, &a.meta.namespace, &a.meta.name, a.meta.uid).cmp(&(b.kind, &b.meta.namespace, &b.meta.name, b.meta.uid))
+}
+
+fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Option<Change> {
+    let (op, object) = match (was, is) {
+        (None, Some(is)) => (Op::Added, is),
+        (Some(was), None) => (Op::Deleted, was),
+        (Some(was), Some(is)) if !Rc::ptr_eq(was, is) && was.meta.resource_version != is.meta.resource_version => (Op::Modified, is),
+        _ => return None,
+    };
+    let fields = match (was, is) {
+        (Some(was), Some(is)) if detail => fields(was, is),
+        _ => Vec::new(),
+    };
+    Some(Change { key: object.key(), op, fields })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{Msg, State, examples};
+
+    fn show(change: &Change) -> String {
+        let fields: Vec<String> = change
+            .fields
+            .iter()
+            .map(|field| format!("{} {}→{}", field.path, field.from.as_deref().unwrap_or("-"), field.to.as_deref().unwrap_or("-")))
+            .collect();
+        format!("{:?} {} {}: {}", change.op, change.key.kind.name(), change.key.name, fields.join(", "))
+    }
+
+    #[test]
+    fn two_instants_differ_by_what_came_went_and_changed() {
+        let mut state = State::new(examples::ALL[0].text, 1);
+        state.update(Msg::Seconds(10));
+        let before = state.run.objects();
+        assert_eq!(between(&before, &state.run.objects(), 9), []);
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=1".into()));
+        state.update(Msg::Kubectl("kubectl create configmap colours --from-literal=a=b".into()));
+        state.update(Msg::Seconds(60));
+        let all: Vec<String> = between(&before, &state.run.objects(), 99).iter().map(show).collect();
+        assert!(all.iter().any(|one| one.starts_with("Added ConfigMap colours")), "{all:#?}");
+        assert!(all.iter().any(|one| one.starts_with("Deleted Pod nginx-deployment-")), "{all:#?}");
+        let deployment = all.iter().find(|one| one.contains("Deployment nginx-deployment:")).expect("the Deployment changed");
+        assert!(deployment.contains("spec.replicas 2→1") && deployment.contains("status.readyReplicas 2→1"), "{deployment}");
+        assert!(!deployment.contains("resourceVersion"), "{deployment}");
+    }
+
+    #[test]
+    fn elements_are_known_by_name() {
+        let mut out = Vec::new();
+        let of = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+        let (a, b) = (of(r#"{"c":[{"name":"x","n":1},{"name":"y"}],"l":[1,2]}"#), of(r#"{"c":[{"name":"y"},{"name":"x","n":2}],"l":[1]}"#));
+        compare(&mut String::new(), Some(&a), Some(&b), &mut out);
+        let paths: Vec<&str> = out.iter().map(|field| field.path.as_str()).collect();
+        assert_eq!(paths, ["c[x].n", "l[1]"]);
+    }
+}

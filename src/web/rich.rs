@@ -1,0 +1,135 @@
+//! The code editor of `editor/editor.mjs`, a file of its own: fetched when a manifest is shown, and done without where it
+//! cannot be.
+
+use super::dom;
+use crate::app::assist;
+use crate::app::shell::Diagnostic;
+use js_sys::{Array, Function, Object, Reflect};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use web_sys::Element;
+use yew::Callback;
+
+/// What the editor tells the page.
+pub struct On {
+    /// The whole text after an edit.
+    pub edit: Callback<String>,
+    /// Ctrl+Enter.
+    pub apply: Callback<()>,
+    /// A word of a line is to be replaced.
+    pub fix: Callback<(usize, (usize, usize), String)>,
+}
+
+/// An editor on the page.
+pub struct Rich {
+    handle: JsValue,
+    _kept: Vec<JsValue>,
+}
+
+fn factory() -> Option<JsValue> {
+    Reflect::get(&dom::window(), &"loopscopeEditor".into()).ok().filter(|found| found.is_object())
+}
+
+/// Fetches the editor's file once; `then` runs when it is there, now or later, and never if it cannot be had.
+pub fn load(then: Callback<()>) {
+    if dom::query("editor").as_deref() == Some("plain") {
+        return;
+    }
+    if factory().is_some() {
+        return then.emit(());
+    }
+    dom::fetch_script("editor.js", move || {
+        if factory().is_some() {
+            then.emit(());
+        }
+    });
+}
+
+fn put(object: &Object, name: &str, value: &JsValue) {
+    let _ = Reflect::set(object, &name.into(), value);
+}
+
+fn list(words: &[&str]) -> JsValue {
+    words.iter().map(|word| JsValue::from_str(word)).collect::<Array>().into()
+}
+
+impl Rich {
+    /// An editor in `host`; none if its file is not there.
+    pub fn mount(host: &Element, text: &str, label: &str, on: On) -> Option<Rich> {
+        let factory = factory()?;
+        let options = Object::new();
+        put(&options, "text", &text.into());
+        put(&options, "label", &label.into());
+        let On { edit, apply, fix } = on;
+        let calls: [(&str, JsValue); 5] = [
+            ("edit", Closure::<dyn Fn(String)>::new(move |text| edit.emit(text)).into_js_value()),
+            ("apply", Closure::<dyn Fn()>::new(move || apply.emit(())).into_js_value()),
+            (
+                "fix",
+                Closure::<dyn Fn(usize, usize, usize, String)>::new(move |line, from, to, word| fix.emit((line, (from, to), word)))
+                    .into_js_value(),
+            ),
+            ("offers", Closure::<dyn Fn(String, usize, usize) -> JsValue>::new(offers).into_js_value()),
+            ("about", Closure::<dyn Fn(String, usize, usize) -> JsValue>::new(about).into_js_value()),
+        ];
+        for (name, call) in &calls {
+            put(&options, name, call);
+        }
+        let mount: Function = Reflect::get(&factory, &"mount".into()).ok()?.dyn_into().ok()?;
+        let handle = mount.call2(&factory, host, &options).ok()?;
+        Some(Rich { handle, _kept: calls.into_iter().map(|(_, call)| call).collect() })
+    }
+
+    fn call(&self, name: &str, arguments: &[JsValue]) {
+        if let Ok(function) = Reflect::get(&self.handle, &name.into())
+            && let Some(function) = function.dyn_ref::<Function>()
+        {
+            let _ = function.apply(&self.handle, &arguments.iter().collect::<Array>());
+        }
+    }
+
+    /// Another text.
+    pub fn set(&self, text: &str) {
+        self.call("set", &[text.into()]);
+    }
+
+    /// The focus, with a selection.
+    pub fn select(&self, from: usize, to: usize) {
+        self.call("select", &[from.into(), to.into()]);
+    }
+
+    /// What is wrong, which lines differ from what was applied, and whether this was found while typing.
+    pub fn tell(&self, diagnostics: &[Diagnostic], hot: &[usize], live: bool) {
+        let all: Array = diagnostics
+            .iter()
+            .map(|diagnostic| {
+                let one = Object::new();
+                put(&one, "line", &diagnostic.line.into());
+                put(&one, "columns", &Array::of2(&diagnostic.columns.0.into(), &diagnostic.columns.1.into()));
+                put(&one, "message", &diagnostic.message.as_str().into());
+                put(&one, "error", &diagnostic.error.into());
+                put(&one, "fix", &diagnostic.fix.as_deref().into());
+                one
+            })
+            .collect();
+        let hot: Array = hot.iter().map(|line| JsValue::from(*line)).collect();
+        self.call("tell", &[all.into(), hot.into(), live.into()]);
+    }
+}
+
+impl Drop for Rich {
+    fn drop(&mut self) {
+        self.call("destroy", &[]);
+    }
+}
+
+fn offers(text: String, line: usize, column: usize) -> JsValue {
+    assist::offers(&text, line, column).iter().map(|offer| list(&[&offer.name, &offer.detail, offer.tail])).collect::<Array>().into()
+}
+
+fn about(text: String, line: usize, column: usize) -> JsValue {
+    match assist::about(&text, line, column) {
+        Some((path, kind)) => list(&[&path, &kind]),
+        None => Array::new().into(),
+    }
+}

@@ -1,0 +1,124 @@
+//! What one does with time besides playing it: stop it where a condition holds, and compare two instants.
+
+use super::dom::icon;
+use super::editor::change;
+use crate::app::breakpoint::{Breakpoint, COMMON};
+use crate::app::changes::Change;
+use crate::app::format::{clock, count};
+use crate::app::state::{Instant, Msg as Do, Stop};
+use crate::engine::Op;
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlInputElement, SubmitEvent};
+use yew::prelude::*;
+
+/// Which of the two is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// Where the clock stops.
+    Breaks,
+    /// What differs.
+    Compare,
+}
+
+/// What the panel shows.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// Which.
+    pub tool: Tool,
+    /// The conditions.
+    pub breakpoints: Vec<Breakpoint>,
+    /// What is wrong with the last one.
+    pub misread: String,
+    /// Where the clock has stopped.
+    pub stopped: Option<Stop>,
+    /// A and B.
+    pub instants: [Option<Rc<Instant>>; 2],
+    /// What differs between them.
+    pub difference: Option<Rc<Vec<Change>>>,
+    /// What a button does.
+    pub on: Callback<Do>,
+    /// To be closed.
+    pub on_close: Callback<()>,
+}
+
+/// More objects than this are counted, not listed.
+const MOST: usize = 100;
+
+/// The panel.
+#[component]
+pub fn Tools(props: &Props) -> Html {
+    let title = match props.tool {
+        Tool::Breaks => "Pause when",
+        Tool::Compare => "Compare two instants",
+    };
+    html! {
+        <section class="tools" role="dialog" aria-label={title}>
+            <div class="row"><h2>{ title }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label="Close" onclick={props.on_close.reform(|_: MouseEvent| ())}>{ icon("i-cross", 14) }</button></div>
+            { if props.tool == Tool::Breaks { breaks(props) } else { compare(props) } }
+        </section>
+    }
+}
+
+fn send(props: &Props, msg: Do) -> Callback<MouseEvent> {
+    let on = props.on.clone();
+    Callback::from(move |_| on.emit(msg.clone()))
+}
+
+fn breaks(props: &Props) -> Html {
+    let on = props.on.clone();
+    let onsubmit = Callback::from(move |event: SubmitEvent| {
+        event.prevent_default();
+        let field = event.target_dyn_into::<web_sys::Element>().and_then(|form| form.query_selector("input").ok().flatten());
+        if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
+            on.emit(Do::Break(field.value()));
+            field.set_value("");
+        }
+    });
+    html! {
+        <>
+            if let Some(stop) = &props.stopped {
+                <p class="hit"><b class="mono">{ clock(stop.at) }</b>{ " " }{ &stop.text }<small>{ &stop.words }</small></p>
+            }
+            <ul class="set">{ for props.breakpoints.iter().enumerate().map(|(at, breakpoint)| html! {
+                <li class="row"><span class="mono grow">{ &breakpoint.text }</span><button type="button" class="btn ghost icon" aria-label={format!("Remove {}", breakpoint.text)} onclick={send(props, Do::Unbreak(at))}>{ icon("i-cross", 12) }</button></li>
+            }) }</ul>
+            <form class="row" onsubmit={onsubmit}>
+                <input type="text" class="filter grow mono" aria-label="Condition" placeholder="pod/web-0 condition=Ready" spellcheck="false" autocomplete="off" autocapitalize="off" />
+                <button type="submit" class="btn sm">{ "Add" }</button>
+            </form>
+            if !props.misread.is_empty() { <p class="bad" role="alert">{ &props.misread }</p> }
+            <p class="row wrap common">{ for COMMON.iter().filter(|text| !props.breakpoints.iter().any(|set| set.text == **text)).map(|text| html! {
+                <button type="button" class="pill mono" onclick={send(props, Do::Break((*text).into()))}>{ icon("i-plus", 12) }{ *text }</button>
+            }) }</p>
+        </>
+    }
+}
+
+fn compare(props: &Props) -> Html {
+    let mark = |second: bool| {
+        let name = if second { "B" } else { "A" };
+        let at = props.instants[usize::from(second)].as_ref();
+        let words = at.map_or("not set".to_string(), |instant| format!("{} · branch {}", clock(instant.at), instant.branch));
+        html! { <div class="row"><button type="button" class="btn sm" onclick={send(props, Do::Mark(second))}>{ format!("Mark {name}") }<kbd>{ name.to_lowercase() }</kbd></button><span class="mono dim">{ words }</span></div> }
+    };
+    let list = props.difference.as_ref().map(|all| {
+        let of = |op: Op| count(all.iter().filter(|change| change.op == op).count());
+        html! {
+            <>
+                <p class="sum">{ format!("{} created, {} deleted, {} changed", of(Op::Added), of(Op::Deleted), of(Op::Modified)) }</p>
+                <ul class="changes" tabindex="0" aria-label="What differs">{ for all.iter().take(MOST).map(change) }</ul>
+                if all.len() > MOST { <p class="dim">{ format!("and {} more", count(all.len() - MOST)) }</p> }
+            </>
+        }
+    });
+    html! {
+        <>
+            { mark(false) }{ mark(true) }
+            { for list }
+            if props.instants.iter().any(Option::is_some) {
+                <button type="button" class="btn sm ghost" onclick={send(props, Do::Unmark)}>{ "Clear both" }</button>
+            }
+        </>
+    }
+}

@@ -1,0 +1,196 @@
+// Saves the diagram that is shown, as SVG or PNG. Loaded when somebody asks for it. The picture stands alone: colours are
+// written out, fonts are named by their families, texts are texts.
+(function () {
+  'use strict';
+  const NS = 'http://www.w3.org/2000/svg';
+  const make = (name, attributes, parent) => {
+    const element = document.createElementNS(NS, name);
+    for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== '') element.setAttribute(key, value);
+    if (parent) parent.append(element);
+    return element;
+  };
+  const round = (x) => Math.round(x * 100) / 100;
+  const clear = (colour) => !colour || colour === 'none' || colour === 'transparent' || /,\s*0\)$|\/\s*0\)$/.test(colour);
+  const canvas = document.createElement('canvas').getContext('2d');
+
+  function picture(world) {
+    const zoom = new DOMMatrix(getComputedStyle(world).transform).a || 1;
+    const origin = world.getBoundingClientRect();
+    const place = (rect) => ({
+      x: round((rect.left - origin.left) / zoom), y: round((rect.top - origin.top) / zoom),
+      w: round(rect.width / zoom), h: round(rect.height / zoom),
+    });
+    const edges = world.querySelector('svg.edges');
+    const [width, height] = [Number(edges.getAttribute('width')), Number(edges.getAttribute('height'))];
+    const root = make('svg', { xmlns: NS, width, height, viewBox: `0 0 ${width} ${height}`, role: 'img' });
+    make('title', {}, root).textContent = world.getAttribute('aria-label');
+    make('rect', { width, height, fill: getComputedStyle(document.documentElement).getPropertyValue('--bg').trim() }, root);
+
+    function box(element, style, into) {
+      const { x, y, w, h } = place(element.getBoundingClientRect());
+      const image = style.backgroundImage;
+      const fill = clear(style.backgroundColor) && image.includes('gradient') ? /(rgba?\([^)]*\)|color\([^)]*\))/.exec(image)?.[1] : style.backgroundColor;
+      const radius = Math.min(parseFloat(style.borderTopLeftRadius) || 0, w / 2, h / 2);
+      const sides = ['Top', 'Right', 'Bottom', 'Left'].map((side) => [parseFloat(style[`border${side}Width`]), style[`border${side}Color`], style[`border${side}Style`]]);
+      const [line, colour, kind] = sides[0];
+      const whole = line > 0 && sides.every((side) => side[0] === line && side[1] === colour) && !clear(colour);
+      if (!clear(fill) || whole) {
+        const half = whole ? line / 2 : 0;
+        make('rect', {
+          x: x + half, y: y + half, width: Math.max(w - 2 * half, 0), height: Math.max(h - 2 * half, 0), rx: radius || null,
+          fill: clear(fill) ? 'none' : fill, stroke: whole ? colour : null, 'stroke-width': whole ? line : null,
+          'stroke-dasharray': whole && kind === 'dashed' ? '4 3' : null,
+        }, into);
+      }
+      if (whole) return;
+      const ends = [[x, y, x + w, y], [x + w, y, x + w, y + h], [x, y + h, x + w, y + h], [x, y, x, y + h]];
+      sides.forEach(([wide, stroke], at) => {
+        if (wide > 0 && !clear(stroke)) make('line', { x1: ends[at][0], y1: ends[at][1], x2: ends[at][2], y2: ends[at][3], stroke, 'stroke-width': wide }, into);
+      });
+    }
+
+    /** Text as it stands: a line each, cut where the page cuts it. */
+    function words(node, into) {
+      const parent = node.parentElement;
+      const style = getComputedStyle(parent);
+      const range = document.createRange();
+      const text = node.data;
+      if (!text.trim()) return;
+      range.selectNodeContents(node);
+      const whole = range.getClientRects();
+      const lines = whole.length === 1 ? [{ text, rect: whole[0] }] : [];
+      for (let at = 0; at < text.length && whole.length > 1; at++) {
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        const rect = range.getClientRects()[0];
+        if (!rect || (!rect.width && !/\S/.test(text[at]))) continue;
+        const last = lines[lines.length - 1];
+        if (last && Math.abs(last.rect.top - rect.top) < 2) last.text += text[at];
+        else lines.push({ text: text[at], rect });
+      }
+      canvas.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+      let clip = Infinity;
+      for (let around = parent; around && around !== world; around = around.parentElement) {
+        if (getComputedStyle(around).overflowX !== 'visible') clip = Math.min(clip, around.getBoundingClientRect().right);
+      }
+      for (const { text: line, rect } of lines) {
+        if (!line.trim()) continue;
+        const room = (clip - rect.left) / zoom + 1;
+        const spacing = parseFloat(style.letterSpacing) || 0;
+        const wide = (words) => canvas.measureText(words).width + spacing * words.length;
+        let shown = line;
+        if (rect.right > clip + 1 && wide(shown) > room) {
+          while (shown && wide(`${shown}…`) > room) shown = shown.slice(0, -1);
+          shown += '…';
+        }
+        const at = place(rect);
+        make('text', {
+          x: at.x, y: round(at.y + at.h / 2), 'dominant-baseline': 'central', fill: style.color, 'font-family': style.fontFamily,
+          'font-size': style.fontSize, 'font-weight': style.fontWeight === '400' ? null : style.fontWeight, 'letter-spacing': spacing ? `${round(spacing)}px` : null, 'xml:space': 'preserve',
+        }, into).textContent = shown;
+      }
+    }
+
+    const SHAPE = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'stroke-linejoin', 'opacity'];
+    /** A drawing within the page: its shapes with what the style sheets say of them. */
+    function drawing(element, into) {
+      const at = place(element.getBoundingClientRect());
+      const group = make('g', { transform: `translate(${at.x} ${at.y})` }, into);
+      copy(element, group);
+    }
+    function copy(from, into) {
+      for (const child of from.children) {
+        const style = getComputedStyle(child);
+        if (style.display === 'none' || /^(title|clippath|defs)$/i.test(child.tagName)) continue;
+        if (child.tagName === 'use') {
+          symbol(child, into);
+          continue;
+        }
+        const clone = make(child.tagName, {}, into);
+        for (const { name, value } of child.attributes) if (!/^(class|style|id)$/.test(name)) clone.setAttribute(name, value);
+        for (const name of SHAPE) {
+          const value = style.getPropertyValue(name);
+          if (value && !(name === 'opacity' && value === '1') && !(name === 'stroke-dasharray' && value === 'none')) clone.setAttribute(name, value);
+        }
+        if (child.tagName === 'text') {
+          for (const name of ['font-family', 'font-size', 'font-weight']) clone.setAttribute(name, style.getPropertyValue(name));
+          clone.textContent = child.textContent;
+        } else copy(child, clone);
+      }
+    }
+    /** An icon of the sprite, written out. */
+    let clips = 0;
+    function symbol(use, into) {
+      const source = document.querySelector(use.getAttribute('href'));
+      if (!source) return;
+      const owner = use.ownerSVGElement;
+      const style = getComputedStyle(use);
+      const own = use.hasAttribute('width') ? use : owner;
+      const nested = make('svg', {
+        x: use.getAttribute('x'), y: use.getAttribute('y'), width: own.getAttribute('width'), height: own.getAttribute('height'),
+        viewBox: source.getAttribute('viewBox'),
+      }, into);
+      const tokens = getComputedStyle(use);
+      const number = (clips += 1);
+      const resolve = (text) => text.replace(/currentColor/g, style.color).replace(/var\((--[\w-]+)\)/g, (_, name) => tokens.getPropertyValue(name).trim())
+        .replace(/#(cp-[\w-]+)/g, `#$1-${number}`);
+      const write = (from, to) => {
+        for (const child of from.children) {
+          const clone = make(child.tagName, {}, to);
+          for (const { name, value } of child.attributes) {
+            if (name === 'style') for (const rule of value.split(';')) { const [key, ...rest] = rule.split(':'); if (rest.length) clone.setAttribute(key.trim(), resolve(rest.join(':').trim())); }
+            else clone.setAttribute(name, name === 'id' ? `${value}-${number}` : resolve(value));
+          }
+          write(child, clone);
+        }
+      };
+      write(source, nested);
+    }
+
+    function walk(element, into) {
+      const style = getComputedStyle(element);
+      if (style.display === 'none' || style.visibility === 'hidden' || element.matches('.vh, .ghost')) return;
+      const opacity = parseFloat(style.opacity);
+      if (opacity === 0) return;
+      const layer = opacity < 1 ? make('g', { opacity }, into) : into;
+      if (element instanceof SVGSVGElement) return drawing(element, layer);
+      if (element instanceof HTMLCanvasElement) {
+        const { x, y, w, h } = place(element.getBoundingClientRect());
+        if (w && h) make('image', { x, y, width: w, height: h, href: element.toDataURL() }, layer);
+        return;
+      }
+      if (element !== world) box(element, style, layer);
+      for (const child of element.childNodes) {
+        if (child.nodeType === Node.TEXT_NODE) words(child, layer);
+        else if (child.nodeType === Node.ELEMENT_NODE) walk(child, layer);
+      }
+    }
+    walk(world, root);
+    return { text: new XMLSerializer().serializeToString(root), width, height };
+  }
+
+  function save(blob, name) {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  /** Saves what is in `#stage`. */
+  window.loopscopeExport = function (form, name) {
+    const world = document.querySelector('#stage .world');
+    if (!world) return;
+    const { text, width, height } = picture(world);
+    if (form === 'SVG') return save(new Blob([text], { type: 'image/svg+xml' }), `${name}.svg`);
+    const image = new Image();
+    image.onload = () => {
+      const scale = Math.min(2, 8000 / Math.max(width, height));
+      const sheet = document.createElement('canvas');
+      [sheet.width, sheet.height] = [width * scale, height * scale];
+      sheet.getContext('2d').drawImage(image, 0, 0, sheet.width, sheet.height);
+      sheet.toBlob((blob) => save(blob, `${name}.png`));
+    };
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  };
+})();

@@ -1,0 +1,104 @@
+import { expect, test } from '@playwright/test';
+import AxeBuilder from '@axe-core/playwright';
+import { readFileSync } from 'node:fs';
+
+const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
+
+async function open(page, query = '?lang=zh&editor=plain') {
+  const problems = [];
+  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.goto(`index.html${query}`);
+  await page.waitForFunction(() => window.loopscope?.ready);
+  return problems;
+}
+
+/** Runs of three English words that are left on the page, where the page itself speaks. */
+const english = (page) => page.evaluate(() => {
+  const others = '.mono, pre, code, textarea, .host, .yaml, [lang], .pod b, .card .hd b, .events';
+  const found = new Set();
+  const look = (text) => { for (const run of text.match(/\b[A-Za-z]?[a-z]+(?: [a-z]{2,}){2,}/g) ?? []) found.add(run); };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const parent = walker.currentNode.parentElement;
+    if (!parent.closest(others) && parent.closest('#app') && !parent.closest('symbol')) look(walker.currentNode.data);
+  }
+  for (const element of document.querySelectorAll('#app [aria-label], #app [title], #app [placeholder]')) {
+    if (element.closest('.mono, textarea')) continue;
+    for (const name of ['aria-label', 'title', 'placeholder']) if (!/^kubectl /.test(element.getAttribute(name) ?? '')) look(element.getAttribute(name) ?? '');
+  }
+  // What the scheduler says is quoted word for word.
+  return [...found].filter((run) => !/nodes are available|claims to deallocate|helpful for scheduling/.test(run));
+});
+
+test('the page speaks Chinese where it is asked for, and names stay as they are', async ({ page }) => {
+  const problems = await open(page);
+  await expect(page.getByRole('button', { name: '应用' })).toBeVisible();
+  await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN');
+  await expect(page.locator('.c-head h1')).toHaveText('归属');
+  await expect(page.locator('.c-head .pill').first()).toContainText('所有 Pod 都已就绪');
+  await expect(page.locator('.item[data-kind="Deployment"]')).toContainText('nginx-deployment');
+  await page.locator('.item[data-kind="Pod"]').first().click();
+  await expect(page.locator('.why li').first()).toContainText('变为就绪');
+  await expect(page.locator('.why')).toContainText('2 个 Pod 中有 0 个');
+  expect(problems).toEqual([]);
+});
+
+test('the switch changes the language at once, both ways, and is remembered', async ({ page }) => {
+  await open(page, '?editor=plain');
+  await page.getByRole('button', { name: '中文' }).click();
+  await expect(page.locator('#manifest h2')).toHaveText('清单');
+  await expect(page.locator('#step')).toHaveAttribute('aria-label', '前进一次调谐');
+  await page.getByRole('tab', { name: '节点' }).click();
+  await expect(page.locator('.c-head h1')).toHaveText('节点');
+  await page.reload();
+  await expect(page.locator('#manifest h2')).toHaveText('清单');
+  await page.getByRole('button', { name: 'English' }).click();
+  await expect(page.locator('#manifest h2')).toHaveText('Manifest');
+  await expect(page.locator('#step')).toHaveAttribute('aria-label', 'One reconcile on');
+  await page.getByRole('tab', { name: 'Storage' }).click();
+  await expect(page.locator('.c-head h1')).toHaveText('Storage');
+});
+
+test.describe('a Chinese browser', () => {
+  test.use({ locale: 'zh-CN' });
+  test('gets the Chinese page', async ({ page }) => {
+    await open(page, '');
+    await expect(page.locator('#manifest h2')).toHaveText('清单');
+    await expect(page.getByRole('textbox', { name: /清单/ })).toBeVisible();
+  });
+});
+
+for (const [name, steps] of [['deployment', 5], ['network', 8], ['statefulset', 8], ['unschedulable', 3], ['jobs', 20], ['daemonset', 6], ['autoscaler', 20]]) {
+  test(`no sentence stays English: ${name}`, async ({ page }) => {
+    await open(page);
+    await expect(page.locator('#manifest h2')).toHaveText('清单');
+    await page.evaluate((text) => loopscope.load(text), example(name));
+    await page.evaluate(() => { loopscope.pause(); document.activeElement?.blur(); });
+    for (let i = 0; i < steps; i++) await page.keyboard.press('.');
+    const left = new Set();
+    for (const view of '123456') {
+      await page.keyboard.press(view);
+      await page.waitForTimeout(60);
+      const item = page.locator('.item[role="button"]:not(.ghost):not([data-kind="Loop"])').first();
+      if (await item.count() && view !== '6') await item.click({ position: { x: 6, y: 6 }, force: true });
+      for (const tab of ['概要', '事件', '原因']) await page.getByRole('tab', { name: tab }).click();
+      for (const run of await english(page)) left.add(run);
+    }
+    await page.keyboard.press('?');
+    for (const run of await english(page)) left.add(run);
+    await page.keyboard.press('Escape');
+    await page.locator('#break').click();
+    for (const run of await english(page)) left.add(run);
+    expect([...left]).toEqual([]);
+  });
+}
+
+test('axe finds nothing serious in Chinese', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await open(page);
+  await expect(page.locator('#manifest h2')).toHaveText('清单');
+  await page.waitForTimeout(500);
+  const found = await new AxeBuilder({ page }).analyze();
+  expect(found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join('; ')}`)).toEqual([]);
+});

@@ -1,0 +1,71 @@
+import { expect, test } from '@playwright/test';
+import { readFileSync } from 'node:fs';
+
+const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
+
+async function open(page, query = '') {
+  await page.goto(`index.html?editor=plain${query}`);
+  await page.waitForFunction(() => window.loopscope?.ready);
+}
+
+test('what settles and what fails is said in a sentence, and not too often', async ({ page }) => {
+  await open(page);
+  await expect(page.locator('#notice')).toHaveAttribute('aria-live', 'polite');
+  await page.evaluate(() => {
+    window.said = [];
+    let last = '';
+    const look = () => {
+      const now = document.getElementById('notice').textContent;
+      if (now !== last) window.said.push([performance.now(), (last = now)]);
+    };
+    new MutationObserver(look).observe(document.getElementById('notice'), { childList: true, characterData: true, subtree: true });
+    loopscope.speed(5);
+  });
+  await expect(page.locator('#notice')).toHaveText(/^Settled at 00:0\d\.\d+: All Pods are Ready$/);
+  await page.evaluate(() => loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:nonexistent'));
+  await expect(page.locator('#notice')).toHaveText(/kubelet node-\d: Pod .*(ErrImagePull|ImagePullBackOff)/);
+  await page.waitForTimeout(4000);
+  const said = await page.evaluate(() => window.said);
+  expect(said.length).toBeGreaterThan(2);
+  const gaps = said.slice(1).map(([at], index) => at - said[index][0]);
+  // The answer to the command itself comes at once; what the simulation says waits two seconds.
+  expect(gaps.filter((gap) => gap < 1900).length).toBeLessThanOrEqual(2);
+});
+
+for (const [view, name, words] of [[1, 'network', 'StatefulSet web, 3 desired'], [2, 'network', 'Node node-1, ready'], [3, 'network', 'Cluster DNS, '],
+  [4, 'statefulset', 'PersistentVolumeClaim www-web-0'], [5, 'deployment', 'Deployment nginx-deployment'], [6, 'deployment', 'deployment-controller']]) {
+  test(`the diagram ${view} is read as a list, and its objects can be chosen there`, async ({ page }) => {
+    await open(page);
+    await page.evaluate((text) => { loopscope.load(text); loopscope.pause(); document.activeElement?.blur(); }, example(name));
+    for (let i = 0; i < 8; i++) await page.keyboard.press('.');
+    await page.keyboard.press(String(view));
+    expect((await page.locator('.world').getAttribute('aria-label')).length).toBeGreaterThan(20);
+    await page.getByRole('button', { name: 'Show as list' }).click();
+    const list = page.locator('.aslist');
+    await expect(list).toContainText(words);
+    if (view === 1) {
+      expect(new Set(await list.locator('li').evaluateAll((all) => all.map((one) => one.ariaLevel)))).toEqual(new Set(['1', '2', '3']));
+      const row = list.getByRole('button', { name: /^Pod web-1/ });
+      await row.focus();
+      await page.keyboard.press('Enter');
+      await expect(page.locator('.i-head')).toContainText('web-1');
+    }
+  });
+}
+
+test('when the simulator stops, that is said, and the text stays', async ({ page }) => {
+  await open(page, '&test=stop');
+  const text = example('statefulset');
+  await page.getByRole('textbox', { name: /Manifest/ }).fill(text);
+  await page.waitForTimeout(900);
+  await page.evaluate(() => { try { loopscope.stop(); } catch { /* the module has trapped */ } });
+  const box = page.locator('.stopped');
+  await expect(box).toHaveAttribute('role', 'alert');
+  await expect(box).toContainText(/The simulator stopped at 00:/);
+  await expect(box.getByRole('button', { name: 'Copy report' })).toBeVisible();
+  await expect(page.getByRole('textbox', { name: /Manifest/ })).toHaveValue(text);
+  await expect(page.locator('.item[data-kind="Deployment"]')).toBeVisible();
+  await box.getByRole('button', { name: 'Restart' }).click();
+  await page.waitForFunction(() => window.loopscope?.ready);
+  expect(await page.evaluate(() => loopscope.manifest())).toBe(text);
+});

@@ -1,0 +1,110 @@
+import { expect, test } from '@playwright/test';
+import { readFileSync } from 'node:fs';
+
+const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
+const item = (page, kind, name = '') => page.locator(`.item[data-kind="${kind}"]:not(.ghost)${name && `[data-name="${name}"]`}`);
+
+async function open(page, text, seconds = 10) {
+  const problems = [];
+  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  await page.goto('index.html?editor=plain');
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await page.evaluate((text) => { if (text) loopscope.load(text); loopscope.pause(); }, text);
+  await page.evaluate(() => document.activeElement?.blur());
+  for (let i = 0; i < seconds; i++) await page.keyboard.press('.');
+  return problems;
+}
+
+test('a card says what an object is and why it last changed, by pointer and by keyboard', async ({ page }) => {
+  await open(page);
+  const card = page.locator('.hover');
+  await item(page, 'Pod').first().hover();
+  await expect(card).toContainText('Pod on node-');
+  await expect(card).toContainText('became Ready');
+  await expect(card).toContainText('kubelet');
+  await page.mouse.move(5, 5);
+  await expect(card).toHaveCount(0);
+  await item(page, 'Deployment').focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(card).toContainText('ReplicaSet');
+  await expect(card).toContainText('0 of 2 Pods exist');
+  await page.keyboard.press('Escape');
+  await expect(card).toHaveCount(0);
+  // It stays within the stage wherever its object stands.
+  for (const at of [0, 1]) {
+    await item(page, 'Pod').nth(at).hover();
+    const [inner, outer] = [await card.boundingBox(), await page.locator('#stage').boundingBox()];
+    expect(inner.x >= outer.x && inner.y >= outer.y && inner.x + inner.width <= outer.x + outer.width && inner.y + inner.height <= outer.y + outer.height).toBe(true);
+  }
+});
+
+test('one Pod among many cells has its card too', async ({ page }) => {
+  await open(page, example('deployment').replace('replicas: 2', 'replicas: 60'), 12);
+  const cells = page.locator('.cells canvas').first();
+  const box = await cells.boundingBox();
+  await page.mouse.move(box.x + 3, box.y + 3);
+  await page.mouse.move(box.x + 4, box.y + 4);
+  await expect(page.locator('.hover')).toContainText('Pod on node-');
+});
+
+for (const [form, scheme, view, name] of [['SVG', 'light', 1, 'network'], ['PNG', 'dark', 4, 'statefulset'], ['SVG', 'dark', 6, 'deployment']]) {
+  test(`the picture is saved as ${form}, ${scheme}, view ${view}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme: scheme });
+    const problems = await open(page, example(name));
+    await page.keyboard.press(String(view));
+    await page.locator('#export').click();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: form }).click()]);
+    expect(download.suggestedFilename()).toMatch(new RegExp(`^loopscope-(ownership|storage|loops)-00-10\\.\\d+\\.${form.toLowerCase()}$`));
+    const bytes = readFileSync(await download.path());
+    if (form === 'PNG') {
+      expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+      const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+      expect(width).toBeGreaterThan(600);
+      expect(height).toBeGreaterThan(400);
+      // More than a plain sheet.
+      expect(bytes.length).toBeGreaterThan(15_000);
+    } else {
+      const text = bytes.toString();
+      const wrong = await page.evaluate((text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')?.textContent ?? '', text);
+      expect(wrong).toBe('');
+      expect(text).not.toMatch(/var\(|currentColor|<script|href="#i-|class=/);
+      expect(text).toContain(view === 6 ? 'API server' : 'StatefulSet');
+      expect(text).toContain('font-family=');
+    }
+    expect(problems).toEqual([]);
+  });
+}
+
+test('a map appears when the diagram no longer fits, and leads through it', async ({ page }) => {
+  await open(page, example('network'));
+  const map = page.locator('.minimap');
+  await page.getByRole('button', { name: 'Fit everything' }).click();
+  for (let i = 0; i < 5; i++) await page.getByRole('button', { name: 'Zoom in' }).click();
+  await expect(map).toBeVisible();
+  const where = () => page.locator('.world').evaluate((world) => new DOMMatrix(getComputedStyle(world).transform).e);
+  const box = await map.boundingBox();
+  await page.mouse.click(box.x + 4, box.y + 4);
+  await page.waitForTimeout(500);
+  const left = await where();
+  await page.mouse.click(box.x + box.width - 4, box.y + 4);
+  await page.waitForTimeout(500);
+  expect(await where()).toBeLessThan(left - 200);
+  await page.getByRole('button', { name: 'Fit everything' }).click();
+  for (let i = 0; i < 3; i++) await page.getByRole('button', { name: 'Zoom out' }).click();
+  await expect(map).toHaveCount(0);
+});
+
+test('nothing is covered by the controls, also where the stage is low', async ({ page }) => {
+  await open(page, example('deployment').replace('replicas: 2', 'replicas: 4'));
+  for (const size of [[720, 450], [820, 500], [1024, 600]]) {
+    await page.setViewportSize({ width: size[0], height: size[1] });
+    await page.waitForTimeout(600);
+    const zoom = page.locator('.zoom');
+    if (!(await zoom.count())) continue;
+    const over = await zoom.boundingBox();
+    for (const box of await item(page, 'Pod').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()))) {
+      const apart = box.right <= over.x || box.left >= over.x + over.width || box.bottom <= over.y || box.top >= over.y + over.height;
+      expect(apart, `${size}: ${JSON.stringify([box, over])}`).toBe(true);
+    }
+  }
+});
