@@ -557,26 +557,13 @@ impl State {
             Msg::Namespace(namespace) => self.namespace = namespace,
             Msg::Filter(words) => self.filter = words,
             Msg::Settle => (self.playing, self.settling) = (false, true),
-            Msg::Break(text) => match Breakpoint::parse(&text) {
-                Ok(new) => {
-                    self.misread.clear();
-                    self.breakpoints.retain(|old| *old != new);
-                    self.breakpoints.push(new);
-                }
-                Err(words) => self.misread = words,
-            },
+            Msg::Break(text) => self.stop_at(&text),
             Msg::Unbreak(at) => {
                 if at < self.breakpoints.len() {
                     self.breakpoints.remove(at);
                 }
             }
-            Msg::Mark(second) => {
-                let instant = Instant { at: self.run.now(), branch: self.run.branches().0, objects: self.run.objects() };
-                self.instants[usize::from(second)] = Some(Rc::new(instant));
-                if let [Some(a), Some(b)] = &self.instants {
-                    self.difference = Some(Rc::new(changes::between(&a.objects, &b.objects, DETAIL)));
-                }
-            }
+            Msg::Mark(second) => self.mark(usize::from(second)),
             Msg::Unmark => (self.instants, self.difference) = ([None, None], None),
             Msg::Beside(number) => self.put_beside(number),
             Msg::Loop(name) => self.chosen = if self.chosen == name { None } else { name },
@@ -612,11 +599,37 @@ impl State {
         }
     }
 
+    #[inline(never)]
+    fn stop_at(&mut self, text: &str) {
+        match Breakpoint::parse(text) {
+            Ok(new) => {
+                self.misread.clear();
+                self.breakpoints.retain(|old| *old != new);
+                self.breakpoints.push(new);
+            }
+            Err(words) => self.misread = words,
+        }
+    }
+
+    #[inline(never)]
+    fn mark(&mut self, which: usize) {
+        let instant = Instant { at: self.run.now(), branch: self.run.branches().0, objects: self.run.objects() };
+        self.instants[which] = Some(Rc::new(instant));
+        if let [Some(a), Some(b)] = &self.instants {
+            self.difference = Some(Rc::new(changes::between(&a.objects, &b.objects, DETAIL)));
+        }
+    }
+
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> bool {
         if self.breakpoints.is_empty() {
             return self.run.advance(to, budget);
         }
+        self.advance_watched(to, budget)
+    }
+
+    #[inline(never)]
+    fn advance_watched(&mut self, to: Time, budget: usize) -> bool {
         for _ in 0..budget {
             let before = self.run.happened();
             let done = self.run.advance(to, 1);
@@ -649,6 +662,7 @@ impl State {
         true
     }
 
+    #[inline(never)]
     fn put_beside(&mut self, number: Option<u32>) {
         if let Some(other) = self.beside.take() {
             self.run.keep(&other.run);
@@ -662,6 +676,11 @@ impl State {
 
     /// Brings the branch beside this one to the same instant, with a budget of tasks. True when it is there.
     pub fn follow(&mut self, budget: usize) -> bool {
+        self.beside.is_none() || self.follow_other(budget)
+    }
+
+    #[inline(never)]
+    fn follow_other(&mut self, budget: usize) -> bool {
         let Some(other) = &mut self.beside else { return true };
         if !self.run.branches().1.contains(&other.run.branches().0) {
             self.beside = None;
@@ -685,6 +704,7 @@ impl State {
 
     /// What is worth saying aloud while the clock runs: a failure, that all is settled, and, if `all` is asked for, the newest
     /// decision. True when there is something new.
+    #[inline(never)]
     pub fn speak(&mut self, all: bool) -> bool {
         let (happened, turns, settled) = (self.run.happened(), self.run.turns, self.run.sim().last_change());
         if self.heard.1 != turns || self.heard.0 > happened {
@@ -726,6 +746,11 @@ impl State {
 
     /// Goes on with the trial of the text by one document. True when it has just been finished.
     pub fn try_on(&mut self) -> bool {
+        self.trial.is_some() && self.try_next()
+    }
+
+    #[inline(never)]
+    fn try_next(&mut self) -> bool {
         let Some(plan) = self.trial.as_mut().and_then(Trial::step) else { return false };
         self.trial = None;
         self.diagnostics = plan.diagnostics.clone();

@@ -275,7 +275,7 @@ impl Component for Editor {
                         { for props.diagnostics.iter().map(|diagnostic| html! { <li class="vh">{ format!("Line {}: {}", diagnostic.line, diagnostic.message) }</li> }) }
                     </ul>
                 }
-                { self.plan(ctx) }
+                if let Some(plan) = &props.plan { { self.plan(ctx, plan) } }
                 <div class="p-foot">
                     <button type="button" class="btn primary" id="apply" onclick={apply}>{ "Apply" }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
                     <button type="button" class="btn" onclick={revert}>{ "Reset" }</button>
@@ -296,6 +296,20 @@ impl Component for Editor {
         {
             area.set_value(&props.text);
         }
+        self.told(props);
+    }
+}
+
+impl Editor {
+    /// Tells the code editor what it does not know yet.
+    fn told(&mut self, props: &Props) {
+        if self.rich.is_some() {
+            self.tell(props);
+        }
+    }
+
+    #[inline(never)]
+    fn tell(&mut self, props: &Props) {
         if let Some(rich) = &self.rich {
             if self.held != props.text {
                 rich.set(&props.text);
@@ -318,6 +332,7 @@ const LABEL: &str = "Manifest, YAML. Tab indents; press Escape, then Tab, to lea
 const AFTER: u32 = 1_500;
 
 /// The text with a word of a line in the place of another.
+#[inline(never)]
 fn replaced(text: &str, line: usize, (from, to): (usize, usize), word: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')
@@ -334,6 +349,7 @@ fn replaced(text: &str, line: usize, (from, to): (usize, usize), word: &str) -> 
     lines.join("\n")
 }
 
+#[inline(never)]
 fn dropped(ctx: &Context<Editor>, event: &DragEvent) {
     let file = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0));
     if let Some(file) = file {
@@ -359,6 +375,7 @@ impl Editor {
     }
 
     /// The code editor in the place of the text area, with its focus and selection.
+    #[inline(never)]
     fn enrich(&mut self, ctx: &Context<Self>) -> bool {
         let Some(host) = self.host.cast::<web_sys::Element>().filter(|_| self.rich.is_none()) else { return false };
         self.typing = self
@@ -378,8 +395,8 @@ impl Editor {
     }
 
     /// What applying would change: a line, and behind it each object with its fields.
-    fn plan(&self, ctx: &Context<Self>) -> Html {
-        let Some(plan) = &ctx.props().plan else { return Html::default() };
+    #[inline(never)]
+    fn plan(&self, ctx: &Context<Self>, plan: &Plan) -> Html {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));
         let refused = plan.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
@@ -442,6 +459,7 @@ impl Editor {
 }
 
 /// An object that differs, with its fields.
+#[inline(never)]
 pub fn change(change: &Change) -> Html {
     let (sign, class, word) = match change.op {
         Op::Added => ("+", "new", "created"),

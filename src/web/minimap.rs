@@ -24,14 +24,11 @@ pub struct Props {
 /// The largest size of the map.
 const LARGEST: (f64, f64) = (152.0, 104.0);
 
-/// The map, or nothing while all of the diagram can be seen at once.
+/// The map.
 #[component]
 pub fn Minimap(props: &Props) -> Html {
     let (scene, zoom) = (&props.scene, props.zoom);
     let (w, h) = props.size;
-    if scene.width * zoom <= w + 1.0 && scene.height * zoom <= h + 1.0 {
-        return Html::default();
-    }
     let scale = (LARGEST.0 / scene.width).min(LARGEST.1 / scene.height);
     let (x, y) = ((-props.pan.0 / zoom).max(0.0), (-props.pan.1 / zoom).max(0.0));
     let right = ((w - props.pan.0) / zoom).min(scene.width);

@@ -720,12 +720,18 @@ impl Page {
                 <section class="timeline" aria-label="Timeline">
                     <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={Self::on(ctx)} on_tool={link.callback(|tool| Msg::Tool(Some(tool)))} />
                     <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
-                    if let Some(tool) = self.tool {
-                        <Tools tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={Self::on(ctx)} on_close={link.callback(|()| Msg::Tool(None))} />
-                    }
+                    if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }
             </div>
+        }
+    }
+
+    #[inline(never)]
+    fn tools(&self, ctx: &Context<Self>, tool: Tool) -> Html {
+        let state = self.state.borrow();
+        html! {
+            <Tools tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={Self::on(ctx)} on_close={ctx.link().callback(|()| Msg::Tool(None))} />
         }
     }
 
@@ -737,7 +743,14 @@ impl Page {
 
     /// The diagram, or the same diagram of two branches.
     fn stages(&self, ctx: &Context<Self>) -> Html {
-        let Some(picture) = &self.beside else { return self.stage(ctx) };
+        match &self.beside {
+            Some(picture) => self.both(ctx, picture),
+            None => self.stage(ctx),
+        }
+    }
+
+    #[inline(never)]
+    fn both(&self, ctx: &Context<Self>, picture: &Rc<Picture>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
         let Some(other) = &state.beside else { return self.stage(ctx) };

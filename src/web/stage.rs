@@ -147,11 +147,27 @@ impl Stage {
         self.pan = (left.round(), top.round());
     }
 
+    /// Whether the diagram is larger than the stage.
+    fn overflows(&self, scene: &Scene) -> bool {
+        scene.width * self.zoom > self.size.0 + 1.0 || scene.height * self.zoom > self.size.1 + 1.0
+    }
+
     fn controls(&self, props: &Props) -> bool {
         self.size.0 >= 560.0 && !props.embed
     }
 
+    /// The pictures that can be saved.
+    #[inline(never)]
+    fn menu(link: &yew::html::Scope<Self>) -> Html {
+        html! {
+            <div class="menu" role="menu" aria-label="Save the picture">
+                { for ["SVG", "PNG"].map(|form| html! { <button type="button" role="menuitem" onclick={link.callback(move |_| Msg::Export(form))}>{ form }</button> }) }
+            </div>
+        }
+    }
+
     /// The object under the pointer and its place: a whole item, or one cell of many.
+    #[inline(never)]
     fn under(&self, scene: &Scene, event: &MouseEvent) -> Option<(ObjectRef, Rect)> {
         let item = scene.items.get(self.item_at(event.target())?)?;
         if let Body::Cells(cells) = &item.body {
@@ -171,6 +187,7 @@ impl Stage {
     }
 
     /// The pointer or the focus is on something else.
+    #[inline(never)]
     fn point(&mut self, ctx: &Context<Self>, over: Option<(ObjectRef, Rect)>, at_once: bool) -> bool {
         if self.over == over {
             return false;
@@ -188,9 +205,16 @@ impl Stage {
         had
     }
 
-    /// The card beside what it is about, within the stage.
     fn card(&self, props: &Props) -> Html {
-        let (Some((_, rect)), Some(card), true) = (&self.over, &props.card, self.rested) else { return Html::default() };
+        match (&self.over, &props.card, self.rested) {
+            (Some((_, rect)), Some(card), true) => self.carded(*rect, card),
+            _ => Html::default(),
+        }
+    }
+
+    /// The card beside what it is about, within the stage.
+    #[inline(never)]
+    fn carded(&self, rect: Rect, card: &Card) -> Html {
         let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
         let (w, h) = (rect.w * self.zoom, rect.h * self.zoom);
         let (width, height) = self.size;
@@ -594,7 +618,7 @@ impl Component for Stage {
                         }
                     }
                     { self.card(props) }
-                    if self.controls(props) && self.size.1 > 240.0 {
+                    if self.controls(props) && self.size.1 > 240.0 && self.overflows(scene) {
                         <Minimap scene={scene.clone()} pan={self.pan} zoom={self.zoom} size={self.size} on_centre={link.callback(|(x, y)| Msg::Centre(x, y))} />
                     }
                     if self.controls(props) {
@@ -604,11 +628,7 @@ impl Component for Stage {
                             <button type="button" aria-label="Zoom in" onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
                             <button type="button" aria-label="Fit everything" onclick={link.callback(|_| Msg::Fit)}>{ icon("i-fit", 14) }</button>
                             <button type="button" id="export" aria-label="Save the picture" aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
-                            if self.menu {
-                                <div class="menu" role="menu" aria-label="Save the picture">
-                                    { for ["SVG", "PNG"].map(|form| html! { <button type="button" role="menuitem" onclick={link.callback(move |_| Msg::Export(form))}>{ form }</button> }) }
-                                </div>
-                            }
+                            if self.menu { { Self::menu(link) } }
                         </div>
                     }
                 }

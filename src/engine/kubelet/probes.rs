@@ -74,6 +74,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    #[inline(never)]
     fn of(probe: &Value) -> Plan {
         let number = |name: &str, default: i64| probe[name].as_i64().unwrap_or(default).clamp(0, 1_000_000_000);
         let time = |name: &str, default: i64| number(name, default) as u64 * SECOND;
@@ -114,6 +115,7 @@ fn raw(pod: &Pod, i: u32) -> &Value {
     &pod.spec.raw["containers"][i as usize]
 }
 
+#[inline(never)]
 pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<Plan> {
     let probe = &raw(pod, i)[kind.field()];
     probe.is_object().then(|| Plan::of(probe))
@@ -153,11 +155,13 @@ fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
 }
 
 impl Pass<'_, '_> {
+    #[inline(never)]
     fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut Standing> {
         Some(self.kubelets.pods.get_mut(&self.job.uid)?.probes.entry((i, kind)).or_default())
     }
 
     /// How a probe fails now, if it does: `true` if it does not answer in time.
+    #[inline(never)]
     fn failing(&mut self, i: u32, kind: Probed) -> Option<bool> {
         if let Some(slow) = self.standing(i, kind)?.forced {
             return Some(slow);
@@ -172,6 +176,11 @@ impl Pass<'_, '_> {
         if !any(container) {
             return Behaviour::of(container, &self.object.meta, (0, 0));
         }
+        self.probed_behaviour(container, i)
+    }
+
+    #[inline(never)]
+    fn probed_behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
         let mut plan = Behaviour::of(container, &self.object.meta, delays(container, self.pod(), i));
         let fails = |pass: &mut Self, kind: Probed, after: Option<u64>| {
             let forced = pass.standing(i, kind).is_some_and(|s| s.forced.is_some());
@@ -193,6 +202,7 @@ impl Pass<'_, '_> {
     }
 
     /// A container has started: the probes that will fail are run from then on.
+    #[inline(never)]
     pub(super) fn watch_probes(&mut self, i: u32) -> Jobs {
         let now = self.now;
         if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
@@ -209,6 +219,7 @@ impl Pass<'_, '_> {
     }
 
     /// Runs a probe when it next fails, if it ever does.
+    #[inline(never)]
     fn watch(&mut self, i: u32, kind: Probed) -> Jobs {
         let Some(container) = self.pod().spec.containers.get(i as usize).cloned() else { return Vec::new() };
         let Some(plan) = plan(self.pod(), i, kind) else { return Vec::new() };
@@ -225,6 +236,7 @@ impl Pass<'_, '_> {
     }
 
     /// Runs a probe at some age of its container.
+    #[inline(never)]
     fn schedule(&mut self, i: u32, kind: Probed, age: u64) -> Jobs {
         let slow = self.standing(i, kind).and_then(|s| s.forced) == Some(true);
         let timeout = plan(self.pod(), i, kind).filter(|_| slow).map_or(0, |plan| plan.timeout);
@@ -237,6 +249,7 @@ impl Pass<'_, '_> {
     }
 
     /// A probe has run.
+    #[inline(never)]
     pub(super) fn probe(&mut self, i: u32, kind: Probed) -> Jobs {
         let now = self.now;
         let runs = self.pod().status.container_statuses.get(i as usize).is_some_and(|s| s.state.running.is_some());
@@ -266,6 +279,7 @@ impl Pass<'_, '_> {
         self.schedule(i, kind, plan.next(age + 1))
     }
 
+    #[inline(never)]
     fn succeeded(&mut self, i: u32, kind: Probed) -> Jobs {
         match kind {
             Probed::Startup => return self.has_started(i),
@@ -276,6 +290,7 @@ impl Pass<'_, '_> {
     }
 
     /// The startup probe has succeeded: the others begin.
+    #[inline(never)]
     pub(super) fn has_started(&mut self, i: u32) -> Jobs {
         if self.failing(i, Probed::Startup).is_some() {
             return Vec::new();
@@ -306,6 +321,7 @@ impl Pass<'_, '_> {
     }
 
     /// A person makes a probe fail or succeed; it shows when the probe next runs.
+    #[inline(never)]
     pub(super) fn force_probe(&mut self, kind: Probed, fails: Option<bool>) -> Jobs {
         let count = self.pod().spec.containers.len() as u32;
         let Some(i) = (0..count).find(|i| plan(self.pod(), *i, kind).is_some()) else { return Vec::new() };
@@ -325,6 +341,7 @@ impl Pass<'_, '_> {
         if matters { self.schedule(i, kind, plan.next(age + 1)) } else { Vec::new() }
     }
 
+    #[inline(never)]
     fn say_unhealthy(&mut self, i: u32, kind: Probed, slow: bool) {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -336,6 +353,7 @@ impl Pass<'_, '_> {
     }
 
     /// The kubelet stops one container; `{}` in the message is its name. It is started again unless the Pod says never.
+    #[inline(never)]
     pub(super) fn kill_container(&mut self, i: u32, message: &str, at_once: bool) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
