@@ -17,12 +17,12 @@ spec:
     spec: {containers: [{name: web, image: "nginx:1.25"}]}
 `;
 
-const server = await serve(4178);
+const server = await serve(0);
 const browser = await browserType.launch(chromium);
 console.log(`${'Pods'.padStart(7)}  ${'while'.padEnd(10)}${'frames/s'.padStart(9)}${'longest task'.padStart(14)}${'heap'.padStart(10)}`);
 for (const pods of counts.length ? counts : [100, 1000, 5000]) {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  await page.goto('http://127.0.0.1:4178/loopscope/');
+  await page.goto(`http://127.0.0.1:${server.address().port}/loopscope/`);
   await page.waitForFunction(() => window.loopscope.ready);
   await page.waitForTimeout(1000);
   for (const [word, what, arg] of [['start', 'load', manifest(pods)], ['update', 'kubectl', 'set image deployment/many web=nginx:1.26']]) {

@@ -11,7 +11,8 @@ import { plain } from './wasm/names.mjs';
 const whole = readFileSync(new URL('../target/page/whole.wasm', import.meta.url));
 const module = parse(whole);
 const noting = counting(whole);
-const server = await serve(4174);
+const server = await serve(0);
+const home = `http://127.0.0.1:${server.address().port}/loopscope/`;
 const browser = await browserType.launch(chromium);
 const names = new Set();
 for (const [width, height, theme] of [[1440, 900, 'light'], [1024, 768, 'dark'], [720, 420, 'light'], [390, 844, 'dark']]) {
@@ -26,7 +27,7 @@ for (const [width, height, theme] of [[1440, 900, 'light'], [1024, 768, 'dark'],
       const instantiate = WebAssembly.instantiate;
       WebAssembly.instantiate = async (...given) => (window.instance = await instantiate(...given));
     }, fast);
-    await page.goto(`http://127.0.0.1:4174/loopscope/?theme=${theme}`);
+    await page.goto(`${home}?theme=${theme}`);
     await page.waitForTimeout(10_000);
     const ran = await page.evaluate(() => {
       const exports = (window.instance.instance ?? window.instance).exports;

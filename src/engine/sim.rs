@@ -520,6 +520,7 @@ impl Sim {
         self.plan_flush();
     }
 
+    #[inline(never)]
     fn plan_flush(&mut self) {
         if let Some(at) = self.scheduler.plan_flush() {
             self.push(at, Task::Flush);

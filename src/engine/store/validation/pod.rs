@@ -17,6 +17,7 @@ pub fn template(errors: &mut Errors, template: &Value, field: &str, claims: &[St
     spec(errors, &template["spec"], &format!("{field}.spec"), claims);
 }
 
+#[inline(never)]
 pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     let mut volumes: BTreeSet<String> = BTreeSet::new();
     for (index, one) in list(spec, "volumes").iter().enumerate() {
@@ -67,6 +68,7 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
 }
 
 /// Users of its own go with no other namespace of the host.
+#[inline(never)]
 fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
     if spec["hostUsers"] != false {
         return;
@@ -77,6 +79,7 @@ fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// What the containers share must be enough for what each of them asks.
+#[inline(never)]
 fn shared_resources(errors: &mut Errors, spec: &Value, field: &str) {
     let shared = &spec["resources"];
     if !shared.is_object() {
@@ -114,6 +117,7 @@ fn shared_resources(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
+#[inline(never)]
 fn text_of(value: &Value) -> &str {
     value.as_str().unwrap_or("")
 }
@@ -185,6 +189,7 @@ fn hooks(errors: &mut Errors, spec: &Value, container: &Value, field: &str, allo
     }
 }
 
+#[inline(never)]
 fn ports(errors: &mut Errors, container: &Value, field: &str) {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for (index, port) in list(container, "ports").iter().enumerate() {
@@ -211,6 +216,7 @@ fn ports(errors: &mut Errors, container: &Value, field: &str) {
     }
 }
 
+#[inline(never)]
 pub fn in_port_range(errors: &mut Errors, field: &str, number: i64) {
     if !(1..=65535).contains(&number) {
         errors.invalid(field, number, NOT_PORT);
@@ -218,6 +224,7 @@ pub fn in_port_range(errors: &mut Errors, field: &str, number: i64) {
 }
 
 /// A port's number or its name.
+#[inline(never)]
 pub fn port_or_name(errors: &mut Errors, field: &str, port: &Value) {
     match port {
         Value::String(name) => {
@@ -338,6 +345,7 @@ fn probe(errors: &mut Errors, spec: &Value, probe: &Value, field: &str, only_onc
     }
 }
 
+#[inline(never)]
 fn amount(value: &Value) -> Quantity {
     value.as_str().and_then(|text| Quantity::parse(text).ok()).unwrap_or(Quantity::ZERO)
 }
@@ -366,6 +374,7 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
     }
 }
 
+#[inline(never)]
 fn resource_name(errors: &mut Errors, name: &str, field: &str) {
     for detail in is_qualified_name(name) {
         errors.invalid(field, name, detail);

@@ -8,6 +8,7 @@ use crate::api::quantity::Quantity;
 use serde_json::Value;
 
 /// Where a variable's value comes from: one source, with what it needs.
+#[inline(never)]
 pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
     let path = &source["fieldRef"];
     if has(source, "fieldRef") {
@@ -30,6 +31,7 @@ pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
     }
 }
 
+#[inline(never)]
 fn config_key(errors: &mut Errors, key: &str, field: &str) {
     if key.is_empty() {
         errors.required(field, "");
@@ -39,6 +41,7 @@ fn config_key(errors: &mut Errors, key: &str, field: &str) {
 }
 
 /// A field of a Pod that its containers may be told.
+#[inline(never)]
 fn is_downward(path: &str) -> bool {
     let known = [
         "metadata.name",
@@ -63,6 +66,7 @@ fn is_downward(path: &str) -> bool {
 }
 
 /// Variables from whole ConfigMaps and Secrets.
+#[inline(never)]
 pub fn env_from(errors: &mut Errors, container: &Value, field: &str) {
     let at = format!("{field}.envFrom");
     for (index, source) in list(container, "envFrom").iter().enumerate() {
@@ -88,6 +92,7 @@ pub fn env_from(errors: &mut Errors, container: &Value, field: &str) {
 }
 
 /// A path below some folder.
+#[inline(never)]
 pub fn descending(errors: &mut Errors, path: &str, field: &str) {
     if path.starts_with('/') {
         errors.invalid(field, path, "must be a relative path");
@@ -95,6 +100,7 @@ pub fn descending(errors: &mut Errors, path: &str, field: &str) {
     no_backsteps(errors, path, field);
 }
 
+#[inline(never)]
 fn no_backsteps(errors: &mut Errors, path: &str, field: &str) {
     if path.split('/').any(|part| part == "..") {
         errors.invalid(field, path, "must not contain '..'");
@@ -102,6 +108,7 @@ fn no_backsteps(errors: &mut Errors, path: &str, field: &str) {
 }
 
 /// Devices of a container.
+#[inline(never)]
 pub fn devices(errors: &mut Errors, container: &Value, field: &str, volumes: &std::collections::BTreeSet<String>) {
     let all = list(container, "volumeDevices");
     for (index, device) in all.iter().enumerate() {
@@ -229,6 +236,7 @@ pub fn host_aliases(errors: &mut Errors, spec: &Value, field: &str) {
 const HOST_PATHS: [&str; 8] = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
 /// What a source of a volume says besides what it needs.
+#[inline(never)]
 pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &str) {
     match name {
         "hostPath" => {
@@ -297,6 +305,7 @@ const LINUX_ONLY_IN_CONTAINERS: [&str; 10] = [
 ];
 
 /// What goes with the operating system that the Pod names, and with processes of a Windows host.
+#[inline(never)]
 pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
     let containers = || {
         let lists = ["initContainers", "containers"].into_iter();
