@@ -15,6 +15,7 @@ else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/editor.js"
 fi
 { printf 'window.loopscopeZh = `'; cat src/i18n/zh.txt; printf '`;\n'; cat static/zh.js; } > "$dir/zh.js"
+if command -v node >/dev/null && [ -d node_modules/esbuild ]; then node scripts/minify.mjs; fi
 for part in loopscope_bg rest; do
   if [ -f "$dir/$part.wasm" ]; then
     { printf 'window.loopscopeWasm="'; base64 < "$dir/$part.wasm" | tr -d '\n'; printf '";\n'; } > "$dir/$part.wasm.js"

@@ -2,22 +2,27 @@
 //! definition gives its kind, and comes out of it as the same JSON.
 
 use k8s_openapi::api::{
-    admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
+    admissionregistration::v1::{
+        MutatingWebhookConfiguration, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
+    },
     apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet},
     autoscaling::v2::HorizontalPodAutoscaler,
     batch::v1::{CronJob, Job},
+    certificates::v1::CertificateSigningRequest,
     coordination::v1::Lease,
     core::v1::{
         ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate,
         ReplicationController, ResourceQuota, Secret, Service, ServiceAccount,
     },
     discovery::v1::EndpointSlice,
-    networking::v1::{Ingress, IngressClass, NetworkPolicy},
+    flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
+    networking::v1::{IPAddress, Ingress, IngressClass, NetworkPolicy, ServiceCIDR},
     node::v1::RuntimeClass,
     policy::v1::PodDisruptionBudget,
     rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
+    resource::v1::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice},
     scheduling::v1::PriorityClass,
-    storage::v1::{CSIDriver, StorageClass, VolumeAttachment},
+    storage::v1::{CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass},
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
@@ -45,7 +50,9 @@ fn through_its_type(kind: Kind, value: Value) -> serde_json::Result<Value> {
         Endpoints EndpointSlice PersistentVolumeClaim PersistentVolume StorageClass ConfigMap Secret ServiceAccount PodDisruptionBudget
         HorizontalPodAutoscaler ResourceQuota LimitRange PriorityClass Event PodTemplate Lease Ingress IngressClass NetworkPolicy Role
         RoleBinding ClusterRole ClusterRoleBinding CSIDriver VolumeAttachment RuntimeClass CustomResourceDefinition APIService
-        MutatingWebhookConfiguration ValidatingWebhookConfiguration)
+        MutatingWebhookConfiguration ValidatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
+        CertificateSigningRequest FlowSchema PriorityLevelConfiguration IPAddress ServiceCIDR DeviceClass ResourceClaim ResourceClaimTemplate
+        ResourceSlice CSINode CSIStorageCapacity VolumeAttributesClass)
 }
 
 /// Where two values differ, as `path: written | parsed`.

@@ -577,3 +577,89 @@ fn what_is_applied_anew_is_decoded_as_strictly() {
     assert!(session.stderr.contains("Error from server (BadRequest)"), "{}", session.stderr);
     assert!(session.stderr.contains("strict decoding error: unknown field \"spec.ports[0].portt\""), "{}", session.stderr);
 }
+
+#[test]
+fn networks_that_are_none_are_told() {
+    told(
+        "{apiVersion: v1, kind: Service, metadata: {name: x}, spec: {type: LoadBalancer, ports: [{port: 80}], @}}",
+        &[
+            (
+                "loadBalancerSourceRanges: [10.0.0.1]",
+                "spec.LoadBalancerSourceRanges[0]: Invalid value: \"10.0.0.1\": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+            ),
+            (
+                "loadBalancerSourceRanges: [10.0.0.0/8, 10.0.0.0/33]",
+                "spec.LoadBalancerSourceRanges[1]: Invalid value: \"10.0.0.0/33\": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+            ),
+            (
+                "trafficDistribution: Near",
+                "spec.trafficDistribution: Unsupported value: \"Near\": supported values: \"PreferClose\", \"PreferSameNode\", \"PreferSameZone\"",
+            ),
+            ("ipFamilies: [IPv6]", "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster"),
+            (
+                "ipFamilyPolicy: RequireDualStack",
+                "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is not configured for dual-stack services",
+            ),
+            ("ipFamilyPolicy: PreferDualStack", "service/x created"),
+        ],
+    );
+    told(
+        "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: x}, spec: {podSelector: {}, ingress: [{from: [{ipBlock: {@}}]}]}}",
+        &[
+            ("except: [10.0.0.0/8]", "spec.ingress[0].from[0].ipBlock.cidr: Required value"),
+            (
+                "cidr: 10.0.0.0",
+                "spec.ingress[0].from[0].ipBlock.cidr: Invalid value: \"10.0.0.0\": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+            ),
+            (
+                "cidr: 10.0.0.0/8, except: [11.0.0.0/16]",
+                "spec.ingress[0].from[0].ipBlock.except[0]: Invalid value: \"11.0.0.0/16\": must be a strict subset of `cidr`",
+            ),
+            (
+                "cidr: 10.0.0.0/8, except: [10.0.0.0/8]",
+                "spec.ingress[0].from[0].ipBlock.except[0]: Invalid value: \"10.0.0.0/8\": must be a strict subset of `cidr`",
+            ),
+            ("cidr: '2001:db8::/32', except: ['2001:db8:1::/48']", "networkpolicy.networking.k8s.io/x created"),
+        ],
+    );
+}
+
+#[test]
+fn faults_of_systems_and_of_what_containers_share_are_told() {
+    told(
+        "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {@}}",
+        &[
+            (
+                "hostUsers: false, hostPID: true, hostIPC: true, containers: [{name: c, image: i}]",
+                "spec.hostPID: Forbidden: when `hostUsers` is false | spec.hostIPC: Forbidden: when `hostUsers` is false",
+            ),
+            (
+                "os: {name: windows}, hostPID: true, securityContext: {runAsUser: 1}, containers: [{name: c, image: i, securityContext: {privileged: true}}]",
+                "spec.hostPID: Forbidden: cannot be set for a windows pod | spec.securityContext.runAsUser: Forbidden: cannot be set for a windows pod | \
+                 spec.containers[0].securityContext.privileged: Forbidden: cannot be set for a windows pod",
+            ),
+            (
+                "os: {name: linux}, securityContext: {windowsOptions: {runAsUserName: a}}, containers: [{name: c, image: i}]",
+                "spec.securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod",
+            ),
+            (
+                "containers: [{name: c, image: i, securityContext: {windowsOptions: {hostProcess: true}}}, {name: d, image: i}]",
+                "spec: Invalid value: \"\": If pod contains any hostProcess containers then all containers must be HostProcess containers | \
+                 spec.hostNetwork: Invalid value: false: hostNetwork must be true if pod contains any hostProcess containers",
+            ),
+            (
+                "resources: {requests: {cpu: 1, ephemeral-storage: 1Gi}}, containers: [{name: c, image: i, resources: {requests: {cpu: 1500m}}}]",
+                "spec.resources.requests[ephemeral-storage]: Unsupported value: \"ephemeral-storage\": supported values: \"cpu\", \"hugepages-\", \"memory\" | \
+                 spec.resources.requests[cpu]: Invalid value: \"1\": must be greater than or equal to aggregate container requests of 1500m",
+            ),
+            (
+                "resources: {requests: {cpu: 2}, limits: {cpu: 1}}, containers: [{name: c, image: i}]",
+                "spec.resources.requests: Invalid value: \"2\": must be less than or equal to cpu limit of 1",
+            ),
+            (
+                "resources: {limits: {memory: 1Gi}}, containers: [{name: c, image: i, resources: {limits: {memory: 2Gi}, requests: {memory: 1Mi}}}]",
+                "spec.resources.containers[0][memory].limits: Invalid value: \"2Gi\": must be less than or equal to pod limits of 1Gi",
+            ),
+        ],
+    );
+}

@@ -79,6 +79,20 @@ kinds! {
     APIService "apiregistration.k8s.io" "v1" "apiservices" "" false false;
     MutatingWebhookConfiguration "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" "" false false;
     ValidatingWebhookConfiguration "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "" false false;
+    ValidatingAdmissionPolicy "admissionregistration.k8s.io" "v1" "validatingadmissionpolicies" "" false false;
+    ValidatingAdmissionPolicyBinding "admissionregistration.k8s.io" "v1" "validatingadmissionpolicybindings" "" false false;
+    CertificateSigningRequest "certificates.k8s.io" "v1" "certificatesigningrequests" "csr" false false;
+    FlowSchema "flowcontrol.apiserver.k8s.io" "v1" "flowschemas" "" false false;
+    PriorityLevelConfiguration "flowcontrol.apiserver.k8s.io" "v1" "prioritylevelconfigurations" "" false false;
+    IPAddress "networking.k8s.io" "v1" "ipaddresses" "ip" false false;
+    ServiceCIDR "networking.k8s.io" "v1" "servicecidrs" "" false false;
+    DeviceClass "resource.k8s.io" "v1" "deviceclasses" "" false false;
+    ResourceClaim "resource.k8s.io" "v1" "resourceclaims" "" true false;
+    ResourceClaimTemplate "resource.k8s.io" "v1" "resourceclaimtemplates" "" true false;
+    ResourceSlice "resource.k8s.io" "v1" "resourceslices" "" false false;
+    CSINode "storage.k8s.io" "v1" "csinodes" "" false false;
+    CSIStorageCapacity "storage.k8s.io" "v1" "csistoragecapacities" "" true false;
+    VolumeAttributesClass "storage.k8s.io" "v1" "volumeattributesclasses" "vac" false false;
 }
 
 impl Kind {

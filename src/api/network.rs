@@ -4,6 +4,7 @@ use super::json::record;
 use super::object::Spec;
 use super::{Labels, Str, Uid};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -22,6 +23,7 @@ record! {
         pub ports: Vec<ServicePort> = "ports",
         pub publish_not_ready_addresses: bool = "publishNotReadyAddresses",
         pub external_name: Str = "externalName",
+        pub traffic_distribution: Str = "trafficDistribution",
     }
 
     #[derive(Clone, Debug, Default)]
@@ -78,9 +80,13 @@ record! {
     pub struct Endpoint {
         pub addresses: Vec<Str> = "addresses",
         pub conditions: EndpointConditions = "conditions",
+        /// Which zones and nodes should use this address.
+        pub hints: BTreeMap<Str, Value> = "hints" omitempty,
         pub hostname: Str = "hostname" omitempty,
         pub node_name: Str = "nodeName" omitempty,
         pub target_ref: Option<TargetRef> = "targetRef" omitempty,
+        /// The zone of the node.
+        pub zone: Str = "zone" omitempty,
     }
 
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -35,6 +35,8 @@ record! {
         pub containers: Vec<Container> = "containers",
         pub init_containers: Vec<Container> = "initContainers",
         pub volumes: Vec<Volume> = "volumes",
+        /// What all containers share; where it says something, it counts in place of what they say.
+        pub resources: ResourceRequirements = "resources",
         pub node_selector: Labels = "nodeSelector",
         pub node_name: Str = "nodeName",
         pub affinity: Affinity = "affinity",
@@ -101,7 +103,10 @@ record! {
         pub args: Vec<Str> = "args",
         pub ports: Vec<ContainerPort> = "ports",
         pub resources: ResourceRequirements = "resources",
+        pub startup_probe: Option<Probe> = "startupProbe",
         pub readiness_probe: Option<Probe> = "readinessProbe",
+        pub liveness_probe: Option<Probe> = "livenessProbe",
+        pub lifecycle: Value = "lifecycle",
         pub restart_policy: Str = "restartPolicy",
     }
 
@@ -230,10 +235,17 @@ impl Resources {
         for c in spec.containers.iter().chain(spec.init_containers.iter().filter(|c| c.restart_policy == "Always")) {
             sum = sum.plus(Resources::requested(c));
         }
-        spec.init_containers.iter().filter(|c| c.restart_policy != "Always").fold(sum, |sum, c| {
+        let sum = spec.init_containers.iter().filter(|c| c.restart_policy != "Always").fold(sum, |sum, c| {
             let one = Resources::requested(c);
             Resources { cpu: sum.cpu.max(one.cpu), memory: sum.memory.max(one.memory), ephemeral: sum.ephemeral.max(one.ephemeral) }
-        })
+        });
+        let shared = &spec.resources.requests;
+        let whole = Resources::from_list(|name| shared.get(name));
+        Resources {
+            cpu: if shared.contains_key("cpu") { whole.cpu } else { sum.cpu },
+            memory: if shared.contains_key("memory") { whole.memory } else { sum.memory },
+            ..sum
+        }
     }
 
     fn requested(c: &Container) -> Resources {

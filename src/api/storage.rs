@@ -2,7 +2,7 @@
 
 use super::json::{self, record};
 use super::object::Spec;
-use super::pod::NodeSelector;
+use super::pod::{NodeSelector, PodCondition};
 use super::selector::LabelSelector;
 use super::{Str, Timestamp, Uid, quantity};
 use serde_json::{Map, Value};
@@ -35,7 +35,12 @@ record! {
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ClaimStatus {
         pub access_modes: Vec<Str> = "accessModes" omitempty,
+        /// How far each expansion has come.
+        pub allocated_resource_statuses: BTreeMap<Str, Value> = "allocatedResourceStatuses" omitempty,
+        /// What an expansion reaches for.
+        pub allocated_resources: BTreeMap<Str, Value> = "allocatedResources" omitempty,
         pub capacity: BTreeMap<Str, Value> = "capacity" omitempty,
+        pub conditions: Vec<PodCondition> = "conditions" omitempty,
         /// `Pending`, `Bound` or `Lost`.
         pub phase: Str = "phase",
     }

@@ -324,11 +324,13 @@ fn lights(why: &Why) -> &'static str {
         Why::NoNode { .. } => "nonode",
         Why::Bound | Why::Started | Why::Restarted { .. } => "start",
         Why::Stopped | Why::Removed => "stop",
-        Why::BecameReady | Why::BecameUnready | Why::Exited { .. } | Why::ImagePull => "status",
+        Why::BecameReady | Why::BecameUnready | Why::ProbeFailed { .. } | Why::EvictedByNode | Why::Exited { .. } | Why::ImagePull => {
+            "status"
+        }
         Why::Endpoints { .. } => "write",
         Why::SmallestFit { .. } => "fit",
         Why::Binding => "binding",
-        Why::NeedsProvisioning { .. } | Why::Provisioned { .. } => "provision",
+        Why::Expanding | Why::NeedsProvisioning { .. } | Why::Provisioned { .. } => "provision",
         Why::ClaimGone { .. } | Why::VolumeGone => "gone",
         Why::DependentsGone | Why::Orphaned { .. } => "release",
         _ => "write",

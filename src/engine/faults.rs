@@ -2,16 +2,17 @@
 
 use super::cluster::{self, HEALTHY, NodeConfig};
 use super::journal::{Actor, Op};
-use super::kubelet::Forced;
+use super::kubelet::{Forced, Probed};
 use super::load::Load;
 use super::sim::{KUBELETS, Sim, Task};
 use super::store::{Delete, Origin};
 use super::why::Why;
+use crate::api::quantity::Quantity;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use serde_json::json;
 
-const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, evict pod/NAME, node-down NODE, node-up NODE, \
-                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT, lose KIND/NAME, \
+const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \
+                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT, memory-load LABEL=VALUE AMOUNT, memory-pressure NODE [AMOUNT], lose KIND/NAME, \
                      relist SECONDS, restart COMPONENT, conflict KIND/NAME";
 
 impl Sim {
@@ -21,24 +22,36 @@ impl Sim {
         if let Some(result) = self.lose_by_words(line, &words) {
             return result;
         }
-        if let ["cpu-load", selector, total] = words[..] {
-            let load = Load::parse(selector, total)?;
+        if let [what @ ("cpu-load" | "memory-load"), selector, total] = words[..] {
+            let load = Load::parse(if what == "cpu-load" { "cpu" } else { "memory" }, selector, total)?;
             self.command(&format!("fault {line}"));
             self.loads.retain(|old| !load.replaces(old));
             self.loads.push(load);
             return Ok(());
         }
+        if let ["memory-pressure", node, ref amount @ ..] = words[..] {
+            return self.memory_fault(line, node, amount);
+        }
         let (target, forced) = match words[..] {
             ["exit", target, code] => (target, Forced::Exit(code.parse().map_err(|_| format!("exit: not an exit code: {code}"))?)),
             ["unready", target] => (target, Forced::Ready(false)),
             ["ready", target] => (target, Forced::Ready(true)),
+            ["fail-probe", target, kind] => (target, Forced::Probe(probed(kind)?, Some(false))),
+            ["fail-probe", target, kind, "timeout"] => (target, Forced::Probe(probed(kind)?, Some(true))),
+            ["pass-probe", target, kind] => (target, Forced::Probe(probed(kind)?, None)),
             ["evict", target] => return self.evict_fault(line, target),
             ["node-down" | "node-up" | "node-notready" | "add-node" | "remove-node", node] => return self.node_fault(line, words[0], node),
             _ => return Err(format!("unknown fault {line:?}; known are: {KNOWN}")),
         };
         let name = target.strip_prefix("pod/").ok_or_else(|| format!("{target}: pod/NAME is required"))?;
         let key = ObjectRef::new(Kind::Pod, "default", name);
-        let Some(uid) = self.get(&key).map(|pod| pod.meta.uid) else { return Err(format!("pods {name:?} not found")) };
+        let Some(pod) = self.get(&key) else { return Err(format!("pods {name:?} not found")) };
+        let uid = pod.meta.uid;
+        if let (Forced::Probe(kind, _), Some(body)) = (forced, pod.pod())
+            && !body.spec.containers.iter().any(|container| kind.is_of(container))
+        {
+            return Err(format!("pods {name:?} has no {} probe", kind.word()));
+        }
         let origin = self.command(&format!("fault {line}"));
         self.force(uid, forced, origin.cause);
         Ok(())
@@ -85,6 +98,22 @@ impl Sim {
         Ok(())
     }
 
+    /// So much memory is missing on a node; at least so much that one Pod has to go.
+    fn memory_fault(&mut self, line: &str, node: &str, amount: &[&str]) -> Result<(), String> {
+        let missing = match amount {
+            [] => 1,
+            [text] => Quantity::parse(text).map_err(|error| format!("memory-pressure: {text}: {error}"))?.as_units().max(1),
+            _ => return Err("memory-pressure NODE [AMOUNT]".to_owned()),
+        };
+        if self.get(&ObjectRef::new(Kind::Node, "", node)).is_none() || !self.kubelets.has(node) {
+            return Err(format!("nodes {node:?} not found"));
+        }
+        let origin = self.command(&format!("fault {line}"));
+        self.kubelets.press(node, missing);
+        self.push(self.now(), Task::Relieve(node.into(), origin.cause));
+        Ok(())
+    }
+
     /// The kubelet writes what it knows of its node: all is well, or it is not ready and why.
     fn report(&mut self, key: &ObjectRef, origin: &Origin, trouble: Option<(&'static str, &'static str)>) {
         let wall = self.server().wall_at(self.now());
@@ -122,4 +151,8 @@ impl Sim {
             self.dispatch(KUBELETS, Op::Added, &pod, None, id);
         }
     }
+}
+
+fn probed(word: &str) -> Result<Probed, String> {
+    Probed::named(word).ok_or_else(|| format!("{word}: startup, readiness or liveness is required"))
 }

@@ -94,6 +94,8 @@ pub struct Entry {
     pub cause: Option<EntryId>,
     /// The pass of a loop that this belongs to; entries of one pass have one number.
     pub pass: u32,
+    /// In whose name fields were set, if a client said so.
+    pub manager: Option<Rc<super::store::Manager>>,
 }
 
 impl Entry {

@@ -1,47 +1,64 @@
 //! What Pods would use if they ran: said by a person, seen through the resource metrics API.
 
-use crate::api::Object;
 use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::api::selector::{LabelSelector, Requirement};
+use crate::api::{Kind, Object};
 use crate::engine::informer::Cache;
+use crate::engine::store::ApiServer;
 
-/// CPU that the Running Pods of a selector use together, evenly.
+/// What the Running Pods of a selector use together, evenly.
 #[derive(Clone, Debug)]
 pub struct Load {
+    /// `cpu` or `memory`.
+    what: &'static str,
     selector: LabelSelector,
-    /// Thousandths of a core.
-    milli: i64,
+    /// Thousandths of a core, or bytes.
+    amount: i64,
 }
 
 impl Load {
     /// Reads `app=web,tier=front` and `700m`.
-    pub fn parse(selector: &str, total: &str) -> Result<Load, String> {
-        let milli = Quantity::parse(total).map_err(|error| format!("cpu-load: {total}: {error}"))?.as_millis();
+    pub fn parse(what: &'static str, selector: &str, total: &str) -> Result<Load, String> {
+        let total = Quantity::parse(total).map_err(|error| format!("{what}-load: {total}: {error}"))?;
+        let amount = if what == "cpu" { total.as_millis() } else { total.as_units() };
         let mut wanted = LabelSelector::default();
         for pair in selector.split(',') {
-            let (key, value) = pair.split_once('=').ok_or_else(|| format!("cpu-load: not KEY=VALUE: {pair}"))?;
+            let (key, value) = pair.split_once('=').ok_or_else(|| format!("{what}-load: not KEY=VALUE: {pair}"))?;
             let value = value.trim_start_matches('=').into();
             wanted.match_expressions.push(Requirement { key: key.into(), operator: "In".into(), values: vec![value] });
         }
-        Ok(Load { selector: wanted, milli })
+        Ok(Load { what, selector: wanted, amount })
     }
 
     /// Whether both are about the same Pods: the later one replaces the other.
     pub fn replaces(&self, other: &Load) -> bool {
-        self.selector == other.selector
+        self.what == other.what && self.selector == other.selector
     }
 }
 
-/// What a Pod uses, in thousandths of a core; nothing is known of one that does not run.
+fn is_running(object: &Object) -> bool {
+    object.pod().is_some_and(|pod: &Pod| pod.status.phase == "Running")
+}
+
+/// The load that a Pod takes part in; the last one said counts.
+fn of<'l>(loads: &'l [Load], what: &str, pod: &Object) -> Option<&'l Load> {
+    loads.iter().rev().find(|load| load.what == what && is_running(pod) && load.selector.matches(&pod.meta.labels))
+}
+
+/// The CPU that a Pod uses, in thousandths of a core; nothing is known of one that does not run.
 pub fn usage(loads: &[Load], pod: &Object, cache: &Cache) -> Option<i64> {
-    let running = |pod: &Object| pod.pod().is_some_and(|pod: &Pod| pod.status.phase == "Running");
-    if !running(pod) {
-        return None;
-    }
-    let load = loads.iter().rev().find(|load| load.selector.matches(&pod.meta.labels))?;
-    let sharing = cache.list_in(crate::api::Kind::Pod, &pod.meta.namespace).filter(|o| running(o) && load.selector.matches(&o.meta.labels));
-    Some(load.milli / (sharing.count().max(1) as i64))
+    let load = of(loads, "cpu", pod)?;
+    let sharing = cache.list_in(Kind::Pod, &pod.meta.namespace).filter(|o| is_running(o) && load.selector.matches(&o.meta.labels));
+    Some(load.amount / (sharing.count().max(1) as i64))
+}
+
+/// The memory that a Pod uses, in bytes, if somebody has said so.
+pub fn memory(loads: &[Load], pod: &Object, server: &ApiServer) -> Option<i64> {
+    let load = of(loads, "memory", pod)?;
+    let here = server.list(Kind::Pod).filter(|o| o.meta.namespace == pod.meta.namespace);
+    let sharing = here.filter(|o| is_running(o) && load.selector.matches(&o.meta.labels));
+    Some(load.amount / (sharing.count().max(1) as i64))
 }
 
 #[cfg(test)]
@@ -50,10 +67,10 @@ mod tests {
 
     #[test]
     fn a_load_is_a_selector_and_an_amount() {
-        let load = Load::parse("app=web,tier=front", "700m").unwrap();
-        assert_eq!((load.milli, load.selector.match_expressions.len()), (700, 2));
-        assert!(load.replaces(&Load::parse("app=web,tier=front", "1").unwrap()));
-        assert!(Load::parse("app", "1").is_err());
-        assert!(Load::parse("app=web", "much").is_err());
+        let load = Load::parse("cpu", "app=web,tier=front", "700m").unwrap();
+        assert_eq!((load.amount, load.selector.match_expressions.len()), (700, 2));
+        assert!(load.replaces(&Load::parse("cpu", "app=web,tier=front", "1").unwrap()));
+        assert!(Load::parse("cpu", "app", "1").is_err());
+        assert!(Load::parse("cpu", "app=web", "much").is_err());
     }
 }

@@ -38,8 +38,12 @@ pub(super) enum Task {
     Relist(u8),
     /// The scheduler takes the next Pod.
     Schedule,
+    /// The scheduler tries those again that have waited too long.
+    Flush,
     /// A kubelet has something to do for a Pod.
     Kubelet(super::kubelet::Job),
+    /// The kubelet of a node under pressure looks what it can end, on behalf of an entry.
+    Relieve(Str, Option<EntryId>),
 }
 
 /// Which informer a component reads through.
@@ -136,7 +140,7 @@ impl Sim {
             config,
         };
         sim.server.toleration_seconds = sim.config.default_toleration_seconds;
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0 };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
         for mut value in sim.config.objects() {
             defaults::apply_defaults(&mut value);
             let kind = (value["apiVersion"].as_str(), value["kind"].as_str());
@@ -238,8 +242,9 @@ impl Sim {
 
     /// When the kubelet has something to do for a Pod.
     pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
-        let of_pod =
-            |Reverse((at, _, task)): &Reverse<(Time, u64, Task)>| matches!(task, Task::Kubelet(job) if job.is_of(uid)).then_some(*at);
+        let of_pod = |Reverse((at, _, task)): &Reverse<(Time, u64, Task)>| {
+            matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at)
+        };
         self.tasks.iter().filter_map(of_pod).min()
     }
 
@@ -257,7 +262,7 @@ impl Sim {
     pub fn command(&mut self, text: &str) -> Origin {
         self.pass += 1;
         self.server.now = self.now;
-        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass };
+        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass, manager: None };
         let cause = self.server.note(&origin, text, Why::Asked);
         Origin { cause: Some(cause), ..origin }
     }
@@ -314,7 +319,14 @@ impl Sim {
             Task::Resync(i) => self.resync(usize::from(i)),
             Task::Relist(i) => self.list_anew(usize::from(i)),
             Task::Schedule => self.schedule(),
+            Task::Flush => {
+                if let Some(at) = self.scheduler.flush(self.now) {
+                    self.push(at, Task::Schedule);
+                }
+                self.plan_flush();
+            }
             Task::Kubelet(job) => self.kubelet(job),
+            Task::Relieve(node, cause) => self.relieve(&node, cause),
         }
         self.pump();
     }
@@ -436,7 +448,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass },
+            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass, manager: None },
             writes: 0,
             round_trips: 0,
             memory: &mut memory,
@@ -497,13 +509,39 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass },
+            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass, manager: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
         };
         if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out) {
             self.push(at, Task::Schedule);
+        }
+        self.plan_flush();
+    }
+
+    fn plan_flush(&mut self) {
+        if let Some(at) = self.scheduler.plan_flush() {
+            self.push(at, Task::Flush);
+        }
+    }
+
+    fn relieve(&mut self, node: &Str, cause: Option<EntryId>) {
+        self.pass += 1;
+        let mut out = Out {
+            server: &mut self.server,
+            recorder: &mut self.recorder,
+            origin: Origin { actor: Actor::kubelet(node), cause, pass: self.pass, manager: None },
+            writes: 0,
+            round_trips: 0,
+            memory: &mut Memory::new(),
+        };
+        let (again, jobs) = self.kubelets.relieve(node, self.now, &self.loads, &mut out);
+        for (at, job) in jobs {
+            self.push(at, Task::Kubelet(job));
+        }
+        if let Some(at) = again {
+            self.push(at, Task::Relieve(node.clone(), cause));
         }
     }
 
@@ -512,7 +550,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass },
+            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass, manager: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),

@@ -175,6 +175,11 @@ pub enum Why {
     BecameReady,
     /// kubelet: a container is not ready any more.
     BecameUnready,
+    /// kubelet: a container is not ready any more, for a probe has failed often enough.
+    ProbeFailed {
+        /// `readiness`
+        probe: &'static str,
+    },
     /// kubelet: a container has ended.
     Exited {
         /// Its code.
@@ -185,6 +190,8 @@ pub enum Why {
         /// How often until now.
         count: i32,
     },
+    /// kubelet: the node is short of memory.
+    EvictedByNode,
     /// kubelet: the image cannot be pulled.
     ImagePull,
     /// kubelet: the Pod's containers have been stopped.
@@ -212,6 +219,8 @@ pub enum Why {
         /// The class.
         class: Str,
     },
+    /// resizer: the claim asks for more than its volume has.
+    Expanding,
     /// provisioner: a volume is made for a claim.
     Provisioned {
         /// The claim.

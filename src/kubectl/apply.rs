@@ -1,12 +1,12 @@
 //! `kubectl apply`: creates what is not there, and patches what is with the difference to last time.
 
-use super::client::{Client, source_error};
+use super::client::{Client, server_error, source_error};
 use super::parse::Args;
 use super::targets::label;
 use super::{Failure, Task};
 use crate::api::schema;
 use crate::api::{Kind, ObjectRef};
-use crate::engine::store::{Patch, patch};
+use crate::engine::store::{Patch, Reason, patch};
 use crate::manifest;
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,10 @@ pub const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged 
 
 pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("apply", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
+    if let Some(fault) = contradiction(&args) {
+        return Err(Failure::error(fault));
+    }
     if args.get("filename").is_none() {
         return Err(Failure::error("must specify one of -f and -k"));
     }
@@ -36,6 +39,16 @@ pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Tas
         }
     }
     Ok(Task::Done)
+}
+
+/// Flags that do not go together.
+fn contradiction(args: &Args) -> Option<&'static str> {
+    match (args.on("server-side"), args.get("dry-run")) {
+        (false, _) if args.on("force-conflicts") => Some("--force-conflicts only works with --server-side"),
+        (true, _) if args.on("force") => Some("--force cannot be used with --server-side"),
+        (true, Some("client")) => Some("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)"),
+        _ => None,
+    }
 }
 
 /// The objects of a text that are fit to be sent; the faults of the others are printed.
@@ -112,9 +125,12 @@ fn one(client: &mut Client<'_>, args: &Args, value: Value) -> Result<(), Failure
         return Err(nameless(client, kind, &value));
     }
     let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), &name);
-    let modified = with_last_applied(&value);
     let dry =
         args.get("dry-run").filter(|how| *how != "none").map_or("", |how| if how == "server" { " (server dry run)" } else { " (dry run)" });
+    if args.on("server-side") {
+        return server_side(client, args, (kind, value), dry);
+    }
+    let modified = with_last_applied(&value);
     let Some(current) = client.find(&key) else {
         if dry.is_empty() {
             client.create(modified).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
@@ -136,6 +152,33 @@ fn one(client: &mut Client<'_>, args: &Args, value: Value) -> Result<(), Failure
     client.say(format!("{} configured{dry}", label(kind, &name)));
     Ok(())
 }
+
+/// Lets the server merge; it knows who set which field.
+fn server_side(client: &mut Client<'_>, args: &Args, object: (Kind, Value), dry: &str) -> Result<(), Failure> {
+    let (kind, value) = object;
+    let force = args.on("force-conflicts");
+    let result = if dry.is_empty() { client.apply(value, force) } else { client.try_apply(value, force) };
+    match result {
+        Ok(applied) => {
+            client.say(format!("{} serverside-applied{dry}", label(kind, applied["metadata"]["name"].as_str().unwrap_or(""))));
+            Ok(())
+        }
+        Err(error) if error.reason == Reason::Conflict => Err(Failure::error(format!("{}\n{WAYS_OUT}", error.message))),
+        Err(error) => Err(server_error(&error)),
+    }
+}
+
+const WAYS_OUT: &str = "Please review the fields above--they currently have other managers. Here
+are the ways you can resolve this warning:
+* If you intend to manage all of these fields, please re-run the apply
+  command with the `--force-conflicts` flag.
+* If you do not intend to manage all of the fields, please edit your
+  manifest to remove references to the fields that should keep their
+  current managers.
+* You may co-own fields by updating your manifest to match the existing
+  value; in this case, you'll become the manager if the other manager(s)
+  stop managing the field (remove it from their configuration).
+See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts";
 
 /// What apply has to send.
 fn difference(kind: Kind, modified: &Value, current: &Value) -> (Patch, Value) {

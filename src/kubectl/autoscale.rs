@@ -12,7 +12,7 @@ const FLAGS: &str = "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("autoscale", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     args.require(&["max"])?;
     if args.get("cpu-percent").is_some() {
         client.warn(

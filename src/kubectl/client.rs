@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::store::{ApiError, Delete, Origin, Patch, Reason};
+use crate::engine::store::{ApiError, Delete, Manager, Origin, Patch, Reason, Unknown};
 use crate::engine::{Sim, Why};
 use serde_json::Value;
 use std::rc::Rc;
@@ -44,8 +44,9 @@ impl<'a> Client<'a> {
         self.failed = true;
     }
 
-    /// Takes the namespace from the flags.
-    pub fn use_namespace(&mut self, args: &super::parse::Args) {
+    /// Takes the namespace and the name of the field manager from the flags.
+    pub fn use_flags(&mut self, args: &super::parse::Args) {
+        self.write_as(args);
         if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
             self.namespace = namespace.to_owned();
         }
@@ -71,6 +72,15 @@ impl<'a> Client<'a> {
         self.sim.get(key).map(|object| object.to_value())
     }
 
+    /// Puts into an object who set which of its fields.
+    pub fn show_managers(&self, kind: Kind, object: &mut Value) {
+        let text = |key: &str| object["metadata"][key].as_str().unwrap_or("");
+        let managed = self.sim.server().managed_fields(&ObjectRef::new(kind, text("namespace"), text("name")));
+        if managed.as_array().is_some_and(|list| !list.is_empty()) {
+            object["metadata"]["managedFields"] = managed;
+        }
+    }
+
     /// All objects of a kind in a namespace (empty: in all), as JSON.
     pub fn list(&self, kind: Kind, namespace: &str) -> Vec<Value> {
         let everywhere = namespace.is_empty() || !kind.info().namespaced;
@@ -80,19 +90,30 @@ impl<'a> Client<'a> {
     /// Creates an object.
     pub fn create(&mut self, value: Value) -> Result<Value, ApiError> {
         let origin = self.origin.clone();
-        self.sim.request(|server| server.create_value(&origin, value, Why::Asked)).map(shown)
+        let result = self.sim.request(|server| server.create_value(&origin, value, Why::Asked));
+        self.answered(result)
     }
 
     /// Replaces an object.
     pub fn update(&mut self, value: Value) -> Result<Value, ApiError> {
         let origin = self.origin.clone();
-        self.sim.request(|server| server.update_value(&origin, value, Why::Asked)).map(shown)
+        let result = self.sim.request(|server| server.update_value(&origin, value, Why::Asked));
+        self.answered(result)
     }
 
     /// Patches an object.
     pub fn patch(&mut self, key: &ObjectRef, how: Patch, patch: &Value) -> Result<Value, ApiError> {
         let origin = self.origin.clone();
-        self.sim.request(|server| server.patch(&origin, key, how, patch, Why::Asked)).map(shown)
+        let result = self.sim.request(|server| server.patch(&origin, key, how, patch, Why::Asked));
+        self.answered(result)
+    }
+
+    /// Prints what the server warned of.
+    fn answered(&mut self, result: Result<Rc<Object>, ApiError>) -> Result<Value, ApiError> {
+        for warning in self.sim.request(|server| std::mem::take(&mut server.warnings)) {
+            self.warn(format!("Warning: {warning}"));
+        }
+        result.map(|object| object.to_value())
     }
 
     /// Replaces the status of an object.
@@ -105,6 +126,38 @@ impl<'a> Client<'a> {
     pub fn delete(&mut self, key: &ObjectRef, how: Delete) -> Result<Rc<Object>, ApiError> {
         let origin = self.origin.clone();
         self.sim.request(|server| server.delete(&origin, key, how, Why::Asked))
+    }
+
+    /// Applies a configuration on the server.
+    pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
+        let origin = self.origin.clone();
+        let result = self.sim.request(|server| server.apply(&origin, value, force, Why::Asked));
+        self.answered(result)
+    }
+
+    /// The same on a copy of the server, for a dry run.
+    pub fn try_apply(&self, value: Value, force: bool) -> Result<Value, ApiError> {
+        self.sim.server().clone().apply(&self.origin, value, force, Why::Asked).map(shown)
+    }
+
+    /// In whose name a verb writes, unless `--field-manager` says another.
+    fn write_as(&mut self, args: &super::parse::Args) {
+        let usual = match args.verb.as_str() {
+            "apply" if args.on("server-side") => "kubectl".to_owned(),
+            "apply" => "kubectl-client-side-apply".to_owned(),
+            "scale" => "kubectl".to_owned(),
+            verb => format!("kubectl-{verb}"),
+        };
+        let name = args.get("field-manager").filter(|name| !name.is_empty()).unwrap_or(&usual);
+        let manager = Manager::update(name, if args.verb == "scale" { "scale" } else { "" });
+        let unknown = match (args.verb.as_str(), args.get("validate")) {
+            (_, Some("warn")) => Unknown::Warn,
+            (_, Some("false" | "ignore")) => Unknown::Drop,
+            ("apply" | "create" | "replace", _) => Unknown::Refuse,
+            // The server's own way, where a command does not say how it wants it.
+            _ => Unknown::Warn,
+        };
+        self.origin.manager = Some(Rc::new(manager.with_unknown(unknown)));
     }
 
     /// Evicts a Pod, if its disruption budget allows it.
@@ -132,6 +185,7 @@ pub fn not_found(kind: Kind, name: &str) -> Failure {
 pub fn server_error(error: &ApiError) -> Failure {
     match error.reason {
         Reason::Invalid => Failure::plain(invalid(&error.message)),
+        Reason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
         reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
     }
 }

@@ -15,7 +15,7 @@ const FLAGS: &str = "filename/f= recursive/R kustomize/k= save-config dry-run?un
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("create", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     if args.get("filename").is_some() {
         return from_text(client, &args, stdin);
     }
@@ -74,7 +74,7 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Task, 
 #[inline(never)]
 pub fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("replace", apply::FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     for value in apply::read(client, stdin) {
         let result = prepare(client, &args, value).and_then(|(kind, value)| {
             let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();

@@ -15,7 +15,7 @@ const FLAGS: &str = "filename/f= recursive/R kustomize/k= selector/l= field-sele
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("delete", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     let how = how(&args)?;
     if args.on("force") {
         client.warn(

@@ -22,7 +22,7 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     // Flags of the command in the container are not kubectl's.
     let split = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let args = Args::parse("exec", FLAGS, &words[..split])?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     let Some((target, rest)) = args.words.split_first() else {
         return Err(Failure::error("pod, type/name or --filename must be specified\nSee 'kubectl exec -h' for help and examples"));
     };

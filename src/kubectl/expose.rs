@@ -13,7 +13,7 @@ const FLAGS: &str = "port= target-port= name= type= protocol= selector= labels/l
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("expose", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     if args.words.is_empty() {
         return Err(Failure::error("You must provide one or more resources by argument or filename."));
     }

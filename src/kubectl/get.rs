@@ -16,7 +16,7 @@ const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= al
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("get", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     let format = Format::parse(&args)?;
     if args.words.is_empty() {
         return Err(Failure::error(
@@ -38,7 +38,7 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
 #[inline(never)]
 pub fn events(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("events", "for= types= all-namespaces/A watch/w output/o= no-headers", words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
     let mut events = client.list(Kind::Event, &namespace);
     if let Some((kind, name)) = args.get("for").and_then(|target| target.split_once('/')) {
@@ -292,7 +292,10 @@ fn list(client: &mut Client<'_>, watch: &mut Watch, args: &Args) -> Result<Task,
             return Ok(Task::Done);
         }
         let kind = watch.targets.list.first().map_or(Kind::Pod, |(kind, _)| *kind);
-        let values: Vec<Value> = objects.into_iter().map(|(_, object)| object).collect();
+        let mut values: Vec<Value> = objects.into_iter().map(|(_, object)| object).collect();
+        if args.on("show-managed-fields") {
+            values.iter_mut().for_each(|object| client.show_managers(kind_of(object, kind), object));
+        }
         let text = watch.other(kind, &values, single)?;
         client.out.push_str(&text);
         return Ok(Task::Done);

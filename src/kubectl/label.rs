@@ -26,7 +26,7 @@ pub const ANNOTATIONS: Words = Words { verb: "annotate", field: "annotations", d
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String], how: &Words) -> Result<Task, Failure> {
     let args = Args::parse(how.verb, FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     let is_change =
         |word: &String| word.contains('=') || word.ends_with('-') && !word.contains('/') || word.ends_with('-') && word.contains('.');
     // The first words name objects, even when a name ends in a dash.

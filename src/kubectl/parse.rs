@@ -10,6 +10,8 @@ const GLOBAL: &str = "help/h namespace/n= kubeconfig= context= cluster= user= se
 /// A parsed command line.
 #[derive(Clone, Debug, Default)]
 pub struct Args {
+    /// The verb.
+    pub verb: String,
     /// Everything that is no flag.
     pub words: Vec<String>,
     flags: Vec<(&'static str, String)>,
@@ -42,7 +44,7 @@ impl Args {
     pub fn parse(path: &str, table: &'static str, words: &[String]) -> Result<Args, Failure> {
         let known: Vec<Flag> = flags(table).chain(flags(GLOBAL)).collect();
         let usage = |message: String| Failure::error(format!("{message}\nSee 'kubectl {path} --help' for usage."));
-        let mut args = Args::default();
+        let mut args = Args { verb: path.split(' ').next().unwrap_or(path).to_owned(), ..Args::default() };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if word == "--" {

@@ -14,7 +14,7 @@ const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?uncha
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("patch", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     let how = match args.get("type").unwrap_or("strategic") {
         "strategic" => Patch::Strategic,
         "merge" => Patch::Merge,

@@ -56,7 +56,7 @@ pub fn version(client: &mut Client<'_>) -> Result<Task, Failure> {
 #[inline(never)]
 pub fn logs(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("logs", "container/c= follow/f previous/p tail= since= all-containers selector/l= timestamps", words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     let Some(name) = args.words.first() else {
         return Err(Failure::error(
             "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command\nSee 'kubectl logs -h' for help and examples",

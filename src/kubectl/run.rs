@@ -12,7 +12,7 @@ const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t 
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("run", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     let Some((name, rest)) = args.words.split_first() else { return Err(Failure::error("NAME is required for run")) };
     args.require(&["image"])?;
     let mut labels: Map<String, Value> = Map::from_iter([("run".to_owned(), Value::from(name.as_str()))]);

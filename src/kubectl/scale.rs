@@ -13,7 +13,7 @@ const FLAGS: &str =
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("scale", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     args.require(&["replicas"])?;
     let replicas = args.number("replicas")?.unwrap_or(-1);
     if replicas < 0 {

@@ -16,7 +16,7 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
         return Err(Failure::error("must specify one of: env, image, resources, selector, serviceaccount, subject"));
     };
     let args = Args::parse(&format!("set {topic}"), FLAGS, rest)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     match topic.as_str() {
         "image" => change(client, &args, |word| word.contains('=') && !word.starts_with('/'), "image updated", image),
         "env" => change(client, &args, |word| word.contains('=') || word.ends_with('-'), "env updated", env),

@@ -108,3 +108,55 @@ fn a_shell_in_a_container_answers() {
     let (code, answer, _) = kubectl(&mut sim, "exec web-0 -- nslookup web-9.nginx", "");
     assert_eq!((code, answer.ends_with("can't resolve 'web-9.nginx'\n")), (1, true));
 }
+
+#[test]
+fn the_server_merges_what_is_applied_and_tells_whose_a_field_is() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply --server-side -f -", DEPLOYMENT).1, "deployment.apps/nginx serverside-applied\n");
+    out(&mut sim, "scale deployment nginx --replicas=5");
+    let (exit, _, stderr) = kubectl(&mut sim, "apply --server-side -f -", DEPLOYMENT);
+    assert_eq!(exit, 1);
+    assert!(
+        stderr.starts_with(
+            "error: Apply failed with 1 conflict: conflict with \"kubectl\" with subresource \"scale\" using apps/v1: .spec.replicas\n\
+             Please review the fields above--they currently have other managers. Here\n"
+        ),
+        "{stderr}"
+    );
+    assert!(!out(&mut sim, "get deploy nginx -o yaml").contains("managedFields"));
+    assert!(
+        out(&mut sim, "get deploy nginx -o yaml --show-managed-fields")
+            .contains("    manager: kubectl\n    operation: Update\n    subresource: scale\n")
+    );
+    let dry = kubectl(&mut sim, "apply --server-side --force-conflicts --dry-run=server -f -", DEPLOYMENT);
+    assert_eq!(dry.1, "deployment.apps/nginx serverside-applied (server dry run)\n");
+    assert_eq!(out(&mut sim, "get deploy nginx -o jsonpath={.spec.replicas}"), "5");
+    kubectl(&mut sim, "apply --server-side --force-conflicts -f -", DEPLOYMENT);
+    assert_eq!(out(&mut sim, "get deploy nginx -o jsonpath={.spec.replicas}"), "3");
+    let (_, _, stderr) = kubectl(&mut sim, "apply --server-side -f -", &DEPLOYMENT.replace("replicas", "replica"));
+    assert_eq!(
+        stderr,
+        "Error from server: failed to create typed patch object (default/nginx; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema\n"
+    );
+    assert_eq!(kubectl(&mut sim, "apply --force-conflicts -f -", DEPLOYMENT).2, "error: --force-conflicts only works with --server-side\n");
+}
+
+#[test]
+fn fields_that_do_not_exist_are_dropped_with_a_warning_or_refused() {
+    let mut sim = sim();
+    let typo = DEPLOYMENT.replace("replicas", "replica");
+    assert!(kubectl(&mut sim, "apply -f -", &typo).2.contains("strict decoding error: unknown field \"spec.replica\""));
+    let (exit, stdout, stderr) = kubectl(&mut sim, "apply --validate=warn -f -", &typo);
+    assert_eq!(
+        (exit, stdout.as_str(), stderr.as_str()),
+        (0, "deployment.apps/nginx created\n", "Warning: unknown field \"spec.replica\"\n")
+    );
+    for kind in ["strategic", "merge"] {
+        let line = format!("patch deployment nginx --type={kind} -p '{{\"spec\":{{\"replica\":3,\"paused\":false}}}}'");
+        assert_eq!(out(&mut sim, &line), "deployment.apps/nginx patched (no change)\nWarning: unknown field \"spec.replica\"\n");
+    }
+    let refused = out(&mut sim, "create deployment nginx --image=nginx");
+    assert_eq!(refused, "error: failed to create deployment: deployments.apps \"nginx\" already exists\n");
+    let (_, _, refused) = kubectl(&mut sim, "create -f -", DEPLOYMENT);
+    assert_eq!(refused, "Error from server (AlreadyExists): error when creating \"STDIN\": deployments.apps \"nginx\" already exists\n");
+}

@@ -32,7 +32,7 @@ pub struct Waiting {
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("wait", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     let goal = goal(args.get("for").unwrap_or(""))?;
     let targets = Targets::parse(client, &args, &args.words)?;
     let mut left = Vec::new();

@@ -9,7 +9,7 @@ mod locate;
 mod split;
 mod words;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use locate::locate;
 
@@ -124,8 +124,22 @@ fn flatten(documents: &mut Vec<Document>, index: usize, line: usize, mut value: 
             if let (Some(taken), Some(slot)) = (taken, value.get_mut("items")) {
                 *slot = taken;
             }
+            to_stored_version(&mut value);
             documents.push(Document { index, value, line, prefix });
         }
+    }
+}
+
+/// The older of two versions of an API, as the one in which it is stored.
+fn to_stored_version(value: &mut Value) {
+    if value["apiVersion"] != "autoscaling/v1" || value["kind"] != "HorizontalPodAutoscaler" {
+        return;
+    }
+    value["apiVersion"] = "autoscaling/v2".into();
+    let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    if let Some(percent) = spec.remove("targetCPUUtilizationPercentage") {
+        let target = json!({"type": "Utilization", "averageUtilization": percent});
+        spec.insert("metrics".into(), json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]));
     }
 }
 

@@ -129,3 +129,20 @@ fn a_field_is_found_in_the_text() {
     assert_eq!(locate(text, 0, "nothing"), None);
     assert_eq!(locate(text, 7, "kind"), None);
 }
+
+#[test]
+fn an_older_version_is_read_as_the_one_that_is_stored() {
+    let text = b"{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {maxReplicas: 3, targetCPUUtilizationPercentage: 50}}";
+    let value = &parse(text).documents[0].value;
+    assert_eq!(value["apiVersion"], "autoscaling/v2");
+    assert_eq!(value["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 50);
+    assert_eq!(value["spec"].get("targetCPUUtilizationPercentage"), None);
+}
+
+#[test]
+fn the_flow_form_that_kubectl_calls_kyaml_is_read() {
+    let text = b"---\n{\n  apiVersion: \"v1\",\n  kind: \"Pod\", # said twice\n  spec: { containers: [{ name: \"c\", command: [\"a\",], },], },\n}\n";
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, vec![]);
+    assert_eq!(parsed.documents[0].value["spec"]["containers"][0]["command"][0], "a");
+}

@@ -372,30 +372,19 @@ impl Model {
 
 /// Compares names with their numbers as numbers: `node-2` before `node-10`.
 pub fn natural(a: &str, b: &str) -> std::cmp::Ordering {
-    let (mut a, mut b) = (a.chars().peekable(), b.chars().peekable());
-    loop {
-        match (a.peek().copied(), b.peek().copied()) {
-            (Some(x), Some(y)) if x.is_ascii_digit() && y.is_ascii_digit() => {
-                let number = |it: &mut std::iter::Peekable<std::str::Chars<'_>>| {
-                    let mut n = 0u128;
-                    while let Some(d) = it.peek().and_then(|c| c.to_digit(10)) {
-                        n = n.saturating_mul(10).saturating_add(u128::from(d));
-                        it.next();
-                    }
-                    n
-                };
-                let order = number(&mut a).cmp(&number(&mut b));
-                if order.is_ne() {
-                    return order;
-                }
-            }
-            (x, y) if x != y => return x.cmp(&y),
-            (None, _) => return std::cmp::Ordering::Equal,
-            _ => {
-                a.next();
-                b.next();
-            }
-        }
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let Some(mut at) = a.iter().zip(b).position(|(x, y)| x != y) else { return a.len().cmp(&b.len()) };
+    // A number begins before the first digit that differs.
+    while at > 0 && a[at - 1].is_ascii_digit() {
+        at -= 1;
+    }
+    let number = |text: &[u8]| {
+        let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
+        digits.fold((0u128, 0usize), |(n, length), digit| (n.saturating_mul(10).saturating_add(u128::from(digit - b'0')), length + 1))
+    };
+    match (number(&a[at..]), number(&b[at..])) {
+        ((x, n), (y, m)) if n > 0 && m > 0 && x != y => x.cmp(&y),
+        _ => a[at..].cmp(&b[at..]),
     }
 }
 

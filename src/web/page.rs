@@ -18,6 +18,7 @@ use crate::app::format::{Px, clock};
 use crate::app::state::{Picture, Tab, View};
 use crate::app::words::{self, Reason};
 use crate::app::{Msg as Do, State, examples, permalink, speed};
+use crate::scene::budget::Cell;
 use crate::scene::marks::Mark;
 use dom::icon;
 use gloo_timers::callback::{Interval, Timeout};
@@ -1123,13 +1124,18 @@ fn Strip(props: &StripProps) -> Html {
     let slots = budget.at_most.max(budget.cells.len()).max(1);
     let (pitch, width) = if slots <= 24 { ((340.0 / slots as f64).clamp(12.0, 68.0), 0.0) } else { (340.0 / slots as f64, 340.0) };
     let x = |n: usize| 20.0 + n as f64 * pitch;
-    let cells = budget.cells.iter().enumerate().map(|(at, cell)| {
-        let wide = pitch >= 58.0;
+    // Many cells are drawn as stretches of equal ones, so that a strip is never more than a few elements.
+    let same = |a: &Cell, b: &Cell| width > 0.0 && (a.state, a.new) == (b.state, b.new);
+    let mut at = 0;
+    let cells = budget.cells.chunk_by(same).map(|run| {
+        let (cell, from) = (&run[0], x(at));
+        at += run.len();
+        let long = if width > 0.0 { pitch * run.len() as f64 } else { pitch - 4.0 };
         html! {
             <g class={classes!("cell", cell.state.class(), cell.new.then_some("new"))}>
-                <rect x={Px(x(at)).to_string()} y="18" width={Px((pitch - if width > 0.0 { 0.0 } else { 4.0 }).max(1.0)).to_string()} height="16" rx={if width > 0.0 { "0" } else { "4" }} />
-                if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(x(at) + 5.0).to_string()} y="20" width="12" height="12" /> }
-                if wide { <text x={Px(x(at) + 22.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
+                <rect x={Px(from).to_string()} y="18" width={Px(long.max(1.0)).to_string()} height="16" rx={if width > 0.0 { "0" } else { "4" }} />
+                if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(from + 5.0).to_string()} y="20" width="12" height="12" /> }
+                if pitch >= 58.0 { <text x={Px(from + 22.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
             </g>
         }
     });

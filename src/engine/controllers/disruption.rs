@@ -6,7 +6,7 @@
 
 use super::{Controller, Event, Watch};
 use crate::api::daemonset::DaemonSet;
-use crate::api::pod::Pod;
+use crate::api::pod::{Pod, PodCondition};
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::time::SECOND;
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
@@ -39,6 +39,9 @@ impl Controller for DisruptionController {
     /// A Pod wakes the first budget that selects it.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod = event.object;
+        if marked(pod).is_some() {
+            wake(pod.key());
+        }
         if cache.list(Kind::PodDisruptionBudget).next().is_none() {
             return;
         }
@@ -50,11 +53,15 @@ impl Controller for DisruptionController {
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+        if key.kind == Kind::Pod {
+            return forget_stale(object, view, out);
+        }
         let (spec, old) = (BudgetSpec::of(object), BudgetStatus::of(object));
         let pods: Vec<_> = view.cache.list_in(Kind::Pod, &key.namespace).filter(|p| spec.selects(p)).cloned().collect();
         if pods.is_empty() {
             out.event_as(EVENTS, object, "Normal", "NoPods", "No matching pods found");
         }
+        say_several(key, &pods, view.cache, out);
         let generation = object.meta.generation;
         let (expected, desired) = match expected(&spec, &pods, view.cache) {
             Ok(counts) => counts,
@@ -99,6 +106,52 @@ impl Controller for DisruptionController {
         status.set_condition(None, generation, view.wall);
         write(object, &old, status, out)?;
         Ok(again.map_or(Action::AwaitChange, |at| Action::RequeueAfter((at - view.wall.0 + 1) as u64 * SECOND)))
+    }
+}
+
+/// Since when a Pod is to be disrupted that is not on its way out.
+fn marked(object: &Object) -> Option<Timestamp> {
+    let pod: &Pod = object.body();
+    let condition = pod.status.condition("DisruptionTarget").filter(|c| c.status == "True")?;
+    (!object.meta.is_deleting() && !pod.is_terminal()).then_some(condition.last_transition_time.unwrap_or_default())
+}
+
+/// A Pod that was to be disrupted and is still there after two minutes is not meant any more.
+fn forget_stale(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let Some(since) = marked(object) else { return Ok(Action::AwaitChange) };
+    let left = view.until(since, DELETION_TIMEOUT);
+    if left > 0 {
+        return Ok(Action::RequeueAfter(left));
+    }
+    let wall = view.wall;
+    out.update_status(object, Why::Unused, |o| {
+        if let Body::Pod(pod) = &mut o.body {
+            let kind = || "DisruptionTarget".into();
+            pod.status.set_condition(PodCondition {
+                kind: kind(),
+                status: "False".into(),
+                last_transition_time: Some(wall),
+                ..Default::default()
+            });
+        }
+    })?;
+    Ok(Action::AwaitChange)
+}
+
+/// Says of each Pod that several budgets select that this one, the first, was taken.
+fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut Out<'_>) {
+    let budgets: Vec<BudgetSpec> = cache.list_in(Kind::PodDisruptionBudget, &key.namespace).map(|b| BudgetSpec::of(b)).collect();
+    let first = cache.list_in(Kind::PodDisruptionBudget, &key.namespace).next().is_some_and(|b| b.meta.name == key.name);
+    if budgets.len() < 2 || !first {
+        return;
+    }
+    for pod in pods.iter().filter(|pod| budgets.iter().filter(|spec| spec.selects(pod)).count() > 1) {
+        let (namespace, name) = (&key.namespace, &pod.meta.name);
+        let message = format_smolstr!(
+            "Pod {namespace:?}/{name:?} matches multiple PodDisruptionBudgets.  Chose {:?} arbitrarily.",
+            key.name.as_str()
+        );
+        out.event_as(EVENTS, pod, "Warning", "MultiplePodDisruptionBudgets", message);
     }
 }
 

@@ -7,11 +7,12 @@ use super::backends::{self, annotate, has_address, hostname, labels, ports_for, 
 use super::{Controller, Event, Watch};
 use crate::api::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Service};
 use crate::api::pod::Pod;
-use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Timestamp, Uid};
+use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp, Uid};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
+use serde_json::{Value, json};
 use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -79,22 +80,40 @@ fn wanted(object: &Object, service: &Service, cache: &Cache) -> ByPorts {
             continue;
         }
         let ports = ports_for(service, body, true);
-        by_ports.entry(ports).or_default().insert(pod.meta.uid, endpoint(object, service, pod, body));
+        by_ports.entry(ports).or_default().insert(pod.meta.uid, endpoint(object, service, pod, cache));
     }
     by_ports
 }
 
 /// A Pod on its way out still serves, but is not ready for new requests.
-fn endpoint(object: &Object, service: &Service, pod: &Object, body: &Pod) -> Endpoint {
+fn endpoint(object: &Object, service: &Service, pod: &Object, cache: &Cache) -> Endpoint {
+    let body: &Pod = pod.body();
+    let node = cache.object(&ObjectRef::new(Kind::Node, "", &body.node_name));
+    let zone = node.and_then(|node| node.meta.label("topology.kubernetes.io/zone")).cloned().unwrap_or_default();
     let (serving, terminating) = (body.is_ready(), pod.meta.is_deleting());
     let ready = service.spec.publish_not_ready_addresses || (serving && !terminating);
     Endpoint {
         addresses: vec![body.status.pod_ip.clone()],
         conditions: EndpointConditions { ready: Some(ready), serving: Some(serving), terminating: Some(terminating) },
+        hints: if ready { hints(&service.spec.traffic_distribution, &zone, &body.node_name) } else { BTreeMap::new() },
         hostname: hostname(object, pod),
         node_name: body.node_name.clone(),
         target_ref: Some(target(pod)),
+        zone,
     }
+}
+
+/// Who should use an address, as `trafficDistribution` asks.
+fn hints(distribution: &str, zone: &str, node: &str) -> BTreeMap<Str, Value> {
+    let mut hints = BTreeMap::new();
+    let mut add = |field: &'static str, name: &str| drop(hints.insert(Str::new_static(field), json!([{ "name": name }])));
+    if matches!(distribution, "PreferClose" | "PreferSameZone" | "PreferSameNode") && !zone.is_empty() {
+        add("forZones", zone);
+    }
+    if distribution == "PreferSameNode" && !node.is_empty() {
+        add("forNodes", node);
+    }
+    hints
 }
 
 /// What all slices of one pass have in common.

@@ -18,6 +18,7 @@ mod pod_gc;
 mod protection;
 mod provisioner;
 mod replicaset;
+mod resizer;
 mod resource_quota;
 mod service_account;
 mod statefulset;
@@ -49,6 +50,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &endpointslice::EndpointSliceController,
     &volume_binder::VolumeBinder,
     &provisioner::Provisioner,
+    &resizer::Resizer,
     &protection::ClaimProtection,
     &protection::VolumeProtection,
     &garbage_collector::GarbageCollector,

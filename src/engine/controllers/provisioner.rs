@@ -16,7 +16,7 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The name under which classes ask for it.
-const NAME: &str = "loopscope.dev/provisioner";
+pub(super) const NAME: &str = "loopscope.dev/provisioner";
 /// When work for a key that has begun will be done.
 const DUE: Str = Str::new_static("due");
 const DELETE_AFTER: u64 = 200 * MS;
@@ -45,7 +45,7 @@ impl Controller for Provisioner {
 }
 
 /// Whether the wait of `span` that began with the first call is over; says how long it still lasts.
-fn waited(span: u64, view: &View<'_>, out: &mut Out<'_>) -> Result<(), u64> {
+pub(super) fn waited(span: u64, view: &View<'_>, out: &mut Out<'_>) -> Result<(), u64> {
     let now = view.now.0 as i64;
     let due = *out.memory.entry(DUE).or_insert(now + span as i64);
     if now >= due { Ok(()) } else { Err((due - now) as u64) }

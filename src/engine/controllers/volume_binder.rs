@@ -184,8 +184,11 @@ fn bind(volume: &Rc<Object>, claim: &Rc<Object>, wall: Timestamp, out: &mut Out<
     let storage = capacity.into_iter().filter(|(name, _)| name == "storage").collect();
     out.update_status(&claim, Why::Binding, |o| {
         if let Body::PersistentVolumeClaim(c) = &mut o.body {
+            // Of a claim that is bound the capacity follows its file system, not the volume.
+            if c.status.phase != "Bound" {
+                c.status.capacity = storage;
+            }
             c.status.phase = "Bound".into();
-            c.status.capacity = storage;
             c.status.access_modes = modes;
         }
     })?;

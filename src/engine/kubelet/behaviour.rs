@@ -11,6 +11,8 @@ use crate::api::time::SECOND;
 pub(super) struct Behaviour {
     /// Whether its image can be pulled.
     pub pulls: bool,
+    /// When it counts as started; never, if its startup probe fails.
+    pub started_after: Option<u64>,
     /// When it becomes ready; never, if it does not.
     pub ready_after: Option<u64>,
     /// When it ends and with which code, if it does.
@@ -28,10 +30,11 @@ fn annotation<'a>(meta: &'a ObjectMeta, name: &str) -> Option<&'a str> {
 }
 
 impl Behaviour {
-    pub(super) fn of(container: &Container, meta: &ObjectMeta) -> Behaviour {
+    /// `delays`: from the start until its probes have let it start, and be ready.
+    pub(super) fn of(container: &Container, meta: &ObjectMeta, delays: (u64, u64)) -> Behaviour {
         let annotated = !meta.annotations.is_empty();
         let say = |name: &str| if annotated { annotation(meta, name) } else { None };
-        let probe = container.readiness_probe.as_ref().map_or(0, |p| p.initial_delay_seconds.max(0) as u64 * SECOND);
+        let (started, probe) = delays;
         let ready_after = match say("never-ready") {
             Some("true") => None,
             _ if annotated => seconds(meta, "ready-after").or(Some(probe)),
@@ -42,7 +45,7 @@ impl Behaviour {
             Some(after) => Some((after, exit_code())),
             None => predicted_exit(container),
         };
-        Behaviour { pulls: !cannot_be_pulled(&container.image), ready_after, exits }
+        Behaviour { pulls: !cannot_be_pulled(&container.image), started_after: Some(started), ready_after, exits }
     }
 }
 
@@ -81,12 +84,49 @@ pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
         let name = name.split([':', '@']).next().unwrap_or("");
         return matches!(name, "busybox" | "alpine" | "ubuntu" | "debian" | "hello-world").then_some((0, 0));
     }
-    if let [shell, "-c", script] = words[..]
-        && matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "ash"))
-    {
-        return predicted_script(script);
+    match script(container) {
+        Some(script) => predicted_script(script),
+        None => predicted_command(&words),
     }
-    predicted_command(&words)
+}
+
+/// The script that a container's command gives to a shell.
+fn script(container: &Container) -> Option<&str> {
+    let words: Vec<&str> = container.command.iter().chain(&container.args).map(|s| s.as_str()).collect();
+    match words[..] {
+        [shell, "-c", script] if matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "ash")) => Some(script),
+        _ => None,
+    }
+}
+
+/// Whether the first process is one that does not pass signals on.
+pub(super) fn ignores_signals(container: &Container) -> bool {
+    script(container).is_some() || container.command.iter().chain(&container.args).next().is_some_and(|word| word == "sleep")
+}
+
+/// From when on a file that the container's script makes and removes is missing: times from its start, with whether it is.
+pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64, bool)>> {
+    let script = script(container)?;
+    let mut time = 0;
+    let mut missing = vec![(0, true)];
+    for command in script.split([';', '\n', '&']).map(str::trim).filter(|c| !c.is_empty()) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        match words[..] {
+            ["touch", path] if path == file => missing.push((time, false)),
+            ["rm", path] | ["rm", _, path] if path == file => missing.push((time, true)),
+            _ => time += predicted_command(&words).map_or(0, |(after, _)| after),
+        }
+    }
+    // Who never makes it may have it all the same.
+    (missing.len() > 1).then_some(missing)
+}
+
+/// The end of a command that a probe or a hook runs.
+pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
+    match words {
+        ["/bin/sh" | "sh" | "/bin/bash" | "bash", "-c", script] => predicted_script(script),
+        words => predicted_command(words),
+    }
 }
 
 /// A script of commands each of which can be predicted.
@@ -117,6 +157,7 @@ fn predicted_command(words: &[&str]) -> Option<(u64, i32)> {
     match words {
         ["true" | "/bin/true"] => Some((0, 0)),
         ["echo" | "date" | "hostname" | "printf", ..] => Some((0, 0)),
+        ["touch" | "rm" | "mkdir", ..] => Some((0, 0)),
         ["false" | "/bin/false"] => Some((0, 1)),
         ["exit"] => Some((0, 0)),
         ["exit", code] => Some((0, code.parse().ok()?)),
@@ -160,6 +201,11 @@ mod tests {
         for (command, expected) in cases {
             assert_eq!(predicted_exit(&container("nginx", command)), expected, "{command:?}");
         }
+        assert_eq!(
+            file_missing(&container("busybox", &["/bin/sh", "-c", "touch /tmp/h; sleep 30; rm -f /tmp/h; sleep 600"]), "/tmp/h"),
+            Some(vec![(0, true), (0, false), (30 * SECOND, true)])
+        );
+        assert_eq!(file_missing(&container("busybox", &["sh", "-c", "sleep 30"]), "/tmp/h"), None);
         assert_eq!(predicted_exit(&container("busybox:1.36", &[])), Some((0, 0)));
         assert_eq!(predicted_exit(&container("nginx:1.27", &[])), None);
     }

@@ -65,7 +65,7 @@ impl Pass<'_, '_> {
     fn next_init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
         // Annotations speak of the containers, not of these.
-        if Behaviour::of(&container, &ObjectMeta::default()).pulls {
+        if Behaviour::of(&container, &ObjectMeta::default(), (0, 0)).pulls {
             return vec![self.then(time(&container), Step::Init(n))];
         }
         self.say_pull_failed(&container.name, &container.image, "initContainers");

@@ -4,8 +4,11 @@
 //! Models `pkg/kubelet` (`kubelet_pods.go`, `status/generate.go`, `status/status_manager.go`) as far as the API shows it.
 
 mod behaviour;
+mod eviction;
+mod hooks;
 mod init;
 mod nodes;
+mod probes;
 mod status;
 
 use super::cluster::{ClusterConfig, Timing};
@@ -20,6 +23,7 @@ use crate::api::pod::{ContainerState, Pod, Waiting};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
+pub use probes::Probed;
 use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -44,9 +48,22 @@ enum Step {
     Start,
     Init(u32),
     PullBackOff,
+    /// A container's startup probe has succeeded.
+    Started(u32),
+    /// A container has become ready as it was to be expected when it started.
     Ready(u32),
-    Exit(u32, i32),
-    Unready(u32),
+    /// A container ends with a code, in the run of this number.
+    Exit(u32, i32, Option<i32>),
+    /// A container that the kubelet stopped ends with a code, in the run of this number.
+    Killed(u32, i32, i32),
+    /// A probe that fails, or failed, runs.
+    Probe(u32, Probed),
+    /// A person makes a probe fail, `true` by not answering, or succeed.
+    ForceProbe(Probed, Option<bool>),
+    /// A person sets the readiness of the first container.
+    ForceReady(bool),
+    /// The containers of a Pod that had to go for its node's sake have stopped.
+    Evicted,
     BackOff(u32),
     Restart(u32),
     Kill,
@@ -62,6 +79,8 @@ pub enum Forced {
     Exit(i32),
     /// Its readiness is set by hand.
     Ready(bool),
+    /// The first probe of this kind fails, `true` by not answering in time, or succeeds again.
+    Probe(Probed, Option<bool>),
 }
 
 /// A step for one Pod, due at some time.
@@ -77,6 +96,11 @@ impl Job {
     pub(super) fn is_of(&self, uid: Uid) -> bool {
         self.uid == uid
     }
+
+    /// Whether it asks once more what was answered badly before.
+    pub(super) fn is_probe(&self) -> bool {
+        matches!(self.step, Step::Probe(..))
+    }
 }
 
 /// What a kubelet knows of a Pod of its own.
@@ -88,6 +112,11 @@ struct Running {
     restarts: BTreeMap<u32, i32>,
     /// Restarts since a container last ran for long: they decide how long it is held back.
     held_back: BTreeMap<u32, i32>,
+    /// When the containers that have probes started.
+    started: BTreeMap<u32, Time>,
+    probes: BTreeMap<(u32, Probed), probes::Standing>,
+    /// Why it has to go for its node's sake.
+    evicted: Option<Str>,
 }
 
 /// All kubelets of the cluster.
@@ -98,6 +127,7 @@ pub struct Kubelets {
     /// The last address given out on each node that has a kubelet.
     next_ip: BTreeMap<Str, u32>,
     silent: Vec<nodes::Silent>,
+    pressed: Vec<eviction::Pressure>,
     /// How often a kubelet renews its Lease.
     heartbeat: u64,
     /// Nodes there have ever been: each gets a network of its own.
@@ -115,7 +145,7 @@ impl Kubelets {
         }
         let heartbeat = nodes::heartbeat(config.node_monitor_grace);
         let registered = config.nodes.len();
-        Kubelets { timing: config.timing, pods: BTreeMap::new(), next_ip, silent: Vec::new(), heartbeat, registered }
+        Kubelets { timing: config.timing, pods: BTreeMap::new(), next_ip, silent: Vec::new(), pressed: Vec::new(), heartbeat, registered }
     }
 
     /// Takes in a watch event; gives what is to be done about it.
@@ -143,6 +173,9 @@ impl Kubelets {
                 stopping: false,
                 restarts: BTreeMap::new(),
                 held_back: BTreeMap::new(),
+                started: BTreeMap::new(),
+                probes: BTreeMap::new(),
+                evicted: None,
             }
         });
         if object.meta.is_deleting() && !known.stopping {
@@ -160,9 +193,9 @@ impl Kubelets {
     /// The step that carries out what a person forces on a Pod.
     pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> Job {
         let step = match what {
-            Forced::Exit(code) => Step::Exit(0, code),
-            Forced::Ready(true) => Step::Ready(0),
-            Forced::Ready(false) => Step::Unready(0),
+            Forced::Exit(code) => Step::Exit(0, code, None),
+            Forced::Ready(ready) => Step::ForceReady(ready),
+            Forced::Probe(kind, fails) => Step::ForceProbe(kind, fails),
         };
         Job { uid, step, cause }
     }
@@ -177,7 +210,7 @@ impl Kubelets {
         let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
         let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
         // A container may end by itself whatever becomes of its Pod.
-        let ends = matches!(job.step, Step::Exit(..));
+        let ends = matches!(job.step, Step::Exit(..) | Step::Killed(..));
         if !ends && (running.stopping != stopping || (object.meta.is_deleting() && !stopping)) {
             return Vec::new();
         }
@@ -227,9 +260,14 @@ impl Pass<'_, '_> {
             Step::Start => self.start(),
             Step::Init(n) => self.init(n),
             Step::PullBackOff => self.pull_back_off(),
-            Step::Ready(i) => self.set_ready(i, true),
-            Step::Unready(i) => self.set_ready(i, false),
-            Step::Exit(i, code) => self.exit(i, code),
+            Step::Evicted => self.evicted(),
+            Step::Started(i) => self.has_started(i),
+            Step::Ready(i) => self.ready(i),
+            Step::Exit(i, code, run) => self.exit(i, code, run, false),
+            Step::Killed(i, code, run) => self.exit(i, code, Some(run), true),
+            Step::Probe(i, kind) => self.probe(i, kind),
+            Step::ForceProbe(kind, fails) => self.force_probe(kind, fails),
+            Step::ForceReady(ready) => self.set_ready(0, ready, if ready { Why::BecameReady } else { Why::BecameUnready }),
             Step::BackOff(i) => self.back_off(i),
             Step::Restart(i) => self.restart(i),
             Step::Kill => self.kill(),
@@ -260,6 +298,9 @@ impl Pass<'_, '_> {
     }
 
     fn admit(&mut self) -> Jobs {
+        if self.is_turned_away() {
+            return Vec::new();
+        }
         let host = self.node().map_or_else(Str::default, |(_, node)| node.internal_ip());
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Bound, |pod| {
@@ -296,7 +337,7 @@ impl Pass<'_, '_> {
     /// Starts every container, in one status write.
     fn start_containers_after(&mut self, ip: Option<Str>, before: impl FnOnce(&mut Pod)) -> Jobs {
         let spec = self.pod().spec.clone();
-        let plans: Vec<Behaviour> = spec.containers.iter().map(|c| Behaviour::of(c, &self.object.meta)).collect();
+        let plans: Vec<Behaviour> = spec.containers.iter().enumerate().map(|(i, c)| self.behaviour(c, i as u32)).collect();
         for (container, plan) in spec.containers.iter().zip(&plans) {
             if plan.pulls {
                 self.say_started(&container.name, &container.image, "containers");
@@ -317,6 +358,7 @@ impl Pass<'_, '_> {
                 let status = &mut pod.status.container_statuses[i];
                 if plan.pulls {
                     status::run(status, &image, ids[i].clone(), wall, plan.ready_after == Some(0));
+                    status.started = Some(plan.started_after == Some(0));
                 } else {
                     status.state = status::waiting_for("ErrImagePull", &behaviour::pull_error(&image));
                 }
@@ -335,18 +377,34 @@ impl Pass<'_, '_> {
     }
 
     /// What a started container will do by itself.
-    fn follow(&self, i: u32, plan: &Behaviour) -> Jobs {
+    fn follow(&mut self, i: u32, plan: &Behaviour) -> Jobs {
         let mut jobs = Vec::new();
         if !plan.pulls {
             return jobs;
         }
-        if let Some(after) = plan.ready_after.filter(|after| *after > 0) {
-            jobs.push(self.then(after, Step::Ready(i)));
+        let object = self.object.clone();
+        let container = &object.body::<Pod>().spec.containers[i as usize];
+        if probes::any(container) {
+            jobs = self.watch_probes(i);
+        }
+        match (plan.started_after, plan.ready_after) {
+            (Some(after), _) if after > 0 => jobs.push(self.then(after, Step::Started(i))),
+            (Some(_), Some(after)) if after > 0 => jobs.push(self.then(after, Step::Ready(i))),
+            _ => {}
         }
         if let Some((after, code)) = plan.exits {
-            jobs.push(self.then(after.saturating_add(NOTICE_EXIT), Step::Exit(i, code)));
+            let run = self.run_number(i);
+            jobs.push(self.then(after.saturating_add(NOTICE_EXIT), Step::Exit(i, code, Some(run))));
+        }
+        if !container.lifecycle.is_null() {
+            jobs.extend(self.post_start(i, container));
         }
         jobs
+    }
+
+    /// How often a container has been started again: what was planned for an earlier run does not happen to a later one.
+    fn run_number(&self, i: u32) -> i32 {
+        self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(0)
     }
 
     #[inline(never)]
@@ -375,9 +433,9 @@ impl Pass<'_, '_> {
     }
 
     #[inline(never)]
-    fn set_ready(&mut self, i: u32, ready: bool) -> Jobs {
+    fn set_ready(&mut self, i: u32, ready: bool, why: Why) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        self.write(if ready { Why::BecameReady } else { Why::BecameUnready }, |pod| {
+        self.write(why, |pod| {
             if let Some(status) = pod.status.container_statuses.get_mut(i as usize).filter(|s| s.state.running.is_some()) {
                 status.ready = ready;
             }
@@ -386,12 +444,17 @@ impl Pass<'_, '_> {
         Vec::new()
     }
 
+    /// A container has ended by itself, or because the kubelet killed it: then it is started again unless its Pod says never.
     #[inline(never)]
-    fn exit(&mut self, i: u32, code: i32) -> Jobs {
+    fn exit(&mut self, i: u32, code: i32, run: Option<i32>, killed: bool) -> Jobs {
+        if run.is_some_and(|run| run != self.run_number(i)) {
+            return Vec::new();
+        }
         let Some(started) = self.pod().status.container_statuses.get(i as usize).and_then(|s| s.state.running.as_ref()?.started_at) else {
             return Vec::new();
         };
-        let ends = status::ends(&self.pod().spec.restart_policy, code);
+        let policy = &self.pod().spec.restart_policy;
+        let ends = if killed { policy == "Never" } else { status::ends(policy, code) };
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Exited { code }, |pod| {
             status::terminate(&mut pod.status.container_statuses[i as usize], code, wall);
@@ -459,7 +522,11 @@ impl Pass<'_, '_> {
         if self.pod().is_terminal() {
             return Vec::new();
         }
-        let plan = Behaviour::of(&container, &self.object.meta);
+        let init = init::number(i);
+        let plan = match init {
+            Some(_) => Behaviour::of(&container, &self.object.meta, (0, 0)),
+            None => self.behaviour(&container, i),
+        };
         self.say_started(&container.name, &container.image, list);
         let (wall, generation, id) = (self.out.server.wall(), self.object.meta.generation, self.container_id());
         let mut count = 0;
@@ -469,7 +536,6 @@ impl Pass<'_, '_> {
             count = *n;
             *running.held_back.entry(i).or_default() += 1;
         }
-        let init = init::number(i);
         self.write(Why::Restarted { count }, |pod| {
             let Some(status) = init::status(pod, i) else { return };
             if status.state.terminated.is_some() {
@@ -478,6 +544,7 @@ impl Pass<'_, '_> {
             status.restart_count = count;
             status::run(status, &container.image, id, wall, init.is_none() && plan.ready_after == Some(0));
             if init.is_none() {
+                status.started = Some(plan.started_after == Some(0));
                 pod.status.phase = "Running".into();
             }
             status::set_conditions(pod, true, wall, generation);
@@ -502,7 +569,7 @@ impl Pass<'_, '_> {
                 format_smolstr!("Stopping container {name}"),
             );
         }
-        let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop);
+        let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop) + self.pre_stop(&running);
         let grace = (object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64).saturating_mul(SECOND);
         let delay = if running.is_empty() { 5 * MS } else { stop.min(grace.max(MS)) };
         vec![self.then(delay, Step::Stopped)]

@@ -21,7 +21,7 @@ use super::store::Delete;
 use super::why::Why;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
-use crate::api::time::MS;
+use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, Str, Time, Timestamp, Uid};
 use filters::{Plugin, Refusal, selects as filters_selects};
 pub(super) use filters::{fits_affinity, tolerates};
@@ -51,6 +51,8 @@ pub struct Scheduler {
     nominated: Vec<(Str, Rc<Object>)>,
     arrivals: u64,
     awake: bool,
+    /// When those that have waited too long are tried again, if that is planned.
+    flush: Option<Time>,
 }
 
 /// A Pod without a node.
@@ -64,6 +66,8 @@ struct Pending {
     arrived: u64,
     /// Who refused it last, as a set.
     refused_by: u16,
+    /// When it was set aside last.
+    aside: Time,
 }
 
 /// What a cycle looks at.
@@ -93,12 +97,16 @@ impl<'c> Cycle<'c> {
     }
 }
 
+/// A Pod that fits nowhere and that nothing has woken so long is tried again, at the next of these ticks:
+/// `flushUnschedulablePodsLeftover`.
+const LEFT_OVER: u64 = 300 * SECOND;
+const FLUSH_PERIOD: u64 = 30 * SECOND;
 /// What a change may help against.
 const ALL: u16 = u16::MAX;
 const POD_GONE: u16 = Plugin::Resources.bit() | Plugin::Ports.bit() | Plugin::InterPod.bit() | Plugin::Spread.bit() | Plugin::Volumes.bit();
 const POD_PLACED: u16 = Plugin::InterPod.bit() | Plugin::Spread.bit();
 
-fn priority(object: &Object) -> i64 {
+pub fn priority(object: &Object) -> i64 {
     i64::from(object.pod().and_then(|p| p.spec.priority).unwrap_or(0))
 }
 
@@ -180,6 +188,7 @@ impl Scheduler {
             queued: None,
             arrived,
             refused_by: ALL,
+            aside: Time::default(),
         });
         pending.object = object.clone();
         if changed {
@@ -243,6 +252,29 @@ impl Scheduler {
         }
     }
 
+    /// When those that nothing has woken for five minutes are to be tried all the same, if that is not planned yet.
+    pub fn plan_flush(&mut self) -> Option<Time> {
+        let first = self.unschedulable.iter().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min();
+        let at = first.filter(|_| self.flush.is_none()).map(|aside| Time(aside.after(LEFT_OVER).0.next_multiple_of(FLUSH_PERIOD)))?;
+        self.flush = Some(at);
+        self.flush
+    }
+
+    /// Tries those again that have waited too long; gives the time of the next cycle if one has to be planned.
+    pub fn flush(&mut self, now: Time) -> Option<Time> {
+        self.flush = None;
+        let waiting = self.unschedulable.iter().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
+        let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER) <= now).map(|(uid, p)| (uid, p.cause)).collect();
+        for (uid, cause) in due {
+            self.enqueue(uid, cause);
+        }
+        if self.active.is_empty() || self.awake {
+            return None;
+        }
+        self.awake = true;
+        Some(now.after(CYCLE))
+    }
+
     /// Schedules the next Pod; gives the time of the next cycle if there are more.
     pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>) -> Option<Time> {
         if let Some((_, _, uid)) = self.active.pop_first()
@@ -262,7 +294,7 @@ impl Scheduler {
             if volumes::all_bound(object, pod, cache) {
                 self.bind(object, &node, Why::BestNode { feasible: 0, nodes: 0, score: 0, next: Str::default(), next_score: 0 }, out);
             } else {
-                self.set_aside(object, Plugin::Volumes.bit());
+                self.set_aside(object, Plugin::Volumes.bit(), out.server.now);
             }
             return;
         }
@@ -311,15 +343,16 @@ impl Scheduler {
             volumes::reserve(object, pod, &node, cache, out);
             self.nodes.entry(node.clone()).or_default().add(object);
             self.placed.insert(object.meta.uid, node);
-            self.set_aside(object, Plugin::Volumes.bit());
+            self.set_aside(object, Plugin::Volumes.bit(), out.server.now);
         }
     }
 
     /// The Pod waits until something changes that may help against those who refused it.
     #[inline(never)]
-    fn set_aside(&mut self, object: &Object, refused_by: u16) {
+    fn set_aside(&mut self, object: &Object, refused_by: u16, now: Time) {
         if let Some(pending) = self.pending.get_mut(&object.meta.uid) {
             pending.refused_by = refused_by;
+            pending.aside = now;
         }
         self.unschedulable.insert(object.meta.uid);
     }
@@ -449,7 +482,7 @@ impl Scheduler {
                 });
             }
         });
-        self.set_aside(object, refused_by);
+        self.set_aside(object, refused_by, out.server.now);
     }
 }
 

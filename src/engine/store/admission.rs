@@ -6,9 +6,10 @@
 use super::defaults;
 use super::error::ApiError;
 use super::server::ApiServer;
+use super::validation::{self, Fault, FieldError};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::network::Service;
-use crate::api::pod::{Pod, PodAffinity, PodCondition, PodSpec, TOKEN_VOLUME};
+use crate::api::pod::{Pod, PodAffinity, PodCondition, PodSpec, ResourceRequirements, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
 use crate::api::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
 use serde_json::{Value, json};
@@ -82,6 +83,27 @@ impl ApiServer {
         }
     }
 
+    /// A claim may only grow where its class allows it.
+    ///
+    /// Models `plugin/pkg/admission/storage/persistentvolume/resize`.
+    pub(super) fn admit_update(&self, new: &Object, old: &Object) -> Result<(), ApiError> {
+        let (Body::PersistentVolumeClaim(claim), Body::PersistentVolumeClaim(before)) = (&new.body, &old.body) else { return Ok(()) };
+        if claim.request() <= before.request() {
+            return Ok(());
+        }
+        let class = self.get(&ObjectRef::new(Kind::StorageClass, "", claim.class()));
+        let allowed =
+            class.and_then(|o| o.get::<StorageClass>()).and_then(|class| class.raw.get("allowVolumeExpansion")).is_some_and(|v| v == true);
+        let fault = match () {
+            () if before.status.phase != "Bound" => "Only bound persistent volume claims can be expanded",
+            () if !allowed || claim.class() != before.class() => {
+                "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+            }
+            () => return Ok(()),
+        };
+        Err(ApiError::forbidden(format!("persistentvolumeclaims {:?} is forbidden: {fault}", new.meta.name.as_str())))
+    }
+
     /// A Pod that names a service account needs it to exist.
     fn check_account(&self, name: &str, namespace: &str, pod: &Pod) -> Result<(), ApiError> {
         let account = &pod.spec.service_account_name;
@@ -127,6 +149,7 @@ impl ApiServer {
         if service.spec.kind == "ExternalName" {
             return Ok(());
         }
+        check_families(&object.meta.name, service)?;
         let (mut ips, mut node_ports) = (Vec::new(), Vec::new());
         for other in self.list(Kind::Service) {
             let spec = &other.body::<Service>().spec;
@@ -188,6 +211,30 @@ impl ApiServer {
         });
         self.next_node_port = first + taken as u16;
         Ok(())
+    }
+}
+
+/// The cluster has IPv4 alone: who insists on more is refused. A headless Service without a selector may ask for anything.
+///
+/// Models `initIPFamilyFields` of `pkg/registry/core/service/storage/alloc.go`.
+fn check_families(name: &str, service: &Service) -> Result<(), ApiError> {
+    let raw = &service.spec.raw;
+    if service.is_headless() && service.spec.selector.is_empty() {
+        return Ok(());
+    }
+    let mut errors = Vec::new();
+    let mut complain = |field: String, value: &Value, detail: &str| {
+        errors.push(FieldError { field, fault: Fault::Invalid, value: value.to_string(), detail: detail.to_owned() });
+    };
+    if raw["ipFamilyPolicy"] == "RequireDualStack" {
+        complain("spec.ipFamilyPolicy".into(), &raw["ipFamilyPolicy"], "this cluster is not configured for dual-stack services");
+    }
+    for (i, family) in raw["ipFamilies"].as_array().into_iter().flatten().enumerate().filter(|(_, family)| *family != "IPv4") {
+        complain(format!("spec.ipFamilies[{i}]"), family, "not configured on this cluster");
+    }
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(ApiError::invalid(validation::invalid_message(&Kind::Service.group_kind(), name, &errors))),
     }
 }
 
@@ -272,14 +319,16 @@ fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
 
 /// `Guaranteed` if every container's limits equal its requests, `BestEffort` if there are none, else `Burstable`.
 fn qos_class(pod: &Pod) -> Str {
-    let all = || pod.spec.containers.iter().chain(&pod.spec.init_containers);
-    if all().all(|c| c.resources.requests.is_empty() && c.resources.limits.is_empty()) {
+    let shared = &pod.spec.resources;
+    let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers).map(|c| &c.resources);
+    // What the Pod says as a whole counts in place of what its containers say.
+    let all: Vec<&ResourceRequirements> =
+        if shared.requests.is_empty() && shared.limits.is_empty() { containers.collect() } else { vec![shared] };
+    if all.iter().all(|r| r.requests.is_empty() && r.limits.is_empty()) {
         return "BestEffort".into();
     }
-    let guaranteed = all().all(|c| {
-        ["cpu", "memory"]
-            .iter()
-            .all(|r| c.resources.limits.get(*r).is_some_and(|limit| c.resources.requests.get(*r).is_none_or(|q| q == limit)))
-    });
+    let guaranteed = all
+        .iter()
+        .all(|of| ["cpu", "memory"].iter().all(|r| of.limits.get(*r).is_some_and(|limit| of.requests.get(*r).is_none_or(|q| q == limit))));
     if guaranteed { "Guaranteed" } else { "Burstable" }.into()
 }

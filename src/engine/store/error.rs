@@ -15,6 +15,8 @@ pub enum Reason {
     BadRequest,
     TooManyRequests,
     InternalError,
+    /// The server gave none.
+    Unknown,
 }
 
 /// A refusal.

@@ -5,12 +5,15 @@ pub mod defaults;
 mod error;
 mod eviction;
 mod limit_ranges;
+mod managers;
 pub mod patch;
+mod pod_security;
 pub mod quota;
 mod requests;
 mod server;
 pub mod validation;
 
 pub use error::{ApiError, Reason};
+pub use managers::{Manager, Unknown};
 pub use requests::{Delete, Patch, Propagation};
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

@@ -1,8 +1,9 @@
 //! What clients ask for: creation from JSON, patches, deletion.
 
 use super::error::ApiError;
+use super::managers::Unknown;
 use super::server::{ApiServer, Origin};
-use super::{defaults, patch, validation};
+use super::{defaults, managers, patch, validation};
 use crate::api::{Kind, Object, ObjectRef, Uid, schema};
 use crate::engine::why::Why;
 use serde_json::Value;
@@ -46,7 +47,11 @@ impl ApiServer {
     /// Creates an object from the JSON a client sent: decoding, defaults and validation included.
     pub fn create_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
         let object = self.read(origin, value, None)?;
-        self.create(origin, object, why)
+        let Some(manager) = &origin.manager else { return self.create(origin, object, why) };
+        // What admission adds later is not the client's.
+        let fields = managers::fields_created(object.kind, &object.to_value());
+        let origin = Origin { manager: managers::with_fields(manager, fields, false), ..origin.clone() };
+        self.create(&origin, object, why)
     }
 
     /// Replaces an object by the JSON a client sent.
@@ -110,9 +115,14 @@ impl ApiServer {
     }
 
     /// JSON to an object: decoded, defaulted and validated, against the stored one if there is one.
-    fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
+    pub(super) fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
         let kind = kind_of(&value)?;
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
+        let unknown = origin.manager.as_ref().map_or(Unknown::Refuse, |m| m.unknown);
+        if unknown != Unknown::Refuse {
+            let dropped = schema::drop_unknown(&kind.api_version(), kind.name(), &mut value);
+            self.warnings.extend(dropped.into_iter().filter(|_| unknown == Unknown::Warn));
+        }
         // Strict decoding: unknown fields and wrong types are refused before anything else is looked at.
         if let Some(message) = schema::decode_error(&kind.api_version(), kind.name(), &value) {
             let error = ApiError::bad_request(message);
@@ -131,23 +141,30 @@ impl ApiServer {
         if old.is_none() {
             self.fill_limits(kind, &mut value);
         }
-        let errors = match old {
+        let mut errors = match old {
             None => validation::validate_create(&value),
             Some(old) => validation::validate_update(&value, &old.to_value()),
         };
+        if errors.is_empty() {
+            errors = self.warn_of_security(origin, kind, &value, old.map(|old| &**old));
+        }
         if !errors.is_empty() {
             let error = ApiError::invalid(validation::invalid_message(&kind.group_kind(), &name, &errors));
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
             return Err(error);
         }
-        Object::from_value(kind, value).map_err(|e| {
+        let object = Object::from_value(kind, value).map_err(|e| {
             ApiError::bad_request(format!(
                 "{} in version {:?} cannot be handled as a {}: {e}",
                 kind.name(),
                 kind.info().version,
                 kind.name()
             ))
-        })
+        })?;
+        if let Some(old) = old {
+            self.admit_update(&object, old)?;
+        }
+        Ok(object)
     }
 }
 
@@ -177,7 +194,7 @@ fn reset_on_create(kind: Kind, map: &mut serde_json::Map<String, Value>) {
 }
 
 /// The kind that a client's JSON says it is.
-fn kind_of(value: &Value) -> Result<Kind, ApiError> {
+pub(super) fn kind_of(value: &Value) -> Result<Kind, ApiError> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
     Kind::from_api(text("apiVersion"), text("kind"))
         .ok_or_else(|| ApiError::bad_request(format!("no matches for kind {:?} in version {:?}", text("kind"), text("apiVersion"))))

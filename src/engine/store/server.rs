@@ -6,6 +6,7 @@
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
 use super::error::ApiError;
+use super::managers::Manager;
 use super::requests::{Delete, Propagation};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
@@ -35,6 +36,8 @@ pub struct Origin {
     pub cause: Option<EntryId>,
     /// The pass of its loop.
     pub pass: u32,
+    /// In whose name it sets fields, if it is not its own.
+    pub manager: Option<Rc<Manager>>,
 }
 
 /// The API server with its store.
@@ -52,6 +55,8 @@ pub struct ApiServer {
     pub(in crate::engine) conflicts: Vec<crate::engine::informer::Lost>,
     /// How long Pods stay on a node that is not ready or not reachable, unless they say otherwise.
     pub toleration_seconds: i64,
+    /// What the client whose request is served is warned of.
+    pub warnings: Vec<String>,
     pub(super) next_service_ip: u32,
     pub(super) next_node_port: u16,
 }
@@ -68,6 +73,7 @@ impl ApiServer {
             rng: Rng::new(seed),
             conflicts: Vec::new(),
             toleration_seconds: 300,
+            warnings: Vec::new(),
             next_service_ip: 0,
             next_node_port: 0,
         }
@@ -151,6 +157,7 @@ impl ApiServer {
             return Err(ApiError::already_exists(object.kind, &object.meta.name));
         }
         self.admit(object)?;
+        self.check_pod_security(object)?;
         self.charge_quotas(origin, object)
     }
 
@@ -246,7 +253,8 @@ impl ApiServer {
         new.meta.generate_name = old.meta.generate_name.clone();
         new.meta.resource_version = old.meta.resource_version;
         new.meta.generation = old.meta.generation;
-        if new == **old {
+        // Who applies becomes a manager even of what does not change.
+        if new == **old && !origin.manager.as_ref().is_some_and(|m| m.applies) {
             return Ok(old.clone());
         }
         if old.kind.has_generation() {
@@ -370,7 +378,15 @@ impl ApiServer {
 
     fn push(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {
         let id = self.journal.len() as EntryId;
-        self.journal.push(Entry { time: self.now, actor: origin.actor.clone(), record, why, cause: origin.cause, pass: origin.pass });
+        self.journal.push(Entry {
+            time: self.now,
+            actor: origin.actor.clone(),
+            record,
+            why,
+            cause: origin.cause,
+            pass: origin.pass,
+            manager: origin.manager.clone(),
+        });
         id
     }
 }

@@ -21,7 +21,7 @@ const FLAGS: &str = "selector/l= field-selector= all-namespaces/A all show-event
 #[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("describe", FLAGS, words)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     if args.words.is_empty() {
         return Err(Failure::error(
             "You must specify the type of resource to describe. Use \"kubectl api-resources\" for a complete list of supported resources.",

@@ -40,7 +40,28 @@ pub fn claim(page: &mut Page<'_>) {
     let users: Vec<String> =
         page.client.list(Kind::Pod, row.text("/metadata/namespace")).iter().filter(|pod| uses(pod)).map(name).collect();
     page.field("Used By", if users.is_empty() { "<none>".to_owned() } else { users.join("\n\t") });
+    let conditions = row.list("/status/conditions");
+    if !conditions.is_empty() {
+        page.line("Conditions:");
+        page.line("  Type\tStatus\tLastProbeTime\tLastTransitionTime\tReason\tMessage");
+        page.line("  ----\t------\t-----------------\t------------------\t------\t-------");
+        for condition in conditions {
+            let text = |name: &str| condition[name].as_str().unwrap_or("");
+            let when = printers::age::long(text("lastTransitionTime"));
+            page.line(format!(
+                "  {} \t{} \t{} \t{when} \t{} \t{}",
+                text("type"),
+                text("status"),
+                ZERO_TIME,
+                text("reason"),
+                text("message")
+            ));
+        }
+    }
 }
+
+/// How Go prints a time that is not set.
+const ZERO_TIME: &str = "Mon, 01 Jan 0001 00:00:00 +0000";
 
 pub fn volume(page: &mut Page<'_>) {
     let row = page.row;

@@ -22,7 +22,7 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
         return Err(Failure::error("must specify one of: history, pause, restart, resume, status, undo"));
     };
     let args = Args::parse(&format!("rollout {topic}"), FLAGS, rest)?;
-    client.use_namespace(&args);
+    client.use_flags(&args);
     if !matches!(topic.as_str(), "status" | "history" | "undo" | "pause" | "resume" | "restart") {
         return Err(Failure::error(format!("unknown command \"{topic}\" for \"kubectl rollout\"")));
     }

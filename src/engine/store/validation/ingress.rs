@@ -97,6 +97,7 @@ pub fn network_policy(errors: &mut Errors, spec: &Value) {
                 match (has(peer, "podSelector") || has(peer, "namespaceSelector"), block) {
                     (false, false) => errors.required(&at, "must specify a peer"),
                     (true, true) => errors.forbidden(&at, "may not specify both ipBlock and another peer"),
+                    (false, true) => ip_block(errors, &peer["ipBlock"], &format!("{at}.ipBlock")),
                     _ => {}
                 }
             }
@@ -105,6 +106,22 @@ pub fn network_policy(errors: &mut Errors, spec: &Value) {
     let kinds = list(spec, "policyTypes");
     for (index, kind) in kinds.iter().enumerate() {
         errors.one_of(&format!("spec.policyTypes[{index}]"), kind.as_str().unwrap_or(""), &["Egress", "Ingress"]);
+    }
+}
+
+fn ip_block(errors: &mut Errors, block: &Value, at: &str) {
+    let cidr = text(block, "cidr");
+    if cidr.is_empty() {
+        return errors.required(&format!("{at}.cidr"), "");
+    }
+    errors.checked(&format!("{at}.cidr"), cidr, names::cidr);
+    let Some(whole) = names::network(cidr) else { return };
+    for (index, except) in list(block, "except").iter().enumerate() {
+        let (at, except) = (format!("{at}.except[{index}]"), except.as_str().unwrap_or(""));
+        errors.checked(&at, except, names::cidr);
+        if names::network(except).is_some_and(|(address, bits)| !names::contains(whole, address) || whole.1 >= bits) {
+            errors.invalid(&at, except, "must be a strict subset of `cidr`");
+        }
     }
 }
 

@@ -62,6 +62,13 @@ fn outside(errors: &mut Errors, spec: &Value, kind: &str) {
             errors.forbidden(&format!("spec.{name}"), NEEDS_BALANCER);
         }
     }
+    for (index, range) in list(spec, "loadBalancerSourceRanges").iter().enumerate().filter(|_| balanced) {
+        errors.checked(&format!("spec.LoadBalancerSourceRanges[{index}]"), range.as_str().unwrap_or("").trim(), names::cidr);
+    }
+    if has(spec, "trafficDistribution") {
+        let known = ["PreferClose", "PreferSameNode", "PreferSameZone"];
+        errors.one_of("spec.trafficDistribution", text(spec, "trafficDistribution"), &known);
+    }
     let policy = text(spec, "externalTrafficPolicy");
     let reached = balanced || kind == "NodePort" || (kind == "ClusterIP" && !list(spec, "externalIPs").is_empty());
     if !reached && !policy.is_empty() {

@@ -61,6 +61,61 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     if has(&spec["os"], "name") {
         errors.one_of(&format!("{field}.os.name"), text(&spec["os"], "name"), &["linux", "windows"]);
     }
+    host_users(errors, spec, field);
+    pod_parts::system(errors, spec, field);
+    shared_resources(errors, spec, &format!("{field}.resources"));
+}
+
+/// Users of its own go with no other namespace of the host.
+fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
+    if spec["hostUsers"] != false {
+        return;
+    }
+    for name in ["hostNetwork", "hostPID", "hostIPC"].into_iter().filter(|name| spec[*name] == true) {
+        errors.forbidden(&format!("{field}.{name}"), "when `hostUsers` is false");
+    }
+}
+
+/// What the containers share must be enough for what each of them asks.
+fn shared_resources(errors: &mut Errors, spec: &Value, field: &str) {
+    let shared = &spec["resources"];
+    if !shared.is_object() {
+        return;
+    }
+    for kind in ["limits", "requests"] {
+        for (name, value) in shared[kind].as_object().into_iter().flatten() {
+            let at = format!("{field}.{kind}[{name}]");
+            if !matches!(name.as_str(), "cpu" | "memory") && !name.starts_with("hugepages-") {
+                errors.unsupported(&at, name.as_str(), &["cpu", "hugepages-", "memory"]);
+            } else if amount(value).is_negative() {
+                errors.invalid(&at, value.clone(), super::NOT_NEGATIVE);
+            }
+        }
+    }
+    for (name, request) in shared["requests"].as_object().into_iter().flatten() {
+        let limit = shared["limits"].get(name);
+        if let Some(limit) = limit.filter(|limit| amount(request) > amount(limit)) {
+            let detail = format!("must be less than or equal to {name} limit of {}", text_of(limit));
+            errors.invalid(&format!("{field}.requests"), request.clone(), detail);
+        }
+        let sum = list(spec, "containers").iter().fold(Quantity::ZERO, |sum, c| sum.plus(amount(&c["resources"]["requests"][name])));
+        if sum > amount(request) {
+            let detail = format!("must be greater than or equal to aggregate container requests of {sum}");
+            errors.invalid(&format!("{field}.requests[{name}]"), request.clone(), detail);
+        }
+    }
+    for (index, container) in list(spec, "containers").iter().enumerate() {
+        for (name, limit) in container["resources"]["limits"].as_object().into_iter().flatten() {
+            if let Some(shared) = shared["limits"].get(name).filter(|shared| amount(limit) > amount(shared)) {
+                let at = format!("{field}.containers[{index}][{name}].limits");
+                errors.invalid(&at, limit.clone(), format!("must be less than or equal to pod limits of {}", text_of(shared)));
+            }
+        }
+    }
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().unwrap_or("")
 }
 
 #[inline(never)]

@@ -265,3 +265,74 @@ pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &st
         _ => {}
     }
 }
+
+/// What only Linux knows, in the Pod and in its containers; the path of the first kind begins at the spec.
+const LINUX_ONLY: [&str; 14] = [
+    "securityContext.appArmorProfile",
+    "securityContext.seLinuxOptions",
+    "hostUsers",
+    "hostPID",
+    "hostIPC",
+    "securityContext.seccompProfile",
+    "securityContext.fsGroup",
+    "securityContext.fsGroupChangePolicy",
+    "securityContext.sysctls",
+    "shareProcessNamespace",
+    "securityContext.runAsUser",
+    "securityContext.runAsGroup",
+    "securityContext.supplementalGroups",
+    "securityContext.supplementalGroupsPolicy",
+];
+const LINUX_ONLY_IN_CONTAINERS: [&str; 10] = [
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "capabilities",
+    "readOnlyRootFilesystem",
+    "privileged",
+    "allowPrivilegeEscalation",
+    "procMount",
+    "runAsUser",
+    "runAsGroup",
+];
+
+/// What goes with the operating system that the Pod names, and with processes of a Windows host.
+pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
+    let containers = || {
+        let lists = ["initContainers", "containers"].into_iter();
+        lists.flat_map(move |kind| list(spec, kind).iter().enumerate().map(move |(i, c)| (format!("{field}.{kind}[{i}]"), c)))
+    };
+    match text(&spec["os"], "name") {
+        "windows" => {
+            let set = |path: &str| match spec.pointer(&format!("/{}", path.replace('.', "/"))) {
+                None | Some(Value::Null) => false,
+                // Who shares nothing with the host need not say so.
+                Some(value) => !matches!(path, "hostPID" | "hostIPC") || *value == true,
+            };
+            for path in LINUX_ONLY.into_iter().filter(|path| set(path)) {
+                errors.forbidden(&format!("{field}.{path}"), "cannot be set for a windows pod");
+            }
+            for (at, container) in containers() {
+                for name in LINUX_ONLY_IN_CONTAINERS.into_iter().filter(|name| has(&container["securityContext"], name)) {
+                    errors.forbidden(&format!("{at}.securityContext.{name}"), "cannot be set for a windows pod");
+                }
+            }
+        }
+        "linux" => {
+            let whole = std::iter::once((field.to_owned(), spec));
+            for (at, _) in whole.chain(containers()).filter(|(_, part)| has(&part["securityContext"], "windowsOptions")) {
+                errors.forbidden(&format!("{at}.securityContext.windowsOptions"), "windows options cannot be set for a linux pod");
+            }
+        }
+        _ => {}
+    }
+    let of_host = |part: &Value| part["securityContext"]["windowsOptions"]["hostProcess"].as_bool();
+    let count = containers().filter(|(_, c)| of_host(c).or(of_host(spec)) == Some(true)).count();
+    if count > 0 && count < containers().count() {
+        let detail = "If pod contains any hostProcess containers then all containers must be HostProcess containers";
+        errors.invalid(field, "", detail);
+    }
+    if count > 0 && spec["hostNetwork"] != true {
+        errors.invalid(&format!("{field}.hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers");
+    }
+}

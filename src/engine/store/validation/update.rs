@@ -18,7 +18,7 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
         "StatefulSet" => stateful_set(&mut errors, spec, before),
         "Job" => job(&mut errors, spec, before),
         "Pod" => pod(&mut errors, spec, before),
-        "PersistentVolumeClaim" => claim(&mut errors, spec, before, text(&old["status"], "phase") == "Bound"),
+        "PersistentVolumeClaim" => claim(&mut errors, spec, before, &old["status"]),
         "PersistentVolume" => volume(&mut errors, spec, before),
         "Service" => service(&mut errors, spec, before),
         "StorageClass" => class(&mut errors, new, old),
@@ -123,7 +123,8 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-fn claim(errors: &mut Errors, spec: &Value, before: &Value, bound: bool) {
+fn claim(errors: &mut Errors, spec: &Value, before: &Value, status: &Value) {
+    let bound = text(status, "phase") == "Bound";
     let mut compared = spec.clone();
     // The binder fills in the volume, admission the class.
     for name in ["volumeName", "storageClassName", "volumeMode"] {
@@ -143,11 +144,9 @@ fn claim(errors: &mut Errors, spec: &Value, before: &Value, bound: bool) {
         let shown = diff::of("v1.PersistentVolumeClaimSpec", before, &compared);
         errors.forbidden("spec", format!("{detail}{shown}"));
     } else if bound {
-        let amount = |spec: &Value| {
-            let text = spec["resources"]["requests"]["storage"].as_str().unwrap_or("0").to_owned();
-            crate::api::quantity::Quantity::parse(&text).ok()
-        };
-        if amount(spec) < amount(before) {
+        let amount = |list: &Value| crate::api::quantity::Quantity::parse(list["storage"].as_str().unwrap_or("0")).ok();
+        // An expansion that does not succeed may be taken back, as far as it has not come.
+        if amount(&size(spec)) < amount(&size(before)) && amount(&size(spec)) <= amount(&status["capacity"]) {
             errors.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity");
         }
     }

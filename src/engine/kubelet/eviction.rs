@@ -1,0 +1,197 @@
+//! A node that runs short of memory: its kubelet says so and ends Pods until enough is free again.
+//!
+//! Guarantees: first those that use more than they request, of these the least important, of these the one that exceeds
+//! its request most; one at a time; what is critical stays. Five minutes after enough is free the node is well again.
+//! Models `pkg/kubelet/eviction/{eviction_manager,helpers}.go`.
+
+use super::{Job, Jobs, Kubelets, Pass, Step, status};
+use crate::api::node::Node;
+use crate::api::pod::{Pod, PodCondition};
+use crate::api::time::SECOND;
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
+use crate::engine::cluster::HEALTHY;
+use crate::engine::load::{self, Load};
+use crate::engine::out::Out;
+use crate::engine::scheduler::{priority, tolerates};
+use crate::engine::why::Why;
+use smol_str::format_smolstr;
+use std::rc::Rc;
+
+/// How often a kubelet under pressure looks what is still missing.
+const LOOK_AGAIN: u64 = 10 * SECOND;
+/// How long pressure is said to last after it has gone.
+const TRANSITION: u64 = 300 * SECOND;
+/// Pods of this priority and above are critical.
+const CRITICAL: i64 = 2_000_000_000;
+const MI: i64 = 1024 * 1024;
+/// `memory.available<100Mi`
+const THRESHOLD: i64 = 100 * MI;
+/// What a container without a request uses if nobody says.
+const LITTLE: i64 = 16 * MI;
+/// A Pod that is evicted at once has a second to stop.
+const GRACE: u64 = SECOND;
+const TAINT: &str = "node.kubernetes.io/memory-pressure";
+
+/// A node that has too little memory.
+#[derive(Clone, Debug)]
+pub(super) struct Pressure {
+    node: Str,
+    /// Bytes still to be had from Pods.
+    missing: i64,
+    /// When it had enough again.
+    relieved: Option<Time>,
+}
+
+impl Kubelets {
+    /// Something outside the Pods takes so much that this many bytes are missing.
+    pub(in crate::engine) fn press(&mut self, node: &str, missing: i64) {
+        self.pressed.retain(|p| p.node != node);
+        self.pressed.push(Pressure { node: node.into(), missing, relieved: None });
+    }
+
+    /// The kubelet of a node under pressure does what is next; gives when it looks again, and what is to be done to Pods.
+    pub(in crate::engine) fn relieve(&mut self, node: &str, now: Time, loads: &[Load], out: &mut Out<'_>) -> (Option<Time>, Jobs) {
+        let Some(at) = self.pressed.iter().position(|p| p.node == node) else { return (None, Vec::new()) };
+        if self.silent.iter().any(|s| s.node == node) {
+            return (Some(now.after(LOOK_AGAIN)), Vec::new());
+        }
+        let Some(object) = out.server.get(&ObjectRef::new(Kind::Node, "", node)).cloned() else {
+            self.pressed.remove(at);
+            return (None, Vec::new());
+        };
+        let pressure = &mut self.pressed[at];
+        if let Some(since) = pressure.relieved {
+            if now < since.after(TRANSITION) {
+                return (Some(since.after(TRANSITION)), Vec::new());
+            }
+            self.pressed.remove(at);
+            say(&object, false, out);
+            return (None, Vec::new());
+        }
+        say(&object, true, out);
+        let victim = first_to_go(node, loads, out);
+        let available = (THRESHOLD - pressure.missing).max(0);
+        pressure.missing -= victim.as_ref().map_or(pressure.missing, |(_, used)| *used);
+        if pressure.missing <= 0 {
+            pressure.relieved = Some(now);
+        }
+        let Some((pod, used)) = victim else { return (Some(now.after(TRANSITION)), Vec::new()) };
+        let message = message(pod.body(), used, available);
+        out.event(&pod, "Warning", "Evicted", message.clone());
+        for status in pod.body::<Pod>().status.container_statuses.iter().filter(|s| s.state.running.is_some()) {
+            let field = format_smolstr!("spec.containers{{{}}}", status.name);
+            out.event_at(&pod, &field, "Normal", "Killing", format_smolstr!("Stopping container {}", status.name));
+        }
+        if let Some(running) = self.pods.get_mut(&pod.meta.uid) {
+            running.evicted = Some(message);
+        }
+        let job = Job { uid: pod.meta.uid, step: Step::Evicted, cause: out.origin.cause };
+        (Some(now.after(LOOK_AGAIN)), vec![(now.after(self.timing.pod_stop.min(GRACE)), job)])
+    }
+}
+
+/// Says on the node whether memory is short, if it does not say so yet.
+fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
+    let (kind, _, enough, told) = HEALTHY[0];
+    let (status, reason, message) = match short {
+        true => ("True", "KubeletHasInsufficientMemory", "kubelet has insufficient memory available"),
+        false => ("False", enough, told),
+    };
+    let node: &Node = object.body();
+    if node.status.conditions.iter().any(|c| c.kind == kind && c.status == status) {
+        return;
+    }
+    if short {
+        out.event(object, "Warning", "EvictionThresholdMet", "Attempting to reclaim memory");
+    }
+    let wall = out.server.wall();
+    // Nobody else writes between the look and the write.
+    let _ = out.update_status(object, Why::NodeReport, |o| {
+        let Body::Node(node) = &mut o.body else { return };
+        for condition in node.status.conditions.iter_mut().filter(|c| c.kind == kind) {
+            (condition.status, condition.reason, condition.message) = (status.into(), reason.into(), message.into());
+            (condition.last_transition_time, condition.last_heartbeat_time) = (Some(wall), Some(wall));
+        }
+    });
+    let reason = if short { "NodeHasInsufficientMemory" } else { "NodeHasSufficientMemory" };
+    out.event(object, "Normal", reason, format_smolstr!("Node {} status is now: {reason}", object.meta.name));
+}
+
+/// The Pod that is ended first, and what it uses.
+fn first_to_go(node: &str, loads: &[Load], out: &Out<'_>) -> Option<(Rc<Object>, i64)> {
+    let here = out.server.list(Kind::Pod).filter(|o| {
+        let mirror = o.meta.annotation("kubernetes.io/config.mirror").is_some();
+        o.is_active_pod() && o.body::<Pod>().node_name == node && priority(o) < CRITICAL && !mirror
+    });
+    let rank = |o: &Rc<Object>| {
+        let pod: &Pod = o.body();
+        let requested = pod.spec.requests.memory;
+        let used = load::memory(loads, o, out.server).unwrap_or(if requested > 0 { requested } else { LITTLE });
+        ((used <= requested, priority(o), requested - used, o.meta.creation_timestamp), used)
+    };
+    let (_, used, pod) = here.map(|o| (rank(o), o)).map(|((rank, used), o)| (rank, used, o)).min_by_key(|(rank, ..)| *rank)?;
+    Some((pod.clone(), used))
+}
+
+fn message(pod: &Pod, used: i64, available: i64) -> Str {
+    let mut text =
+        format!("The node was low on resource: memory. Threshold quantity: {}, available: {}. ", amount(THRESHOLD), amount(available));
+    let each = used / pod.spec.containers.len().max(1) as i64;
+    for container in pod.spec.containers.iter() {
+        let request = container.resources.requests.get("memory").map_or(0, crate::api::quantity::units_of);
+        if each > request {
+            let larger = "has larger consumption of memory";
+            text += &format!("Container {} was using {}, request is {}, {larger}. ", container.name, amount(each), amount(request));
+        }
+    }
+    text.into()
+}
+
+/// Bytes as the kubelet writes them: in the largest unit that is whole.
+fn amount(bytes: i64) -> String {
+    match bytes {
+        0 => "0".to_owned(),
+        _ if bytes % (1024 * MI) == 0 => format!("{}Gi", bytes / MI / 1024),
+        _ if bytes % MI == 0 => format!("{}Mi", bytes / MI),
+        _ => format!("{}Ki", bytes / 1024),
+    }
+}
+
+impl Pass<'_, '_> {
+    /// The containers of an evicted Pod have been stopped.
+    pub(super) fn evicted(&mut self) -> Jobs {
+        let Some(message) = self.kubelets.pods.get_mut(&self.job.uid).and_then(|running| running.evicted.take()) else { return Vec::new() };
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        self.write(Why::EvictedByNode, |pod| {
+            for status in pod.status.container_statuses.iter_mut().filter(|s| s.state.running.is_some()) {
+                status::terminate(status, 137, wall);
+            }
+            fail(pod, message.clone());
+            status::set_conditions(pod, false, wall, generation);
+            let target = PodCondition { message, ..PodCondition::disruption("TerminationByKubelet", "", wall, generation) };
+            pod.status.set_condition(target);
+        });
+        Vec::new()
+    }
+
+    /// A Pod that comes to a node under pressure, asks for nothing and tolerates nothing is sent away.
+    pub(super) fn is_turned_away(&mut self) -> bool {
+        let pod = self.pod();
+        let Some((_, node)) = self.node() else { return false };
+        let taint = node.spec.taints.iter().find(|taint| taint.key == TAINT);
+        if pod.status.qos_class != "BestEffort" || taint.is_none_or(|taint| tolerates(&pod.spec.tolerations, taint)) {
+            return false;
+        }
+        let message = Str::new_static("The node had condition: [MemoryPressure]. ");
+        let object = self.object.clone();
+        self.out.event(&object, "Warning", "Evicted", message.clone());
+        self.write(Why::EvictedByNode, |pod| fail(pod, message));
+        true
+    }
+}
+
+fn fail(pod: &mut Pod, message: Str) {
+    pod.status.phase = Str::new_static("Failed");
+    pod.status.reason = Str::new_static("Evicted");
+    pod.status.message = message;
+}

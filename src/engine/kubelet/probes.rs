@@ -1,0 +1,432 @@
+//! Startup, readiness and liveness probes.
+//!
+//! Guarantees: a probe that succeeds costs nothing, so that a quiet cluster stays quiet. What it would answer is known
+//! (an annotation, a fault, a command that can be predicted); only while it fails is it run, period by period.
+//! Models `pkg/kubelet/prober/{worker,prober}.go` and what `kuberuntime_manager.go` does about the results.
+
+use super::behaviour::{self, Behaviour};
+use super::{Jobs, Pass, Step, status};
+use crate::api::pod::{Container, Pod};
+use crate::api::time::{MS, SECOND};
+use crate::api::{ObjectMeta, Str, Time};
+use crate::engine::why::Why;
+use serde_json::Value;
+use smol_str::format_smolstr;
+
+/// Which of a container's probes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum Probed {
+    Startup,
+    Readiness,
+    Liveness,
+}
+
+impl Probed {
+    /// The probe that a word means: `liveness`.
+    pub fn named(word: &str) -> Option<Probed> {
+        [Probed::Startup, Probed::Readiness, Probed::Liveness].into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// `liveness`
+    pub fn word(self) -> &'static str {
+        match self {
+            Probed::Startup => "startup",
+            Probed::Readiness => "readiness",
+            Probed::Liveness => "liveness",
+        }
+    }
+
+    /// Whether a container has such a probe.
+    pub fn is_of(self, container: &Container) -> bool {
+        match self {
+            Probed::Startup => container.startup_probe.is_some(),
+            Probed::Readiness => container.readiness_probe.is_some(),
+            Probed::Liveness => container.liveness_probe.is_some(),
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Probed::Startup => "Startup",
+            Probed::Readiness => "Readiness",
+            Probed::Liveness => "Liveness",
+        }
+    }
+
+    fn field(self) -> &'static str {
+        match self {
+            Probed::Startup => "startupProbe",
+            Probed::Readiness => "readinessProbe",
+            Probed::Liveness => "livenessProbe",
+        }
+    }
+}
+
+/// A probe's numbers; times in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    delay: u64,
+    period: u64,
+    timeout: u64,
+    successes: i32,
+    failures: i32,
+}
+
+impl Plan {
+    fn of(probe: &Value) -> Plan {
+        let number = |name: &str, default: i64| probe[name].as_i64().unwrap_or(default).clamp(0, 1_000_000_000);
+        let time = |name: &str, default: i64| number(name, default) as u64 * SECOND;
+        Plan {
+            delay: time("initialDelaySeconds", 0),
+            period: time("periodSeconds", 10).max(SECOND),
+            timeout: time("timeoutSeconds", 1),
+            successes: number("successThreshold", 1).clamp(1, 1000) as i32,
+            failures: number("failureThreshold", 3).clamp(1, 1_000_000) as i32,
+        }
+    }
+
+    /// From the container's start to its first success, if it answers well at once.
+    fn first_success(self) -> u64 {
+        self.delay + self.period * (self.successes as u64 - 1)
+    }
+
+    /// The first time after `since` at which the probe runs; both counted from the container's start.
+    fn next(self, since: u64) -> u64 {
+        let past = since.saturating_sub(self.delay);
+        self.delay + past.div_ceil(self.period) * self.period
+    }
+}
+
+/// How one probe of a container stands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Standing {
+    /// A person made it fail; `true` by not answering in time.
+    pub forced: Option<bool>,
+    /// When it runs next, if anybody waits for its result.
+    due: Option<Time>,
+    /// Failures in a row, or successes as a negative number.
+    row: i32,
+}
+
+/// A container of a Pod as it is written.
+fn raw(pod: &Pod, i: u32) -> &Value {
+    &pod.spec.raw["containers"][i as usize]
+}
+
+pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<Plan> {
+    let probe = &raw(pod, i)[kind.field()];
+    probe.is_object().then(|| Plan::of(probe))
+}
+
+/// From a container's start until it counts as started, and until it is ready, as far as its probes decide.
+pub(super) fn delays(container: &Container, pod: &Pod, i: u32) -> (u64, u64) {
+    let of = |probe: bool, kind: Probed| if probe { plan(pod, i, kind).map_or(0, Plan::first_success) } else { 0 };
+    let started = of(container.startup_probe.is_some(), Probed::Startup);
+    (started, of(container.readiness_probe.is_some(), Probed::Readiness).max(started))
+}
+
+/// Whether anything asks this container how it is.
+pub(super) fn any(container: &Container) -> bool {
+    container.startup_probe.is_some() || container.readiness_probe.is_some() || container.liveness_probe.is_some()
+}
+
+/// When a probe fails, by annotation or because its command can be predicted: times from the container's start, with
+/// whether it fails from then on.
+fn answers(container: &Container, pod: &Pod, i: u32, meta: &ObjectMeta, kind: Probed) -> Vec<(u64, bool)> {
+    let probe = &raw(pod, i)[kind.field()];
+    let named =
+        || meta.annotation("loopscope.dev/failing-probes").is_some_and(|list| list.split(',').any(|word| word.trim() == kind.word()));
+    if probe.is_object() && !meta.annotations.is_empty() && named() {
+        return vec![(0, true)];
+    }
+    let command: Vec<&str> = probe["exec"]["command"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    match command[..] {
+        [] => Vec::new(),
+        ["cat" | "ls", file] | ["test", "-f" | "-e", file] => behaviour::file_missing(container, file).unwrap_or_default(),
+        _ => behaviour::predicted_words(&command).map(|(_, code)| (0, code != 0)).into_iter().collect(),
+    }
+}
+
+fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
+    answers.iter().rev().find(|(from, _)| *from <= age).is_some_and(|(_, fails)| *fails)
+}
+
+impl Pass<'_, '_> {
+    fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut Standing> {
+        Some(self.kubelets.pods.get_mut(&self.job.uid)?.probes.entry((i, kind)).or_default())
+    }
+
+    /// How a probe fails now, if it does: `true` if it does not answer in time.
+    fn failing(&mut self, i: u32, kind: Probed) -> Option<bool> {
+        if let Some(slow) = self.standing(i, kind)?.forced {
+            return Some(slow);
+        }
+        let container = self.pod().spec.containers.get(i as usize)?;
+        let answers = answers(container, self.pod(), i, &self.object.meta, kind);
+        fails_at(&answers, self.age(i).unwrap_or(0)).then_some(false)
+    }
+
+    /// What a container will do by itself, its probes considered.
+    pub(super) fn behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
+        if !any(container) {
+            return Behaviour::of(container, &self.object.meta, (0, 0));
+        }
+        let mut plan = Behaviour::of(container, &self.object.meta, delays(container, self.pod(), i));
+        let fails = |pass: &mut Self, kind: Probed, after: Option<u64>| {
+            let forced = pass.standing(i, kind).is_some_and(|s| s.forced.is_some());
+            forced || after.is_some_and(|after| fails_at(&answers(container, pass.pod(), i, &pass.object.meta, kind), after))
+        };
+        if fails(self, Probed::Startup, plan.started_after) {
+            plan.started_after = None;
+        }
+        if plan.started_after.is_none() || fails(self, Probed::Readiness, plan.ready_after) {
+            plan.ready_after = None;
+        }
+        plan
+    }
+
+    /// How long a container has run.
+    fn age(&self, i: u32) -> Option<u64> {
+        let started = self.kubelets.pods.get(&self.job.uid)?.started.get(&i)?;
+        Some(self.now.0.saturating_sub(started.0))
+    }
+
+    /// A container has started: the probes that will fail are run from then on.
+    pub(super) fn watch_probes(&mut self, i: u32) -> Jobs {
+        let now = self.now;
+        if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
+            running.started.insert(i, now);
+            running.probes.iter_mut().filter(|((of, _), _)| *of == i).for_each(|(_, standing)| (standing.due, standing.row) = (None, 0));
+        }
+        let mut jobs = self.watch(i, Probed::Startup);
+        // Until it has started, nothing else is asked.
+        if jobs.is_empty() {
+            jobs = self.watch(i, Probed::Readiness);
+            jobs.extend(self.watch(i, Probed::Liveness));
+        }
+        jobs
+    }
+
+    /// Runs a probe when it next fails, if it ever does.
+    fn watch(&mut self, i: u32, kind: Probed) -> Jobs {
+        let Some(container) = self.pod().spec.containers.get(i as usize).cloned() else { return Vec::new() };
+        let Some(plan) = plan(self.pod(), i, kind) else { return Vec::new() };
+        let age = self.age(i).unwrap_or(0);
+        let forced = self.standing(i, kind).is_some_and(|s| s.forced.is_some());
+        let answers = answers(&container, self.pod(), i, &self.object.meta, kind);
+        let since = match answers.iter().find(|(from, fails)| *fails && *from > age) {
+            _ if forced || fails_at(&answers, age) => Some(age),
+            later => later.map(|(from, _)| *from),
+        };
+        // What is made good again before anybody asks has never failed.
+        let Some(at) = since.map(|since| plan.next(since)).filter(|at| forced || fails_at(&answers, *at)) else { return Vec::new() };
+        self.schedule(i, kind, at)
+    }
+
+    /// Runs a probe at some age of its container.
+    fn schedule(&mut self, i: u32, kind: Probed, age: u64) -> Jobs {
+        let slow = self.standing(i, kind).and_then(|s| s.forced) == Some(true);
+        let timeout = plan(self.pod(), i, kind).filter(|_| slow).map_or(0, |plan| plan.timeout);
+        let after = age.saturating_sub(self.age(i).unwrap_or(0)).saturating_add(timeout);
+        let due = self.now.after(after);
+        if let Some(standing) = self.standing(i, kind) {
+            standing.due = Some(due);
+        }
+        vec![self.then(after, Step::Probe(i, kind))]
+    }
+
+    /// A probe has run.
+    pub(super) fn probe(&mut self, i: u32, kind: Probed) -> Jobs {
+        let now = self.now;
+        let runs = self.pod().status.container_statuses.get(i as usize).is_some_and(|s| s.state.running.is_some());
+        let (Some(plan), true) = (plan(self.pod(), i, kind), runs) else { return Vec::new() };
+        if self.standing(i, kind).is_none_or(|s| s.due != Some(now)) {
+            return Vec::new();
+        }
+        let failing = self.failing(i, kind);
+        let Some(standing) = self.standing(i, kind) else { return Vec::new() };
+        standing.row = if failing.is_some() { standing.row.max(0) + 1 } else { standing.row.min(0) - 1 };
+        let row = standing.row;
+        standing.due = None;
+        if let Some(slow) = failing {
+            self.say_unhealthy(i, kind, slow);
+        }
+        if row >= plan.failures {
+            if kind != Probed::Readiness {
+                return self.kill_container(i, &format_smolstr!("Container {{}} failed {} probe, will be restarted", kind.word()), false);
+            }
+            if self.pod().status.container_statuses[i as usize].ready {
+                self.set_ready(i, false, Why::ProbeFailed { probe: kind.word() });
+            }
+        } else if -row >= plan.successes {
+            return self.succeeded(i, kind);
+        }
+        let age = self.age(i).unwrap_or(0);
+        self.schedule(i, kind, plan.next(age + 1))
+    }
+
+    fn succeeded(&mut self, i: u32, kind: Probed) -> Jobs {
+        match kind {
+            Probed::Startup => return self.has_started(i),
+            Probed::Readiness => drop(self.set_ready(i, true, Why::BecameReady)),
+            Probed::Liveness => {}
+        }
+        self.watch(i, kind)
+    }
+
+    /// The startup probe has succeeded: the others begin.
+    pub(super) fn has_started(&mut self, i: u32) -> Jobs {
+        if self.failing(i, Probed::Startup).is_some() {
+            return Vec::new();
+        }
+        let Some(container) = self.pod().spec.containers.get(i as usize).cloned() else { return Vec::new() };
+        let ready = Behaviour::of(&container, &self.object.meta, delays(&container, self.pod(), i)).ready_after;
+        let age = self.age(i).unwrap_or(0);
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        let at_once = ready.is_some_and(|after| after <= age) && self.failing(i, Probed::Readiness).is_none();
+        self.write(Why::BecameReady, |pod| {
+            if let Some(status) = pod.status.container_statuses.get_mut(i as usize).filter(|s| s.state.running.is_some()) {
+                status.started = Some(true);
+                status.ready = at_once;
+            }
+            status::set_conditions(pod, true, wall, generation);
+        });
+        let mut jobs = self.watch(i, Probed::Readiness);
+        jobs.extend(self.watch(i, Probed::Liveness));
+        if let Some(after) = ready.filter(|after| *after > age) {
+            jobs.push(self.then(after - age, Step::Ready(i)));
+        }
+        jobs
+    }
+
+    /// The readiness that was to be expected at the start comes about, unless the probe fails by now.
+    pub(super) fn ready(&mut self, i: u32) -> Jobs {
+        if self.failing(i, Probed::Readiness).is_some() { Vec::new() } else { self.set_ready(i, true, Why::BecameReady) }
+    }
+
+    /// A person makes a probe fail or succeed; it shows when the probe next runs.
+    pub(super) fn force_probe(&mut self, kind: Probed, fails: Option<bool>) -> Jobs {
+        let count = self.pod().spec.containers.len() as u32;
+        let Some(i) = (0..count).find(|i| plan(self.pod(), *i, kind).is_some()) else { return Vec::new() };
+        if let Some(standing) = self.standing(i, kind) {
+            standing.forced = fails;
+        }
+        let status = self.pod().status.container_statuses.get(i as usize).filter(|s| s.state.running.is_some());
+        let Some(status) = status else { return Vec::new() };
+        let (started, ready) = (status.started == Some(true), status.ready);
+        let (Some(plan), Some(age)) = (plan(self.pod(), i, kind), self.age(i)) else { return Vec::new() };
+        // Only a result that changes something is waited for; before it has started, the startup probe alone is asked.
+        let matters = match (kind, fails.is_some()) {
+            (Probed::Startup, _) => !started,
+            (Probed::Readiness, false) => started && !ready,
+            (_, fails) => started && fails,
+        };
+        if matters { self.schedule(i, kind, plan.next(age + 1)) } else { Vec::new() }
+    }
+
+    fn say_unhealthy(&mut self, i: u32, kind: Probed, slow: bool) {
+        let object = self.object.clone();
+        let pod = object.body::<Pod>();
+        let name = raw(pod, i)["name"].as_str().unwrap_or("");
+        let plan = plan(pod, i, kind).map_or(1, |plan| plan.timeout / SECOND);
+        let output = output(&raw(pod, i)[kind.field()], raw(pod, i), &pod.status.pod_ip, slow.then_some(plan));
+        let message = format_smolstr!("{} probe failed: {output}", kind.title());
+        self.out.event_at(&object, &format_smolstr!("spec.containers{{{name}}}"), "Warning", "Unhealthy", message);
+    }
+
+    /// The kubelet stops one container; `{}` in the message is its name. It is started again unless the Pod says never.
+    pub(super) fn kill_container(&mut self, i: u32, message: &str, at_once: bool) -> Jobs {
+        let object = self.object.clone();
+        let pod = object.body::<Pod>();
+        let Some(container) = pod.spec.containers.get(i as usize) else { return Vec::new() };
+        let field = format_smolstr!("spec.containers{{{}}}", container.name);
+        self.out.event_at(&object, &field, "Normal", "Killing", Str::from(message.replacen("{}", &container.name, 1)));
+        let liveness = &raw(pod, i)[Probed::Liveness.field()]["terminationGracePeriodSeconds"];
+        let grace = liveness.as_i64().or(pod.spec.termination_grace_period_seconds).unwrap_or(30).clamp(0, 1_000_000) as u64 * SECOND;
+        // A shell does not pass the signal on: it is killed when its time is over.
+        let (after, code) = match behaviour::ignores_signals(container) {
+            _ if at_once => (MS, 137),
+            true => (grace, 137),
+            false => (self.kubelets.timing.pod_stop.min(grace), 0),
+        };
+        let run = self.run_number(i);
+        vec![self.then(after, Step::Killed(i, code, run))]
+    }
+}
+
+/// What a failing probe prints.
+fn output(probe: &Value, container: &Value, ip: &str, slow: Option<u64>) -> String {
+    let port = |port: &Value| -> String {
+        let named = container["ports"].as_array().into_iter().flatten().find(|p| p["name"] == *port && port.is_string());
+        named.map_or(port, |p| &p["containerPort"]).to_string().trim_matches('"').to_owned()
+    };
+    let http = &probe["httpGet"];
+    if http.is_object() {
+        let scheme = http["scheme"].as_str().unwrap_or("HTTP").to_ascii_lowercase();
+        let (host, path) = (http["host"].as_str().unwrap_or(ip), http["path"].as_str().unwrap_or("/"));
+        return match slow {
+            Some(_) => format!(
+                "Get \"{scheme}://{host}:{}{path}\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
+                port(&http["port"])
+            ),
+            None => "HTTP probe failed with statuscode: 500".to_owned(),
+        };
+    }
+    if probe["tcpSocket"].is_object() {
+        let (host, port) = (probe["tcpSocket"]["host"].as_str().unwrap_or(ip), port(&probe["tcpSocket"]["port"]));
+        return format!("dial tcp {host}:{port}: {}", if slow.is_some() { "i/o timeout" } else { "connect: connection refused" });
+    }
+    if probe["grpc"].is_object() {
+        return match slow {
+            Some(seconds) => {
+                format!(
+                    "timeout: failed to connect service \"{ip}:{}\" within {seconds}s: context deadline exceeded",
+                    port(&probe["grpc"]["port"])
+                )
+            }
+            None => "service unhealthy (responded with \"NOT_SERVING\")".to_owned(),
+        };
+    }
+    let words: Vec<&str> = probe["exec"]["command"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    match (slow, &words[..]) {
+        (Some(seconds), words) => format!("command timed out: \"{}\" timed out after {seconds}s", words.join(" ")),
+        (None, ["cat", file]) => format!("cat: can't open '{file}': No such file or directory"),
+        (None, ["ls", file]) => format!("ls: {file}: No such file or directory"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_probe_runs_at_its_delay_and_then_every_period() {
+        let plan = Plan::of(&json!({"initialDelaySeconds": 5, "periodSeconds": 3, "successThreshold": 2}));
+        let times = [0, 5, 6, 8, 9].map(|since| plan.next(since * SECOND) / SECOND);
+        assert_eq!(times, [5, 5, 8, 8, 11]);
+        assert_eq!(plan.first_success(), 8 * SECOND);
+    }
+
+    #[test]
+    fn each_kind_of_probe_fails_in_its_own_words() {
+        let container = json!({"ports": [{"name": "web", "containerPort": 8080}]});
+        for (probe, slow, text) in [
+            (json!({"httpGet": {"port": 80}}), None, "HTTP probe failed with statuscode: 500"),
+            (
+                json!({"httpGet": {"port": "web", "path": "/healthz", "scheme": "HTTPS"}}),
+                Some(1),
+                "Get \"https://10.0.0.2:8080/healthz\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
+            ),
+            (json!({"tcpSocket": {"port": 5432}}), None, "dial tcp 10.0.0.2:5432: connect: connection refused"),
+            (json!({"tcpSocket": {"port": 5432}}), Some(1), "dial tcp 10.0.0.2:5432: i/o timeout"),
+            (json!({"grpc": {"port": 9090}}), None, "service unhealthy (responded with \"NOT_SERVING\")"),
+            (json!({"exec": {"command": ["check", "me"]}}), Some(2), "command timed out: \"check me\" timed out after 2s"),
+            (json!({"exec": {"command": ["cat", "/tmp/healthy"]}}), None, "cat: can't open '/tmp/healthy': No such file or directory"),
+        ] {
+            assert_eq!(output(&probe, &container, "10.0.0.2", slow), text);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Server-side apply: the fields a client names become its own, those it no longer names go, and what others own is
+//! not taken without force.
+//!
+//! Models `structured-merge-diff/v6/merge/{update,conflict}.go` and `managedfields/internal/{conflict,lastappliedmanager}.go`.
+
+use super::super::error::{ApiError, Reason};
+use super::super::requests::kind_of;
+use super::super::server::{ApiServer, Origin};
+use super::fields::{self, Set, Shape};
+use super::{CLIENT_SIDE, LAST_APPLIED, Managed, Manager, fields_of, plain, with_fields};
+use crate::api::{Kind, Object, ObjectRef, schema};
+use crate::engine::why::Why;
+use serde_json::{Value, json};
+use std::rc::Rc;
+
+/// The manager that kubectl applies as, if no other is named.
+const KUBECTL: &str = "kubectl";
+
+impl ApiServer {
+    /// Applies a configuration; `force` takes fields from their managers.
+    pub fn apply(&mut self, origin: &Origin, config: Value, force: bool, why: Why) -> Result<Rc<Object>, ApiError> {
+        let kind = kind_of(&config)?;
+        let text = |key: &str| config["metadata"][key].as_str().unwrap_or("");
+        let key = ObjectRef::new(kind, if text("namespace").is_empty() { "default" } else { text("namespace") }, text("name"));
+        untyped(kind, &key, &config)?;
+        let manager = origin.manager.as_deref().cloned().unwrap_or_else(|| Manager::update(KUBECTL, ""));
+        let wanted = fields_of(kind, &config);
+        let origin = Origin { manager: with_fields(&manager, wanted.clone(), true), ..origin.clone() };
+        let Some(live) = self.get(&key).cloned() else {
+            let object = self.read(&origin, config, None)?;
+            return self.create(&origin, object, why);
+        };
+        let current = live.to_value();
+        let mut all = self.managers(&key);
+        let migrates = live.meta.annotation(LAST_APPLIED).is_some() && all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
+        let mut merged = self.merged(&current, &config, (&manager, &wanted), &all);
+        self.check_conflicts((&key, &why), &origin, (&live, &merged), &all, force)?;
+        if let Some(annotation) =
+            merged.pointer_mut("/metadata/annotations").and_then(|a| a.get_mut(LAST_APPLIED)).filter(|_| *manager.name == *KUBECTL)
+        {
+            *annotation = json!(format!("{config}\n"));
+        }
+        let object = self.read(&origin, merged, Some(&live))?;
+        all.retain(|m| m.is(&manager.name, manager.subresource, true) && m.fields == wanted);
+        if object.to_value() == current && !all.is_empty() && !migrates {
+            return Ok(live);
+        }
+        self.update(&origin, object, why)
+    }
+
+    /// The live object with the configuration over it, without what this manager no longer applies.
+    fn merged(&self, current: &Value, config: &Value, own: (&Manager, &Set), all: &[Managed]) -> Value {
+        let shape = Shape::of_kind(config["kind"].as_str().unwrap_or(""));
+        let (manager, wanted) = own;
+        let mut merged = current.clone();
+        fields::merge(shape, &mut merged, config);
+        let client_side = |m: &Managed| m.is(CLIENT_SIDE, "", false) && current["metadata"]["annotations"].get(LAST_APPLIED).is_some();
+        let mut last = Set::new();
+        let mut kept = wanted.clone();
+        for other in all {
+            if other.is(&manager.name, manager.subresource, true) {
+                last = fields::union(&last, &other.fields);
+            } else if client_side(other) {
+                last = fields::union(&last, &fields::difference(&other.fields, &annotation()));
+            } else {
+                kept = fields::union(&kept, &other.fields);
+            }
+        }
+        fields::prune(shape, &mut merged, &last, &kept);
+        merged
+    }
+
+    /// Refuses to change what others manage.
+    fn check_conflicts(
+        &mut self,
+        asked: (&ObjectRef, &Why),
+        origin: &Origin,
+        states: (&Rc<Object>, &Value),
+        all: &[Managed],
+        force: bool,
+    ) -> Result<(), ApiError> {
+        let (key, (live, merged)) = (asked.0, states);
+        let shape = Shape::of_kind(key.kind.name());
+        let mut changed = fields::compare(shape, &plain(live.to_value()), &plain(merged.clone())).changed;
+        let own = origin.manager.as_deref();
+        if own.is_some_and(|m| m.name == KUBECTL)
+            && let Some(last) = live.meta.annotation(LAST_APPLIED).and_then(|text| serde_json::from_str::<Value>(text).ok())
+        {
+            // What kubectl itself applied in its older way is its own.
+            changed = fields::difference(&changed, &fields_of(key.kind, &last));
+        }
+        let mut conflicts: Vec<(String, Vec<String>)> = Vec::new();
+        for other in all.iter().filter(|m| own.is_none_or(|own| !m.is(&own.name, own.subresource, true))) {
+            let paths = fields::paths(&fields::intersection(&other.fields, &changed));
+            if !paths.is_empty() {
+                conflicts.push((other.shown(key.kind), paths));
+            }
+        }
+        if force || conflicts.is_empty() {
+            return Ok(());
+        }
+        crate::order::sort_by_key(&mut conflicts, |(manager, _)| manager.clone());
+        let error = ApiError { reason: Reason::Conflict, message: told(&conflicts) };
+        self.refuse(origin, key.clone(), &error, asked.1.clone());
+        Err(error)
+    }
+}
+
+impl Managed {
+    /// How a conflict names this manager.
+    fn shown(&self, kind: Kind) -> String {
+        let mut text = format!("{:?}", self.manager.as_str());
+        if !self.subresource.is_empty() {
+            text += &format!(" with subresource {:?}", self.subresource);
+        }
+        if !self.applies {
+            text += &format!(" using {}", kind.api_version());
+        }
+        text
+    }
+}
+
+fn told(conflicts: &[(String, Vec<String>)]) -> String {
+    let count: usize = conflicts.iter().map(|(_, paths)| paths.len()).sum();
+    if let ([(manager, paths)], 1) = (conflicts, count) {
+        return format!("Apply failed with 1 conflict: conflict with {manager}: {}", paths[0]);
+    }
+    let each = conflicts.iter().flat_map(|(manager, paths)| {
+        std::iter::once(format!("conflicts with {manager}:")).chain(paths.iter().map(|path| format!("- {path}")))
+    });
+    format!("Apply failed with {count} conflicts: {}", each.collect::<Vec<_>>().join("\n"))
+}
+
+/// The set of the annotation that remembers what was applied.
+fn annotation() -> Set {
+    let mut set = Set::new();
+    set.insert("f:metadata".into(), json!({"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}}));
+    set
+}
+
+/// A configuration must have the fields of its kind.
+fn untyped(kind: Kind, key: &ObjectRef, config: &Value) -> Result<(), ApiError> {
+    let problems = schema::strict_errors(&kind.api_version(), kind.name(), config);
+    let unknown: Vec<String> =
+        problems.iter().filter(|p| p.unknown).map(|p| format!(".{}: field not declared in schema", p.path)).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let place = if key.namespace.is_empty() { format!("/{}", key.name) } else { format!("{}/{}", key.namespace, key.name) };
+    let detail = if unknown.len() == 1 { unknown.concat() } else { format!("errors:\n  {}", unknown.join("\n  ")) };
+    Err(ApiError {
+        reason: Reason::Unknown,
+        message: format!("failed to create typed patch object ({place}; {}, Kind={}): {detail}", kind.api_version(), kind.name()),
+    })
+}

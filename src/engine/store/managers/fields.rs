@@ -1,0 +1,330 @@
+//! Sets of fields as `managedFields` writes them: `{"f:spec": {"f:replicas": {}}}`.
+//!
+//! An element is in the set if nothing, or a `.`, is below it. Lists that are merged name their elements by keys
+//! (`k:{"name":"c"}`) or values (`v:"x"`); a list or struct that is atomic is one field.
+//! Models `sigs.k8s.io/structured-merge-diff/v6/{fieldpath,typed}`.
+
+use crate::api::schema::{Omit, list_element, map_element, schema};
+use serde_json::{Map, Value, json};
+
+/// A set of fields, and what is below each.
+pub type Set = Map<String, Value>;
+
+/// Says that an element is in the set, and not only what is below it.
+const SELF: &str = ".";
+
+/// Structs and maps that are replaced as a whole.
+const ATOMIC: [&str; 13] = [
+    "metav1.LabelSelector",
+    "v1.NodeSelector",
+    "v1.NodeSelectorTerm",
+    "v1.ObjectReference",
+    "v1.LocalObjectReference",
+    "v1.TypedLocalObjectReference",
+    "v1.SecretReference",
+    "v1.ObjectFieldSelector",
+    "v1.ResourceFieldSelector",
+    "v1.ConfigMapKeySelector",
+    "v1.SecretKeySelector",
+    "v1.FileKeySelector",
+    "v1.TopologySelectorTerm",
+];
+const ATOMIC_MAPS: [(&str, &str); 3] =
+    [("v1.PodSpec", "nodeSelector"), ("v1.ServiceSpec", "selector"), ("v1.ReplicationControllerSpec", "selector")];
+/// Lists whose elements have more than one key.
+const KEYS: [(&str, &[&str]); 3] = [
+    ("v1.ContainerPort", &["containerPort", "protocol"]),
+    ("v1.ServicePort", &["port", "protocol"]),
+    ("v1.TopologySpreadConstraint", &["topologyKey", "whenUnsatisfiable"]),
+];
+
+/// What is known of a field.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    /// Go type of the value; of the elements for a list.
+    name: &'static str,
+    /// One field, whatever is in it.
+    atomic: bool,
+    /// Names the elements of a list; empty for a list of values.
+    key: &'static str,
+    /// Go writes it even when nothing has set it.
+    always: bool,
+    /// A key of a map, not a field of a struct.
+    in_map: bool,
+}
+
+impl Shape {
+    /// A whole object.
+    pub fn of_kind(kind: &str) -> Shape {
+        Shape { name: schema().kind_named(kind).unwrap_or(""), atomic: false, key: "", always: true, in_map: false }
+    }
+
+    fn child(self, name: &str) -> Shape {
+        if let Some(element) = map_element(self.name) {
+            return Shape { name: resolve(element), atomic: false, key: "", always: false, in_map: true };
+        }
+        let Some(field) = schema().field(self.name, name) else {
+            return Shape { name: "", atomic: true, key: "", always: false, in_map: true };
+        };
+        let kind = resolve(field.kind);
+        let inner = resolve(list_element(kind).unwrap_or(kind));
+        let list = inner != kind;
+        Shape {
+            name: inner,
+            atomic: if list {
+                !field.strategy.contains("merge")
+            } else {
+                ATOMIC.contains(&inner) || ATOMIC_MAPS.contains(&(self.name, name))
+            },
+            key: field.merge_key,
+            always: field.omit == Omit::Never || !field.kind.starts_with('*') && !list && schema().fields(inner).is_some(),
+            in_map: false,
+        }
+    }
+
+    /// The elements of this list.
+    fn element(self) -> Shape {
+        Shape { atomic: ATOMIC.contains(&self.name), key: "", always: false, in_map: true, ..self }
+    }
+
+    /// How the set names an element of this list.
+    fn element_name(self, item: &Value) -> String {
+        if self.key.is_empty() {
+            return format!("v:{item}");
+        }
+        let several = KEYS.iter().find(|(name, _)| *name == self.name).map(|(_, keys)| *keys);
+        let keys = several.unwrap_or(std::slice::from_ref(&self.key));
+        let value = |key: &str| match &item[key] {
+            Value::Null if key == "protocol" => json!("TCP"),
+            value => value.clone(),
+        };
+        let map: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), value(key))).collect();
+        format!("k:{}", Value::Object(map))
+    }
+
+    /// What is below a value, by the name that the set gives it. Nothing for a value that is one field.
+    fn parts(self, value: Option<&Value>) -> Vec<(String, Shape, &Value)> {
+        match value {
+            Some(Value::Object(map)) if !self.atomic => map.iter().map(|(name, v)| (format!("f:{name}"), self.child(name), v)).collect(),
+            Some(Value::Array(items)) if !self.atomic => items.iter().map(|item| (self.element_name(item), self.element(), item)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn is_leaf(self, value: &Value) -> bool {
+        self.atomic || !(value.is_object() || value.is_array())
+    }
+}
+
+fn resolve(kind: &'static str) -> &'static str {
+    let kind = kind.trim_start_matches('*');
+    schema().scalar(kind).filter(|base| base.starts_with("map[") || base.starts_with("[]")).unwrap_or(kind)
+}
+
+/// The fields that a value sets.
+pub fn of_value(shape: Shape, value: &Value) -> Set {
+    let mut set = Set::new();
+    for (name, shape, value) in shape.parts(Some(value)) {
+        let mut below = of_value(shape, value);
+        let itself = value.is_null() || value.as_object().is_some_and(Map::is_empty) || shape.in_map;
+        if !below.is_empty() && itself {
+            below.insert(SELF.into(), json!({}));
+        }
+        if itself || !below.is_empty() || shape.is_leaf(value) {
+            set.insert(name, Value::Object(below));
+        }
+    }
+    set
+}
+
+/// Two states of an object: which fields are new or differ, and which are gone.
+#[derive(Default)]
+pub struct Changes {
+    path: Vec<String>,
+    pub changed: Set,
+    pub removed: Set,
+}
+
+/// Compares two states; `old` is null for an object that is new.
+pub fn compare(shape: Shape, old: &Value, new: &Value) -> Changes {
+    let mut changes = Changes::default();
+    changes.walk(shape, Some(old), Some(new), true);
+    changes
+}
+
+impl Changes {
+    /// `zero`: the field is there in an object that nobody has filled.
+    fn walk(&mut self, shape: Shape, old: Option<&Value>, new: Option<&Value>, zero: bool) {
+        let filled = |v: Option<&Value>| {
+            v.is_some_and(|v| {
+                !shape.is_leaf(v) && (v.as_object().is_some_and(|m| !m.is_empty()) || v.as_array().is_some_and(|l| !l.is_empty()))
+            })
+        };
+        if !filled(old) && !filled(new) {
+            return self.leaf(old, new);
+        }
+        let zero = zero && shape.always;
+        let before = shape.parts(old);
+        let after = shape.parts(new);
+        for (name, shape, value) in &after {
+            let old = before.iter().find(|(other, ..)| other == name).map(|(_, _, v)| *v).filter(|v| !v.is_null());
+            self.step(name, *shape, old, Some(*value).filter(|v| !v.is_null()), zero);
+        }
+        for (name, shape, value) in
+            before.iter().filter(|(name, _, value)| !value.is_null() && !after.iter().any(|(other, ..)| other == name))
+        {
+            self.step(name, *shape, Some(value), None, zero);
+        }
+        if old.is_none() && !zero {
+            insert(&mut self.changed, &self.path);
+        } else if new.is_none() && !zero {
+            insert(&mut self.removed, &self.path);
+        }
+    }
+
+    fn step(&mut self, name: &str, shape: Shape, old: Option<&Value>, new: Option<&Value>, zero: bool) {
+        self.path.push(name.to_owned());
+        self.walk(shape, old, new, zero);
+        self.path.pop();
+    }
+
+    fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) {
+        match (old, new) {
+            (Some(_), None) => insert(&mut self.removed, &self.path),
+            (old, Some(_)) if old != new => insert(&mut self.changed, &self.path),
+            _ => {}
+        }
+    }
+}
+
+fn insert(set: &mut Set, path: &[String]) {
+    let Some((name, rest)) = path.split_first() else { return };
+    let known = set.contains_key(name);
+    let Some(below) = set.entry(name.as_str()).or_insert_with(|| json!({})).as_object_mut() else { return };
+    // What was in the set by itself says so once something is below it.
+    if known && below.is_empty() && !rest.is_empty() || rest.is_empty() && !below.is_empty() {
+        below.insert(SELF.into(), json!({}));
+    }
+    insert(below, rest);
+}
+
+fn has_itself(below: &Set) -> bool {
+    below.is_empty() || below.contains_key(SELF)
+}
+
+/// What is in both.
+pub fn intersection(left: &Set, right: &Set) -> Set {
+    combine(left, right, |left, right| left && right)
+}
+
+/// What is in `left` and not in `right`.
+pub fn difference(left: &Set, right: &Set) -> Set {
+    combine(left, right, |left, right| left && !right)
+}
+
+/// What is in either.
+pub fn union(left: &Set, right: &Set) -> Set {
+    combine(left, right, |left, right| left || right)
+}
+
+fn combine(left: &Set, right: &Set, keep: fn(bool, bool) -> bool) -> Set {
+    let empty = Set::new();
+    let mut set = Set::new();
+    for name in left.keys().chain(right.keys().filter(|name| !left.contains_key(*name))).filter(|name| *name != SELF) {
+        let (a, b) = (left.get(name).and_then(Value::as_object), right.get(name).and_then(Value::as_object));
+        let mut below = combine(a.unwrap_or(&empty), b.unwrap_or(&empty), keep);
+        let itself = keep(a.is_some_and(has_itself), b.is_some_and(has_itself));
+        if itself && !below.is_empty() {
+            below.insert(SELF.into(), json!({}));
+        }
+        if itself || !below.is_empty() {
+            set.insert(name.clone(), Value::Object(below));
+        }
+    }
+    set
+}
+
+/// The fields of a set as paths: `.spec.template.spec.containers[name="c"].image`.
+pub fn paths(set: &Set) -> Vec<String> {
+    let mut found = Vec::new();
+    write_paths(set, "", &mut found);
+    found
+}
+
+fn write_paths(set: &Set, prefix: &str, found: &mut Vec<String>) {
+    for (name, below) in set.iter().filter(|(name, _)| *name != SELF) {
+        let Some(below) = below.as_object() else { continue };
+        let path = prefix.to_owned() + &step(name);
+        if has_itself(below) {
+            found.push(path.clone());
+        }
+        write_paths(below, &path, found);
+    }
+}
+
+fn step(name: &str) -> String {
+    let (kind, rest) = name.split_at(2.min(name.len()));
+    if kind == "f:" {
+        return format!(".{rest}");
+    }
+    let Ok(Value::Object(keys)) = serde_json::from_str(rest) else { return format!("[={rest}]") };
+    format!("[{}]", keys.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(","))
+}
+
+/// Puts what is applied over what is there: structs and maps field by field, lists by the names of their elements.
+pub fn merge(shape: Shape, target: &mut Value, applied: &Value) {
+    match (target, applied) {
+        (Value::Object(map), Value::Object(new)) if !shape.atomic => {
+            for (name, value) in new {
+                match map.get_mut(name) {
+                    Some(old) => merge(shape.child(name), old, value),
+                    None => drop(map.insert(name.clone(), value.clone())),
+                }
+            }
+        }
+        (Value::Array(list), Value::Array(new)) if !shape.atomic => merge_lists(shape, list, new),
+        (target, applied) => *target = applied.clone(),
+    }
+}
+
+/// Applied elements come in the order in which they are applied; those of others stay before what followed them.
+fn merge_lists(shape: Shape, list: &mut Vec<Value>, applied: &[Value]) {
+    let names: Vec<String> = applied.iter().map(|item| shape.element_name(item)).collect();
+    let mut old: Vec<(String, Value)> = list.drain(..).map(|item| (shape.element_name(&item), item)).collect();
+    for (item, name) in applied.iter().zip(&names) {
+        let others = old.iter().take_while(|(other, _)| !names.contains(other)).count();
+        list.extend(old.drain(..others).map(|(_, item)| item));
+        let mut merged = item.clone();
+        if let Some(at) = old.iter().position(|(other, _)| other == name) {
+            merged = old.remove(at).1;
+            merge(shape.element(), &mut merged, item);
+        }
+        list.push(merged);
+    }
+    list.extend(old.into_iter().map(|(_, item)| item));
+}
+
+/// Removes what was applied last time and is not now, unless somebody else owns it.
+pub fn prune(shape: Shape, value: &mut Value, last: &Set, kept: &Set) {
+    let gone = |name: &str| last.contains_key(name) && !kept.contains_key(name);
+    let both = |name: &str| Some((last.get(name)?.as_object()?, kept.get(name)?.as_object()?));
+    match value {
+        Value::Object(map) if !shape.atomic => {
+            map.retain(|name, _| !gone(&format!("f:{name}")));
+            for (name, inner) in map.iter_mut() {
+                if let Some((last, kept)) = both(&format!("f:{name}")) {
+                    prune(shape.child(name), inner, last, kept);
+                }
+            }
+        }
+        Value::Array(items) if !shape.atomic => {
+            items.retain(|item| !gone(&shape.element_name(item)));
+            for item in items {
+                if let Some((last, kept)) = both(&shape.element_name(item)) {
+                    prune(shape.element(), item, last, kept);
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,216 @@
+//! Who set which field of an object, and server-side apply.
+//!
+//! Guarantees: managers cost ordinary writes nothing. They are read off the journal when somebody asks: each write
+//! of an object is compared with what was before; only what was applied, which no comparison tells, is kept there.
+//! Models `apimachinery/pkg/util/managedfields` and `structured-merge-diff/v6/merge`.
+
+mod apply;
+mod fields;
+
+use super::server::ApiServer;
+use crate::api::{Kind, ObjectRef, Str, Time};
+use crate::engine::journal::{Actor, Entry, Op, Record};
+use fields::{Set, Shape};
+use serde_json::{Map, Value, json};
+use std::rc::Rc;
+
+/// Where `kubectl apply` without `--server-side` remembers what it applied.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// What the server writes into metadata; nobody manages it.
+const OWN: [&str; 10] = [
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+    "uid",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+];
+
+/// In whose name a client writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manager {
+    /// `kubectl-client-side-apply`, or what `--field-manager` says.
+    pub name: Str,
+    /// `scale`, if it writes that subresource.
+    pub subresource: &'static str,
+    /// The fields it applies, or those it set on creation.
+    pub(super) fields: Option<Set>,
+    /// It applies: what it leaves out goes.
+    pub(super) applies: bool,
+    /// What becomes of fields that the server does not know.
+    pub(super) unknown: Unknown,
+}
+
+/// What becomes of fields that the server does not know: `fieldValidation` of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// The request is refused.
+    Refuse,
+    /// They are dropped, and the client is warned.
+    Warn,
+    /// They are dropped.
+    Drop,
+}
+
+impl Manager {
+    /// A client that writes fields as it likes.
+    pub fn update(name: &str, subresource: &'static str) -> Manager {
+        Manager { name: name.into(), subresource, fields: None, applies: false, unknown: Unknown::Refuse }
+    }
+
+    /// The same with another wish for fields that do not exist.
+    pub fn with_unknown(self, unknown: Unknown) -> Manager {
+        Manager { unknown, ..self }
+    }
+}
+
+/// One entry of `managedFields`.
+#[derive(Clone, Debug)]
+struct Managed {
+    manager: Str,
+    subresource: &'static str,
+    applies: bool,
+    time: Time,
+    fields: Set,
+}
+
+impl Managed {
+    fn is(&self, name: &str, subresource: &str, applies: bool) -> bool {
+        self.manager == name && self.subresource == subresource && self.applies == applies
+    }
+}
+
+impl ApiServer {
+    /// `metadata.managedFields` of an object, in the server's order.
+    pub fn managed_fields(&self, key: &ObjectRef) -> Value {
+        let mut all = self.managers(key);
+        crate::order::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone()));
+        let entry = |m: Managed| {
+            let mut entry = json!({"apiVersion": key.kind.api_version(), "fieldsType": "FieldsV1", "fieldsV1": m.fields, "manager": m.manager.as_str(),
+                "operation": if m.applies { "Apply" } else { "Update" }, "time": self.wall_at(m.time).rfc3339()});
+            if !m.subresource.is_empty() {
+                entry["subresource"] = m.subresource.into();
+            }
+            entry
+        };
+        all.into_iter().map(entry).collect()
+    }
+
+    /// The managers of a live object, from its creation on.
+    fn managers(&self, key: &ObjectRef) -> Vec<Managed> {
+        let mut all = Vec::new();
+        for entry in self.journal() {
+            let Record::Write { op, object, before } = &entry.record else { continue };
+            if object.kind != key.kind || object.meta.name != key.name || object.meta.namespace != key.namespace {
+                continue;
+            }
+            match (op, before) {
+                (Op::Modified, Some(before)) => {
+                    let changes = fields::compare(Shape::of_kind(key.kind.name()), &plain(before.to_value()), &plain(object.to_value()));
+                    let migrates = before.meta.annotation(LAST_APPLIED).is_some();
+                    record(&mut all, entry, (key.kind, object.to_value()), &changes, migrates);
+                }
+                (Op::Added, _) => {
+                    all.clear();
+                    let mut value = plain(object.to_value());
+                    value.as_object_mut().map(|map| map.remove("status"));
+                    let changes = fields::compare(Shape::of_kind(key.kind.name()), &json!({}), &value);
+                    record(&mut all, entry, (key.kind, value), &changes, false);
+                }
+                _ => all.clear(),
+            }
+        }
+        all
+    }
+}
+
+/// Takes one write into account.
+fn record(all: &mut Vec<Managed>, entry: &Entry, written: (Kind, Value), changes: &fields::Changes, migrates: bool) {
+    let touched = fields::union(&changes.changed, &changes.removed);
+    let named = entry.manager.as_deref();
+    let (name, subresource) = match named {
+        Some(manager) => (manager.name.clone(), manager.subresource),
+        None => (component(&entry.actor), part(&entry.actor, written.0, &touched)),
+    };
+    let applies = named.is_some_and(|m| m.applies);
+    if touched.is_empty() && !applies {
+        return;
+    }
+    for other in all.iter_mut().filter(|m| !m.is(&name, subresource, applies)) {
+        other.fields = fields::difference(&other.fields, &touched);
+    }
+    let own = all.iter().position(|m| m.is(&name, subresource, applies));
+    let before = own.map(|at| all.remove(at).fields).unwrap_or_default();
+    let fields = match named.and_then(|m| m.fields.clone()) {
+        Some(fields) => fields,
+        None => fields::union(&fields::difference(&before, &changes.removed), &changes.changed),
+    };
+    all.push(Managed { manager: name, subresource, applies, time: entry.time, fields });
+    if applies && migrates {
+        // kubectl hands the fields of its older way to apply over to the new one.
+        all.retain(|m| !m.is(CLIENT_SIDE, "", false));
+    }
+    all.retain(|m| !m.fields.is_empty());
+}
+
+/// How kubectl applies without the server's help.
+const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
+/// The program that a loop is part of.
+fn component(actor: &Actor) -> Str {
+    Str::new_static(match actor.name {
+        "default-scheduler" => "kube-scheduler",
+        "kubelet" => "kubelet",
+        "apiserver" => "kube-apiserver",
+        "user" => "kubectl",
+        "loopscope.dev/provisioner" | "provisioner" => "provisioner",
+        _ => "kube-controller-manager",
+    })
+}
+
+/// The subresource that a loop must have written.
+fn part(actor: &Actor, kind: Kind, touched: &Set) -> &'static str {
+    match () {
+        () if touched.contains_key("f:status") => "status",
+        () if actor.name == "horizontal-pod-autoscaler" && kind != Kind::HorizontalPodAutoscaler => "scale",
+        () => "",
+    }
+}
+
+/// An object without what nobody manages.
+fn plain(mut value: Value) -> Value {
+    let Some(map) = value.as_object_mut() else { return value };
+    map.remove("apiVersion");
+    map.remove("kind");
+    if let Some(metadata) = map.get_mut("metadata").and_then(Value::as_object_mut) {
+        OWN.iter().for_each(|field| drop(metadata.remove(*field)));
+        if metadata.is_empty() {
+            map.remove("metadata");
+        }
+    }
+    value
+}
+
+/// The fields that a client's JSON sets.
+pub(super) fn fields_of(kind: Kind, value: &Value) -> Set {
+    fields::of_value(Shape::of_kind(kind.name()), &plain(value.clone()))
+}
+
+/// The fields that the creation of an object sets, the server's defaults among them.
+pub(super) fn fields_created(kind: Kind, value: &Value) -> Set {
+    let mut value = plain(value.clone());
+    value.as_object_mut().map(|map: &mut Map<String, Value>| map.remove("status"));
+    fields::compare(Shape::of_kind(kind.name()), &json!({}), &value).changed
+}
+
+/// The same client, which now writes these fields.
+pub(super) fn with_fields(manager: &Manager, fields: Set, applies: bool) -> Option<Rc<Manager>> {
+    Some(Rc::new(Manager { fields: Some(fields), applies, ..manager.clone() }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+// The longest task of a page's own thread, in milliseconds that it spent: from Chromium's trace.
+
+/** Does something, and says how long the longest task was meanwhile. */
+export async function longest(browser, page, what) {
+  await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline'] });
+  await what();
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
+  const thread = (event) => `${event.pid}/${event.tid}`;
+  const mains = new Set(traceEvents.filter((event) => event.name === 'thread_name' && event.args.name === 'CrRendererMain').map(thread));
+  const tasks = traceEvents.filter((event) => event.ph === 'X' && /RunTask$/.test(event.name) && mains.has(thread(event)));
+  if (tasks.length < 10) throw new Error('the trace holds no tasks');
+  return Math.max(...tasks.map((event) => event.tdur ?? event.dur)) / 1000;
+}
