@@ -129,6 +129,8 @@ pub struct Page {
     caption: String,
     dark: bool,
     chinese: bool,
+    /// Whether the language has been asked for.
+    greeted: bool,
     embed: bool,
     left: bool,
     right: bool,
@@ -489,9 +491,9 @@ impl Component for Page {
         listen(&dom::window(), "hashchange", Box::new(move |_| to.send_message(Msg::Hash)));
 
         let size = dom::size();
-        let chinese = dom::wants_chinese();
         let mut page = Page {
-            chinese,
+            chinese: false,
+            greeted: false,
             state,
             picture,
             marks: Rc::default(),
@@ -575,8 +577,13 @@ impl Component for Page {
                     return false;
                 }
             }
-            // The first of these says that the whole module is there.
-            Msg::Changed if self.chinese => dom::speak(true),
+            // The first of these says that the whole module is there; the opening asks for no storage, which a sandbox refuses.
+            Msg::Changed if !std::mem::replace(&mut self.greeted, true) => {
+                self.chinese = dom::wants_chinese();
+                if self.chinese {
+                    dom::speak(true);
+                }
+            }
             Msg::Changed => {}
             Msg::Act(line) => {
                 let msg = match line.strip_prefix("fault ") {
