@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn run(lines: &[&str], then: &str) -> State {
-        let mut state = State::new(examples::ALL[0].text, 1);
+        let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(10));
         for line in lines {
             state.update(Msg::Break((*line).into()));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_ready_pod_that_is_no_longer_ready_stops_the_clock_also_in_the_past() {
-        let mut state = State::new(examples::ALL[0].text, 1);
+        let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(10));
         let pod = state.run.objects().iter().find(|object| object.kind == Kind::Pod).expect("a Pod").meta.name.to_string();
         state.update(Msg::Fault(format!("unready pod/{pod}")));

@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_card_says_the_state_and_why_it_is_so() {
-        let mut state = State::new(examples::ALL[0].text, 1);
+        let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(10));
         let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
         let card = read(&state.run, &pod).expect("a card");

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn two_instants_differ_by_what_came_went_and_changed() {
-        let mut state = State::new(examples::ALL[0].text, 1);
+        let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(10));
         let before = state.run.objects();
         assert_eq!(between(&before, &state.run.objects(), 9), []);

@@ -1206,7 +1206,7 @@ mod tests {
 
     #[test]
     fn two_instants_are_compared_also_of_two_branches() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         state.update(Msg::Mark(false));
         state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
         state.update(Msg::Seconds(20));
@@ -1223,7 +1223,7 @@ mod tests {
 
     #[test]
     fn two_branches_run_side_by_side_on_one_clock() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=5".into()));
         state.update(Msg::Seconds(10));
         state.update(Msg::Seek(20_000));
@@ -1251,7 +1251,7 @@ mod tests {
 
     #[test]
     fn the_console_and_its_history_are_bounded() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         for at in 0..700 {
             state.update(Msg::Kubectl(format!("kubectl get pods -n none-{at}")));
             state.update(Msg::Kubectl("kubectl get nodes".into()));
@@ -1262,7 +1262,7 @@ mod tests {
 
     #[test]
     fn what_fails_and_what_settles_is_said_once() {
-        let mut state = State::new(examples::ALL[0].text, 1);
+        let mut state = State::new((examples::ALL[0].text)(), 1);
         let said = |state: &mut State, all: bool| {
             state.picture();
             if state.speak(all) { state.notice.clone() } else { String::new() }
@@ -1287,10 +1287,10 @@ mod tests {
 
     #[test]
     fn an_edit_is_tried_on_a_copy_and_says_what_it_would_change() {
-        let mut state = settled(examples::ALL[0].text);
+        let mut state = settled((examples::ALL[0].text)());
         let (version, entries) = (state.run.version(), state.run.journal().len());
         let more = "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
-        state.update(Msg::Edit(examples::ALL[0].text.replace("replicas: 2", "replicas: 5") + more));
+        state.update(Msg::Edit((examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more));
         state.update(Msg::Check);
         while !state.try_on() {}
         let plan = state.plan.clone().expect("a plan");

@@ -33,7 +33,7 @@ test('opens with the nginx Deployment applied and playing, and draws its Pods', 
   await expect(pods(page)).toHaveCount(2);
   await expect(page.locator('.item[data-kind="Pod"][data-state="ready"]')).toHaveCount(2);
   await expect(page.locator('.item[data-kind="ReplicaSet"]')).toHaveCount(1);
-  await expect(page.getByRole('button', { name: 'Pause' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Pause', exact: true })).toBeVisible();
   expect(problems).toEqual([]);
 });
 
@@ -120,7 +120,7 @@ test('a deleted web-0 comes back bound to www-web-0', async ({ page }) => {
 test('pause freezes the clock, a step advances by one reconcile, the past can be visited', async ({ page }) => {
   await open(page);
   await expect(pods(page)).toHaveCount(2);
-  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
   const frozen = await page.locator('#clock').textContent();
   await page.waitForTimeout(300);
   expect(await page.locator('#clock').textContent()).toBe(frozen);
@@ -139,7 +139,7 @@ test('pause freezes the clock, a step advances by one reconcile, the past can be
   expect(new Set(steps).size).toBe(steps.length);
   expect(steps.join('\n')).toContain('deployment-controller: ReplicaSet');
   expect(steps.join('\n')).toContain('replicaset-controller: Pod');
-  await expect(page.getByRole('button', { name: 'Play' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeVisible();
 });
 
 // What the page's thread spends, not what the clock says: another program on the machine makes no task longer.
@@ -276,8 +276,8 @@ test('a course page with two sandboxed embeds', async ({ page }) => {
   const second = page.frameLocator('loop-scope iframe >> nth=1');
   await expect(second.locator('.item[data-kind="Pod"][data-name="web-0"]')).toHaveAttribute('data-state', 'ready');
   await expect(second.locator('.item[data-kind="PersistentVolumeClaim"][data-name="www-web-0"]')).toBeVisible();
-  await second.getByRole('button', { name: 'Pause' }).click();
-  await expect(second.getByRole('button', { name: 'Play' })).toBeVisible();
+  await second.getByRole('button', { name: 'Pause', exact: true }).click();
+  await expect(second.getByRole('button', { name: 'Play', exact: true })).toBeVisible();
   expect(failed).toEqual([]);
 });
 

@@ -32,7 +32,7 @@ test('the clock stops at a condition, and says where and why', async ({ page }) 
   await page.evaluate(() => loopscope.play());
   const stop = page.locator('.past.stop');
   await expect(stop).toContainText('pod not ready');
-  await expect(page.getByRole('button', { name: 'Play' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeVisible();
   await expect(page.locator('.i-head')).toContainText(name.slice(-5));
   await expect(pods(page).and(page.locator(`[data-name="${name}"]`))).toHaveAttribute('data-state', 'notready');
   const at = await page.locator('#clock').textContent();
