@@ -250,7 +250,7 @@ function mount(host, on) {
         autocompletion({ override: [complete(on)], icons: false }), about(on),
         keymap.of([...completionKeymap, ...searchKeymap, ...foldKeymap, ...historyKeymap, { key: 'Enter', run: enter }, ...defaultKeymap, indentWithTab]),
         EditorState.phrases.of(Object.fromEntries(PHRASES.map((english) => [english, say(english)]))),
-        EditorView.contentAttributes.of({ 'aria-label': say(on.label), spellcheck: 'false', autocapitalize: 'off' }),
+        EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': say(on.label), spellcheck: 'false', autocapitalize: 'off' }),
         EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) on.edit(update.state.doc.toString());
