@@ -81,7 +81,7 @@ for (const [name, steps] of [['deployment', 5], ['network', 8], ['statefulset', 
       await page.keyboard.press(view);
       await page.waitForTimeout(60);
       const item = page.locator('.item[role="button"]:not(.ghost):not([data-kind="Loop"])').first();
-      if (await item.count() && view !== '6') await item.click({ position: { x: 6, y: 6 }, force: true });
+      if (await item.count() && view !== '6') await item.dispatchEvent('click');
       for (const tab of ['概要', '事件', '原因']) await page.getByRole('tab', { name: tab }).click();
       for (const run of await english(page)) left.add(run);
     }
