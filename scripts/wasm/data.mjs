@@ -2,7 +2,7 @@
 // was made from: a symbol, and so a segment. Nothing is guessed: an address a little before or behind its constant, as
 // compilers make them for loops, leads to the right one.
 // https://github.com/WebAssembly/tool-conventions/blob/main/Linking.md
-import { Reader, number } from './module.mjs';
+import { Reader, constant, number } from './module.mjs';
 
 /** The kind of relocation that is a place in the table of functions, as a word in data. */
 const SLOT = 2;
@@ -104,15 +104,5 @@ export function merged(segments, taken) {
       entries.push(last);
     }
   });
-  return entries.map(({ address, parts, length }) => Buffer.concat([Buffer.from([0, 0x41, ...signed(address), 0x0b, ...number(length)]), ...parts]));
-}
-
-/** Bytes of an address in `i32.const`. */
-function signed(value) {
-  const bytes = [];
-  for (let left = value | 0; ; left >>= 7) {
-    const byte = left & 127;
-    if ((left >> 7 === 0 && !(byte & 64)) || (left >> 7 === -1 && byte & 64)) return [...bytes, byte];
-    bytes.push(byte | 128);
-  }
+  return entries.map(({ address, parts, length }) => Buffer.concat([Buffer.from([0, ...constant(address), 0x0b, ...number(length)]), ...parts]));
 }

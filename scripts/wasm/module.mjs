@@ -53,6 +53,13 @@ export class Reader {
   list(read) {
     return Array.from({ length: this.number() }, () => read(this));
   }
+  /** The value of `i32.const n`, `end`. */
+  offset() {
+    if (this.byte() !== 0x41) throw new Error('an offset that is not a constant');
+    const value = this.signed();
+    this.byte();
+    return value;
+  }
   /** A constant expression, with its `end`. */
   constant() {
     const from = this.at;
@@ -71,13 +78,13 @@ export function number(value) {
   return bytes;
 }
 
-/** Bytes of `i32.const value`, for a value that is not negative. */
+/** Bytes of `i32.const value`; addresses of the upper half are negative there. */
 export function constant(value) {
   const bytes = [0x41];
-  for (;;) {
-    if (value < 64) return [...bytes, value];
-    bytes.push((value & 127) | 128);
-    value >>>= 7;
+  for (let left = value | 0; ; left >>= 7) {
+    const byte = left & 127;
+    if ((left >> 7 === 0 && !(byte & 64)) || (left >> 7 === -1 && byte & 64)) return [...bytes, byte];
+    bytes.push(byte | 128);
   }
 }
 
@@ -227,7 +234,7 @@ function elem(reader) {
   const flags = reader.number();
   if (flags === 0 || flags === 2) {
     const table = flags === 2 ? reader.number() : 0;
-    const offset = reader.constant();
+    const offset = reader.offset();
     if (flags === 2) reader.byte();
     return { table, offset, functions: reader.list((r) => r.number()) };
   }
@@ -237,9 +244,7 @@ function elem(reader) {
 /** A data segment; `at` is where its bytes stand in the section. */
 function segment(reader) {
   if (reader.number() !== 0) throw new Error('only active data segments of the one memory are known');
-  if (reader.byte() !== 0x41) throw new Error('an offset that is not a constant');
-  const address = reader.signed();
-  reader.byte();
+  const address = reader.offset();
   const length = reader.number();
   return { address, at: reader.at, bytes: reader.take(length) };
 }

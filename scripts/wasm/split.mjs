@@ -4,7 +4,7 @@
 // the first part through the table. Until the rest is there, its place in the table holds a stub that asks the
 // page for it (`load`, an import of the module) and then calls again, so that a call never fails: it is at worst late.
 import { merged, reached } from './data.mjs';
-import { ID, KIND, assemble, constant, list, number, parse, rewrite, text, uses } from './module.mjs';
+import { ID, KIND, Reader, assemble, constant, list, number, parse, rewrite, text, uses } from './module.mjs';
 
 const FUNCREF = 0x70;
 
@@ -40,8 +40,7 @@ export function split(bytes, opens) {
   // A place in the table for each function of the rest that the first part calls, or that the table has already.
   const slots = new Map();
   for (const { offset, functions } of module.elems) {
-    const start = constantOf(offset);
-    functions.forEach((f, i) => isRest(f) && slots.set(f, [...(slots.get(f) ?? []), start + i]));
+    functions.forEach((f, i) => isRest(f) && slots.set(f, [...(slots.get(f) ?? []), offset + i]));
   }
   const length = tableLength(module.tables[table].limits);
   const added = [];
@@ -86,7 +85,7 @@ export function split(bytes, opens) {
   ];
   const filled = module.elems.flatMap(({ table: of, offset, functions }) => {
     if (of !== table) throw new Error('only the table of functions may be filled');
-    return functions.map((f, i) => [constantOf(offset) + i, place.get(f)]).filter(([, f]) => f !== undefined);
+    return functions.map((f, i) => [offset + i, place.get(f)]).filter(([, f]) => f !== undefined);
   });
   const firstElems = runs([...filled, ...added.map((f, i) => [length + i, place.get(f)])]).map(([start, fs]) => segment(start, fs));
 
@@ -127,23 +126,9 @@ export function split(bytes, opens) {
 
 const sized = (body) => Buffer.concat([Buffer.from(number(body.length)), body]);
 
-/** The value of `i32.const n`, `end`. */
-function constantOf(bytes) {
-  if (bytes[0] !== 0x41) throw new Error('an offset that is not a constant');
-  let value = 0;
-  for (let i = 1, shift = 0; ; i++, shift += 7) {
-    value |= (bytes[i] & 127) << shift;
-    if (bytes[i] < 128) return value;
-  }
-}
-
 /** The length a table begins with. */
 function tableLength(limits) {
-  let value = 0;
-  for (let i = 1, shift = 0; ; i++, shift += 7) {
-    value |= (limits[i] & 127) << shift;
-    if (limits[i] < 128) return value;
-  }
+  return new Reader(limits, 1).number();
 }
 
 /** Limits of a table that begins with more entries, and may hold no more. */
