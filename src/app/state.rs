@@ -10,8 +10,8 @@ use super::shell::{Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time};
-use crate::engine::Op;
-use crate::scene::adapt::{self, Scope};
+use crate::engine::{Entry, Op};
+use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::Mark;
 use crate::scene::shape::Scene;
@@ -290,6 +290,9 @@ pub struct State {
     marks: Rc<Vec<Mark>>,
     scanned: usize,
     drawn: Option<(Key, Rc<Picture>)>,
+    /// The Pods, and how much of which history they were read from.
+    pods: Pods,
+    pods_at: Option<(u64, usize)>,
     tracker: super::track::Tracker,
 }
 
@@ -381,6 +384,8 @@ impl State {
             marks: Rc::default(),
             scanned: 0,
             drawn: None,
+            pods: Pods::default(),
+            pods_at: None,
             tracker: Default::default(),
         };
         state.apply();
@@ -885,7 +890,7 @@ impl State {
 
     /// What is on the stage. The same pointer as before if nothing that it shows has changed.
     pub fn picture(&mut self) -> Rc<Picture> {
-        let counts = self.drawn.as_ref().is_some_and(|(_, picture)| picture.scene.items.iter().any(|item| item.state == "terminating"));
+        let counts = self.pods.leave();
         let mut key = Key {
             version: (self.run.version().0, self.run.happened() as u64),
             view: self.view,
@@ -906,9 +911,11 @@ impl State {
         {
             return picture.clone();
         }
-        let objects = self.run.objects();
+        self.read_pods();
+        let run = &self.run;
+        let list = |kind| run.sim().list(kind).cloned().collect::<Vec<_>>();
         let scope = self.scope();
-        let mut model = adapt::model(&objects, &scope);
+        let mut model = adapt::model(&list, &mut self.pods, &scope);
         for volume in &mut model.volumes {
             let disk = format!("volume/{}", volume.id.name);
             let files: Vec<_> = self.run.sim().disks.list(&disk).collect();
@@ -918,11 +925,12 @@ impl State {
                 ref more => format!("{} files", more.len()),
             };
         }
-        let uid = self.object().map(|object| object.meta.uid.to_string());
+        let selected = self.object().cloned();
+        let uid = selected.as_ref().map(|object| object.meta.uid.to_string());
         // A small frame that is wider than high shows the wide layout, only smaller.
         let width = if self.stage.0 > self.stage.1 { self.stage.0.max(560.0) } else { self.stage.0 };
         let uid = uid.as_deref();
-        let scene = match self.view {
+        let mut scene = match self.view {
             View::Ownership => ownership::layout(&model, uid, width),
             View::Nodes => nodes::layout(&model, uid, width),
             // A low frame has no room for three rows; claims stand beside their Pods there.
@@ -934,24 +942,52 @@ impl State {
             View::Rollout => self.rollout(width),
             View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), width),
         };
-        let budget = if self.view == View::Ownership { adapt::budget(&objects, &scope, uid).map(Rc::new) } else { None };
-        let pill = self.pill(&objects, &scene);
+        let list = |kind| self.run.sim().list(kind).cloned().collect::<Vec<_>>();
+        let budget =
+            if self.view == View::Ownership { adapt::budget(&list, &self.pods, &scope, selected.as_deref()).map(Rc::new) } else { None };
+        let pill = self.pill(&scene);
         let old = self.drawn.take().map(|(_, picture)| picture);
         // Equal parts keep their pointer, so that their components need not look.
         let scene = match &old {
-            Some(old) if *old.scene == scene => old.scene.clone(),
-            _ => Rc::new(scene),
+            Some(old) => {
+                scene.keep(&old.scene);
+                if *old.scene == scene { old.scene.clone() } else { Rc::new(scene) }
+            }
+            None => Rc::new(scene),
         };
-        let picture = Rc::new(Picture { scene, budget, pill, namespaces: Rc::new(adapt::namespaces(&objects)), hidden: model.hidden });
+        let namespaces = Rc::new(adapt::namespaces(&list, &self.pods));
+        let picture = Rc::new(Picture { scene, budget, pill, namespaces, hidden: model.hidden });
         let picture = match old {
             Some(old) if *old == *picture => old,
             _ => picture,
         };
-        if !counts && picture.scene.items.iter().any(|item| item.state == "terminating") {
+        if !counts && self.pods.leave() && !matches!(self.view, View::Loops | View::Rollout) {
             key.tenths = self.run.wall() / 100;
         }
         self.drawn = Some((key, picture.clone()));
         picture
+    }
+
+    /// Takes over what was written to Pods since the last picture.
+    fn read_pods(&mut self) {
+        let (turns, happened) = (self.run.turns, self.run.happened());
+        let run = &self.run;
+        let get = |key: &ObjectRef| run.get(key).cloned();
+        match self.pods_at {
+            Some((turn, read)) if turn == turns && read <= happened => {
+                let written = run.journal()[read..happened].iter().filter_map(Entry::write);
+                for (op, object) in written.filter(|(_, object)| object.kind == Kind::Pod) {
+                    self.pods.take(object, op == Op::Deleted, &get);
+                }
+            }
+            _ => {
+                self.pods = Pods::default();
+                for object in run.sim().list(Kind::Pod) {
+                    self.pods.take(object, false, &get);
+                }
+            }
+        }
+        self.pods_at = Some((turns, happened));
     }
 
     /// The chart of the selected workload, or of the first there is.
@@ -968,7 +1004,7 @@ impl State {
         crate::scene::rollout::layout(track, width, self.stage.1)
     }
 
-    fn pill(&self, objects: &[Rc<Object>], scene: &Scene) -> Option<(String, &'static str, &'static str)> {
+    fn pill(&self, scene: &Scene) -> Option<(String, &'static str, &'static str)> {
         if self.view == View::Loops {
             return Some((
                 "Every controller watches the API server, compares, and writes back. None talks to another.".into(),
@@ -980,8 +1016,9 @@ impl State {
             return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));
         }
         let shown = |object: &&Rc<Object>| scene.items.iter().any(|item| item.id.uid == object.meta.uid.to_string());
-        let mut all: Vec<_> = objects
-            .iter()
+        let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet]
+            .into_iter()
+            .flat_map(|kind| self.run.sim().list(kind))
             .filter(|object| object.meta.controller().is_none())
             .filter(shown)
             .filter_map(|object| words::standing(object))
@@ -1033,6 +1070,22 @@ mod tests {
         assert_eq!(kinds, ["Deployment", "ReplicaSet", "Pod", "Pod"]);
         assert!(Rc::ptr_eq(&picture, &state.picture()));
         assert!(state.marks().iter().any(|mark| mark.lane == 0));
+    }
+
+    #[test]
+    fn a_picture_that_has_followed_the_writes_is_the_one_that_is_read_anew() {
+        let mut state = settled((examples::ALL[2].text)());
+        state.playing = false;
+        for line in ["kubectl delete pod web-0", "kubectl scale sts/web --replicas=5", "fault node-down node-1", "kubectl delete sts web"] {
+            state.update(if line.starts_with("fault") { Msg::Fault(line[6..].into()) } else { Msg::Kubectl(line.into()) });
+            for _ in 0..30 {
+                let to = Time(state.run.sim().now().0 + 1_700_000);
+                state.advance(to, usize::MAX);
+                let followed = state.picture();
+                (state.pods_at, state.drawn) = (None, None);
+                assert_eq!(followed, state.picture(), "{} ms", state.run.now());
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The engine's objects, read into a [`Model`]. The only file of `scene` that knows the API's types.
 
-use super::budget::{Budget, Cell};
+use super::budget::Budget;
 use super::model::{
-    Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Volume, counters,
+    Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, PodState, Policy, Root, Service, Tone, Volume, counters,
     natural,
 };
 use crate::api::network::EndpointSlice;
@@ -11,6 +11,9 @@ use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, Uid};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+mod pods;
+pub use pods::Pods;
 
 /// What to read, and when it is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,62 +53,59 @@ pub fn id(object: &Object) -> Id {
     }
 }
 
+/// The objects of a kind.
+pub type List<'a> = &'a dyn Fn(Kind) -> Vec<Rc<Object>>;
+
 /// Reads the objects. Nodes show the Pods of all namespaces; the other diagrams those of the scope.
-pub fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
-    let mut owned: BTreeMap<Uid, Vec<&Rc<Object>>> = BTreeMap::new();
+pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
+    let mut owned: BTreeMap<Uid, Vec<Rc<Object>>> = BTreeMap::new();
     let mut uids = std::collections::BTreeSet::new();
-    let mut by_kind: BTreeMap<Kind, Vec<&Rc<Object>>> = BTreeMap::new();
-    for object in objects.iter().filter(|object| scope.holds(object)) {
-        uids.insert(object.meta.uid);
-        by_kind.entry(object.kind).or_default().push(object);
-        if let Some(owner) = object.meta.controller() {
-            owned.entry(owner.uid).or_default().push(object);
-        }
-    }
-    let of = |kind: Kind| by_kind.get(&kind).map(Vec::as_slice).unwrap_or_default();
-    let silent: Vec<&str> = of(Kind::Node)
-        .iter()
-        .filter(|node| !node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready))
-        .map(|node| node.meta.name.as_str())
-        .collect();
-    let reader = Reader { owned: &owned, scope, silent: &silent };
+    let of = |kind: Kind| {
+        let mut objects = list(kind);
+        objects.retain(|object| scope.holds(object));
+        objects
+    };
+    let nodes = of(Kind::Node);
+    let answers = |node: &Rc<Object>| node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready);
+    pods.look(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string()).collect(), scope.now);
     let mut out = Model::default();
 
-    for kind in ROOTS {
-        for object in sorted(of(kind)) {
-            if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
-                out.roots.push(reader.root(object));
-            }
+    let owners: Vec<Vec<Rc<Object>>> = ROOTS.into_iter().map(|kind| sorted(of(kind))).collect();
+    for object in owners.iter().flatten() {
+        uids.insert(object.meta.uid);
+        if let Some(owner) = object.meta.controller() {
+            owned.entry(owner.uid).or_default().push(object.clone());
         }
     }
-    let bare: Vec<Pod> = sorted(of(Kind::Pod))
-        .into_iter()
-        .filter(|pod| pod.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)))
-        .map(|pod| reader.pod(pod, "", ""))
-        .collect();
+    let reader = Reader { owned: &owned, pods };
+    for object in owners.iter().flatten() {
+        if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
+            out.roots.push(reader.root(object));
+        }
+    }
+    let system = |namespace: &str| scope.namespace.as_deref().map_or(namespace.starts_with(SYSTEM), |one| namespace != one);
+    let lone = |(owner, _): &(Uid, &Block)| !uids.contains(owner);
+    let bare: Block = pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
     if !bare.is_empty() {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }
-    out.services = services(of(Kind::Service), of(Kind::EndpointSlice), of(Kind::Pod));
+    out.services = services(&of(Kind::Service), &of(Kind::EndpointSlice), &of);
     for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
-        out.policies.extend(of(kind).iter().map(|object| policy(object, &by_kind)));
+        out.policies.extend(of(kind).iter().map(|object| policy(object, &of)));
     }
-    out.claims = claims(of(Kind::PersistentVolumeClaim), of(Kind::StatefulSet));
+    out.claims = claims(&of(Kind::PersistentVolumeClaim), &of(Kind::StatefulSet));
     out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
     crate::order::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
     out.classes = of(Kind::StorageClass)
         .iter()
         .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
         .collect();
-    out.nodes = of(Kind::Node).iter().filter_map(|object| node(object)).collect();
+    out.nodes = nodes.iter().filter_map(|object| node(object)).collect();
     crate::order::sort_by(&mut out.nodes, |a, b| natural(&a.id.name, &b.id.name));
-    out.inert = objects
-        .iter()
-        .filter(|object| scope.holds(object) && !object.kind.info().animated && object.kind.info().namespaced && object.kind != Kind::Lease)
-        .map(|object| id(object))
-        .collect();
+    let still = crate::api::kind::ALL.iter().filter(|kind| !kind.info().animated && kind.info().namespaced && **kind != Kind::Lease);
+    out.inert = still.flat_map(|kind| of(*kind)).map(|object| id(&object)).collect();
     if !scope.filter.trim().is_empty() {
-        narrow(&mut out, objects, &scope.filter);
+        narrow(&mut out, list, &scope.filter);
     }
     out
 }
@@ -123,8 +123,11 @@ fn wanted(object: &Object, words: &str) -> bool {
 
 /// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners.
 #[inline(never)]
-fn narrow(model: &mut Model, objects: &[Rc<Object>], words: &str) {
-    let mut uids: Vec<String> = objects.iter().filter(|object| wanted(object, words)).map(|object| object.meta.uid.to_string()).collect();
+fn narrow(model: &mut Model, list: List, words: &str) {
+    let mut uids: Vec<String> = Vec::new();
+    for kind in crate::api::kind::ALL.iter().filter(|kind| **kind != Kind::Event) {
+        uids.extend(list(*kind).iter().filter(|object| wanted(object, words)).map(|object| object.meta.uid.to_string()));
+    }
     crate::order::sort(&mut uids);
     let is = |id: &Id| uids.binary_search(&id.uid).is_ok();
     let count = |model: &Model| {
@@ -141,7 +144,7 @@ fn narrow(model: &mut Model, objects: &[Rc<Object>], words: &str) {
         }
         for group in &mut root.groups {
             if !group.controller.as_ref().is_some_and(|of| is(&of.id)) {
-                group.pods.retain(|pod| is(&pod.id));
+                group.pods = group.pods.iter().filter(|pod| is(&pod.id)).cloned().collect();
             }
         }
         root.groups.retain(|group| !group.pods.is_empty() || group.controller.as_ref().is_some_and(|of| is(&of.id)));
@@ -160,20 +163,24 @@ fn narrow(model: &mut Model, objects: &[Rc<Object>], words: &str) {
 }
 
 /// Namespaces that hold something a person has made.
-pub fn namespaces(objects: &[Rc<Object>]) -> Vec<String> {
-    let mut names: Vec<String> = objects
-        .iter()
-        .filter(|object| ROOTS.contains(&object.kind) || matches!(object.kind, Kind::Pod | Kind::Service | Kind::PersistentVolumeClaim))
-        .map(|object| object.meta.namespace.to_string())
-        .collect();
-    names.push("default".into());
-    crate::order::sort(&mut names);
-    names.dedup();
-    names
+pub fn namespaces(list: List, pods: &Pods) -> Vec<String> {
+    let mut names = std::collections::BTreeSet::from(["default".to_string()]);
+    for kind in ROOTS.into_iter().chain([Kind::Service, Kind::PersistentVolumeClaim]) {
+        for object in list(kind) {
+            if !names.contains(object.meta.namespace.as_str()) {
+                names.insert(object.meta.namespace.to_string());
+            }
+        }
+    }
+    // Pods of an owner are where it is; those without one may be anywhere.
+    for (owner, block) in pods.blocks() {
+        let told = if owner == pods::NOBODY { block.len() } else { 1 };
+        names.extend(block.iter().take(told).map(|pod| pod.id.namespace.clone()));
+    }
+    names.into_iter().collect()
 }
 
-fn sorted<'a>(objects: &[&'a Rc<Object>]) -> Vec<&'a Rc<Object>> {
-    let mut objects = objects.to_vec();
+fn sorted(mut objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
     crate::order::sort_by(&mut objects, |a, b| {
         (a.meta.creation_timestamp, &a.meta.namespace)
             .cmp(&(b.meta.creation_timestamp, &b.meta.namespace))
@@ -183,31 +190,25 @@ fn sorted<'a>(objects: &[&'a Rc<Object>]) -> Vec<&'a Rc<Object>> {
 }
 
 struct Reader<'a> {
-    owned: &'a BTreeMap<Uid, Vec<&'a Rc<Object>>>,
-    scope: &'a Scope,
-    silent: &'a [&'a str],
+    owned: &'a BTreeMap<Uid, Vec<Rc<Object>>>,
+    pods: &'a Pods,
 }
 
 impl Reader<'_> {
-    fn children(&self, owner: &Object, kind: Kind) -> Vec<&Rc<Object>> {
-        let all: Vec<&Rc<Object>> =
-            self.owned.get(&owner.meta.uid).into_iter().flatten().copied().filter(|child| child.kind == kind).collect();
-        sorted(&all)
-    }
-
     fn root(&self, object: &Object) -> Root {
-        let family = object.meta.name.as_str();
         let controller = Some(controller(object));
-        let mut sets: Vec<&Rc<Object>> = match object.kind {
-            Kind::Deployment => self.children(object, Kind::ReplicaSet),
-            Kind::CronJob => self.children(object, Kind::Job),
-            _ => return Root { controller, groups: vec![Group { controller: None, pods: self.pods(object, family) }], folded: 0 },
+        let kind = match object.kind {
+            Kind::Deployment => Kind::ReplicaSet,
+            Kind::CronJob => Kind::Job,
+            _ => return Root { controller, groups: vec![Group { controller: None, pods: self.pods.of(object.meta.uid) }], folded: 0 },
         };
+        let children = self.owned.get(&object.meta.uid).into_iter().flatten();
+        let mut sets: Vec<&Rc<Object>> = children.filter(|child| child.kind == kind).collect();
         crate::order::sort_by_key(&mut sets, |set| revision(set));
         let mut root = Root { controller, ..Root::default() };
         let newest = sets.len().saturating_sub(1);
         for (i, set) in sets.into_iter().enumerate() {
-            let pods = self.pods(set, family);
+            let pods = self.pods.of(set.meta.uid);
             let empty = pods.is_empty() && set.get::<ReplicaSet>().is_none_or(|body| body.spec.replicas == 0);
             if empty && i != newest {
                 root.folded += 1;
@@ -216,53 +217,6 @@ impl Reader<'_> {
             }
         }
         root
-    }
-
-    fn pods(&self, owner: &Object, family: &str) -> Vec<Pod> {
-        let mut pods: Vec<Pod> = self.children(owner, Kind::Pod).into_iter().map(|pod| self.pod(pod, &owner.meta.name, family)).collect();
-        if owner.kind == Kind::StatefulSet {
-            crate::order::sort_by_key(&mut pods, |pod| pod.ordinal);
-        }
-        pods
-    }
-
-    fn pod(&self, object: &Object, owner: &str, family: &str) -> Pod {
-        let Some(body) = object.pod() else { return Pod::default() };
-        let (state, word) = status(object);
-        let name = object.meta.name.as_str();
-        let shared =
-            |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
-        let ordinal =
-            object.meta.controller().filter(|owner| owner.kind == "StatefulSet").and_then(|_| name.rsplit('-').next()?.parse().ok());
-        let note = match (state, object.meta.deletion_timestamp) {
-            (PodState::Terminating, Some(end)) => {
-                let left = (end.0 * 1000 - self.scope.now).max(0) / 100 * 100;
-                format!("{} left", super::format::duration(left as u64).replace("0 ms", "0 s"))
-            }
-            _ if body.node_name.is_empty() => "no node".into(),
-            _ => body.node_name.to_string(),
-        };
-        Pod {
-            id: id(object),
-            state,
-            word,
-            note,
-            prefix: shared(owner),
-            family: shared(family),
-            ordinal,
-            created: object.meta.creation_timestamp.map_or(0, |at| at.0.max(0) as u64),
-            node: body.node_name.to_string(),
-            claims: body.spec.claims().map(|name| name.to_string()).collect(),
-            stale: self.silent.contains(&body.node_name.as_str()),
-            cpu: body.spec.requests.cpu.max(0) as u64,
-            memory: body.spec.requests.memory.max(0) as u64,
-            unscheduled: body
-                .status
-                .condition("PodScheduled")
-                .filter(|c| c.status == "False")
-                .map(|c| c.message.to_string())
-                .unwrap_or_default(),
-        }
     }
 }
 
@@ -420,8 +374,8 @@ fn plain(object: &Object, out: &mut Controller) {
 }
 
 #[inline(never)]
-fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>], pods: &[&Rc<Object>]) -> Vec<Service> {
-    let read = |object: &&Rc<Object>| {
+fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Service> {
+    let read = |object: &Rc<Object>| {
         let body = object.get::<crate::api::network::Service>()?;
         // The API server's own Service selects nothing and serves no Pod.
         if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
@@ -454,7 +408,7 @@ fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>], pods: &[&Rc<Object
             body.spec.kind.to_string()
         };
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
-        let hint = if endpoints.is_empty() { no_endpoints(object, body, pods) } else { String::new() };
+        let hint = if endpoints.is_empty() { no_endpoints(object, body, &of(Kind::Pod)) } else { String::new() };
         let address = match body.spec.kind.as_str() {
             "ExternalName" => body.spec.external_name.to_string(),
             _ if body.is_headless() => String::new(),
@@ -470,13 +424,13 @@ fn services(services: &[&Rc<Object>], slices: &[&Rc<Object>], pods: &[&Rc<Object
 
 /// Why a Service reaches nothing: the label in which the nearest Pod differs.
 #[inline(never)]
-fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[&Rc<Object>]) -> String {
+fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[Rc<Object>]) -> String {
     let wanted = &body.spec.selector;
     if wanted.is_empty() {
         return "it has no selector".into();
     }
     let has = |pod: &Object| wanted.iter().filter(|(key, value)| pod.meta.labels.get(*key) == Some(value)).count();
-    let near = pods.iter().filter(|pod| pod.meta.namespace == object.meta.namespace).map(|pod| (has(pod), *pod));
+    let near = pods.iter().filter(|pod| pod.meta.namespace == object.meta.namespace).map(|pod| (has(pod), pod));
     // The first of those that have most of the labels.
     let Some((count, pod)) = near.reduce(|best, next| if next.0 > best.0 { next } else { best }) else {
         return "the namespace has no Pod".into();
@@ -493,13 +447,12 @@ fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[&R
 
 /// An autoscaler or a disruption budget, with the workload it is about.
 #[inline(never)]
-fn policy(object: &Object, by_kind: &BTreeMap<Kind, Vec<&Rc<Object>>>) -> Policy {
+fn policy(object: &Object, of: List) -> Policy {
     let value = object.to_value();
     let at = |path: &str| text(value.pointer(path));
-    let of = |kind: Kind| by_kind.get(&kind).map(Vec::as_slice).unwrap_or_default();
     let named = |kind: &str, name: &str| {
         let kind = Kind::from_name(kind)?;
-        of(kind).iter().find(|o| o.meta.namespace == object.meta.namespace && o.meta.name == name).copied()
+        of(kind).into_iter().find(|o| o.meta.namespace == object.meta.namespace && o.meta.name == name)
     };
     let mut out = Policy { id: id(object), ..Policy::default() };
     if object.kind == Kind::HorizontalPodAutoscaler {
@@ -525,8 +478,8 @@ fn policy(object: &Object, by_kind: &BTreeMap<Kind, Vec<&Rc<Object>>>) -> Policy
         pod.meta.namespace == object.meta.namespace
             && selector.is_some_and(|wanted| wanted.iter().all(|(k, v)| pod.meta.label(k).is_some_and(|label| v == label.as_str())))
     };
-    let mut owner = of(Kind::Pod).iter().find(|pod| matches(pod)).copied();
-    while let Some(next) = owner.and_then(|o| o.meta.controller()).and_then(|o| named(&o.kind, &o.name)) {
+    let mut owner = of(Kind::Pod).into_iter().find(|pod| matches(pod));
+    while let Some(next) = owner.as_ref().and_then(|o| o.meta.controller()).and_then(|o| named(&o.kind, &o.name)) {
         owner = Some(next);
     }
     out.target = owner.map(|o| o.meta.uid.to_string()).unwrap_or_default();
@@ -542,7 +495,7 @@ fn text(value: Option<&serde_json::Value>) -> String {
 }
 
 #[inline(never)]
-fn claims(claims: &[&Rc<Object>], sets: &[&Rc<Object>]) -> Vec<Claim> {
+fn claims(claims: &[Rc<Object>], sets: &[Rc<Object>]) -> Vec<Claim> {
     let mut prefixes: Vec<(String, String)> = Vec::new();
     for set in sets {
         for template in set.get::<StatefulSet>().into_iter().flat_map(|body| &body.spec.volume_claim_templates) {
@@ -551,7 +504,7 @@ fn claims(claims: &[&Rc<Object>], sets: &[&Rc<Object>]) -> Vec<Claim> {
             }
         }
     }
-    let read = |object: &&Rc<Object>| {
+    let read = |object: &Rc<Object>| {
         let body = object.get::<PersistentVolumeClaim>()?;
         let mode = body.spec.access_modes.iter().map(|mode| short_mode(mode)).collect::<Vec<_>>().join(",");
         let member =
@@ -628,29 +581,26 @@ fn node(object: &Object) -> Option<Node> {
 }
 
 /// The rollout budget of a Deployment: the selected one or the owner of what is selected, else the first.
-pub fn budget(objects: &[Rc<Object>], scope: &Scope, selected: Option<&str>) -> Option<Budget> {
-    let rolling: Vec<&Rc<Object>> = objects
-        .iter()
-        .filter(|object| scope.holds(object))
-        .filter(|object| object.get::<Deployment>().is_some_and(|body| body.spec.strategy.kind != "Recreate"))
-        .collect();
-    let chosen = selected.and_then(|uid| {
-        let mut at = objects.iter().find(|object| object.meta.uid.to_string() == uid)?;
-        for _ in 0..3 {
-            if at.kind == Kind::Deployment {
-                return rolling.iter().copied().find(|object| object.meta.uid == at.meta.uid);
-            }
-            let owner = at.meta.controller()?.uid;
-            at = objects.iter().find(|object| object.meta.uid == owner)?;
-        }
-        None
+pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>) -> Option<Budget> {
+    let mut rolling = list(Kind::Deployment);
+    rolling.retain(|object| scope.holds(object) && object.get::<Deployment>().is_some_and(|body| body.spec.strategy.kind != "Recreate"));
+    let sets = list(Kind::ReplicaSet);
+    let chosen = selected.and_then(|object| {
+        // Of a Pod its ReplicaSet's owner, of a ReplicaSet its owner, of a Deployment itself.
+        let owner = |uid: Uid| sets.iter().find(|set| set.meta.uid == uid).and_then(|set| set.meta.controller()).map(|owner| owner.uid);
+        let uid = match object.kind {
+            Kind::Deployment => object.meta.uid,
+            Kind::ReplicaSet => object.meta.controller()?.uid,
+            _ => owner(object.meta.controller()?.uid)?,
+        };
+        rolling.iter().find(|object| object.meta.uid == uid).cloned()
     });
     // Without a choice, one that is on its way tells more than one that is done.
     let moving = |object: &&Rc<Object>| {
         object.get::<Deployment>().is_some_and(|d| d.status.updated_replicas != d.spec.replicas || d.status.replicas != d.spec.replicas)
     };
-    let all = sorted(&rolling);
-    let object = chosen.or_else(|| all.iter().copied().find(|object| moving(object))).or_else(|| all.first().copied())?;
+    let all = sorted(rolling);
+    let object = chosen.or_else(|| all.iter().find(|object| moving(object)).cloned()).or_else(|| all.first().cloned())?;
     let body = object.get::<Deployment>()?;
     let desired = i64::from(body.spec.replicas.max(0));
     let quarter = IntOrPercent::Percent(25);
@@ -665,8 +615,7 @@ pub fn budget(objects: &[Rc<Object>], scope: &Scope, selected: Option<&str>) -> 
         IntOrPercent::Int(n) => n.to_string(),
         IntOrPercent::Percent(n) => format!("{n}%"),
     };
-    let mut sets: Vec<&Rc<Object>> =
-        objects.iter().filter(|set| set.kind == Kind::ReplicaSet && set.meta.is_controlled_by(object.meta.uid)).collect();
+    let mut sets: Vec<&Rc<Object>> = sets.iter().filter(|set| set.meta.is_controlled_by(object.meta.uid)).collect();
     crate::order::sort_by_key(&mut sets, |set| revision(set));
     let newest = sets.last().map(|set| set.meta.uid);
     let mut out = Budget {
@@ -678,16 +627,14 @@ pub fn budget(objects: &[Rc<Object>], scope: &Scope, selected: Option<&str>) -> 
         ..Budget::default()
     };
     let mut waits = None;
-    for pod in objects.iter().filter(|pod| pod.kind == Kind::Pod) {
-        let Some(owner) = pod.meta.controller().filter(|owner| sets.iter().any(|set| set.meta.uid == owner.uid)) else { continue };
-        let (state, _) = status(pod);
-        let new = Some(owner.uid) == newest;
-        let image = pod.pod().and_then(|body| body.spec.containers.first()).map(|container| container.image.as_str()).unwrap_or_default();
-        if new && waits.is_none() && !matches!(state, PodState::Ready | PodState::Terminating) {
-            let name = pod.meta.name.as_str();
-            waits = Some(format!("…{}", &name[name.len().saturating_sub(9)..]));
+    for set in &sets {
+        let new = Some(set.meta.uid) == newest;
+        for pod in pods.of(set.meta.uid).iter() {
+            if new && waits.is_none() && !matches!(pod.state, PodState::Ready | PodState::Terminating) {
+                waits = Some(format!("…{}", &pod.id.name[pod.id.name.len().saturating_sub(9)..]));
+            }
+            out.add(pod.state, &pod.tag, new);
         }
-        out.cells.push(Cell { state, tag: image.rsplit_once(':').map_or(image, |(_, tag)| tag).to_string(), new });
     }
     Some(out.settle(desired as usize, waits.as_deref()))
 }
@@ -753,6 +700,21 @@ mod tests {
         ]
     }
 
+    fn read(objects: &[Rc<Object>]) -> (impl Fn(Kind) -> Vec<Rc<Object>> + use<>, Pods) {
+        let objects = objects.to_vec();
+        let mut pods = Pods::default();
+        let get = |key: &crate::api::ObjectRef| objects.iter().find(|object| object.key() == *key).cloned();
+        for object in objects.iter().filter(|object| object.kind == Kind::Pod) {
+            pods.take(object, false, &get);
+        }
+        (move |kind| objects.iter().filter(|object| object.kind == kind).cloned().collect(), pods)
+    }
+
+    fn model(objects: &[Rc<Object>], scope: &Scope) -> Model {
+        let (list, mut pods) = read(objects);
+        super::model(&list, &mut pods, scope)
+    }
+
     #[test]
     fn a_deployment_becomes_a_tree_with_old_empty_revisions_folded() {
         let model = model(&rollout(), &Scope::default());
@@ -766,8 +728,10 @@ mod tests {
 
     #[test]
     fn the_budget_resolves_percentages_and_names_the_pod_it_waits_for() {
-        let budget = budget(&rollout(), &Scope::default(), None).expect("a Deployment");
-        assert_eq!((budget.at_least, budget.at_most, budget.cells.len(), budget.ready()), (3, 4, 3, 1));
+        let objects = rollout();
+        let (list, pods) = read(&objects);
+        let budget = budget(&list, &pods, &Scope::default(), None).expect("a Deployment");
+        assert_eq!((budget.at_least, budget.at_most, budget.pods(), budget.ready()), (3, 4, 3, 1));
         assert!(budget.text.contains("nginx-b-y"));
     }
 

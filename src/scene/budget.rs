@@ -3,15 +3,17 @@
 use super::format::count;
 use super::model::PodState;
 
-/// A Pod of the rollout.
+/// Equal Pods of the rollout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Its class.
+    /// Their class.
     pub state: PodState,
-    /// The part of its image that differs: `1.25`.
+    /// The part of their image that differs: `1.25`.
     pub tag: String,
     /// Of the newest revision.
     pub new: bool,
+    /// How many they are.
+    pub pods: usize,
 }
 
 /// The strip over the ownership diagram.
@@ -36,19 +38,35 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// Counts a Pod, unless it has ended or is leaving.
+    pub fn add(&mut self, state: PodState, tag: &str, new: bool) {
+        if matches!(state, PodState::Terminating | PodState::Succeeded) {
+            return;
+        }
+        match self.cells.iter_mut().rev().find(|cell| cell.state == state && cell.new == new && cell.tag == tag) {
+            Some(cell) => cell.pods += 1,
+            None => self.cells.push(Cell { state, tag: tag.into(), new, pods: 1 }),
+        }
+    }
+
+    /// Pods that count.
+    pub fn pods(&self) -> usize {
+        self.cells.iter().map(|cell| cell.pods).sum()
+    }
+
     /// Pods that are ready.
     pub fn ready(&self) -> usize {
-        self.cells.iter().filter(|cell| cell.state == PodState::Ready).count()
+        self.cells.iter().filter(|cell| cell.state == PodState::Ready).map(|cell| cell.pods).sum()
     }
 
     /// Puts the cells into order and says what the controller waits for. `waits` is a Pod of the new revision
     /// that is not ready.
     pub fn settle(mut self, desired: usize, waits: Option<&str>) -> Budget {
-        self.cells.retain(|cell| !matches!(cell.state, PodState::Terminating | PodState::Succeeded));
-        crate::order::sort_by_key(&mut self.cells, |cell| (cell.new, cell.state != PodState::Ready));
-        let (pods, ready) = (self.cells.len(), self.ready());
-        let old = self.cells.iter().filter(|cell| !cell.new).count();
-        let fresh = self.cells.iter().filter(|cell| cell.new && cell.state == PodState::Ready).count();
+        crate::order::sort_by_key(&mut self.cells, |cell| (cell.new, cell.state != PodState::Ready, cell.state));
+        let (pods, ready) = (self.pods(), self.ready());
+        let count_of = |which: &dyn Fn(&&Cell) -> bool| self.cells.iter().filter(which).map(|cell| cell.pods).sum::<usize>();
+        let old = count_of(&|cell| !cell.new);
+        let fresh = count_of(&|cell| cell.new && cell.state == PodState::Ready);
         (self.head, self.text) = if old == 0 && fresh == desired && pods == desired {
             ("All Pods are of the newest revision".into(), "Nothing left to do".into())
         } else if pods >= self.at_most && ready <= self.at_least {
@@ -76,7 +94,7 @@ impl Budget {
     pub fn label(&self) -> String {
         format!(
             "{} of at most {} Pods, {} of at least {} ready. {}. {}.",
-            count(self.cells.len()),
+            count(self.pods()),
             count(self.at_most),
             count(self.ready()),
             count(self.at_least),
@@ -92,18 +110,19 @@ mod tests {
 
     #[test]
     fn cells_stand_old_then_new_and_ready_then_new() {
-        let cell = |state, new| Cell { state, tag: String::new(), new };
-        let budget = Budget { at_least: 3, at_most: 4, ..Budget::default() };
-        let cells = vec![
-            cell(PodState::Creating, true),
-            cell(PodState::Ready, true),
-            cell(PodState::Ready, false),
-            cell(PodState::Terminating, false),
-            cell(PodState::Ready, false),
-        ];
-        let budget = Budget { cells, ..budget }.settle(3, Some("…-d9kfm"));
-        let order: Vec<(bool, PodState)> = budget.cells.iter().map(|cell| (cell.new, cell.state)).collect();
-        assert_eq!(order, [(false, PodState::Ready), (false, PodState::Ready), (true, PodState::Ready), (true, PodState::Creating)]);
+        let mut budget = Budget { at_least: 3, at_most: 4, ..Budget::default() };
+        for (state, new) in [
+            (PodState::Creating, true),
+            (PodState::Ready, true),
+            (PodState::Ready, false),
+            (PodState::Terminating, false),
+            (PodState::Ready, false),
+        ] {
+            budget.add(state, "", new);
+        }
+        let budget = budget.settle(3, Some("…-d9kfm"));
+        let order: Vec<(bool, PodState, usize)> = budget.cells.iter().map(|cell| (cell.new, cell.state, cell.pods)).collect();
+        assert_eq!(order, [(false, PodState::Ready, 2), (true, PodState::Ready, 1), (true, PodState::Creating, 1)]);
         assert_eq!(budget.head, "Both limits reached");
         assert_eq!(budget.text, "Next step waits until …-d9kfm is Ready");
     }

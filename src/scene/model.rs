@@ -1,5 +1,7 @@
 //! What the diagrams need to know, free of the engine's types.
 
+use std::rc::Rc;
+
 /// Which object a shape stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Id {
@@ -123,6 +125,8 @@ pub struct Pod {
     pub memory: u64,
     /// The message of its PodScheduled condition while it is False.
     pub unscheduled: String,
+    /// The tag of its first image: `1.25`.
+    pub tag: String,
 }
 
 impl Pod {
@@ -141,6 +145,103 @@ impl Pod {
             return (format!("…{rest}"), tail.into());
         }
         (String::new(), format!("…{}", tail.get(tail.len() + 1 - most..).unwrap_or(tail)))
+    }
+}
+
+/// Pods of one owner in the order of the diagram, shared by whoever shows them, with what is counted of them.
+#[derive(Clone, Debug, Default)]
+pub struct Block(Rc<Members>);
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Members {
+    pods: Vec<Rc<Pod>>,
+    states: Vec<PodState>,
+    counts: [usize; PodState::ALL.len()],
+    /// How many of them mount claims.
+    mounting: usize,
+}
+
+impl Members {
+    fn count(&mut self, pod: &Pod, more: bool) {
+        let add = |n: &mut usize| if more { *n += 1 } else { *n -= 1 };
+        add(&mut self.counts[pod.state as usize]);
+        if !pod.claims.is_empty() {
+            add(&mut self.mounting);
+        }
+    }
+}
+
+impl Block {
+    /// The state of each Pod.
+    pub fn states(&self) -> &[PodState] {
+        &self.0.states
+    }
+
+    /// How many Pods there are in each state that occurs.
+    pub fn counts(&self) -> Vec<(PodState, usize)> {
+        PodState::ALL.into_iter().map(|state| (state, self.0.counts[state as usize])).filter(|(_, n)| *n > 0).collect()
+    }
+
+    /// Whether a Pod mounts a claim.
+    pub fn mounts(&self) -> bool {
+        self.0.mounting > 0
+    }
+
+    /// Puts a Pod at a place.
+    pub fn insert(&mut self, at: usize, pod: Rc<Pod>) {
+        let own = Rc::make_mut(&mut self.0);
+        own.count(&pod, true);
+        own.states.insert(at, pod.state);
+        own.pods.insert(at, pod);
+    }
+
+    /// Takes the Pod at a place away.
+    pub fn remove(&mut self, at: usize) {
+        let own = Rc::make_mut(&mut self.0);
+        own.states.remove(at);
+        let pod = own.pods.remove(at);
+        own.count(&pod, false);
+    }
+
+    /// Puts another Pod in the place of one.
+    pub fn replace(&mut self, at: usize, pod: Rc<Pod>) {
+        let own = Rc::make_mut(&mut self.0);
+        own.states[at] = pod.state;
+        own.count(&pod, true);
+        let old = std::mem::replace(&mut own.pods[at], pod);
+        own.count(&old, false);
+    }
+}
+
+impl std::ops::Deref for Block {
+    type Target = [Rc<Pod>];
+    fn deref(&self) -> &[Rc<Pod>] {
+        &self.0.pods
+    }
+}
+
+impl PartialEq for Block {
+    fn eq(&self, other: &Block) -> bool {
+        let same = |(a, b): (&Rc<Pod>, &Rc<Pod>)| Rc::ptr_eq(a, b) || a == b;
+        Rc::ptr_eq(&self.0, &other.0) || self.0.states == other.0.states && self.iter().zip(other.iter()).all(same)
+    }
+}
+
+impl FromIterator<Rc<Pod>> for Block {
+    fn from_iter<I: IntoIterator<Item = Rc<Pod>>>(pods: I) -> Block {
+        let mut own = Members::default();
+        for pod in pods {
+            own.count(&pod, true);
+            own.states.push(pod.state);
+            own.pods.push(pod);
+        }
+        Block(Rc::new(own))
+    }
+}
+
+impl FromIterator<Pod> for Block {
+    fn from_iter<I: IntoIterator<Item = Pod>>(pods: I) -> Block {
+        pods.into_iter().map(Rc::new).collect()
     }
 }
 
@@ -203,7 +304,7 @@ pub struct Group {
     /// A ReplicaSet of a Deployment, a Job of a CronJob.
     pub controller: Option<Controller>,
     /// Sorted by ordinal, else creation, then name.
-    pub pods: Vec<Pod>,
+    pub pods: Block,
 }
 
 /// A tree of ownership.
@@ -215,6 +316,13 @@ pub struct Root {
     pub groups: Vec<Group>,
     /// Old ReplicaSets without Pods, folded into one line.
     pub folded: usize,
+}
+
+impl Root {
+    /// Whether a Pod mounts a claim.
+    pub fn mounts(&self) -> bool {
+        self.groups.iter().any(|group| group.pods.mounts())
+    }
 }
 
 /// A Service.
@@ -361,7 +469,17 @@ pub struct Model {
 impl Model {
     /// All Pods, in the order of the trees.
     pub fn pods(&self) -> impl Iterator<Item = &Pod> {
-        self.roots.iter().flat_map(|root| &root.groups).flat_map(|group| &group.pods)
+        self.roots.iter().flat_map(|root| &root.groups).flat_map(|group| group.pods.iter()).map(|pod| &**pod)
+    }
+
+    /// How many Pods there are.
+    pub fn population(&self) -> usize {
+        self.roots.iter().flat_map(|root| &root.groups).map(|group| group.pods.len()).sum()
+    }
+
+    /// Whether a Pod mounts a claim.
+    pub fn mounts(&self) -> bool {
+        self.roots.iter().any(Root::mounts)
     }
 
     /// Whether the ownership diagram has anything to show.

@@ -76,7 +76,7 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
 /// The Pod that asks: a running one that is not behind the Service itself.
 fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
     // A bare Pod was made to look around; it comes before those that serve something.
-    let bare = model.roots.iter().filter(|root| root.controller.is_none()).flat_map(|root| &root.groups).flat_map(|group| &group.pods);
+    let bare = model.roots.iter().filter(|root| root.controller.is_none()).flat_map(|root| &root.groups).flat_map(|group| group.pods.iter().map(|pod| &**pod));
     bare.chain(model.pods()).find(|pod| {
         pod.id.namespace == service.id.namespace
             && matches!(pod.state, PodState::Ready | PodState::NotReady)
@@ -427,7 +427,7 @@ mod tests {
             Service { id: Id::named("Service", "nginx"), form: form.into(), address: address.into(), endpoints, ..Service::default() };
         let pods = vec![pod("busybox"), pod("web-0"), pod("web-1")];
         Model {
-            roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods }], folded: 0 }],
+            roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods: pods.into_iter().collect() }], folded: 0 }],
             services: vec![service],
             ..Model::default()
         }

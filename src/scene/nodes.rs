@@ -4,6 +4,8 @@ use super::format;
 use super::model::{Id, Model, Node, Pod, PodState, natural};
 use super::ownership::{pod_body, pod_label};
 use super::shape::{Body, Cells, NodeBody, Rect, Scene};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 const CARD: f64 = 240.0;
 const HEAD: f64 = 192.0;
@@ -18,8 +20,8 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
             "{} nodes, {} ready; {} Pod{}.",
             format::count(model.nodes.len()),
             format::count(ready),
-            format::count(model.pods().count()),
-            if model.pods().count() == 1 { "" } else { "s" }
+            format::count(model.population()),
+            if model.population() == 1 { "" } else { "s" }
         ),
         ..Scene::default()
     };
@@ -27,10 +29,11 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     let columns = (((width - 2.0 * margin + 16.0) / (CARD + 16.0)).floor() as usize).clamp(1, model.nodes.len().max(1));
     let waiting: Vec<&Pod> =
         model.pods().filter(|pod| pod.node.is_empty() && !matches!(pod.state, PodState::Succeeded | PodState::Failed)).collect();
-    let dense = model.pods().count() > 200;
+    let dense = model.population() > 200;
+    let on = by_node(model);
     let mut y = 24.0;
     for row in model.nodes.chunks(columns) {
-        let pods: Vec<Vec<&Pod>> = row.iter().map(|node| on(model, node)).collect();
+        let pods: Vec<Vec<&Rc<Pod>>> = row.iter().map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default()).collect();
         let tallest = pods.iter().map(|pods| body_height(pods.len(), dense)).fold(0.0, f64::max);
         for (column, (node, pods)) in row.iter().zip(&pods).enumerate() {
             let rect = Rect::new(margin + column as f64 * (CARD + 16.0), y, CARD, HEAD + tallest + 12.0);
@@ -42,10 +45,15 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     out.finish(margin)
 }
 
-fn on<'a>(model: &'a Model, node: &Node) -> Vec<&'a Pod> {
-    let mut pods: Vec<&Pod> = model.pods().filter(|pod| pod.node == node.id.name).collect();
-    crate::order::sort_by(&mut pods, |a, b| natural(&a.id.name, &b.id.name));
-    pods
+fn by_node(model: &Model) -> BTreeMap<&str, Vec<&Rc<Pod>>> {
+    let mut on: BTreeMap<&str, Vec<&Rc<Pod>>> = BTreeMap::new();
+    for pod in model.roots.iter().flat_map(|root| &root.groups).flat_map(|group| group.pods.iter()) {
+        on.entry(pod.node.as_str()).or_default().push(pod);
+    }
+    for pods in on.values_mut() {
+        crate::order::sort_by(pods, |a, b| natural(&a.id.name, &b.id.name));
+    }
+    on
 }
 
 fn body_height(pods: usize, dense: bool) -> f64 {
@@ -56,7 +64,7 @@ fn body_height(pods: usize, dense: bool) -> f64 {
     }
 }
 
-fn card(node: &Node, pods: &[&Pod], waiting: &[&Pod], rect: Rect, dense: bool, out: &mut Scene) {
+fn card(node: &Node, pods: &[&Rc<Pod>], waiting: &[&Pod], rect: Rect, dense: bool, out: &mut Scene) {
     let live = || pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed));
     let cpu: u64 = live().map(|pod| pod.cpu).sum();
     let memory: u64 = live().map(|pod| pod.memory).sum();
@@ -99,8 +107,7 @@ fn card(node: &Node, pods: &[&Pod], waiting: &[&Pod], rect: Rect, dense: bool, o
     if dense || pods.len() > 24 {
         if !pods.is_empty() {
             let cells = Cells {
-                states: pods.iter().map(|pod| pod.state).collect(),
-                ids: pods.iter().map(|pod| pod.id.clone()).collect(),
+                pods: pods.iter().map(|pod| Rc::clone(pod)).collect(),
                 columns: 27,
                 side: 7.0,
                 pitch: 8.0,
@@ -183,7 +190,7 @@ mod tests {
         let model = Model {
             roots: vec![Root {
                 controller: None,
-                groups: vec![Group { controller: None, pods: vec![pod("a", "node-1"), pod("b", "node-1"), pod("c", "")] }],
+                groups: vec![Group { controller: None, pods: [pod("a", "node-1"), pod("b", "node-1"), pod("c", "")].into_iter().collect() }],
                 folded: 0,
             }],
             nodes: vec![node("node-1"), node("node-2")],

@@ -1,6 +1,6 @@
 //! Who owns whom: roots, ReplicaSets or Jobs, Pods, their claims and volumes; Services in a row above.
 
-use super::model::{Claim, Controller, Group, Id, Model, Pod, PodState, Root};
+use super::model::{Block, Claim, Controller, Group, Id, Model, Pod, PodState, Root};
 use super::shape::{Body, Cells, Label, Line, Port, Rect, Scene, drop, elbow};
 
 const TOP: f64 = 26.0;
@@ -34,9 +34,9 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         return narrow(model, selected, width);
     }
     let claims = if width < 780.0 { &SMALL } else { &CLAIMS };
-    let total = model.pods().count();
+    let total = model.population();
     let mut out = Scene { summary: summary(model), ..Scene::default() };
-    let first = if model.pods().any(|pod| !pod.claims.is_empty()) { claims } else { &WIDE };
+    let first = if model.mounts() { claims } else { &WIDE };
     let services = services(model, &mut out, first.root);
     let rows = services.len() + model.policies.len();
     let policies = policies(model, services.len(), first.root, &mut out);
@@ -44,7 +44,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut drawn_claims = Vec::new();
 
     for root in &model.roots {
-        let columns = if root.groups.iter().flat_map(|group| &group.pods).any(|pod| !pod.claims.is_empty()) { claims } else { &WIDE };
+        let columns = if root.mounts() { claims } else { &WIDE };
         y = tree(model, root, columns, y, total, selected, &mut out, &mut drawn_claims) + BETWEEN + 8.0;
     }
     orphans(model, y, &mut out, &drawn_claims);
@@ -89,8 +89,7 @@ pub fn claims(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     only.services.clear();
     only.inert.clear();
     only.roots.retain(|root| {
-        root.groups.iter().flat_map(|group| &group.pods).any(|pod| !pod.claims.is_empty())
-            || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet")
+        root.mounts() || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet")
     });
     layout(&only, selected, width)
 }
@@ -120,8 +119,8 @@ fn leaves(pods: usize, total: usize, width: f64) -> Leaves {
     match pods {
         0 => Leaves::None,
         n if total > DENSE && n > 24 => {
-            let columns = ((n as f64 * 1.6).sqrt().ceil() as usize).clamp(22, 110);
-            let (side, pitch) = if total > 20_000 { (4.0, 5.0) } else { (7.0, 8.0) };
+            let (side, pitch, most) = if total > 20_000 { (4.0, 5.0, 320) } else { (7.0, 8.0, 110) };
+            let columns = ((n as f64 * 1.6).sqrt().ceil() as usize).clamp(22, most);
             Leaves::Cells { columns, rows: n.div_ceil(columns), side, pitch }
         }
         1..=6 => Leaves::Cards,
@@ -136,9 +135,8 @@ fn leaves(pods: usize, total: usize, width: f64) -> Leaves {
 const TILE: (f64, f64) = (72.0, 30.0);
 
 /// Height of the counts over cells: one line, or as many as there are states.
-fn counts_height(pods: &[Pod]) -> f64 {
-    let kinds = PodState::ALL.iter().filter(|state| pods.iter().any(|pod| pod.state == **state)).count();
-    8.0 + 18.0 * kinds as f64
+fn counts_height(pods: &Block) -> f64 {
+    8.0 + 18.0 * pods.counts().len() as f64
 }
 
 fn leaves_height(group: &Group, kind: &Leaves, pitch: f64) -> f64 {
@@ -172,7 +170,7 @@ fn tree(
     let root_w = if root.controller.is_some() { columns.root } else { 0.0 };
     let set_x = LEFT + root_w + if root_w > 0.0 { columns.gap } else { 0.0 };
     let pod_x = if sets { set_x + columns.set + columns.gap } else { set_x };
-    let pitch = if root.groups.iter().flat_map(|group| &group.pods).any(|pod| !pod.claims.is_empty()) { 76.0 } else { POD_H + GAP };
+    let pitch = if root.mounts() { 76.0 } else { POD_H + GAP };
 
     // First the heights, so that the root can be put before its children (depth first) yet be centred on them.
     let mut y = top;
@@ -323,19 +321,18 @@ fn pods(
             let width = (*across as f64 * pitch + 24.0).max(columns.pod);
             let rect = Rect::new(x, y, width, head + *rows as f64 * pitch + 18.0);
             let cells = Cells {
-                states: group.pods.iter().map(|pod| pod.state).collect(),
-                ids: group.pods.iter().map(|pod| pod.id.clone()).collect(),
+                pods: group.pods.clone(),
                 columns: *across,
                 side: *side,
                 pitch: *pitch,
                 at: (12.0, head + 6.0),
             };
             let counts: Vec<String> =
-                cells.counts().iter().map(|(state, n)| format!("{} {}", super::format::count(*n), state.word())).collect();
+                cells.pods.counts().iter().map(|(state, n)| format!("{} {}", super::format::count(*n), state.word())).collect();
             let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
             let namespace = group.pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
             let id = Id { kind: "Pods".into(), namespace, name: owner.map(|owner| owner.id.name.clone()).unwrap_or_default(), uid };
-            let ready = cells.states.iter().all(|state| *state == PodState::Ready);
+            let ready = matches!(cells.pods.counts()[..], [(PodState::Ready, _)]);
             let label = format!("{} Pods: {}", super::format::count(group.pods.len()), counts.join(", "));
             if owner.is_some() {
                 out.link(id.uid.clone(), elbow(from.right(), from.cy(), rect.x, rect.cy(), mid), Line::Owns);
@@ -504,7 +501,7 @@ fn summary(model: &Model) -> String {
 #[inline(never)]
 fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let (m, w) = (16.0, (width - 32.0).max(280.0));
-    let total = model.pods().count();
+    let total = model.population();
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let mut y = 16.0;
     for service in &model.services {
@@ -557,7 +554,7 @@ fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>
         out.link(format!("{}/stem", first.id.uid), drop(from.cx(), from.bottom(), x + w / 2.0, top, top - 12.0), Line::Owns);
     }
     if group.pods.len() <= 6 {
-        for pod in &group.pods {
+        for pod in group.pods.iter() {
             let mut body = pod_body(pod, if w > 240.0 { 30 } else { 5.max(pod.parts(5).1.len()) });
             if let (Body::Pod { lead, .. }, true) = (&mut body, w <= 240.0) {
                 lead.clear();
@@ -574,8 +571,7 @@ fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>
     let columns = ((w - 24.0) / pitch) as usize;
     let head = counts_height(&group.pods);
     let cells = Cells {
-        states: group.pods.iter().map(|pod| pod.state).collect(),
-        ids: group.pods.iter().map(|pod| pod.id.clone()).collect(),
+        pods: group.pods.clone(),
         columns,
         side,
         pitch,
@@ -591,6 +587,7 @@ fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>
 mod tests {
     use super::super::model::{Service, Volume, counters};
     use super::*;
+    use std::rc::Rc;
 
     fn pod(name: &str, state: PodState) -> Pod {
         Pod { id: Id::named("Pod", name), state, word: state.word().into(), ..Pod::default() }
@@ -649,7 +646,7 @@ mod tests {
             let scene = layout(&deployment(vec![group("a", n)]), None, 800.0);
             nothing_overlaps(&scene);
             let cells = scene.items.iter().find_map(|item| match &item.body {
-                Body::Cells(cells) => Some((cells.states.len(), cells.pitch)),
+                Body::Cells(cells) => Some((cells.pods.len(), cells.pitch)),
                 _ => None,
             });
             let tiles = scene.items.iter().filter(|item| matches!(item.body, Body::Tile { .. })).count();
@@ -669,7 +666,7 @@ mod tests {
     #[test]
     fn a_leaving_pod_has_a_fading_edge_and_the_chosen_path_is_drawn_last() {
         let mut model = deployment(vec![group("a", 2)]);
-        model.roots[0].groups[0].pods[0].state = PodState::Terminating;
+        model.roots[0].groups[0].pods.replace(0, Rc::new(pod("a-0", PodState::Terminating)));
         let scene = layout(&model, Some("Pod/a-1"), 800.0);
         let line = |key: &str| scene.edges.iter().find(|edge| edge.key == key).expect("drawn").line;
         assert_eq!(line("Pod/a-0"), Line::Leaving);
@@ -703,7 +700,7 @@ mod tests {
         };
         let set = Controller { id: Id::named("StatefulSet", "web"), counters: counters(1, 1, 1), ..Controller::default() };
         let model = Model {
-            roots: vec![Root { controller: Some(set), groups: vec![Group { controller: None, pods: vec![member] }], folded: 0 }],
+            roots: vec![Root { controller: Some(set), groups: vec![Group { controller: None, pods: [member].into_iter().collect() }], folded: 0 }],
             claims: vec![claim("www-web-0"), claim("www-web-1")],
             volumes: vec![Volume { id: Id::named("PersistentVolume", "pv-1"), ..Volume::default() }],
             ..Model::default()

@@ -2,8 +2,9 @@
 
 use super::format::Px;
 use super::loops::Pass;
-use super::model::{Controller, Id, PodState};
+use super::model::{Block, Controller, Id, PodState};
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,10 +45,8 @@ impl Rect {
 /// How Pods as cells are arranged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cells {
-    /// One a Pod, in order.
-    pub states: Vec<PodState>,
-    /// The Pods, in the same order.
-    pub ids: Vec<Id>,
+    /// The Pods, in order.
+    pub pods: Block,
     /// Cells in a row.
     pub columns: usize,
     /// Side of a cell.
@@ -66,16 +65,7 @@ impl Cells {
             return None;
         }
         let index = row as usize * self.columns + column as usize;
-        (index < self.states.len()).then_some(index)
-    }
-
-    /// How many Pods there are in each state that occurs.
-    pub fn counts(&self) -> Vec<(PodState, usize)> {
-        PodState::ALL
-            .into_iter()
-            .map(|state| (state, self.states.iter().filter(|s| **s == state).count()))
-            .filter(|(_, n)| *n > 0)
-            .collect()
+        (index < self.pods.len()).then_some(index)
     }
 }
 
@@ -153,7 +143,7 @@ pub struct Table {
 }
 
 /// A thing in the diagram.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Item {
     /// Which object; its uid is the key.
     pub id: Id,
@@ -167,6 +157,16 @@ pub struct Item {
     pub state: String,
     /// Read aloud instead of the drawing.
     pub label: String,
+}
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Item) -> bool {
+        let parts = |item: &Item| (item.rect, item.parent);
+        std::ptr::eq(self, other)
+            || parts(self) == parts(other)
+                && (&self.id, &self.state, &self.label) == (&other.id, &other.state, &other.label)
+                && self.body == other.body
+    }
 }
 
 /// A line.
@@ -265,7 +265,7 @@ pub struct Scene {
     /// With margins.
     pub height: f64,
     /// Depth first.
-    pub items: Vec<Item>,
+    pub items: Vec<Rc<Item>>,
     /// In paint order.
     pub edges: Vec<Edge>,
     /// On top.
@@ -281,7 +281,7 @@ pub struct Scene {
 impl Scene {
     /// Adds an item and returns its index.
     pub fn put(&mut self, id: &Id, rect: Rect, body: Body, parent: Option<usize>, state: &str, label: String) -> usize {
-        self.items.push(Item { id: id.clone(), rect, body, parent, state: state.into(), label });
+        self.items.push(Rc::new(Item { id: id.clone(), rect, body, parent, state: state.into(), label }));
         self.items.len() - 1
     }
 
@@ -296,6 +296,15 @@ impl Scene {
         self.height = self.items.iter().map(|item| item.rect.bottom()).fold(self.height, f64::max) + margin;
         crate::order::sort_by_key(&mut self.edges, |edge| edge.line);
         self
+    }
+
+    /// What is as it was in another scene is that scene's: who draws it sees by the pointer that nothing has changed.
+    pub fn keep(&mut self, old: &Scene) {
+        for (item, old) in self.items.iter_mut().zip(&old.items) {
+            if *item == *old {
+                *item = old.clone();
+            }
+        }
     }
 
     /// The distance of an item from its root.
@@ -384,13 +393,14 @@ mod tests {
 
     #[test]
     fn a_cell_is_found_by_arithmetic() {
+        let pods = (0..5).map(|_| super::super::model::Pod::default());
         let cells =
-            Cells { states: vec![PodState::Ready; 5], ids: vec![Id::default(); 5], columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0) };
+            Cells { pods: pods.collect(), columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0) };
         assert_eq!(cells.hit(10.0, 20.0), Some(0));
         assert_eq!(cells.hit(19.0, 29.0), Some(3));
         assert_eq!(cells.hit(19.0, 37.0), None);
         assert_eq!(cells.hit(27.0, 21.0), None);
         assert_eq!(cells.hit(5.0, 21.0), None);
-        assert_eq!(cells.counts(), [(PodState::Ready, 5)]);
+        assert_eq!(cells.pods.counts(), [(PodState::Pending, 5)]);
     }
 }

@@ -55,13 +55,13 @@ fn claims_of<'a>(model: &'a Model, root: &Root) -> Vec<&'a Claim> {
         .filter(|claim| {
             claim.id.namespace == of.id.namespace
                 && (claim.member.as_ref().is_some_and(|(set, _)| of.id.kind == "StatefulSet" && *set == of.id.name)
-                    || root.groups.iter().flat_map(|group| &group.pods).any(|pod| pod.claims.contains(&claim.id.name)))
+                    || root.groups.iter().flat_map(|group| group.pods.iter()).any(|pod| pod.claims.contains(&claim.id.name)))
         })
         .collect()
 }
 
 fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, y: f64, out: &mut Scene) -> f64 {
-    let pods: Vec<&Pod> = root.groups.iter().flat_map(|group| &group.pods).collect();
+    let pods: Vec<&Pod> = root.groups.iter().flat_map(|group| group.pods.iter()).map(|pod| &**pod).collect();
     let mut ordinals: Vec<u32> = own
         .iter()
         .filter_map(|claim| claim.member.as_ref().map(|member| member.1))

@@ -1,5 +1,6 @@
 //! The only place that names yew, web-sys, gloo: components, diagrams, the window's interface.
 
+mod cells;
 mod console;
 mod dom;
 mod editor;

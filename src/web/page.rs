@@ -18,7 +18,6 @@ use crate::app::format::{Px, clock};
 use crate::app::state::{Picture, Tab, View};
 use crate::app::words::{self, Reason};
 use crate::app::{Msg as Do, State, examples, permalink, speed};
-use crate::scene::budget::Cell;
 use crate::scene::marks::Mark;
 use dom::icon;
 use gloo_timers::callback::{Interval, Timeout};
@@ -777,6 +776,7 @@ impl Page {
                         embed={false}
                         empty={html! { <p>{ "Nothing here on this branch." }</p> }}
                         as_list={self.as_list}
+                dark={self.dark}
                         on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                         on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                         on_why={link.callback(Msg::Why)}
@@ -975,6 +975,7 @@ impl Page {
                 embed={self.embed}
                 empty={empty}
                 as_list={self.as_list}
+                dark={self.dark}
                 on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
@@ -1128,19 +1129,20 @@ struct StripProps {
 #[component]
 fn Strip(props: &StripProps) -> Html {
     let budget = &props.budget;
-    let slots = budget.at_most.max(budget.cells.len()).max(1);
+    let slots = budget.at_most.max(budget.pods()).max(1);
     let (pitch, width) = if slots <= 24 { ((340.0 / slots as f64).clamp(12.0, 68.0), 0.0) } else { (340.0 / slots as f64, 340.0) };
     let x = |n: usize| 20.0 + n as f64 * pitch;
-    // Many cells are drawn as stretches of equal ones, so that a strip is never more than a few elements.
-    let same = |a: &Cell, b: &Cell| width > 0.0 && (a.state, a.new) == (b.state, b.new);
+    // Many Pods are drawn as stretches of equal ones, so that a strip is never more than a few elements.
+    let few = width == 0.0;
+    let pieces = budget.cells.iter().flat_map(|cell| if few { std::iter::repeat_n((cell, 1), cell.pods) } else { std::iter::repeat_n((cell, cell.pods), 1) });
     let mut at = 0;
-    let cells = budget.cells.chunk_by(same).map(|run| {
-        let (cell, from) = (&run[0], x(at));
-        at += run.len();
-        let long = if width > 0.0 { pitch * run.len() as f64 } else { pitch - 4.0 };
+    let cells = pieces.map(|(cell, pods)| {
+        let from = x(at);
+        at += pods;
+        let long = if few { pitch - 4.0 } else { pitch * pods as f64 };
         html! {
             <g class={classes!("cell", cell.state.class(), cell.new.then_some("new"))}>
-                <rect x={Px(from).to_string()} y="18" width={Px(long.max(1.0)).to_string()} height="16" rx={if width > 0.0 { "0" } else { "4" }} />
+                <rect x={Px(from).to_string()} y="18" width={Px(long.max(1.0)).to_string()} height="16" rx={if few { "4" } else { "0" }} />
                 if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(from + 5.0).to_string()} y="20" width="12" height="12" /> }
                 if pitch >= 58.0 { <text x={Px(from + 22.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
             </g>

@@ -1,12 +1,12 @@
 //! The shapes of a scene as HTML over SVG.
 
-use super::dom::{self, icon, tile};
+use super::cells::CellsView;
+use super::dom::{icon, tile};
 use crate::scene::format::Px;
 use crate::scene::model::{Controller, PodState, Tone};
 use crate::scene::rollout::Chart;
-use crate::scene::shape::{Body, Cells, Item, NodeBody, Scene, Table};
-use wasm_bindgen::JsCast;
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+use crate::scene::shape::{Body, Item, NodeBody, Scene, Table};
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// Everything under the cards: bands and lines.
@@ -52,7 +52,7 @@ pub fn over(scene: &Scene) -> Html {
 #[derive(Properties, PartialEq)]
 pub struct ShapeProps {
     /// What.
-    pub item: Item,
+    pub item: Rc<Item>,
     /// Its place in the scene: the order of the keyboard.
     pub index: usize,
     /// Whether the inspector shows it.
@@ -62,6 +62,8 @@ pub struct ShapeProps {
     /// On its way out.
     #[prop_or_default]
     pub ghost: bool,
+    /// The theme: what is painted has its colours.
+    pub dark: bool,
 }
 
 /// One thing of the scene, at its place.
@@ -88,7 +90,7 @@ pub fn Shape(props: &ShapeProps) -> Html {
             aria-hidden={props.ghost.then_some("true")}
             tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
         >
-            { content(item) }
+            { content(item, props.dark) }
         </div>
     }
 }
@@ -123,7 +125,7 @@ fn outer(item: &Item) -> Classes {
     }
 }
 
-fn content(item: &Item) -> Html {
+fn content(item: &Item, dark: bool) -> Html {
     let name = &item.id.name;
     match &item.body {
         Body::Controller { of, wide: true } => wide(of),
@@ -138,7 +140,7 @@ fn content(item: &Item) -> Html {
             </>
         },
         Body::Tile { state, tail, .. } => html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b></> },
-        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={item.rect.w == 216.0} height={item.rect.h} /> },
+        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={item.rect.w == 216.0} dark={dark} /> },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(name, fact),
@@ -364,110 +366,5 @@ fn tray(title: &str, aside: &str, head: &str, rows: &[(String, String)]) -> Html
                 { for rows.iter().map(|(who, why)| html! { <div class="tr"><span class="mono">{ who }</span><i>{ "×" }</i><b>{ why }</b></div> }) }
             </div>
         </>
-    }
-}
-
-/// Pods as cells, with their counts above.
-#[derive(Properties, PartialEq)]
-struct CellsProps {
-    cells: Cells,
-    bare: bool,
-    height: f64,
-}
-
-#[component]
-fn CellsView(props: &CellsProps) -> Html {
-    let canvas = use_node_ref();
-    let theme = dom::document().document_element().and_then(|root| root.get_attribute("data-theme")).unwrap_or_default();
-    {
-        let canvas = canvas.clone();
-        let cells = props.cells.clone();
-        use_effect_with((props.cells.clone(), theme), move |_| {
-            if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
-                paint(&canvas, &cells);
-            }
-        });
-    }
-    let counts = props.cells.counts();
-    let (x, y) = props.cells.at;
-    html! {
-        <>
-            if !props.bare {
-                <div class="counts">{ for counts.iter().map(|(state, n)| html! { <span>{ icon(state.glyph(), 12) }<b>{ crate::app::format::count(*n) }</b>{ " " }{ state.word() }</span> }) }</div>
-            }
-            <canvas ref={canvas} style={format!("translate:{x}px {y}px")} aria-hidden="true" />
-        </>
-    }
-}
-
-/// One path per state; the shapes survive greyscale: full, half, ring, dashed, slashed, crossed.
-fn paint(canvas: &HtmlCanvasElement, cells: &Cells) {
-    let scale = dom::window().device_pixel_ratio().max(1.0);
-    let rows = cells.states.len().div_ceil(cells.columns.max(1));
-    let (w, h) = (cells.columns as f64 * cells.pitch, rows as f64 * cells.pitch);
-    canvas.set_width((w * scale) as u32);
-    canvas.set_height((h * scale) as u32);
-    let _ = canvas.style().set_property("width", &format!("{w}px"));
-    let _ = canvas.style().set_property("height", &format!("{h}px"));
-    let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
-    else {
-        return;
-    };
-    let _ = context.scale(scale, scale);
-    let s = cells.side;
-    for state in PodState::ALL {
-        let colour = dom::token(&format!("--st-{}", state.class()));
-        context.begin_path();
-        for (i, _) in cells.states.iter().enumerate().filter(|(_, other)| **other == state) {
-            let (x, y) = ((i % cells.columns) as f64 * cells.pitch, (i / cells.columns) as f64 * cells.pitch);
-            match state {
-                PodState::Ready | PodState::Failed => context.rect(x, y, s, s),
-                PodState::Creating => {
-                    context.rect(x, y + s / 2.0, s, s / 2.0);
-                    context.rect(x, y, s, 1.0);
-                    context.rect(x, y, 1.0, s);
-                    context.rect(x + s - 1.0, y, 1.0, s);
-                }
-                PodState::Pending => {
-                    for (dx, dy, w, h) in [
-                        (0.0, 0.0, 2.0, 1.0),
-                        (s - 2.0, 0.0, 2.0, 1.0),
-                        (0.0, s - 1.0, 2.0, 1.0),
-                        (s - 2.0, s - 1.0, 2.0, 1.0),
-                        (0.0, 0.0, 1.0, 2.0),
-                        (s - 1.0, 0.0, 1.0, 2.0),
-                        (0.0, s - 2.0, 1.0, 2.0),
-                        (s - 1.0, s - 2.0, 1.0, 2.0),
-                    ] {
-                        context.rect(x + dx, y + dy, w, h);
-                    }
-                }
-                PodState::Terminating => {
-                    for k in 0..s as usize {
-                        context.rect(x + k as f64, y + s - 1.0 - k as f64, 1.5, 1.5);
-                    }
-                }
-                PodState::NotReady | PodState::Succeeded => {
-                    context.rect(x, y, s, 1.5);
-                    context.rect(x, y + s - 1.5, s, 1.5);
-                    context.rect(x, y, 1.5, s);
-                    context.rect(x + s - 1.5, y, 1.5, s);
-                }
-            }
-        }
-        context.set_fill_style_str(&colour);
-        context.fill();
-        if state == PodState::Failed && s > 5.0 {
-            context.begin_path();
-            for (i, _) in cells.states.iter().enumerate().filter(|(_, other)| **other == state) {
-                let (x, y) = ((i % cells.columns) as f64 * cells.pitch, (i / cells.columns) as f64 * cells.pitch);
-                context.move_to(x + 2.0, y + 2.0);
-                context.line_to(x + s - 2.0, y + s - 2.0);
-                context.move_to(x + s - 2.0, y + 2.0);
-                context.line_to(x + 2.0, y + s - 2.0);
-            }
-            context.set_stroke_style_str(&dom::token("--on-status"));
-            context.stroke();
-        }
     }
 }

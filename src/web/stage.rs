@@ -36,6 +36,8 @@ pub struct Props {
     pub empty: Html,
     /// Objects as a nested list instead of a drawing.
     pub as_list: bool,
+    /// The theme.
+    pub dark: bool,
     /// A person chose an object.
     pub on_select: Callback<Option<ObjectRef>>,
     /// A person chose a loop.
@@ -101,7 +103,7 @@ pub struct Stage {
     touched: bool,
     pointers: Vec<(i32, f64, f64)>,
     dragged: bool,
-    ghosts: Vec<(u32, Item)>,
+    ghosts: Vec<(u32, Rc<Item>)>,
     generation: u32,
     stop: usize,
     timers: Vec<Timeout>,
@@ -181,7 +183,7 @@ impl Stage {
                 cells.side,
                 cells.side,
             );
-            return Some((key_of(&cells.ids[pod])?, place));
+            return Some((key_of(&cells.pods[pod].id)?, place));
         }
         Some((key_of(&item.id)?, item.rect))
     }
@@ -304,7 +306,7 @@ impl Stage {
             let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
             let (x, y) = ((x - self.pan.0) / self.zoom - item.rect.x, (y - self.pan.1) / self.zoom - item.rect.y);
             if let Some(pod) = cells.hit(x, y) {
-                ctx.props().on_select.emit(key_of(&cells.ids[pod]));
+                ctx.props().on_select.emit(key_of(&cells.pods[pod].id));
             }
             return;
         }
@@ -430,7 +432,7 @@ impl Component for Stage {
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         let props = ctx.props();
         // The callbacks are new each time and do the same.
-        let plain = |props: &Props| (props.animate, props.embed, props.as_list);
+        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
             && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props));
         if same {
@@ -582,9 +584,9 @@ impl Component for Stage {
         let drawing = html! {
             <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus} onfocusout={moved_away}>
                 { under(scene) }
-                { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true /> }) }
+                { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for scene.items.iter().enumerate().map(|(index, item)| html! {
-                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} />
+                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} />
                 }) }
                 { over(scene) }
             </div>

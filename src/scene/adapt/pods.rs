@@ -1,0 +1,175 @@
+//! The Pods as the diagrams need them. Each is read when it is written, not when it is drawn: a frame costs what has changed.
+
+use super::super::model::{Block, Pod, natural};
+use super::id;
+use crate::api::{Kind, Object, ObjectRef, Uid};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Above so many, Pods are cells, and what a leaving one says is not seen.
+const SEEN: usize = 200;
+
+/// All Pods of an instant, by owner.
+#[derive(Clone, Debug, Default)]
+pub struct Pods {
+    known: BTreeMap<Uid, (Uid, Rc<Pod>)>,
+    blocks: BTreeMap<Uid, Block>,
+    /// Those on their way out count down.
+    leaving: BTreeMap<Uid, Rc<Object>>,
+    /// Nodes that do not answer.
+    silent: Vec<String>,
+}
+
+/// Stands for the owner of a Pod that has none.
+pub const NOBODY: Uid = Uid(0);
+
+impl Pods {
+    /// Takes over a write.
+    pub fn take(&mut self, object: &Rc<Object>, gone: bool, get: &dyn Fn(&ObjectRef) -> Option<Rc<Object>>) {
+        let uid = object.meta.uid;
+        if gone {
+            self.leaving.remove(&uid);
+            if let Some((owner, pod)) = self.known.remove(&uid) {
+                self.out(owner, &pod);
+            }
+            return;
+        }
+        let owner = object.meta.controller();
+        let family = owner
+            .filter(|owner| matches!(owner.kind.as_str(), "ReplicaSet" | "Job"))
+            .and_then(|owner| {
+                let key = ObjectRef { kind: Kind::from_name(&owner.kind)?, namespace: object.meta.namespace.clone(), name: owner.name.clone() };
+                get(&key)?.meta.controller().map(|root| root.name.to_string())
+            })
+            .unwrap_or_else(|| owner.map(|owner| owner.name.to_string()).unwrap_or_default());
+        let mut pod = read(object, &family);
+        pod.stale = self.silent.contains(&pod.node);
+        if object.meta.is_deleting() {
+            self.leaving.insert(uid, object.clone());
+        }
+        self.put(owner.map_or(NOBODY, |owner| owner.uid), uid, Rc::new(pod));
+    }
+
+    fn put(&mut self, owner: Uid, uid: Uid, pod: Rc<Pod>) {
+        match self.known.insert(uid, (owner, pod.clone())) {
+            Some((before, old)) if before == owner => {
+                let block = self.blocks.entry(owner).or_default();
+                if let Ok(at) = place(block, &old) {
+                    block.replace(at, pod);
+                    return;
+                }
+            }
+            Some((before, old)) => self.out(before, &old),
+            None => {}
+        }
+        let block = self.blocks.entry(owner).or_default();
+        let at = place(block, &pod).unwrap_or_else(|at| at);
+        block.insert(at, pod);
+    }
+
+    fn out(&mut self, owner: Uid, pod: &Pod) {
+        let Some(block) = self.blocks.get_mut(&owner) else { return };
+        if let Ok(at) = place(block, pod) {
+            block.remove(at);
+        }
+        if block.is_empty() {
+            self.blocks.remove(&owner);
+        }
+    }
+
+    /// Says which nodes do not answer, and what time it is.
+    pub fn look(&mut self, silent: Vec<String>, now: i64) {
+        if self.silent != silent {
+            let turned: Vec<(Uid, Uid, Pod)> = self
+                .known
+                .iter()
+                .filter(|(_, (_, pod))| pod.stale != silent.contains(&pod.node))
+                .map(|(uid, (owner, pod))| (*uid, *owner, Pod { stale: !pod.stale, ..(**pod).clone() }))
+                .collect();
+            for (uid, owner, pod) in turned {
+                self.put(owner, uid, Rc::new(pod));
+            }
+            self.silent = silent;
+        }
+        if self.leaving.len() > SEEN {
+            return;
+        }
+        let mut told = Vec::new();
+        for (uid, object) in &self.leaving {
+            let Some((owner, pod)) = self.known.get(uid) else { continue };
+            let note = left(object, now);
+            if pod.note != note {
+                told.push((*uid, *owner, Pod { note, ..(**pod).clone() }));
+            }
+        }
+        for (uid, owner, pod) in told {
+            self.put(owner, uid, Rc::new(pod));
+        }
+    }
+
+    /// Whether a Pod is on its way out.
+    pub fn leave(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// The Pods of an owner.
+    pub fn of(&self, owner: Uid) -> Block {
+        self.blocks.get(&owner).cloned().unwrap_or_default()
+    }
+
+    /// All of them, by owner.
+    pub fn blocks(&self) -> impl Iterator<Item = (Uid, &Block)> {
+        self.blocks.iter().map(|(owner, block)| (*owner, block))
+    }
+}
+
+/// Where a Pod stands in its block, or where it should.
+fn place(block: &[Rc<Pod>], pod: &Pod) -> Result<usize, usize> {
+    block.binary_search_by(|other| compare(other, pod))
+}
+
+fn compare(a: &Pod, b: &Pod) -> Ordering {
+    match (a.ordinal, b.ordinal) {
+        (Some(x), Some(y)) if x != y => x.cmp(&y),
+        _ => (a.created, &a.id.namespace)
+            .cmp(&(b.created, &b.id.namespace))
+            .then_with(|| natural(&a.id.name, &b.id.name))
+            .then_with(|| a.id.uid.cmp(&b.id.uid)),
+    }
+}
+
+/// The grace that is left.
+fn left(object: &Object, now: i64) -> String {
+    let end = object.meta.deletion_timestamp.map_or(0, |end| end.0 * 1000);
+    let left = (end - now).max(0) / 100 * 100;
+    format!("{} left", super::super::format::duration(left as u64).replace("0 ms", "0 s"))
+}
+
+fn read(object: &Object, family: &str) -> Pod {
+    let Some(body) = object.pod() else { return Pod::default() };
+    let (state, word) = super::status(object);
+    let name = object.meta.name.as_str();
+    let shared = |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
+    let owner = object.meta.controller();
+    let ordinal = owner.filter(|owner| owner.kind == "StatefulSet").and_then(|_| name.rsplit('-').next()?.parse().ok());
+    let image = body.spec.containers.first().map(|container| container.image.as_str()).unwrap_or_default();
+    let unscheduled = body.status.condition("PodScheduled").filter(|c| c.status == "False");
+    Pod {
+        id: id(object),
+        state,
+        word,
+        note: if body.node_name.is_empty() { "no node".into() } else { body.node_name.to_string() },
+        prefix: owner.map_or(0, |owner| shared(&owner.name)),
+        family: shared(family),
+        ordinal,
+        created: object.meta.creation_timestamp.map_or(0, |at| at.0.max(0) as u64),
+        node: body.node_name.to_string(),
+        claims: body.spec.claims().map(|name| name.to_string()).collect(),
+        stale: false,
+        cpu: body.spec.requests.cpu.max(0) as u64,
+        memory: body.spec.requests.memory.max(0) as u64,
+        unscheduled: unscheduled.map(|c| c.message.to_string()).unwrap_or_default(),
+        tag: image.rsplit_once(':').map_or(image, |(_, tag)| tag).to_string(),
+    }
+}
