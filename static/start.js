@@ -85,9 +85,10 @@
       .then(function (first) { return wasm_bindgen({ module_or_path: first }); })
       .then(function (exports) {
         clearTimeout(slow);
+        if ('f0' in exports) first = exports; // else it was built in one piece
         // The plain page opens with the first part; the rest comes while the first Pods start. A link may ask for anything.
         if (plain) wasm_bindgen.open();
-        return bringRest(exports);
+        return bringRest();
       })
       .then(function () {
         wasm_bindgen.whole();
@@ -121,9 +122,8 @@
   // The second part of the module takes memory, table and functions from the first (scripts/wasm/split.mjs).
   var first = null;
   var late = 0;
-  function bringRest(exports) {
-    if (!('f0' in exports)) return Promise.resolve(); // built in one piece
-    first = exports;
+  function bringRest() {
+    if (!first) return Promise.resolve();
     return bytes('rest').then(function (found) {
       return WebAssembly.compile(found);
     }).then(function (module) {
