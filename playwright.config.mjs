@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test';
 import { chromium } from './tests/browser/chromium.mjs';
 
-const port = 4173;
+const port = Number(process.env.PORT ?? 4173);
 
 export default defineConfig({
   testDir: 'tests/browser',

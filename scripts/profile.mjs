@@ -1,20 +1,22 @@
-// Records which functions the page's opening runs, into scripts/wasm/opening.txt: opens the page as built, at several
+// Records which functions the page's opening runs, and what of them, into scripts/wasm/opening.txt: opens the page as built, at several
 // sizes and in both themes, with a module that notes what runs. Run by `make profile`, after a change to what the opening does.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { chromium as browserType } from '@playwright/test';
 import { chromium } from '../tests/browser/chromium.mjs';
 import { serve } from '../tests/browser/server.mjs';
+import { decode, shape } from './wasm/code.mjs';
 import { counting } from './wasm/count.mjs';
 import { parse } from './wasm/module.mjs';
-import { plain } from './wasm/names.mjs';
+import { plain, writeOpening } from './wasm/names.mjs';
 
 const whole = readFileSync(new URL('../target/page/whole.wasm', import.meta.url));
 const module = parse(whole);
-const noting = counting(whole);
+const { noting, places } = counting(whole);
 const server = await serve(0);
 const home = `http://127.0.0.1:${server.address().port}/loopscope/`;
 const browser = await browserType.launch(chromium);
-const names = new Set();
+const from = places[0];
+const reached = new Uint8Array(places.at(-1) - from);
 for (const [width, height, theme] of [[1440, 900, 'light'], [1024, 768, 'dark'], [720, 420, 'light'], [390, 844, 'dark']]) {
   // The first seconds as a visitor sees them; then a clock that goes six times as fast, for what happens only now and then.
   for (const fast of [1, 6]) {
@@ -29,15 +31,22 @@ for (const [width, height, theme] of [[1440, 900, 'light'], [1024, 768, 'dark'],
     }, fast);
     await page.goto(`${home}?theme=${theme}`);
     await page.waitForTimeout(10_000);
-    const ran = await page.evaluate(() => {
-      const exports = (window.instance.instance ?? window.instance).exports;
-      return Object.keys(exports).filter((name) => /^ran\d+$/.test(name) && exports[name].value).map((name) => Number(name.slice(3)));
-    });
-    for (const i of ran) names.add(plain(module.names.get(module.imported.length + i) ?? ''));
+    const notes = await page.evaluate(([from, length]) => {
+      const { memory } = (window.instance.instance ?? window.instance).exports;
+      return new TextDecoder('latin1').decode(new Uint8Array(memory.buffer, from, length));
+    }, [from, reached.length]);
+    for (let i = 0; i < reached.length; i++) reached[i] |= notes.charCodeAt(i);
     await page.close();
   }
 }
 await browser.close();
 server.close();
-writeFileSync(new URL('wasm/opening.txt', import.meta.url), `${[...names].sort().join('\n')}\n`);
-console.log(`${names.size} functions`);
+const functions = [];
+module.bodies.forEach((body, i) => {
+  const [entered, ...own] = reached.subarray(places[i] - from, places[i + 1] - from);
+  if (!entered) return;
+  const name = plain(module.names.get(module.imported.length + i) ?? '');
+  functions.push({ name, shape: shape(decode(module, body).code), reached: own.map(Boolean) });
+});
+writeFileSync(new URL('wasm/opening.txt', import.meta.url), writeOpening(functions));
+console.log(`${functions.length} functions`);

@@ -3,10 +3,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-// The goal of the first visit, and what the page may weigh until it is reached: no change may pass it unnoticed.
-const goal = 300_000;
-const limit = 325_000;
-const most = 580_000;
+// What a first visit may weigh until the first Pods are drawn, and what may follow.
+const limit = 300_000;
+const most = 670_000;
 const dist = new URL('../dist/', import.meta.url);
 // Not part of a first visit: the script for course pages, what comes when it is asked for, and the copies of the module for pages
 // that may not fetch.
@@ -31,7 +30,7 @@ for (const name of readdirSync(dist).sort()) {
   else if (!name.endsWith('.html')) total += size;
   console.log(`${name.padEnd(24)}${String(bytes.length).padStart(10)}${String(gzipSync(bytes).length).padStart(10)}${String(size).padStart(10)}`);
 }
-console.log(`until the first Pods are drawn: wasm + js + css, brotli: ${(total / 1000).toFixed(1)} kB (goal ${goal / 1000} kB, limit ${limit / 1000} kB)`);
+console.log(`until the first Pods are drawn: wasm + js + css, brotli: ${(total / 1000).toFixed(1)} kB (limit ${limit / 1000} kB)`);
 console.log(`behind it, in the background: ${(behind / 1000).toFixed(1)} kB (limit ${most / 1000} kB)`);
 const editor = brotli(readFileSync(new URL('editor.js', dist)));
 console.log(`the code editor, where a manifest is shown: ${(editor / 1000).toFixed(1)} kB (limit ${editorLimit / 1000} kB)`);

@@ -2,7 +2,7 @@
 // scripts/wasm/opening.txt, which scripts/profile.mjs has recorded) comes first; the rest follows while the first Pods
 // are already coming up. Names of functions are left out of both.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { plain } from './wasm/names.mjs';
+import { readOpening } from './wasm/names.mjs';
 import { split } from './wasm/split.mjs';
 
 const dir = process.env.TRUNK_STAGING_DIR ?? new URL('../dist', import.meta.url).pathname;
@@ -11,7 +11,7 @@ const kept = new URL('../target/page/', import.meta.url);
 mkdirSync(kept, { recursive: true });
 copyFileSync(whole, new URL('whole.wasm', kept));
 
-const opening = new Set(readFileSync(new URL('wasm/opening.txt', import.meta.url), 'utf8').split('\n'));
-const { first, rest } = split(readFileSync(whole), (name) => opening.has(plain(name)));
+const opening = readOpening(readFileSync(new URL('wasm/opening.txt', import.meta.url), 'utf8'));
+const { first, rest } = split(readFileSync(whole), opening.runs, opening.reached);
 writeFileSync(whole, first);
 writeFileSync(`${dir}/rest.wasm`, rest);

@@ -224,9 +224,9 @@ function one(reader) {
 function type(reader) {
   const from = reader.at;
   if (reader.byte() !== 0x60) throw new Error('only function types are known');
-  const params = reader.list((r) => r.byte());
-  reader.list((r) => r.byte());
-  return { bytes: reader.bytes.subarray(from, reader.at), params: params.length };
+  const takes = reader.list((r) => r.byte());
+  const gives = reader.list((r) => r.byte());
+  return { bytes: reader.bytes.subarray(from, reader.at), takes, gives };
 }
 
 /** Element segments as compilers write them: functions by index, or by constant expression, into a table from an offset. */

@@ -1,4 +1,6 @@
-// Names of functions as scripts/wasm/opening.txt has them: without what changes from build to build.
+// scripts/wasm/opening.txt: a line for each function that the page's opening runs, by its name without what changes from
+// build to build. Where parts of it are not reached, its shape and which of its points are follow: a function that has
+// changed since has another shape, and then stays whole until `make profile`.
 
 export const plain = (name) =>
   name
@@ -6,3 +8,38 @@ export const plain = (name) =>
     .replace(/\b(?:core|alloc|std|yew|serde_core|serde_json|serde_yaml|hashbrown)::(?:[a-z_0-9]+::)*(?=[A-Z])/g, '') // the way to a library's type
     .replace(/(__wbg_\w+?)_[0-9a-f]{16}/g, '$1')
     .replace(/\.\d+$/, '');
+
+/** The lines, from `{ name, shape, reached }`; `reached` holds a truth for each point. */
+export function writeOpening(functions) {
+  const lines = new Map();
+  for (const { name, shape, reached } of functions) {
+    const key = reached.every(Boolean) ? name : `${name}\t${shape}`;
+    lines.set(key, reached.map((yes, i) => yes || (lines.get(key)?.[i] ?? false)));
+  }
+  const digits = (reached) => {
+    let out = '';
+    for (let i = 0; i < reached.length; i += 4) out += reached.slice(i, i + 4).reduce((n, yes, bit) => n + (yes ? 1 << bit : 0), 0).toString(16);
+    return out;
+  };
+  const written = [...lines].map(([key, reached]) => (key.includes('\t') ? `${key}\t${digits(reached)}` : key));
+  return `${written.sort().join('\n')}\n`;
+}
+
+/** What the lines say of a function's name, and of its name and shape. */
+export function readOpening(text) {
+  const names = new Set();
+  const points = new Map();
+  for (const line of text.split('\n').filter(Boolean)) {
+    const [name, shape, digits] = line.split('\t');
+    names.add(name);
+    if (shape) points.set(`${name}\t${shape}`, digits);
+  }
+  return {
+    // Those without a name are wasm-bindgen's, and small.
+    runs: (name) => name === '' || names.has(plain(name)),
+    reached: (name, shape) => {
+      const digits = points.get(`${plain(name)}\t${shape}`);
+      return digits && ((point) => ((parseInt(digits[point >> 2], 16) >> (point & 3)) & 1) === 1);
+    },
+  };
+}

@@ -3,7 +3,8 @@
 // Both parts share one memory, one table of functions, and the globals. A function of the rest is called from
 // the first part through the table. Until the rest is there, its place in the table holds a stub that asks the
 // page for it (`load`, an import of the module) and then calls again, so that a call never fails: it is at worst late.
-import { merged, reached } from './data.mjs';
+import { takeOut } from './cold.mjs';
+import { merged, reached as reachedData } from './data.mjs';
 import { ID, KIND, Reader, assemble, constant, list, number, parse, rewrite, text, uses } from './module.mjs';
 
 const FUNCREF = 0x70;
@@ -11,9 +12,13 @@ const FUNCREF = 0x70;
 /** The name of the import that brings the rest, as the page's code declares it. */
 export const LOAD = /^__wbg_loopscopeRest_/;
 
-/** `first` and `rest`, for a module and a test that says of a function's name whether the opening runs it. */
-export function split(bytes, opens) {
+/**
+ * `first` and `rest`, for a module, a test that says of a function's name whether the opening runs it, and one that says of its name and shape
+ * which points of it are reached.
+ */
+export function split(bytes, opens, reached) {
   const module = parse(bytes);
+  takeOut(module, reached);
   const imports = module.imported.length;
   const load = module.imports.findIndex(({ name }) => LOAD.test(name));
   if (load < 0) throw new Error('the module does not import what brings the rest');
@@ -35,7 +40,7 @@ export function split(bytes, opens) {
 
   // Constants that the first part names, and what these point to, stay.
   const numbers = (which) => new Set(first.flatMap((f) => [...calls.get(f)[which]]));
-  const named = reached(module, numbers('constants'), numbers('offsets'));
+  const named = reachedData(module, numbers('constants'), numbers('offsets'));
 
   // A place in the table for each function of the rest that the first part calls, or that the table has already.
   const slots = new Map();
@@ -61,7 +66,7 @@ export function split(bytes, opens) {
   const call = (f) => (isRest(f) ? through(f) : [0x10, ...number(place.get(f))]);
   const bodies = first.map((f) => sized(rewrite(bodyOf(f), { call, ref: (g) => [0xd2, ...number(place.get(g))] })));
   for (const f of stubs) {
-    const params = module.types[typeOf(f)].params;
+    const params = module.types[typeOf(f)].takes.length;
     const pass = Array.from({ length: params }, (_, i) => [0x20, ...number(i)]).flat();
     bodies.push(sized(Buffer.from([0, 0x10, ...number(load), ...pass, ...through(f), 0x0b])));
   }
@@ -90,6 +95,7 @@ export function split(bytes, opens) {
   const firstElems = runs([...filled, ...added.map((f, i) => [length + i, place.get(f)])]).map(([start, fs]) => segment(start, fs));
 
   const sections = new Map(module.sections);
+  sections.set(ID.type, list(module.types.map((type) => type.bytes)));
   sections.set(ID.data, list(merged(module.data, (i) => named.segments.has(i))));
   sections.set(ID.func, list([...first, ...stubs].map((f) => number(typeOf(f)))));
   sections.set(ID.table, list(module.tables.map(({ type, limits }, i) => [type, ...(i === table ? grown(limits, added.length) : limits)])));
