@@ -20,11 +20,16 @@ spec:
 const server = await serve(0);
 const browser = await browserType.launch(chromium);
 console.log(`${'Pods'.padStart(7)}  ${'while'.padEnd(10)}${'frames/s'.padStart(9)}${'longest task'.padStart(14)}${'heap'.padStart(10)}`);
-for (const pods of counts.length ? counts : [100, 1000, 5000]) {
+for (const pods of counts.length ? counts : [100, 1000, 5000, 20000]) {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   await page.goto(`http://127.0.0.1:${server.address().port}/loopscope/`);
   await page.waitForFunction(() => window.loopscope.ready);
   await page.waitForTimeout(1000);
+  // Nodes enough for all of them, and for those that an update adds.
+  await page.evaluate((nodes) => {
+    for (let n = 4; n <= nodes; n++) window.loopscope.fault(`add-node node-${n}`);
+  }, Math.ceil((pods * 1.3) / 110));
+  await page.waitForTimeout(2000);
   for (const [word, what, arg] of [['start', 'load', manifest(pods)], ['update', 'kubectl', 'set image deployment/many web=nginx:1.26']]) {
     let rate = 0;
     const task = await longest(browser, page, async () => {
