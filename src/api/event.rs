@@ -45,6 +45,12 @@ record! {
 }
 
 impl InvolvedObject {
+    /// Whether it is the object with this key.
+    pub fn is(&self, key: &ObjectRef) -> bool {
+        let namespaced = key.kind.info().namespaced;
+        self.name == key.name && self.kind == key.kind.name() && (!namespaced || self.namespace == key.namespace)
+    }
+
     /// The key of the object, if its kind is known.
     pub fn key(&self) -> Option<ObjectRef> {
         Some(ObjectRef::new(Kind::from_name(&self.kind)?, &self.namespace, &self.name))

@@ -85,7 +85,8 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     }
     let system = |namespace: &str| scope.namespace.as_deref().map_or(namespace.starts_with(SYSTEM), |one| namespace != one);
     let lone = |(owner, _): &(Uid, &Block)| !uids.contains(owner);
-    let bare: Block = pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
+    let bare: Block =
+        pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
     if !bare.is_empty() {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }

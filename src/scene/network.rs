@@ -76,7 +76,12 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
 /// The Pod that asks: a running one that is not behind the Service itself.
 fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
     // A bare Pod was made to look around; it comes before those that serve something.
-    let bare = model.roots.iter().filter(|root| root.controller.is_none()).flat_map(|root| &root.groups).flat_map(|group| group.pods.iter().map(|pod| &**pod));
+    let bare = model
+        .roots
+        .iter()
+        .filter(|root| root.controller.is_none())
+        .flat_map(|root| &root.groups)
+        .flat_map(|group| group.pods.iter().map(|pod| &**pod));
     bare.chain(model.pods()).find(|pod| {
         pod.id.namespace == service.id.namespace
             && matches!(pod.state, PodState::Ready | PodState::NotReady)

@@ -106,13 +106,7 @@ fn card(node: &Node, pods: &[&Rc<Pod>], waiting: &[&Pod], rect: Rect, dense: boo
     let (x, y) = (rect.x + 12.0, rect.y + HEAD);
     if dense || pods.len() > 24 {
         if !pods.is_empty() {
-            let cells = Cells {
-                pods: pods.iter().map(|pod| Rc::clone(pod)).collect(),
-                columns: 27,
-                side: 7.0,
-                pitch: 8.0,
-                at: (0.0, 0.0),
-            };
+            let cells = Cells { pods: pods.iter().map(|pod| Rc::clone(pod)).collect(), columns: 27, side: 7.0, pitch: 8.0, at: (0.0, 0.0) };
             let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
             out.put(
                 &id,
@@ -190,7 +184,10 @@ mod tests {
         let model = Model {
             roots: vec![Root {
                 controller: None,
-                groups: vec![Group { controller: None, pods: [pod("a", "node-1"), pod("b", "node-1"), pod("c", "")].into_iter().collect() }],
+                groups: vec![Group {
+                    controller: None,
+                    pods: [pod("a", "node-1"), pod("b", "node-1"), pod("c", "")].into_iter().collect(),
+                }],
                 folded: 0,
             }],
             nodes: vec![node("node-1"), node("node-2")],

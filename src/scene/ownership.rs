@@ -88,9 +88,7 @@ pub fn claims(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut only = model.clone();
     only.services.clear();
     only.inert.clear();
-    only.roots.retain(|root| {
-        root.mounts() || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet")
-    });
+    only.roots.retain(|root| root.mounts() || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet"));
     layout(&only, selected, width)
 }
 
@@ -320,13 +318,7 @@ fn pods(
             let head = counts_height(&group.pods);
             let width = (*across as f64 * pitch + 24.0).max(columns.pod);
             let rect = Rect::new(x, y, width, head + *rows as f64 * pitch + 18.0);
-            let cells = Cells {
-                pods: group.pods.clone(),
-                columns: *across,
-                side: *side,
-                pitch: *pitch,
-                at: (12.0, head + 6.0),
-            };
+            let cells = Cells { pods: group.pods.clone(), columns: *across, side: *side, pitch: *pitch, at: (12.0, head + 6.0) };
             let counts: Vec<String> =
                 cells.pods.counts().iter().map(|(state, n)| format!("{} {}", super::format::count(*n), state.word())).collect();
             let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
@@ -570,13 +562,7 @@ fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>
     let (side, pitch) = if total > DENSE { (7.0, 8.0) } else { (8.0, 10.0) };
     let columns = ((w - 24.0) / pitch) as usize;
     let head = counts_height(&group.pods);
-    let cells = Cells {
-        pods: group.pods.clone(),
-        columns,
-        side,
-        pitch,
-        at: (12.0, head + 6.0),
-    };
+    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (12.0, head + 6.0) };
     let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 18.0;
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", group.pods[0].id.uid), ..group.pods[0].id.clone() };
     out.put(&id, Rect::new(x, y, w, h), Body::Cells(cells), parent, "progressing", format!("{} Pods", group.pods.len()));
@@ -700,7 +686,11 @@ mod tests {
         };
         let set = Controller { id: Id::named("StatefulSet", "web"), counters: counters(1, 1, 1), ..Controller::default() };
         let model = Model {
-            roots: vec![Root { controller: Some(set), groups: vec![Group { controller: None, pods: [member].into_iter().collect() }], folded: 0 }],
+            roots: vec![Root {
+                controller: Some(set),
+                groups: vec![Group { controller: None, pods: [member].into_iter().collect() }],
+                folded: 0,
+            }],
             claims: vec![claim("www-web-0"), claim("www-web-1")],
             volumes: vec![Volume { id: Id::named("PersistentVolume", "pv-1"), ..Volume::default() }],
             ..Model::default()

@@ -394,8 +394,7 @@ mod tests {
     #[test]
     fn a_cell_is_found_by_arithmetic() {
         let pods = (0..5).map(|_| super::super::model::Pod::default());
-        let cells =
-            Cells { pods: pods.collect(), columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0) };
+        let cells = Cells { pods: pods.collect(), columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0) };
         assert_eq!(cells.hit(10.0, 20.0), Some(0));
         assert_eq!(cells.hit(19.0, 29.0), Some(3));
         assert_eq!(cells.hit(19.0, 37.0), None);

@@ -18,6 +18,7 @@ use crate::app::format::{Px, clock};
 use crate::app::state::{Picture, Tab, View};
 use crate::app::words::{self, Reason};
 use crate::app::{Msg as Do, State, examples, permalink, speed};
+use crate::engine::{Entry, Op};
 use crate::scene::marks::Mark;
 use dom::icon;
 use gloo_timers::callback::{Interval, Timeout};
@@ -270,11 +271,8 @@ impl Page {
         self.led = Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
         let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
         self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
-        let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.key() == state.selected);
-        let mut events: Vec<Rc<Object>> =
-            if state.selected.is_some() { state.run.sim().list(Kind::Event).filter(about).cloned().collect() } else { Vec::new() };
-        crate::order::sort_by_key(&mut events, |object| object.meta.resource_version);
-        self.events = Rc::new(events);
+        let read = self.chain_of.take().filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened).map(|old| old.1);
+        events(&mut self.events, &state, read);
         self.caption = words::narrate(history);
         self.chain_of = Some(of);
     }
@@ -410,6 +408,33 @@ impl Page {
             state.view.word(),
             permalink::encode(&state.link()).trim_start_matches('#')
         )
+    }
+}
+
+/// The Events about what is selected, or what has been written of them since an entry: there may be tens of thousands about others.
+#[inline(never)]
+fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) {
+    let Some(key) = &state.selected else {
+        *found = Rc::default();
+        return;
+    };
+    let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.is(key));
+    match since {
+        Some(since) => {
+            let written = state.run.journal()[since..state.run.happened()].iter().filter_map(Entry::write);
+            for (op, object) in written.filter(|(_, object)| about(object)) {
+                let found = Rc::make_mut(found);
+                found.retain(|old| old.meta.uid != object.meta.uid);
+                if op != Op::Deleted {
+                    found.push(object.clone());
+                }
+            }
+        }
+        None => {
+            let mut all: Vec<Rc<Object>> = state.run.sim().list(Kind::Event).filter(about).cloned().collect();
+            crate::order::sort_by_key(&mut all, |object| object.meta.resource_version);
+            *found = Rc::new(all);
+        }
     }
 }
 
@@ -1134,7 +1159,10 @@ fn Strip(props: &StripProps) -> Html {
     let x = |n: usize| 20.0 + n as f64 * pitch;
     // Many Pods are drawn as stretches of equal ones, so that a strip is never more than a few elements.
     let few = width == 0.0;
-    let pieces = budget.cells.iter().flat_map(|cell| if few { std::iter::repeat_n((cell, 1), cell.pods) } else { std::iter::repeat_n((cell, cell.pods), 1) });
+    let pieces = budget
+        .cells
+        .iter()
+        .flat_map(|cell| if few { std::iter::repeat_n((cell, 1), cell.pods) } else { std::iter::repeat_n((cell, cell.pods), 1) });
     let mut at = 0;
     let cells = pieces.map(|(cell, pods)| {
         let from = x(at);

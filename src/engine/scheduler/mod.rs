@@ -254,9 +254,12 @@ impl Scheduler {
 
     /// When those that nothing has woken for five minutes are to be tried all the same, if that is not planned yet.
     pub fn plan_flush(&mut self) -> Option<Time> {
-        let first = self.unschedulable.iter().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min();
-        let at = first.filter(|_| self.flush.is_none()).map(|aside| Time(aside.after(LEFT_OVER).0.next_multiple_of(FLUSH_PERIOD)))?;
-        self.flush = Some(at);
+        // Asked after each cycle, so that what is planned must cost nothing, however many wait.
+        if self.flush.is_some() {
+            return None;
+        }
+        let first = self.unschedulable.iter().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min()?;
+        self.flush = Some(Time(first.after(LEFT_OVER).0.next_multiple_of(FLUSH_PERIOD)));
         self.flush
     }
 

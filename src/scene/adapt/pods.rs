@@ -39,7 +39,8 @@ impl Pods {
         let family = owner
             .filter(|owner| matches!(owner.kind.as_str(), "ReplicaSet" | "Job"))
             .and_then(|owner| {
-                let key = ObjectRef { kind: Kind::from_name(&owner.kind)?, namespace: object.meta.namespace.clone(), name: owner.name.clone() };
+                let key =
+                    ObjectRef { kind: Kind::from_name(&owner.kind)?, namespace: object.meta.namespace.clone(), name: owner.name.clone() };
                 get(&key)?.meta.controller().map(|root| root.name.to_string())
             })
             .unwrap_or_else(|| owner.map(|owner| owner.name.to_string()).unwrap_or_default());
@@ -150,7 +151,8 @@ fn read(object: &Object, family: &str) -> Pod {
     let Some(body) = object.pod() else { return Pod::default() };
     let (state, word) = super::status(object);
     let name = object.meta.name.as_str();
-    let shared = |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
+    let shared =
+        |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
     let owner = object.meta.controller();
     let ordinal = owner.filter(|owner| owner.kind == "StatefulSet").and_then(|_| name.rsplit('-').next()?.parse().ok());
     let image = body.spec.containers.first().map(|container| container.image.as_str()).unwrap_or_default();
