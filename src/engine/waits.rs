@@ -415,6 +415,5 @@ pub enum Cure {
     SetSelector,
     LabelPod,
     SetPort,
-    AnotherJob,
     Unfinalize,
 }

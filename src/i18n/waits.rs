@@ -238,7 +238,6 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
         Cure::SetSelector => ("Select ", "", ""),
         Cure::LabelPod => ("Label ", ": ", ""),
         Cure::SetPort => ("Send to port ", "", ""),
-        Cure::AnotherJob => ("Start it anew as ", "", ""),
         Cure::Unfinalize => ("Remove the finalizer ", "", ""),
     };
     // What introduces a value is left out with it.

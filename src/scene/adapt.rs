@@ -8,7 +8,7 @@ use super::model::{
 use crate::api::network::EndpointSlice;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
-use crate::api::{Body, Kind, Object, Uid};
+use crate::api::{Body, Kind, Object, Str, Uid};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -430,20 +430,24 @@ fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[Rc
     if wanted.is_empty() {
         return "it has no selector".into();
     }
-    let has = |pod: &Object| wanted.iter().filter(|(key, value)| pod.meta.labels.get(*key) == Some(value)).count();
-    let near = pods.iter().filter(|pod| pod.meta.namespace == object.meta.namespace).map(|pod| (has(pod), pod));
-    // The first of those that have most of the labels.
-    let Some((count, pod)) = near.reduce(|best, next| if next.0 > best.0 { next } else { best }) else {
-        return "the namespace has no Pod".into();
-    };
-    if count == wanted.len() {
-        return format!("Pod {} matches and has no address yet", pod.meta.name);
-    }
-    let Some((key, value)) = wanted.iter().find(|(key, value)| pod.meta.labels.get(*key) != Some(*value)) else { return String::new() };
+    let here = pods.iter().filter(|pod| pod.meta.namespace == object.meta.namespace);
+    let Some((pod, differs)) = nearest(wanted, here) else { return "the namespace has no Pod".into() };
+    let Some((key, value)) = differs else { return format!("Pod {} matches and has no address yet", pod.meta.name) };
     match pod.meta.labels.get(key) {
         Some(other) => format!("no Pod has {key}={value}; {} has {key}={other}", pod.meta.name),
         None => format!("no Pod has {key}={value}; {} has no label {key}", pod.meta.name),
     }
+}
+
+/// The first of the Pods that have most of the labels, and the label in which it differs, if it does.
+pub fn nearest<'a, 'b>(
+    wanted: &'b BTreeMap<Str, Str>,
+    pods: impl Iterator<Item = &'a Rc<Object>>,
+) -> Option<(&'a Rc<Object>, Option<(&'b Str, &'b Str)>)> {
+    let lacks = |pod: &Object, (key, value): &(&Str, &Str)| pod.meta.labels.get(*key) != Some(*value);
+    let has = |pod: &Object| wanted.iter().filter(|label| !lacks(pod, label)).count();
+    let near = pods.map(|pod| (has(pod), pod)).reduce(|best, next| if next.0 > best.0 { next } else { best });
+    near.map(|(_, pod)| (pod, wanted.iter().find(|label| lacks(pod, label))))
 }
 
 /// An autoscaler or a disruption budget, with the workload it is about.

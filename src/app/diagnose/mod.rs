@@ -3,8 +3,11 @@
 //! The chain of `words` tells how things came about; this tells what has not come about. Facts are read at once; whether
 //! a remedy helps is found by trying it on a copy of the simulation ([`works`]).
 
+mod batch;
 mod network;
+mod placement;
 mod pods;
+mod policy;
 mod storage;
 mod workloads;
 
@@ -110,10 +113,10 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::ReplicaSet | Kind::ReplicationController => workloads::replica_set(sim, object),
         Kind::StatefulSet => workloads::stateful_set(sim, object),
         Kind::DaemonSet => workloads::daemon_set(sim, object),
-        Kind::Job => workloads::job(sim, object),
-        Kind::CronJob => workloads::cron_job(sim, object),
-        Kind::HorizontalPodAutoscaler => workloads::autoscaler(sim, object),
-        Kind::PodDisruptionBudget => workloads::budget(sim, object),
+        Kind::Job => batch::job(sim, object),
+        Kind::CronJob => batch::cron_job(sim, object),
+        Kind::HorizontalPodAutoscaler => policy::autoscaler(sim, object),
+        Kind::PodDisruptionBudget => policy::budget(sim, object),
         Kind::Node => pods::node(sim, object),
         Kind::PersistentVolumeClaim => storage::claim(sim, object),
         Kind::PersistentVolume => storage::volume(object),

@@ -6,6 +6,7 @@ use crate::api::pod::Pod;
 use crate::api::{Kind, Object, Str};
 use crate::engine::Sim;
 use crate::engine::waits::{Cure, Fact, Label, Waits};
+use crate::scene::adapt::nearest;
 use std::rc::Rc;
 
 #[inline(never)]
@@ -42,14 +43,12 @@ pub fn service(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         }
         return none_ready(sim, object, &matching);
     }
-    // The first of those that have most of the labels.
-    let near = pods.into_iter().map(|pod| (has(pod), pod)).reduce(|best, next| if next.0 > best.0 { next } else { best });
-    let Some((_, pod)) = near else {
+    let Some((pod, differs)) = nearest(wanted, pods.into_iter()) else {
         let mut out = Diagnosis::new(object, Waits::NoPods);
         out.facts.push(Fact::Word(Label::WantsLabel, pairs(wanted.iter()).into()));
         return Some(out);
     };
-    let (key, value) = wanted.iter().find(|(key, value)| pod.meta.labels.get(*key) != Some(*value))?;
+    let (key, value) = differs?;
     let mut out = Diagnosis::new(object, Waits::LabelDiffers { key: key.clone(), value: value.clone() });
     out.facts.push(Fact::Word(Label::WantsLabel, pairs(wanted.iter()).into()));
     out.word(Label::NearestPod, &pod.meta.name);

@@ -1,9 +1,7 @@
-//! Workloads that are stuck, wait, or are held back; autoscalers and disruption budgets.
+//! Workloads that are stuck, wait, or are held back.
 
-use super::{Diagnosis, all_in, flag, free_name, line, target};
-use crate::api::batch::Job;
+use super::{Diagnosis, line};
 use crate::api::daemonset::DaemonSet;
-use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::workload::{Condition, Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Sim;
@@ -14,7 +12,7 @@ use serde_json::Value;
 use std::rc::Rc;
 
 /// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits.
-fn stuck(sim: &Sim, owner: Uid) -> Option<Diagnosis> {
+pub fn stuck(sim: &Sim, owner: Uid) -> Option<Diagnosis> {
     let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
     for pod in sim.owned(owner, Kind::Pod) {
         if !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready()) {
@@ -32,7 +30,7 @@ fn stuck(sim: &Sim, owner: Uid) -> Option<Diagnosis> {
 }
 
 /// Goes on with a Pod: it is waited for, and what helps it helps here.
-fn follow(out: &mut Diagnosis, pod: Option<Diagnosis>) {
+pub fn follow(out: &mut Diagnosis, pod: Option<Diagnosis>) {
     if let Some(pod) = pod {
         out.since = out.since.or(pod.since);
         out.waits_for = Some(pod.object);
@@ -294,150 +292,5 @@ pub fn daemon_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         }
         _ => {}
     }
-    Some(out)
-}
-
-#[inline(never)]
-pub fn job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
-    let body: &Job = object.get()?;
-    let (spec, status) = (&body.spec, &body.status);
-    if let Some(failed) = status.met("Failed") {
-        let mut out = Diagnosis::new(object, Waits::JobFailed(failed.reason.clone()));
-        out.word(Label::Message, &failed.message);
-        out.count(Label::Failed, status.failed);
-        out.count(Label::RetriesAllowed, spec.backoff_limit.unwrap_or(6));
-        out.since(sim, failed.last_transition_time);
-        return Some(out);
-    }
-    if status.finished().is_some() {
-        return None;
-    }
-    if spec.suspend {
-        let mut out = Diagnosis::new(object, Waits::Suspended);
-        out.count(Label::Active, status.active);
-        out.since(sim, status.met("Suspended").and_then(|condition| condition.last_transition_time));
-        let run = line("patch", &object.key(), " --type=merge -p '{\"spec\":{\"suspend\":false}}'");
-        out.cure(Cure::Unsuspend, &object.meta.name, "", &[run]);
-        return Some(out);
-    }
-    if let Some(worst) = stuck(sim, object.meta.uid) {
-        let mut out = Diagnosis::new(object, Waits::Pods { ready: status.ready.unwrap_or(0), desired: spec.parallelism.unwrap_or(1) });
-        out.count(Label::Active, status.active);
-        follow(&mut out, Some(worst));
-        return Some(out);
-    }
-    if status.failed > 0 && status.active == 0 {
-        let limit = spec.backoff_limit.unwrap_or(6);
-        let mut out = Diagnosis::new(object, Waits::BackOff { failed: status.failed, limit });
-        out.count(Label::Failed, status.failed);
-        out.count(Label::RetriesAllowed, limit);
-        out.at(Label::LooksAgain, sim.looks_again(&object.key()));
-        return Some(out);
-    }
-    None
-}
-
-#[inline(never)]
-pub fn cron_job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
-    let Body::Other(body) = &object.body else { return None };
-    let (spec, status) = (body.get("spec")?, body.get("status"));
-    let text = |name: &str| spec.get(name).and_then(Value::as_str).unwrap_or("");
-    let key = object.key();
-    let run_now = |out: &mut Diagnosis| {
-        let job = free_name(sim, Kind::Job, &object.meta.namespace, &object.meta.name);
-        let create = ["kubectl create job ", &job, " --from=cronjob/", &object.meta.name, &flag(&key)].concat();
-        out.cure(Cure::RunNow, &job, "", &[create]);
-    };
-    if spec.get("suspend") == Some(&Value::Bool(true)) {
-        let mut out = Diagnosis::new(object, Waits::Suspended);
-        out.word(Label::Schedule, text("schedule"));
-        let resume = line("patch", &key, " --type=merge -p '{\"spec\":{\"suspend\":false}}'");
-        out.cure(Cure::Unsuspend, &object.meta.name, "", &[resume]);
-        return Some(out);
-    }
-    let next = sim.looks_again(&key);
-    let zone = text("timeZone");
-    if !zone.is_empty() && next.is_none() {
-        let mut out = Diagnosis::new(object, Waits::Zone(zone.into()));
-        out.cure(Cure::KnownZone, "Etc/UTC", "", &[line("patch", &key, " --type=merge -p '{\"spec\":{\"timeZone\":\"Etc/UTC\"}}'")]);
-        return Some(out);
-    }
-    let active = status.and_then(|status| status.get("active")).and_then(Value::as_array).and_then(|list| list.first());
-    let active = active.and_then(|job| job.get("name")).and_then(Value::as_str);
-    if let Some(job) = active {
-        if text("concurrencyPolicy") != "Forbid" {
-            return None;
-        }
-        let run = ObjectRef::new(Kind::Job, &object.meta.namespace, job);
-        let mut out = Diagnosis::new(object, Waits::StillRuns(job.into()));
-        out.word(Label::Schedule, text("schedule"));
-        out.cure(Cure::EndRun, job, "", &[line("delete", &run, " --wait=false")]);
-        out.waits_for = Some(run);
-        return Some(out);
-    }
-    let mut out = Diagnosis::new(object, Waits::NotDue);
-    out.word(Label::Schedule, text("schedule"));
-    out.at(Label::RunsAgain, Some(next?));
-    run_now(&mut out);
-    Some(out)
-}
-
-#[inline(never)]
-pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
-    let Body::Other(body) = &object.body else { return None };
-    let conditions = body.get("status")?.get("conditions")?.as_array()?;
-    let bad = |c: &&Value| c["status"] == "False" && (c["type"] == "ScalingActive" || c["type"] == "AbleToScale");
-    let condition = conditions.iter().find(bad)?;
-    let text = |name: &str| condition[name].as_str().unwrap_or("");
-    let mut out = Diagnosis::new(object, Waits::NoScaling(text("reason").into()));
-    out.word(Label::Message, text("message"));
-    out.at(Label::LooksAgain, sim.looks_again(&object.key()));
-    let scaled = body.get("spec").and_then(|spec| spec.get("scaleTargetRef"))?;
-    let kind = scaled["kind"].as_str().and_then(Kind::from_name)?;
-    let key = ObjectRef::new(kind, &object.meta.namespace, scaled["name"].as_str().unwrap_or(""));
-    let target = sim.get(&key)?;
-    let (labels, template) = match &target.body {
-        Body::Deployment(body) => (&body.spec.selector.match_labels, &body.spec.template),
-        Body::StatefulSet(body) => (&body.spec.selector.match_labels, &body.spec.template),
-        _ => return Some(out),
-    };
-    let mut steps = Vec::new();
-    if let Some(lacks) = template.spec.containers.iter().find(|c| !c.resources.requests.contains_key("cpu")) {
-        out.facts.push(Fact::Word(Label::Requests, Str::new_static("no cpu")));
-        steps.push(line("set resources", &key, &[" -c ", &lacks.name, " --requests=cpu=100m"].concat()));
-    }
-    if let Some((name, value)) = labels.iter().next() {
-        steps.push(["fault cpu-load ", name, "=", value, " 100m"].concat());
-    }
-    out.cure(Cure::Metrics, &object.meta.name, "", &steps);
-    out.waits_for = Some(key);
-    Some(out)
-}
-
-#[inline(never)]
-pub fn budget(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
-    let (spec, status) = (BudgetSpec::of(object), BudgetStatus::of(object));
-    if status.disruptions_allowed > 0 || status.observed_generation == 0 || status.expected_pods == 0 {
-        return None;
-    }
-    let mut out = Diagnosis::new(object, Waits::NoDisruption);
-    out.count(Label::Matching, status.expected_pods);
-    out.count(Label::Healthy, status.current_healthy);
-    out.count(Label::AtLeast, status.desired_healthy);
-    let pods: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace).filter(|pod| spec.selects(pod)).collect();
-    // What is unhealthy uses up what the budget would allow.
-    let ill = pods.iter().filter(|pod| !pod.pod().is_some_and(|pod| pod.is_ready())).find_map(|pod| super::diagnose(sim, &pod.key()));
-    follow(&mut out, ill);
-    let owner = pods.first().and_then(|pod| super::owners(sim, &pod.key()).pop()).and_then(|owner| sim.get(&owner));
-    if let Some(owner) = owner
-        && let Some(replicas) = crate::app::facts::handles(owner).0
-    {
-        let rest = [" --replicas=", &(replicas + 1).to_string()].concat();
-        out.cure(Cure::ScaleUp, &target(&owner.key()), "", &[line("scale", &owner.key(), &rest)]);
-    }
-    let (field, other) =
-        if spec.min_available.is_some() { ("minAvailable", (status.current_healthy - 1).max(0)) } else { ("maxUnavailable", 1) };
-    let rest = [" --type=merge -p '{\"spec\":{\"", field, "\":", &other.to_string(), "}}'"].concat();
-    out.cure(Cure::RelaxBudget, &object.meta.name, "", &[line("patch", &object.key(), &rest)]);
     Some(out)
 }

@@ -1,0 +1,201 @@
+//! Pods that have no node: gates, claims, and what each node has against them.
+
+use super::{Diagnosis, free_name, line, owners};
+use crate::api::pod::Pod;
+use crate::api::storage::{PersistentVolumeClaim, StorageClass};
+use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::Sim;
+use crate::engine::waits::{Cure, Fact, Label, Refuses, Waits};
+use crate::i18n::amount;
+use std::rc::Rc;
+
+/// More nodes than this are not listed.
+const NODES: usize = 12;
+
+/// The claim of a Pod that keeps it from being scheduled.
+fn claim(sim: &Sim, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
+    pod.spec.claims().find_map(|name| {
+        let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, name);
+        let Some(claim) = sim.get(&key) else { return Some((Waits::ClaimMissing(name.clone()), key)) };
+        let body: &PersistentVolumeClaim = claim.body();
+        if claim.meta.is_deleting() {
+            return Some((Waits::ClaimLeaves(name.clone()), key));
+        }
+        if body.status.phase == "Lost" {
+            return Some((Waits::ClaimLost(name.clone()), key));
+        }
+        let class = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())).and_then(|class| class.get::<StorageClass>());
+        let waits = class.is_some_and(StorageClass::waits_for_first_consumer);
+        (body.status.phase != "Bound" && !waits).then(|| (Waits::ClaimUnbound(name.clone()), key))
+    })
+}
+
+/// A Pod without a node: what each node has against it, and what would give it one.
+#[inline(never)]
+pub fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
+    let key = object.key();
+    if let [first, ..] = &pod.spec.scheduling_gates[..] {
+        let mut out = Diagnosis::new(object, Waits::Gated);
+        pod.spec.scheduling_gates.iter().for_each(|gate| out.word(Label::Gate, &gate.name));
+        let ungate = line("patch", &key, " --type=merge -p '{\"spec\":{\"schedulingGates\":null}}'");
+        out.cure(Cure::Ungate, &first.name, "", &[ungate]);
+        out.since(sim, object.meta.creation_timestamp);
+        return Some(out);
+    }
+    if pod.spec.scheduler_name != "default-scheduler" {
+        return Some(Diagnosis::new(object, Waits::OtherScheduler(pod.spec.scheduler_name.clone())));
+    }
+    // The scheduler has not been here yet.
+    let said = pod.status.condition("PodScheduled").filter(|condition| condition.status == "False")?;
+    if let Some((waits, claim)) = claim(sim, object, pod) {
+        let mut out = Diagnosis::new(object, waits);
+        out.since(sim, said.last_transition_time);
+        match super::diagnose(sim, &claim) {
+            Some(deeper) => out.remedies = deeper.remedies,
+            None => missing_claim(sim, &claim, &mut out),
+        }
+        out.waits_for = sim.get(&claim).map(|_| claim);
+        return Some(out);
+    }
+    if !pod.status.nominated_node_name.is_empty() {
+        let mut out = Diagnosis::new(object, Waits::Preempting(pod.status.nominated_node_name.clone()));
+        out.since(sim, said.last_transition_time);
+        return Some(out);
+    }
+    let nodes = sim.explain(object);
+    // It will have been told of what has changed in a moment.
+    if nodes.iter().any(|(_, refuses)| refuses.is_empty()) && sim.scheduler_busy() {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::NoNode { nodes: nodes.len() });
+    out.since(sim, said.last_transition_time);
+    for (node, refuses) in nodes.iter().take(NODES) {
+        match &refuses[..] {
+            [] => out.facts.push(Fact::Fits(node.clone())),
+            all => out.facts.extend(all.iter().map(|one| Fact::Node(node.clone(), one.clone()))),
+        }
+    }
+    place(sim, object, &nodes, &mut out);
+    Some(out)
+}
+
+fn missing_claim(sim: &Sim, claim: &ObjectRef, out: &mut Diagnosis) {
+    if sim.get(claim).is_none() {
+        let manifest = [
+            "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: ",
+            &claim.name,
+            "\n  namespace: ",
+            &claim.namespace,
+            "\nspec:\n  accessModes: [ReadWriteOnce]\n  resources:\n    requests:\n      storage: 1Gi\n",
+        ]
+        .concat();
+        out.cure(Cure::MakeClaim, &claim.name, "", &[manifest]);
+    }
+}
+
+/// What would give the Pod a node: where one thing alone is against it, its opposite. What harms nobody comes first.
+fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
+    let alone: Vec<(&Str, &Refuses)> =
+        nodes.iter().filter_map(|(node, refuses)| if let [one] = &refuses[..] { Some((node, one)) } else { None }).collect();
+    let mut crowded = nodes.is_empty();
+    for (node, one) in &alone {
+        match one {
+            Refuses::Cordoned => {
+                let free = [&amount("cpu", sim.free_on(node).cpu), " cpu"].concat();
+                out.cure(Cure::Uncordon, node, &free, &[["kubectl uncordon ", node].concat()]);
+            }
+            Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => {
+                out.cure(Cure::NodeUp, node, "", &[["fault node-up ", node].concat()]);
+            }
+            Refuses::Taint { key, effect, .. } => {
+                let untaint = ["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat();
+                out.cure(Cure::Untaint, node, key, &[untaint]);
+            }
+            Refuses::Label { key, want, .. } => {
+                let pair = [key.as_str(), "=", want].concat();
+                out.cure(Cure::LabelNode, node, &pair, &[["kubectl label node ", node, " ", &pair, " --overwrite"].concat()]);
+            }
+            Refuses::Short { asks, all, .. } => crowded |= asks <= all,
+            Refuses::Kept | Refuses::Elsewhere | Refuses::Affinity | Refuses::Alone { .. } | Refuses::NoDomain { .. } => {}
+            _ => crowded = true,
+        }
+    }
+    if crowded {
+        let name = free_name(sim, Kind::Node, "", "node");
+        out.cure(Cure::AddNode, &name, "", &[["fault add-node ", &name].concat()]);
+    }
+    let harmless = out.remedies.len();
+    // A few nodes are enough: these cost somebody something, and finding them costs time.
+    for (node, one) in alone.iter().take(3) {
+        match one {
+            Refuses::Port { by, .. } | Refuses::Apart { from: by, .. } => {
+                make_room(sim, &ObjectRef::new(Kind::Pod, &object.meta.namespace, by), "", out);
+            }
+            Refuses::Short { what, asks, free, all } => {
+                if out.remedies.len() == harmless {
+                    lower(sim, object, what, *asks, nodes, out);
+                }
+                if asks <= all {
+                    room_for(sim, node, what, asks - free, out);
+                }
+            }
+            Refuses::Pods { .. } => room_for(sim, node, "", 0, out),
+            _ => {}
+        }
+    }
+}
+
+/// A Pod goes for good: by its owner's size, or itself.
+fn make_room(sim: &Sim, key: &ObjectRef, uses: &str, out: &mut Diagnosis) {
+    let Some(other) = sim.get(key) else { return };
+    let owner = owners(sim, key).pop().and_then(|owner| sim.get(&owner).cloned());
+    let Some(owner) = owner else {
+        return out.cure(Cure::MakeRoom, &key.name, uses, &[line("delete", key, " --wait=false")]);
+    };
+    if other.meta.uid == owner.meta.uid {
+        return;
+    }
+    if let Some(replicas) = crate::app::facts::handles(&owner).0.filter(|replicas| *replicas > 0) {
+        let to = [" --replicas=", &(replicas - 1).to_string()].concat();
+        out.cure(Cure::ScaleDown, &owner.meta.name, uses, &[line("scale", &owner.key(), &to)]);
+    }
+}
+
+/// The Pod of a node that would leave room enough, the smallest that does.
+fn room_for(sim: &Sim, node: &str, what: &'static str, short: i64, out: &mut Diagnosis) {
+    let asks = |pod: &Pod| if what == "memory" { pod.spec.requests.memory } else { pod.spec.requests.cpu };
+    let on_node = sim.pods_on(node).filter(|object| object.pod().is_some_and(|pod| asks(pod) >= short));
+    let Some(other) = on_node.min_by_key(|object| object.pod().map_or(0, asks)) else { return };
+    let uses = if what.is_empty() { "a place".into() } else { [&amount(what, other.pod().map_or(0, asks)), " ", what].concat() };
+    make_room(sim, &other.key(), &uses, out);
+}
+
+/// Requests that would fit the roomiest node that has nothing else against the Pod.
+fn lower(sim: &Sim, object: &Rc<Object>, what: &'static str, asks: i64, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
+    let most = nodes.iter().filter_map(|(_, refuses)| match &refuses[..] {
+        [Refuses::Short { what: other, free, .. }] if *other == what => Some(*free),
+        _ => None,
+    });
+    let Some(most) = most.max().filter(|most| *most > 0) else { return };
+    let Some(top) = owners(sim, &object.key()).pop() else { return };
+    let Some(container) = object.pod().and_then(|pod| pod.spec.containers.iter().find(|c| c.resources.requests.contains_key(what))) else {
+        return;
+    };
+    if top.kind == Kind::Job {
+        return;
+    }
+    // Other containers keep what they ask for.
+    let own = container
+        .resources
+        .requests
+        .get(what)
+        .map_or(0, |value| if what == "cpu" { crate::api::quantity::milli_of(value) } else { crate::api::quantity::units_of(value) });
+    let to = most - (asks - own);
+    if to <= 0 {
+        return;
+    }
+    let value = if what == "cpu" { [&to.to_string(), "m"].concat() } else { to.to_string() };
+    let rest = [" -c ", &container.name, " --requests=", what, "=", &value].concat();
+    let more = [&amount(what, to), " ", what].concat();
+    out.cure(Cure::SetRequests, &top.name, &more, &[line("set resources", &top, &rest)]);
+}
