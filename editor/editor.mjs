@@ -6,8 +6,8 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirro
 import { yaml } from '@codemirror/lang-yaml';
 import { HighlightStyle, codeFolding, foldGutter, foldKeymap, indentOnInput, indentUnit, syntaxHighlighting, syntaxTree } from '@codemirror/language';
 import { setDiagnostics } from '@codemirror/lint';
-import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { EditorState, Prec, RangeSet, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
+import { closeSearchPanel, highlightSelectionMatches, openSearchPanel, search, searchKeymap, searchPanelOpen } from '@codemirror/search';
+import { Compartment, EditorState, Prec, RangeSet, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, EditorView, GutterMarker, ViewPlugin, WidgetType, gutterLineClass, hoverTooltip, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
@@ -238,6 +238,11 @@ function mount(host, on) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
   let quiet = false;
   const shown = blocks(on);
+  const language = new Compartment();
+  const spoken = () => [
+    EditorState.phrases.of(Object.fromEntries(PHRASES.map((english) => [english, say(english)]))),
+    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': say(on.label), spellcheck: 'false', autocapitalize: 'off' }),
+  ];
   const view = new EditorView({
     root,
     parent: root,
@@ -249,8 +254,7 @@ function mount(host, on) {
         yaml(), syntaxHighlighting(colours), Prec.highest(scalars), theme, search({ top: true }), highlightSelectionMatches(), shown,
         autocompletion({ override: [complete(on)], icons: false }), about(on),
         keymap.of([...completionKeymap, ...searchKeymap, ...foldKeymap, ...historyKeymap, { key: 'Enter', run: enter }, ...defaultKeymap, indentWithTab]),
-        EditorState.phrases.of(Object.fromEntries(PHRASES.map((english) => [english, say(english)]))),
-        EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': say(on.label), spellcheck: 'false', autocapitalize: 'off' }),
+        language.of(spoken()),
         EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) on.edit(update.state.doc.toString());
@@ -263,6 +267,18 @@ function mount(host, on) {
   // The page's own keys rest while one types.
   const keys = (event) => { if (event.key !== 'F6') event.stopPropagation(); };
   host.addEventListener('keydown', keys);
+  // Another language: a panel's words are those of its opening, so it is opened anew.
+  const speaks = () => {
+    const panel = searchPanelOpen(view.state);
+    const focus = root.activeElement;
+    view.dispatch({ effects: language.reconfigure(spoken()) });
+    if (!panel) return;
+    closeSearchPanel(view);
+    openSearchPanel(view);
+    if (focus) root.querySelector(`[name="${focus.getAttribute('name')}"]`)?.focus();
+    else root.activeElement?.blur();
+  };
+  window.addEventListener('loopscope-language', speaks);
   return {
     set(text) {
       if (text === view.state.doc.toString()) return;
@@ -282,6 +298,7 @@ function mount(host, on) {
     offer: () => startCompletion(view),
     destroy() {
       host.removeEventListener('keydown', keys);
+      window.removeEventListener('loopscope-language', speaks);
       view.destroy();
     },
   };

@@ -168,6 +168,8 @@
     document.documentElement.lang = yes ? 'zh-CN' : 'en';
     if (yes === on) return;
     on = yes;
+    // What speaks for itself: the code editor in its shadow root.
+    window.dispatchEvent(new Event('loopscope-language'));
     if (yes) {
       tree(document.body);
       observer.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: NAMES });

@@ -132,13 +132,14 @@ pub fn wants_chinese() -> bool {
     said.is_some_and(|language| language.to_ascii_lowercase().starts_with("zh"))
 }
 
-/// Switches the page's words to Chinese, or back. The words are loaded when they are wanted first.
-pub fn speak(chinese: bool) {
+/// Switches the page's words to Chinese, or back. The words are loaded when they are wanted first; `then` runs when they are there.
+pub fn speak(chinese: bool, then: Callback<bool>) {
     let switch = move || {
         let switch = js_sys::Reflect::get(&window(), &"loopscopeChinese".into()).ok();
         if let Some(switch) = switch.as_ref().and_then(|switch| switch.dyn_ref::<js_sys::Function>()) {
             let _ = switch.call1(&JsValue::NULL, &chinese.into());
         }
+        then.emit(chinese);
     };
     let known = js_sys::Reflect::has(&window(), &"loopscopeChinese".into()).unwrap_or(false);
     if known {
@@ -146,6 +147,14 @@ pub fn speak(chinese: bool) {
     } else if chinese {
         fetch_script("zh.js", switch);
     }
+}
+
+/// A word in the language that is spoken: what is drawn on a canvas does not enter the document.
+#[inline(never)]
+pub fn say(english: &str) -> String {
+    let words = js_sys::Reflect::get(&window(), &"loopscopeWords".into()).ok();
+    let said = words.as_ref().and_then(|words| words.dyn_ref::<js_sys::Function>()?.call1(&JsValue::NULL, &english.into()).ok());
+    said.and_then(|said| said.as_string()).unwrap_or_else(|| english.into())
 }
 
 /// Saves the diagram that is shown, under a name, as `SVG` or `PNG`.

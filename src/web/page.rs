@@ -61,6 +61,8 @@ pub enum Msg {
     Theme,
     /// Chinese, or English.
     Speak(bool),
+    /// The page speaks it now.
+    Spoken(bool),
     /// Panels.
     Left(bool),
     /// Panels.
@@ -129,6 +131,8 @@ pub struct Page {
     caption: String,
     dark: bool,
     chinese: bool,
+    /// Whether it speaks Chinese already: its words come when they are wanted.
+    spoken: bool,
     /// Whether the language has been asked for.
     greeted: bool,
     embed: bool,
@@ -517,6 +521,7 @@ impl Component for Page {
         let size = dom::size();
         let mut page = Page {
             chinese: false,
+            spoken: false,
             greeted: false,
             state,
             picture,
@@ -605,7 +610,7 @@ impl Component for Page {
             Msg::Changed if !std::mem::replace(&mut self.greeted, true) => {
                 self.chinese = dom::wants_chinese();
                 if self.chinese {
-                    dom::speak(true);
+                    dom::speak(true, ctx.link().callback(Msg::Spoken));
                 }
             }
             Msg::Changed => {}
@@ -640,9 +645,10 @@ impl Component for Page {
             }
             Msg::Speak(chinese) => {
                 self.chinese = chinese;
-                dom::speak(chinese);
+                dom::speak(chinese, ctx.link().callback(Msg::Spoken));
                 dom::keep("loopscope.lang", if chinese { "zh" } else { "en" });
             }
+            Msg::Spoken(chinese) => self.spoken = chinese,
             Msg::Left(open) => self.left = open,
             Msg::Right(open) => self.right = open,
             Msg::Console(open) => self.console = open,
@@ -750,7 +756,7 @@ impl Page {
                 if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label="Timeline">
                     <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={Self::on(ctx)} on_tool={link.callback(|tool| Msg::Tool(Some(tool)))} />
-                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
                     if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }

@@ -94,6 +94,9 @@ pub struct LanesProps {
     pub flags: Vec<(u64, &'static str)>,
     /// Dark or light: the canvas is painted anew.
     pub dark: bool,
+    /// Whether the lanes' names are Chinese.
+    #[prop_or_default]
+    pub chinese: bool,
     /// One bar without lanes (embed, phone).
     #[prop_or_default]
     pub slim: bool,
@@ -245,7 +248,12 @@ impl Paint<'_> {
         c.set_fill_style_str(&self.token("--text-3"));
         for lane in shown {
             c.set_global_alpha(if other(lane) { 0.45 } else { 1.0 });
-            let _ = c.fill_text(LANES[usize::from(lane)], left - 16.0, row(lane) + 6.5);
+            let name = LANES[usize::from(lane)];
+            if self.props.chinese {
+                let _ = c.fill_text(&dom::say(name), left - 16.0, row(lane) + 6.5);
+            } else {
+                let _ = c.fill_text(name, left - 16.0, row(lane) + 6.5);
+            }
         }
         c.set_global_alpha(1.0);
         self.ticks(left);
