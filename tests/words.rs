@@ -168,8 +168,8 @@ fn every_word_of_the_page_is_in_the_table() {
     let word = Regex::new(r#"(?:\{ |(?:aria-label|title|placeholder)=)"((?:[^"\\]|\\.)*)"(?: \}|[ />])"#).unwrap();
     let choice = Regex::new(r#"\{ ?if [^{}"]+ \{ "([^"]+)"(?:\.to_string\(\))? \} else \{ "([^"]+)""#).unwrap();
     let mut all = BTreeSet::new();
-    for entry in fs::read_dir(root().join("web")).unwrap() {
-        let path = entry.unwrap().path();
+    let files = ["web", "web/page"].into_iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    for path in files.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
         let text = source(&path);
         for found in word.captures_iter(&text) {
             all.insert(holes(&found[1]));
@@ -178,7 +178,7 @@ fn every_word_of_the_page_is_in_the_table() {
             all.extend([holes(&found[1]), holes(&found[2])]);
         }
     }
-    let page = source(&root().join("web/page.rs"));
+    let page = source(&root().join("web/page/dialogs.rs"));
     let keys = Regex::new(r#"\("[^"]*", "([A-Z][^"]+)"\)"#).unwrap();
     all.extend(keys.captures_iter(&page).map(|found| found[1].to_string()));
     assert!(all.contains("Branch from here") && all.contains("Walk the objects"), "{all:?}");

@@ -1,6 +1,7 @@
 //! The only place that names yew, web-sys, gloo: components, diagrams, the window's interface.
 
 mod cells;
+mod budget;
 mod console;
 mod dom;
 mod editor;

@@ -1,0 +1,119 @@
+//! The page's keys.
+
+use super::{Msg, Over, Page};
+use crate::app::state::View;
+use crate::app::{Msg as Do, speed};
+use crate::web::tools::Tool;
+use crate::web::{console, dom};
+use wasm_bindgen::JsCast;
+use web_sys::{Element, KeyboardEvent};
+use yew::prelude::*;
+
+impl Page {
+    #[inline(never)]
+    pub(super) fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
+        let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
+        let tag = target.as_ref().map(|target| target.tag_name()).unwrap_or_default();
+        if event.key() == "F6" {
+            event.prevent_default();
+            landmarks(event.shift_key());
+            return false;
+        }
+        if event.ctrl_key()
+            || event.meta_key()
+            || event.alt_key()
+            || matches!(tag.as_str(), "TEXTAREA" | "SELECT")
+            || tag == "INPUT" && target.as_ref().and_then(|target| target.get_attribute("type")).as_deref() != Some("range")
+        {
+            return false;
+        }
+        let button = tag == "BUTTON"
+            || tag == "A"
+            || target.as_ref().is_some_and(|target| target.get_attribute("role").as_deref() == Some("button"));
+        let now = self.state.borrow().speed;
+        let many = if event.shift_key() { 10 } else { 1 };
+        let all: Vec<Do> = match event.key().as_str() {
+            " " if !button => vec![Do::Toggle],
+            "ArrowRight" => vec![Do::Step; many],
+            "ArrowLeft" => vec![Do::StepBack; many],
+            "." => vec![Do::Seconds(1)],
+            "," => vec![Do::Seconds(-1)],
+            "[" => vec![Do::Jump(false)],
+            "]" => vec![Do::Jump(true)],
+            "<" => vec![Do::Speed(speed::next(now, false))],
+            ">" => vec![Do::Speed(speed::next(now, true))],
+            "a" => vec![Do::Mark(false)],
+            "b" => vec![Do::Mark(true)],
+            "Home" => vec![Do::Seek(0)],
+            "End" => vec![Do::Live],
+            key @ ("1" | "2" | "3" | "4" | "5" | "6") => vec![Do::View(View::ALL[key.parse::<usize>().unwrap_or(1) - 1])],
+            "`" | "/" => {
+                event.prevent_default();
+                self.console = true;
+                if self.narrow() {
+                    self.over = Over::Console;
+                }
+                self.refresh();
+                console::focus();
+                return true;
+            }
+            "?" => {
+                self.over = Over::Keys;
+                return true;
+            }
+            "f" => {
+                if let Some(root) = dom::document().document_element() {
+                    if dom::document().fullscreen_element().is_some() {
+                        dom::document().exit_fullscreen();
+                    } else {
+                        let _ = root.request_fullscreen();
+                    }
+                }
+                return false;
+            }
+            "Escape" => {
+                if self.over != Over::Nothing {
+                    self.over = Over::Nothing;
+                    return true;
+                }
+                if self.tool.take().is_some() || std::mem::take(&mut self.console) {
+                    return true;
+                }
+                vec![Do::Select(None)]
+            }
+            _ => return false,
+        };
+        event.prevent_default();
+        for msg in all {
+            if matches!(msg, Do::Mark(_)) && self.tool.is_none() && !self.narrow() {
+                self.tool = Some(Tool::Compare);
+            }
+            ctx.link().send_message(Msg::Do(msg));
+        }
+        false
+    }
+}
+
+/// Moves the focus to the next landmark.
+#[inline(never)]
+fn landmarks(back: bool) {
+    const ALL: [&str; 5] =
+        ["#manifest textarea, #manifest .rich .host", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
+    let document = dom::document();
+    let find = |selector: &str| document.query_selector(selector).ok().flatten();
+    let active = document.active_element();
+    let at = ALL.iter().position(|selector| {
+        let panel = find(selector).and_then(|element| element.closest("section, aside, main").ok().flatten());
+        panel.is_some_and(|panel| panel.contains(active.as_deref()))
+    });
+    for step in 1..=ALL.len() {
+        let next = match (at, back) {
+            (Some(at), false) => (at + step) % ALL.len(),
+            (Some(at), true) => (at + ALL.len() * 2 - step) % ALL.len(),
+            (None, _) => step - 1,
+        };
+        if let Some(element) = find(ALL[next]) {
+            return dom::focus(&element);
+        }
+    }
+}

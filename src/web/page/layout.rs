@@ -1,0 +1,178 @@
+//! How the panels lie: the full page, a phone, an embed.
+
+use super::{Msg, Over, Page};
+use crate::app::card::Card;
+use crate::app::format::clock;
+use crate::app::state::{Picture, View};
+use crate::app::words;
+use crate::app::{Msg as Do, permalink, speed};
+use crate::web::budget::Strip;
+use crate::web::dom::{self, icon};
+use crate::web::stage::Stage;
+use crate::web::timeline::{Lanes, Transport};
+use crate::web::topbar::{logo, tabs};
+use std::rc::Rc;
+use yew::prelude::*;
+
+impl Page {
+    pub(super) fn full(&self, ctx: &Context<Self>) -> Html {
+        let link = ctx.link();
+        let floats = self.size.0 < 1280.0;
+        let class = classes!(
+            "app",
+            (!self.left).then_some("l0"),
+            (!self.right || floats).then_some("r0"),
+            (floats && self.right).then_some("float-right"),
+            self.console.then_some("open-console")
+        );
+        let state = self.state.borrow();
+        let rail = |side: &'static str, words: &'static str, name: &'static str, open: Callback<MouseEvent>| {
+            html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={format!("Show the {}", words.to_ascii_lowercase())} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ words }</span></div> }
+        };
+        html! {
+            <div class={class}>
+                { self.topbar(ctx) }
+                if self.left { { self.editor(ctx) } } else { { rail("left", "Manifest", "i-panel-l", link.callback(|_| Msg::Left(true))) } }
+                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
+                if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
+                <section class="timeline" aria-label="Timeline">
+                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={Self::on(ctx)} on_tool={link.callback(|tool| Msg::Tool(Some(tool)))} />
+                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                    if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
+                </section>
+                { self.console(ctx) }
+            </div>
+        }
+    }
+
+    /// The diagram, or the same diagram of two branches.
+    pub(super) fn stages(&self, ctx: &Context<Self>) -> Html {
+        match &self.beside {
+            Some(picture) => self.both(ctx, picture),
+            None => self.stage(ctx),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn both(&self, ctx: &Context<Self>, picture: &Rc<Picture>) -> Html {
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let Some(other) = &state.beside else { return self.stage(ctx) };
+        let head = |number: u32, picture: &Picture| {
+            html! { <h2>{ format!("Branch {number}") }if let Some((words, class, glyph)) = &picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }</h2> }
+        };
+        html! {
+            <div class="sides">
+                <section class="side" aria-label="This branch">{ head(state.run.branches().0, &self.picture) }{ self.stage(ctx) }</section>
+                <section class="side" aria-label="The other branch">{ head(other.run.branches().0, picture) }
+                    <Stage
+                        id="stage-beside"
+                        scene={picture.scene.clone()}
+                        selected={other.object().map(|object| object.meta.uid.to_string())}
+                        scope={format!("{}/{}", other.view.word(), other.run.turns)}
+                        animate={state.speed <= 100.0}
+                        embed={false}
+                        empty={html! { <p>{ "Nothing here on this branch." }</p> }}
+                        as_list={self.as_list}
+                dark={self.dark}
+                        on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
+                        on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
+                        on_why={link.callback(Msg::Why)}
+                        card={None::<Rc<Card>>}
+                        on_hover={Callback::noop()}
+                        on_export={Callback::noop()}
+                        on_size={link.callback(|(width, height)| Msg::Other(Do::Stage(width, height)))}
+                    />
+                </section>
+            </div>
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn embedded(&self, ctx: &Context<Self>) -> Html {
+        let full = format!("{}{}", dom::address(), permalink::encode(&self.state.borrow().link()));
+        html! {
+            <div class="embed"><main class="stagebox">{ self.stage(ctx) }</main>
+                <div class="cap">
+                    if let Some((words, class, glyph)) = &self.picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
+                    <span class="mid ell grow">{ &self.caption }</span>
+                    <a href={full} target="_blank" rel="noopener">{ "Open full" }{ icon("i-external", 14) }</a>
+                </div>
+                { self.bar(ctx) }
+            </div>
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn phone(&self, ctx: &Context<Self>) -> Html {
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let sheet = match (&state.selected, self.chain.first()) {
+            (Some(key), Some(first)) => html! {
+                <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p class="ell">{ words::plain(&first.effect) }</p><p class="dim ell">{ if first.short.is_empty() { first.actor.clone() } else { first.short.clone() } }</p></div>
+                    <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ "Why" }{ icon("i-up", 14) }</button></div>
+            },
+            _ => {
+                html! { <div class="row sh"><div class="grow"><p class="ell">{ self.picture.pill.as_ref().map(|pill| pill.0.clone()).unwrap_or_default() }</p><p class="dim ell">{ &self.caption }</p></div></div> }
+            }
+        };
+        let over = match self.over {
+            Over::Manifest => html! { <div class="fullscreen">{ self.editor(ctx) }</div> },
+            Over::Inspector => html! { <div class="fullscreen">{ self.inspector(ctx) }</div> },
+            Over::Console => html! { <div class="fullscreen">{ self.console(ctx) }</div> },
+            _ => Html::default(),
+        };
+        html! {
+            <div class="mob">
+                { self.topbar(ctx) }
+                <main class="stagebox">{ self.stages(ctx) }{ self.past(ctx) }</main>
+                <section class="sheet" aria-label="Selection"><i class="grab" />{ sheet }</section>
+                { self.bar(ctx) }
+                { tabs(state.view, &link.callback(|view| Msg::Do(Do::View(view))), 20, "mobtabs") }
+                { over }
+            </div>
+        }
+    }
+
+    pub(super) fn bar(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        let link = ctx.link();
+        let next = if state.speed >= 10.0 { 0.5 } else { speed::next(state.speed, true) };
+        html! {
+            <div class="pb" role="group" aria-label="Playback">
+                <button type="button" class="play" id="play" aria-label={if state.playing { "Pause" } else { "Play" }} onclick={link.callback(|_| Msg::Do(Do::Toggle))}>{ icon(if state.playing { "i-pause" } else { "i-play" }, 18) }</button>
+                <button type="button" class="t" id="step" aria-label="One reconcile on" onclick={link.callback(|_| Msg::Do(Do::Step))}>{ icon("i-step", 18) }</button>
+                <b class="mono" id="clock">{ clock(state.run.now()) }</b>
+                <Lanes slim=true marks={self.marks.clone()} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                <button type="button" class="btn sm ghost mono spd" aria-label={format!("Speed {}", speed::label(state.speed))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.speed) }</button>
+                if self.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
+            </div>
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn past(&self, ctx: &Context<Self>) -> Html {
+        if let Some(stop) = &self.state.borrow().stopped {
+            return html! {
+                <div class="past stop" role="status"><span>{ icon("i-pause", 14) }<b>{ &stop.text }</b><span class="ell">{ &stop.words }</span></span>
+                    <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(Do::Play))}>{ "Go on" }</button>
+                </div>
+            };
+        }
+        if !self.state.borrow().run.in_past() || self.embed {
+            return Html::default();
+        }
+        let link = ctx.link();
+        html! {
+            <div class="past" role="status" title="What is applied or changed here forks the history; the former future is kept"><span>{ "You are viewing the past" }</span>
+                <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Do(Do::Branch))}>{ icon("i-branch", 14) }{ "Branch from here" }</button>
+                <button type="button" class="btn sm primary" onclick={link.callback(|_| Msg::Do(Do::Live))}>{ "Back to live" }</button>
+            </div>
+        }
+    }
+
+    pub(super) fn budget(&self) -> Html {
+        let Some(budget) = self.picture.budget.as_ref().filter(|_| self.beside.is_none()) else { return Html::default() };
+        html! { <Strip budget={budget.clone()} /> }
+    }
+}

@@ -1,0 +1,610 @@
+//! The page: owns the state, lets the clock run in slices, and lays the panels out.
+//!
+//! The engine never blocks the page: a timer gives it slices of at most a few milliseconds, and what changed is
+//! drawn at most once in an animation frame.
+
+mod dialogs;
+mod keys;
+mod layout;
+mod parts;
+
+use super::dom::{self, icon};
+use super::tools::Tool;
+use super::{SHOWN, STOPPED, window};
+use crate::api::{Body, Kind, Object, ObjectRef, Time};
+use crate::app::card::{self, Card};
+use crate::app::diagnose::Diagnosis;
+use crate::app::format::clock;
+use crate::app::state::{Picture, Tab, View};
+use crate::app::words::{self, Reason};
+use crate::app::{Msg as Do, State, permalink};
+use crate::engine::{Entry, Op};
+use crate::scene::marks::Mark;
+use gloo_timers::callback::{Interval, Timeout};
+use std::cell::RefCell;
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use web_sys::{Event, KeyboardEvent};
+use yew::prelude::*;
+
+/// Milliseconds the engine may take at a time.
+const SLICE: f64 = 6.0;
+/// Tasks between two looks at the clock.
+const GRAIN: usize = 16;
+/// Milliseconds between two looks at what an object waits for, while the clock runs.
+const DIAGNOSIS: f64 = 300.0;
+/// Milliseconds after the last key until a text is tried.
+const TYPING: u32 = 350;
+/// Milliseconds between two things said aloud: what fails or settles, and what else happens.
+const NEWS: f64 = 2_000.0;
+const TALK: f64 = 5_000.0;
+/// Without an animation frame for so long, the page is not seen, and rests.
+const UNSEEN: f64 = 400.0;
+
+/// What happens to the page.
+pub enum Msg {
+    /// Something for the state.
+    Do(Do),
+    /// The state was changed from outside.
+    Changed,
+    /// The timer.
+    Tick,
+    /// An animation frame.
+    Frame,
+    /// A key anywhere.
+    Key(KeyboardEvent),
+    /// The window has another size.
+    Resized,
+    /// The other theme.
+    Theme,
+    /// Chinese, or English.
+    Speak(bool),
+    /// The page speaks it now.
+    Spoken(bool),
+    /// Panels.
+    Left(bool),
+    /// Panels.
+    Right(bool),
+    /// Panels.
+    Console(bool),
+    /// Copy a link.
+    Share,
+    /// The message on Share is over.
+    Shared,
+    /// What lies over the page.
+    Over(Over),
+    /// Open or close a panel of the timeline.
+    Tool(Option<Tool>),
+    /// What happens on the stage of the branch beside.
+    Other(Do),
+    /// Objects as a list.
+    List,
+    /// Why this object?
+    Why(ObjectRef),
+    /// A button of the inspector: a kubectl line, or a fault.
+    Act(String),
+    /// What the button said has been read.
+    Read,
+    /// The pointer or the focus rests on an object.
+    Hover(Option<ObjectRef>),
+    /// Save the picture, as SVG or PNG.
+    Export(&'static str),
+    /// Keep the link.
+    Save,
+    /// A fragment of another link was entered.
+    Hash,
+}
+
+/// What lies over the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Over {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The snippet for other pages.
+    Embed,
+    /// The keys.
+    Keys,
+    /// Small windows: the manifest.
+    Manifest,
+    /// Small windows: the inspector.
+    Inspector,
+    /// Small windows: the console.
+    Console,
+}
+
+/// The page.
+pub struct Page {
+    state: Rc<RefCell<State>>,
+    picture: Rc<Picture>,
+    marks: Rc<Vec<Mark>>,
+    chain: Rc<Vec<Reason>>,
+    led: Rc<Vec<Reason>>,
+    chain_of: Option<(Option<ObjectRef>, usize, u64)>,
+    found: Rc<Vec<Diagnosis>>,
+    helps: Rc<Vec<bool>>,
+    causes: Rc<Vec<(u64, u8)>>,
+    events: Rc<Vec<Rc<Object>>>,
+    words: Rc<Vec<String>>,
+    caption: String,
+    dark: bool,
+    chinese: bool,
+    /// Whether it speaks Chinese already: its words come when they are wanted.
+    spoken: bool,
+    /// Whether the language has been asked for.
+    greeted: bool,
+    embed: bool,
+    left: bool,
+    right: bool,
+    console: bool,
+    over: Over,
+    tool: Option<Tool>,
+    beside: Option<Rc<Picture>>,
+    as_list: bool,
+    hover: Option<ObjectRef>,
+    card: Option<Rc<Card>>,
+    card_of: (usize, u64),
+    copied: Option<Timeout>,
+    said: Option<Timeout>,
+    saving: Option<Timeout>,
+    trying: Option<Timeout>,
+    saved: (Rc<str>, View),
+    error: Option<String>,
+    size: (f64, f64),
+    last: f64,
+    carry: f64,
+    drawn: f64,
+    asked: Option<f64>,
+    asked_at: f64,
+    spoke: f64,
+    frame: Closure<dyn FnMut()>,
+    _timer: Interval,
+    _listeners: Vec<Closure<dyn FnMut(Event)>>,
+}
+
+impl Page {
+    /// Lets the clock run for the time that has passed, in slices.
+    #[inline(never)]
+    fn tick(&mut self) -> bool {
+        let now = dom::now();
+        let passed = (now - self.last).clamp(0.0, 100.0);
+        self.last = now;
+        let mut state = self.state.borrow_mut();
+        if state.tries() {
+            while state.tries() && dom::now() - now < SLICE {
+                state.try_on();
+            }
+            return !state.tries();
+        }
+        if state.settling {
+            while state.settling && dom::now() - now < SLICE {
+                state.settle(GRAIN);
+            }
+            state.follow(GRAIN);
+            state.poll();
+            return true;
+        }
+        if !state.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
+            // The branch beside may still be on its way to the instant shown.
+            let mut went = false;
+            while state.beside.is_some() && dom::now() - now < SLICE {
+                let there = state.follow(GRAIN);
+                went |= !there;
+                if there {
+                    break;
+                }
+            }
+            return went;
+        }
+        let wanted = passed * 1000.0 * state.speed + self.carry;
+        let to = Time(state.run.sim().now().0 + wanted as u64);
+        self.carry = wanted.fract();
+        while !state.advance(to, GRAIN) {
+            if dom::now() - now > SLICE {
+                break;
+            }
+        }
+        while !state.follow(GRAIN) && dom::now() - now < 2.0 * SLICE {}
+        if window::is_whole() && now - self.spoke > NEWS && state.speak(now - self.spoke > TALK) {
+            self.spoke = now;
+        }
+        state.poll();
+        true
+    }
+
+    /// Asks for a frame, unless one is asked for already. Above 100x, at most ten a second.
+    fn draw(&mut self) {
+        let now = dom::now();
+        let fast = self.state.borrow().speed > 100.0 && self.state.borrow().playing;
+        if self.asked.is_none() && (!fast || now - self.drawn > 100.0) {
+            self.asked = Some(now);
+            dom::frame(&self.frame);
+        }
+    }
+
+    /// Reads what is shown out of the state.
+    fn refresh(&mut self) {
+        let mut state = self.state.borrow_mut();
+        SHOWN.set(state.run.now());
+        self.picture = state.picture();
+        state.follow(GRAIN);
+        self.beside = state.beside.as_mut().map(|other| other.picture());
+        self.marks = state.marks();
+        let playing = state.playing;
+        drop(state);
+        if window::is_whole() {
+            self.explain();
+            self.describe();
+            if !playing {
+                self.diagnose();
+            }
+        }
+        if self.console {
+            self.complete();
+        }
+    }
+
+    /// What the card says of the object that the pointer or the focus rests on.
+    #[inline(never)]
+    fn describe(&mut self) {
+        let Some(key) = &self.hover else { return };
+        let state = self.state.borrow();
+        let at = (state.run.happened(), state.run.turns);
+        if self.card.is_none() || self.card_of != at {
+            let card = card::read(&state.run, key);
+            if self.card.as_deref() != card.as_ref() {
+                self.card = card.map(Rc::new);
+            }
+            self.card_of = at;
+        }
+    }
+
+    /// Why what is selected is as it is.
+    #[inline(never)]
+    fn explain(&mut self) {
+        let state = self.state.borrow();
+        let happened = state.run.happened();
+        let of = (state.selected.clone(), happened, state.run.turns);
+        if self.chain_of.as_ref() == Some(&of) {
+            return;
+        }
+        let history = &state.run.journal()[..happened.min(state.run.journal().len())];
+        self.chain = Rc::new(state.selected.as_ref().map(|key| words::chain(history, key)).unwrap_or_default());
+        self.led = Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
+        let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
+        self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
+        let read = self.chain_of.take().filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened).map(|old| old.1);
+        events(&mut self.events, &state, read);
+        self.caption = words::narrate(history);
+        self.chain_of = Some(of);
+    }
+
+    /// What the console completes: kinds, and names of objects.
+    #[inline(never)]
+    fn complete(&mut self) {
+        let state = self.state.borrow();
+        let kinds = || crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string());
+        if state.run.version().1.is_multiple_of(16) || self.words.len() <= crate::api::kind::ALL.len() {
+            let objects = state.run.objects().into_iter().filter(|object| object.kind.info().animated);
+            self.words = Rc::new(kinds().chain(objects.map(|object| object.meta.name.to_string())).collect());
+        }
+    }
+
+    /// Looks up what the selected object waits for. While the clock runs this is a task of its own, a few times a second.
+    fn diagnose(&mut self) {
+        let state = self.state.borrow();
+        let asked = state.tab == Tab::Why && (self.right || self.over == Over::Inspector);
+        let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
+        // An equal answer keeps its pointer, so that its component need not look.
+        if *self.found != found {
+            self.found = Rc::new(found);
+        }
+        self.helps = helps;
+        self.asked_at = dom::now();
+    }
+
+    /// Keeps the address in step with the edits, half a second after the last.
+    fn save(&mut self, ctx: &Context<Self>) {
+        let state = self.state.borrow();
+        if self.saved != (state.text.clone(), state.view) && !self.embed {
+            self.saved = (state.text.clone(), state.view);
+            let link = ctx.link().clone();
+            self.saving = Some(Timeout::new(500, move || link.send_message(Msg::Save)));
+        }
+    }
+
+    fn narrow(&self) -> bool {
+        self.size.0 < 768.0 && !self.embed
+    }
+}
+
+/// The Events about what is selected, or what has been written of them since an entry: there may be tens of thousands about others.
+#[inline(never)]
+fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) {
+    let Some(key) = &state.selected else {
+        *found = Rc::default();
+        return;
+    };
+    let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.is(key));
+    match since {
+        Some(since) => {
+            let written = state.run.journal()[since..state.run.happened()].iter().filter_map(Entry::write);
+            for (op, object) in written.filter(|(_, object)| about(object)) {
+                let found = Rc::make_mut(found);
+                found.retain(|old| old.meta.uid != object.meta.uid);
+                if op != Op::Deleted {
+                    found.push(object.clone());
+                }
+            }
+        }
+        None => {
+            let mut all: Vec<Rc<Object>> = state.run.sim().list(Kind::Event).filter(about).cloned().collect();
+            crate::order::sort_by_key(&mut all, |object| object.meta.resource_version);
+            *found = Rc::new(all);
+        }
+    }
+}
+
+impl Component for Page {
+    type Message = Msg;
+    type Properties = ();
+
+    fn create(ctx: &Context<Self>) -> Self {
+        let link = permalink::decode(&dom::fragment());
+        let error = link.as_ref().err().cloned();
+        let mut state = State::from_link(link.ok().flatten().as_ref());
+        let embed = dom::query("embed").is_some();
+        if let Some(view) = dom::query("view").as_deref().and_then(View::from_word) {
+            state.view = view;
+        }
+        if let Some(speed) = dom::query("speed").and_then(|speed| speed.parse().ok()) {
+            state.update(Do::Speed(speed));
+        }
+        if embed {
+            state.selected = None;
+            state.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
+        }
+        let picture = state.picture();
+        let saved = (state.text.clone(), state.view);
+        let state = Rc::new(RefCell::new(state));
+
+        let to = ctx.link().clone();
+        let frame = Closure::new(move || to.send_message(Msg::Frame));
+        let to = ctx.link().clone();
+        let timer = Interval::new(16, move || {
+            if !STOPPED.get() {
+                to.send_message(Msg::Tick);
+            }
+        });
+        let mut listeners: Vec<Closure<dyn FnMut(Event)>> = Vec::new();
+        let mut listen = |target: &web_sys::EventTarget, name: &str, then: Box<dyn FnMut(Event)>| {
+            let closure = Closure::wrap(then);
+            let _ = target.add_event_listener_with_callback(name, closure.as_ref().unchecked_ref());
+            listeners.push(closure);
+        };
+        let to = ctx.link().clone();
+        listen(
+            &dom::document(),
+            "keydown",
+            Box::new(move |event| {
+                if let Ok(event) = event.dyn_into::<KeyboardEvent>() {
+                    to.send_message(Msg::Key(event));
+                }
+            }),
+        );
+        let to = ctx.link().clone();
+        listen(&dom::window(), "resize", Box::new(move |_| to.send_message(Msg::Resized)));
+        let to = ctx.link().clone();
+        listen(&dom::window(), "hashchange", Box::new(move |_| to.send_message(Msg::Hash)));
+
+        let size = dom::size();
+        let mut page = Page {
+            chinese: false,
+            spoken: false,
+            greeted: false,
+            state,
+            picture,
+            marks: Rc::default(),
+            chain: Rc::default(),
+            led: Rc::default(),
+            chain_of: None,
+            found: Rc::default(),
+            helps: Rc::default(),
+            causes: Rc::default(),
+            events: Rc::default(),
+            words: Rc::default(),
+            caption: String::new(),
+            dark: dom::document().document_element().and_then(|root| root.get_attribute("data-theme")).as_deref() == Some("dark"),
+            embed,
+            left: size.0 >= 1024.0,
+            right: size.0 >= 1280.0,
+            console: false,
+            over: Over::Nothing,
+            tool: None,
+            beside: None,
+            as_list: false,
+            hover: None,
+            card: None,
+            card_of: (0, 0),
+            copied: None,
+            said: None,
+            saving: None,
+            trying: None,
+            saved,
+            error,
+            size,
+            last: dom::now(),
+            carry: 0.0,
+            drawn: 0.0,
+            asked: None,
+            asked_at: 0.0,
+            spoke: 0.0,
+            frame,
+            _timer: timer,
+            _listeners: listeners,
+        };
+        page.refresh();
+        page
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        match msg {
+            Msg::Tick => {
+                if window::is_whole() && dom::now() - self.asked_at > DIAGNOSIS && self.state.borrow().playing {
+                    self.diagnose();
+                } else if self.tick() {
+                    self.draw();
+                }
+                return false;
+            }
+            Msg::Frame => {
+                self.asked = None;
+                self.drawn = dom::now();
+            }
+            Msg::Do(msg) => {
+                let talk = matches!(msg, Do::Kubectl(_));
+                let chose = matches!(msg, Do::Select(Some(_)));
+                let heavy = matches!(msg, Do::Apply);
+                if matches!(msg, Do::Edit(_)) {
+                    let to = ctx.link().clone();
+                    self.trying = Some(Timeout::new(TYPING, move || to.send_message(Msg::Do(Do::Check))));
+                }
+                self.state.borrow_mut().update(msg);
+                if talk && self.size.1 >= 700.0 && !self.narrow() {
+                    self.console = true;
+                }
+                if chose && self.size.0 >= 768.0 && self.size.0 < 1280.0 {
+                    self.right = true;
+                }
+                if chose {
+                    self.diagnose();
+                }
+                if heavy {
+                    // What it changed is drawn in a task of its own.
+                    self.draw();
+                    return false;
+                }
+            }
+            // The first of these says that the whole module is there; the opening asks for no storage, which a sandbox refuses.
+            Msg::Changed if !std::mem::replace(&mut self.greeted, true) => {
+                self.chinese = dom::wants_chinese();
+                if self.chinese {
+                    dom::speak(true, ctx.link().callback(Msg::Spoken));
+                }
+            }
+            Msg::Changed => {}
+            Msg::Act(line) => {
+                let msg = match line.strip_prefix("fault ") {
+                    Some(fault) => Do::Fault(fault.into()),
+                    None => Do::Kubectl(line),
+                };
+                self.state.borrow_mut().update(msg);
+                let to = ctx.link().clone();
+                self.said = Some(Timeout::new(3000, move || to.send_message(Msg::Read)));
+            }
+            Msg::Read => self.said = None,
+            Msg::Key(event) => return self.key(ctx, &event),
+            Msg::Resized => {
+                let (before, after) = (self.size.0, dom::size());
+                if before >= 1024.0 && after.0 < 1024.0 {
+                    self.left = false;
+                }
+                if before >= 1280.0 && after.0 < 1280.0 {
+                    self.right = false;
+                }
+                if before < 1280.0 && after.0 >= 1280.0 {
+                    (self.left, self.right) = (true, true);
+                }
+                self.size = after;
+            }
+            Msg::Theme => {
+                self.dark = !self.dark;
+                dom::set_theme(self.dark);
+                dom::keep("loopscope.theme", if self.dark { "dark" } else { "light" });
+            }
+            Msg::Speak(chinese) => {
+                self.chinese = chinese;
+                dom::speak(chinese, ctx.link().callback(Msg::Spoken));
+                dom::keep("loopscope.lang", if chinese { "zh" } else { "en" });
+            }
+            Msg::Spoken(chinese) => self.spoken = chinese,
+            Msg::Left(open) => self.left = open,
+            Msg::Right(open) => self.right = open,
+            Msg::Console(open) => self.console = open,
+            Msg::Share => {
+                let link = permalink::encode(&self.state.borrow().link());
+                dom::copy(&format!("{}{link}", dom::address()));
+                dom::set_fragment(&link);
+                let to = ctx.link().clone();
+                self.copied = Some(Timeout::new(1600, move || to.send_message(Msg::Shared)));
+            }
+            Msg::Shared => self.copied = None,
+            Msg::Over(over) => self.over = over,
+            Msg::Tool(tool) => self.tool = if self.tool == tool { None } else { tool },
+            Msg::Other(msg) => {
+                if let Some(other) = &mut self.state.borrow_mut().beside {
+                    other.update(msg);
+                }
+            }
+            Msg::List => self.as_list = !self.as_list,
+            Msg::Why(key) => {
+                let mut state = self.state.borrow_mut();
+                state.update(Do::Select(Some(key)));
+                state.update(Do::Tab(Tab::Why));
+                drop(state);
+                self.right = true;
+                if self.narrow() {
+                    self.over = Over::Inspector;
+                }
+            }
+            Msg::Hover(key) => (self.hover, self.card) = (key, None),
+            Msg::Export(form) => {
+                let state = self.state.borrow();
+                let time = clock(state.run.now()).replace(':', "-");
+                dom::export(form, format!("loopscope-{}-{time}", state.view.word()));
+                return false;
+            }
+            Msg::Save => {
+                dom::set_fragment(&permalink::encode(&self.state.borrow().link()));
+                return false;
+            }
+            Msg::Hash => match permalink::decode(&dom::fragment()) {
+                Ok(Some(link)) if link != self.state.borrow().link() => {
+                    let (_, height) = self.state.borrow().stage;
+                    let width = self.state.borrow().stage.0;
+                    let mut state = State::from_link(Some(&link));
+                    state.update(Do::Stage(width, height));
+                    *self.state.borrow_mut() = state;
+                    self.chain_of = None;
+                }
+                Ok(_) => return false,
+                Err(words) => self.error = Some(words),
+            },
+        }
+        self.refresh();
+        self.save(ctx);
+        true
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let live = html! { <div class="vh" aria-live="polite" id="notice">{ &self.state.borrow().notice }</div> };
+        let error =
+            self.error.as_ref().map(|words| html! { <div class="toast" role="alert">{ icon("i-warn", 16) }<span>{ words }</span></div> });
+        let page = if self.embed {
+            self.embedded(ctx)
+        } else if self.narrow() {
+            self.phone(ctx)
+        } else {
+            self.full(ctx)
+        };
+        let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ &self.state.borrow().notice }</span></div> });
+        html! { <>{ page }if self.over != Over::Nothing { { self.dialog(ctx) } }{ error }{ said }{ live }</> }
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        if first {
+            window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The panels with what they are given.
+
+use super::{Msg, Over, Page};
+use crate::app::diagnose::Remedy;
+use crate::app::state::View;
+use crate::app::{Msg as Do, examples};
+use crate::web::console::Console;
+use crate::web::dom::icon;
+use crate::web::editor::Editor;
+use crate::web::inspector::Inspector;
+use crate::web::stage::Stage;
+use crate::web::tools::{Tool, Tools};
+use crate::web::topbar::Topbar;
+use crate::web::window;
+use wasm_bindgen::JsCast;
+use web_sys::{Event, HtmlSelectElement};
+use yew::prelude::*;
+
+impl Page {
+    pub(super) fn on(ctx: &Context<Self>) -> Callback<Do> {
+        ctx.link().callback(Msg::Do)
+    }
+
+    pub(super) fn topbar(&self, ctx: &Context<Self>) -> Html {
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let example = examples::of(&state.text);
+        html! {
+            <Topbar
+                view={state.view}
+                dark={self.dark}
+                narrow={self.narrow()}
+                example={example}
+                copied={self.copied.is_some()}
+                on_view={link.callback(|view| Msg::Do(Do::View(view)))}
+                on_example={link.callback(|index: usize| {
+                    let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
+                    Msg::Do(Do::Load((example.text)().into(), View::from_word(example.view)))
+                })}
+                chinese={self.chinese}
+                on_language={link.callback(Msg::Speak)}
+                on_theme={link.callback(|()| Msg::Theme)}
+                on_share={link.callback(|()| Msg::Share)}
+                on_embed={link.callback(|()| Msg::Over(Over::Embed))}
+                on_manifest={link.callback(|()| Msg::Over(Over::Manifest))}
+                on_console={link.callback(|()| Msg::Over(Over::Console))}
+            />
+        }
+    }
+
+    pub(super) fn editor(&self, ctx: &Context<Self>) -> Html {
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let file = examples::of(&state.text).map_or("manifest.yaml", |at| examples::ALL[at].file);
+        let narrow = self.narrow();
+        html! {
+            <Editor
+                text={state.text.clone()}
+                applied={state.applied.clone()}
+                standing={state.standing}
+                diagnostics={state.diagnostics.clone()}
+                plan={state.plan.clone()}
+                narrow={narrow}
+                file={file.to_string()}
+                on_edit={link.callback(|text| Msg::Do(Do::Edit(text)))}
+                on_apply={link.callback(|()| Msg::Do(Do::Apply))}
+                on_revert={link.callback(|()| Msg::Do(Do::Revert))}
+                on_close={link.callback(move |()| if narrow { Msg::Over(Over::Nothing) } else { Msg::Left(false) })}
+            />
+        }
+    }
+
+    pub(super) fn inspector(&self, ctx: &Context<Self>) -> Html {
+        if window::is_whole() {
+            self.inspect(ctx)
+        } else {
+            html! { <aside class="panel right" aria-label="Inspector" aria-busy="true" /> }
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn inspect(&self, ctx: &Context<Self>) -> Html {
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let narrow = self.narrow();
+        html! {
+            <Inspector
+                key_of={state.selected.clone()}
+                object={state.object().cloned()}
+                epoch={state.run.sim().config.epoch}
+                tab={state.tab}
+                chain={self.chain.clone()}
+                led={self.led.clone()}
+                found={self.found.clone()}
+                helps={self.helps.clone()}
+                on_cure={link.callback(|cure: Option<Remedy>| Msg::Do(cure.map_or(Do::Try, Do::Cure)))}
+                events={self.events.clone()}
+                on_tab={link.callback(|tab| Msg::Do(Do::Tab(tab)))}
+                on_command={link.callback(Msg::Act)}
+                on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
+                on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))}
+                on_close={link.callback(move |()| if narrow { Msg::Over(Over::Nothing) } else { Msg::Right(false) })}
+            />
+        }
+    }
+
+    pub(super) fn console(&self, ctx: &Context<Self>) -> Html {
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let narrow = self.narrow();
+        html! {
+            <Console
+                lines={state.console.clone()}
+                history={state.history.clone()}
+                words={self.words.clone()}
+                open={self.console || narrow}
+                on_line={link.callback(|line| Msg::Do(Do::Kubectl(line)))}
+                on_stop={link.callback(|()| Msg::Do(Do::Interrupt))}
+                on_open={link.callback(move |open| if narrow { Msg::Over(Over::Nothing) } else { Msg::Console(open) })}
+            />
+        }
+    }
+
+    pub(super) fn head(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        let link = ctx.link();
+        let onchange = link.batch_callback(|event: Event| {
+            let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
+            Some(Msg::Do(Do::Namespace((!value.is_empty()).then_some(value))))
+        });
+        let filter = link.batch_callback(|event: InputEvent| {
+            Some(Msg::Do(Do::Filter(event.target()?.dyn_into::<web_sys::HtmlInputElement>().ok()?.value())))
+        });
+        html! {
+            <div class="c-head"><h1>{ state.view.title() }</h1>
+                if let Some((words, class, glyph)) = self.picture.pill.as_ref().filter(|_| self.beside.is_none()) { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
+                <span class="grow" />
+                if self.picture.hidden > 0 {
+                    <button type="button" class="pill notready" title="Show everything" onclick={link.callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(self.picture.hidden)) }{ icon("i-cross", 12) }</button>
+                }
+                if !matches!(state.view, View::Loops | View::Rollout) {
+                <input type="search" class="filter" aria-label="Filter: part of a name, kind:pod, app=nginx" placeholder="Filter" title="Part of a name, kind:pod, app=nginx" spellcheck="false" value={state.filter.clone()} oninput={filter} />
+                }
+                <button type="button" class="btn sm ghost" aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ if self.as_list { "Show as diagram" } else { "Show as list" } }</button>
+                if state.view == View::Loops { { self.mode(ctx) } }
+                { self.branches(ctx) }
+                <label class="picker small"><span class="word">{ "namespace" }</span>
+                    <select aria-label="Namespace" onchange={onchange}>
+                        <option value="" selected={state.namespace.is_none()}>{ "all" }</option>
+                        { for self.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.namespace.as_ref() == Some(name)}>{ name }</option> }) }
+                    </select>{ icon("i-down", 14) }
+                </label>
+            </div>
+        }
+    }
+
+    /// Controller mode, where a lost event is made up for by the next list of everything, or event mode, where it is not.
+    pub(super) fn mode(&self, ctx: &Context<Self>) -> Html {
+        let lists = self.state.borrow().run.sim().lists_anew();
+        let choice = |on: bool, words: &'static str, title: &'static str, line: &'static str| {
+            let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Act(line.into()));
+            html! { <button type="button" aria-pressed={(on == lists).to_string()} title={title} onclick={onclick}>{ words }</button> }
+        };
+        html! {
+            <span class="seg" role="group" aria-label="What repairs a lost event">
+                { choice(true, "Controller mode", "After a loss, the loops list everything anew and compare", "fault relist 10s") }
+                { choice(false, "Event mode", "Each event is told once; what is lost stays lost", "fault relist never") }
+            </span>
+        }
+    }
+
+    /// The branches of the history, once there is more than one.
+    pub(super) fn branches(&self, ctx: &Context<Self>) -> Html {
+        let (shown, others) = self.state.borrow().run.branches();
+        if others.is_empty() { Html::default() } else { branch_picker(ctx, shown, others, self.beside.is_some()) }
+    }
+
+    pub(super) fn stage(&self, ctx: &Context<Self>) -> Html {
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let empty = match state.view {
+            View::Ownership => html! {
+                <><h2>{ "Nothing here yet" }</h2><p>{ "Apply a manifest, or start with an example." }</p>
+                { for examples::ALL.iter().map(|example| {
+                    let (text, view) = (example.text, example.view);
+                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text().into(), View::from_word(view))))}>{ example.title }</button> }
+                }) }</>
+            },
+            View::Nodes => html! { <p>{ "The cluster has no Node." }</p> },
+            View::Loops => Html::default(),
+            View::Rollout => html! { <p>{ "No Deployment, StatefulSet or DaemonSet yet: its Pods would be drawn here over time." }</p> },
+            View::Network => html! { <p>{ "No Service yet: one would give the Pods behind it a name and an address." }</p> },
+            View::Storage => html! { <p>{ "No PersistentVolumeClaim yet: a StatefulSet with volumeClaimTemplates would make some." }</p> },
+        };
+        html! {
+            <Stage
+                scene={self.picture.scene.clone()}
+                selected={state.object().map(|object| object.meta.uid.to_string())}
+                scope={format!("{}/{}", state.view.word(), state.run.turns)}
+                animate={state.speed <= 100.0}
+                embed={self.embed}
+                empty={empty}
+                as_list={self.as_list}
+                dark={self.dark}
+                on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
+                on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
+                on_why={link.callback(Msg::Why)}
+                card={self.card.clone()}
+                on_hover={link.callback(Msg::Hover)}
+                on_export={link.callback(Msg::Export)}
+                on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
+            />
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn tools(&self, ctx: &Context<Self>, tool: Tool) -> Html {
+        let state = self.state.borrow();
+        html! {
+            <Tools tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={Self::on(ctx)} on_close={ctx.link().callback(|()| Msg::Tool(None))} />
+        }
+    }
+
+    /// The instants that are compared, on the timeline.
+    pub(super) fn flags(&self) -> Vec<(u64, &'static str)> {
+        let state = self.state.borrow();
+        state.instants.iter().zip(["A", "B"]).filter_map(|(instant, name)| Some((instant.as_ref()?.at, name))).collect()
+    }
+}
+
+/// The branches of the history, to choose from.
+#[inline(never)]
+fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool) -> Html {
+    let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
+    crate::order::sort(&mut all);
+    let onchange = ctx.link().batch_callback(|event: Event| {
+        let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
+        Some(Msg::Do(Do::Switch(value.parse().ok()?)))
+    });
+    let other = if beside { None } else { all.iter().rev().find(|number| **number != shown).copied() };
+    html! {
+        <>
+            <label class="picker small"><span class="word">{ "branch" }</span>
+                <select aria-label="Branch of the history" onchange={onchange}>
+                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
+                </select>{ icon("i-down", 14) }
+            </label>
+            <button type="button" class="btn sm ghost" id="beside" aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ "Side by side" }</button>
+        </>
+    }
+}
