@@ -38,6 +38,8 @@ pub struct Props {
     pub on_manifest: Callback<()>,
     /// Open the console (small windows).
     pub on_console: Callback<()>,
+    /// Open what has no room in the bar (small windows).
+    pub on_more: Callback<()>,
 }
 
 /// The tabs of the diagrams; ← and → move between them.
@@ -103,16 +105,11 @@ pub fn Topbar(props: &Props) -> Html {
         <span class="seg lang" role="group" aria-label="Language">{ tongue(false, "English", "EN", "en") }{ tongue(true, "中文", "中文", "zh-CN") }</span>
     };
     if props.narrow {
-        let other = props.on_language.reform({
-            let chinese = props.chinese;
-            move |_: MouseEvent| !chinese
-        });
         return html! {
             <header><svg width="24" height="24" role="img" aria-label="Loopscope"><use href="#logo" /></svg>{ picker }<span class="grow" />
-                <button type="button" class="btn ghost icon" aria-label={if props.chinese { "English" } else { "中文" }} onclick={other}>{ if props.chinese { "EN" } else { "中" } }</button>
-                { theme }
                 <button type="button" class="btn sm" onclick={click(&props.on_manifest)}>{ icon("i-file", 14) }{ "Manifest" }</button>
                 <button type="button" class="btn ghost icon" aria-label="kubectl console" onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
+                <button type="button" class="btn ghost icon" id="more" aria-label="More" aria-haspopup="dialog" onclick={click(&props.on_more)}>{ icon("i-more", 18) }</button>
             </header>
         };
     }

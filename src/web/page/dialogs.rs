@@ -1,8 +1,10 @@
 //! What lies over the page.
 
 use super::{Msg, Over, Page};
-use crate::app::permalink;
+use crate::app::state::View;
+use crate::app::{Msg as Do, permalink};
 use crate::web::dom::{self, icon};
+use crate::web::tools::Tool;
 use yew::prelude::*;
 
 impl Page {
@@ -16,6 +18,37 @@ impl Page {
             state.view.word(),
             permalink::encode(&state.link()).trim_start_matches('#')
         )
+    }
+
+    /// Small windows: what has no room in the bars.
+    #[inline(never)]
+    fn more(&self, ctx: &Context<Self>) -> Html {
+        let link = ctx.link();
+        let state = self.state.borrow();
+        let button = |words: &'static str, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
+            html! { <button type="button" class="btn" id={id} onclick={link.callback(move |_: MouseEvent| msg())}>{ icon(glyph, 16) }{ words }</button> }
+        };
+        let chinese = self.chinese;
+        html! {
+            <>
+                <div class="grid">
+                    { button("Pause when…", "break", "i-breakpoint", || Msg::Tool(Some(Tool::Breaks))) }
+                    { button("Compare two instants", "compare", "i-diff", || Msg::Tool(Some(Tool::Compare))) }
+                    { button("One reconcile back", "back", "i-stepback", || Msg::Do(Do::StepBack)) }
+                    { button("Until it is settled", "settle", "i-check", || Msg::Do(Do::Settle)) }
+                </div>
+                { self.branches(ctx) }
+                if state.view == View::Loops { { self.mode(ctx) } }
+                <div class="grid">{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
+                { self.hidden(ctx) }
+                <div class="grid">
+                    { button(if self.as_list { "Show as diagram" } else { "Show as list" }, "list", "i-endpointslice", || Msg::List) }
+                    { button(if self.copied.is_some() { "Link copied" } else { "Share" }, "share", "i-share", || Msg::Share) }
+                    <button type="button" class="btn" aria-label={if chinese { "English" } else { "中文" }} onclick={link.callback(move |_: MouseEvent| Msg::Speak(!chinese))}>{ icon("i-globe", 16) }{ if chinese { "English" } else { "中文" } }</button>
+                    { button(if self.dark { "Light theme" } else { "Dark theme" }, "theme", if self.dark { "i-sun" } else { "i-moon" }, || Msg::Theme) }
+                </div>
+            </>
+        }
     }
 
     #[inline(never)]
@@ -55,10 +88,12 @@ impl Page {
                     html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt><kbd class="k">{ *key }</kbd></dt><dd>{ *words }</dd></> }) }</dl> },
                 )
             }
+            Over::More => ("More", self.more(ctx)),
             _ => return Html::default(),
         };
+        let low = (self.over == Over::More).then_some("low");
         html! {
-            <div class="dialogbox" onclick={close.clone()}>
+            <div class={classes!("dialogbox", low)} onclick={close.clone()}>
                 <div class="dialog" role="dialog" aria-modal="true" aria-label={title} onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
                     <div class="row"><h2>{ title }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label="Close" onclick={close}>{ icon("i-cross", 16) }</button></div>
                     { body }

@@ -10,6 +10,25 @@ use web_sys::{Element, KeyboardEvent};
 use yew::prelude::*;
 
 impl Page {
+    /// What has come over the page takes the focus, and gives it back when it goes.
+    #[inline(never)]
+    pub(super) fn refocus(&mut self) {
+        let document = dom::document();
+        if self.drawn_over == Over::Nothing {
+            self.left_from = document.active_element().filter(|element| element.tag_name() != "BODY");
+        }
+        self.drawn_over = self.over;
+        let found = match self.over {
+            Over::Nothing => self.left_from.take().filter(|element| element.is_connected()),
+            Over::Console => return console::focus(),
+            Over::Embed | Over::Keys | Over::More => document.query_selector(STOPS).ok().flatten(),
+            Over::Manifest | Over::Inspector => document.query_selector(".fullscreen button").ok().flatten(),
+        };
+        if let Some(element) = found {
+            dom::focus(&element);
+        }
+    }
+
     #[inline(never)]
     pub(super) fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
         let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
@@ -18,6 +37,9 @@ impl Page {
             event.prevent_default();
             landmarks(event.shift_key());
             return false;
+        }
+        if event.key() == "Tab" && matches!(self.over, Over::Embed | Over::Keys | Over::More) {
+            return stay(event);
         }
         if event.ctrl_key()
             || event.meta_key()
@@ -85,13 +107,37 @@ impl Page {
         };
         event.prevent_default();
         for msg in all {
-            if matches!(msg, Do::Mark(_)) && self.tool.is_none() && !self.narrow() {
+            if matches!(msg, Do::Mark(_)) && self.tool.is_none() {
                 self.tool = Some(Tool::Compare);
             }
             ctx.link().send_message(Msg::Do(msg));
         }
         false
     }
+}
+
+/// What may have the focus in a dialog.
+const STOPS: &str = ".dialog button:not(:disabled), .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
+
+/// Keeps the focus in the dialog that is open. Nothing is drawn anew.
+#[inline(never)]
+fn stay(event: &KeyboardEvent) -> bool {
+    let document = dom::document();
+    let Ok(all) = document.query_selector_all(STOPS) else { return false };
+    let at = |index: u32| all.item(index).and_then(|node| node.dyn_into::<Element>().ok());
+    let active = document.active_element();
+    let inside = (0..all.length()).any(|index| at(index) == active);
+    let (first, last) = (at(0), at(all.length().saturating_sub(1)));
+    let to = match event.shift_key() {
+        true if !inside || active == first => last,
+        false if !inside || active == last => first,
+        _ => return false,
+    };
+    if let Some(to) = to {
+        event.prevent_default();
+        dom::focus(&to);
+    }
+    false
 }
 
 /// Moves the focus to the next landmark.

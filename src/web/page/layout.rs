@@ -129,6 +129,7 @@ impl Page {
                 <section class="sheet" aria-label="Selection"><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
                 { tabs(state.view, &link.callback(|view| Msg::Do(Do::View(view))), 20, "mobtabs") }
+                if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 { over }
             </div>
         }

@@ -25,7 +25,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use web_sys::{Event, KeyboardEvent};
+use web_sys::{Element, Event, KeyboardEvent};
 use yew::prelude::*;
 
 /// Milliseconds the engine may take at a time.
@@ -112,6 +112,8 @@ pub enum Over {
     Inspector,
     /// Small windows: the console.
     Console,
+    /// Small windows: what has no room in the bars.
+    More,
 }
 
 /// The page.
@@ -139,6 +141,9 @@ pub struct Page {
     right: bool,
     console: bool,
     over: Over,
+    /// What lay over the page when it was last drawn, and what had the focus before.
+    drawn_over: Over,
+    left_from: Option<Element>,
     tool: Option<Tool>,
     beside: Option<Rc<Picture>>,
     as_list: bool,
@@ -421,6 +426,8 @@ impl Component for Page {
             right: size.0 >= 1280.0,
             console: false,
             over: Over::Nothing,
+            drawn_over: Over::Nothing,
+            left_from: None,
             tool: None,
             beside: None,
             as_list: false,
@@ -541,7 +548,10 @@ impl Component for Page {
             }
             Msg::Shared => self.copied = None,
             Msg::Over(over) => self.over = over,
-            Msg::Tool(tool) => self.tool = if self.tool == tool { None } else { tool },
+            Msg::Tool(tool) => {
+                self.tool = if self.tool == tool { None } else { tool };
+                self.over = Over::Nothing;
+            }
             Msg::Other(msg) => {
                 if let Some(other) = &mut self.state.borrow_mut().beside {
                     other.update(msg);
@@ -605,6 +615,9 @@ impl Component for Page {
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
         if first {
             window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
+        }
+        if self.drawn_over != self.over {
+            self.refocus();
         }
     }
 }

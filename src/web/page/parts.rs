@@ -44,6 +44,7 @@ impl Page {
                 on_embed={link.callback(|()| Msg::Over(Over::Embed))}
                 on_manifest={link.callback(|()| Msg::Over(Over::Manifest))}
                 on_console={link.callback(|()| Msg::Over(Over::Console))}
+                on_more={link.callback(|()| Msg::Over(Over::More))}
             />
         }
     }
@@ -124,33 +125,49 @@ impl Page {
     pub(super) fn head(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
-        let onchange = link.batch_callback(|event: Event| {
-            let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
-            Some(Msg::Do(Do::Namespace((!value.is_empty()).then_some(value))))
-        });
-        let filter = link.batch_callback(|event: InputEvent| {
-            Some(Msg::Do(Do::Filter(event.target()?.dyn_into::<web_sys::HtmlInputElement>().ok()?.value())))
-        });
         html! {
             <div class="c-head"><h1>{ state.view.title() }</h1>
                 if let Some((words, class, glyph)) = self.picture.pill.as_ref().filter(|_| self.beside.is_none()) { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
                 <span class="grow" />
-                if self.picture.hidden > 0 {
-                    <button type="button" class="pill notready" title="Show everything" onclick={link.callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(self.picture.hidden)) }{ icon("i-cross", 12) }</button>
-                }
-                if !matches!(state.view, View::Loops | View::Rollout) {
-                <input type="search" class="filter" aria-label="Filter: part of a name, kind:pod, app=nginx" placeholder="Filter" title="Part of a name, kind:pod, app=nginx" spellcheck="false" value={state.filter.clone()} oninput={filter} />
-                }
+                { self.hidden(ctx) }
+                { self.filter(ctx) }
                 <button type="button" class="btn sm ghost" aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ if self.as_list { "Show as diagram" } else { "Show as list" } }</button>
                 if state.view == View::Loops { { self.mode(ctx) } }
                 { self.branches(ctx) }
-                <label class="picker small"><span class="word">{ "namespace" }</span>
-                    <select aria-label="Namespace" onchange={onchange}>
-                        <option value="" selected={state.namespace.is_none()}>{ "all" }</option>
-                        { for self.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.namespace.as_ref() == Some(name)}>{ name }</option> }) }
-                    </select>{ icon("i-down", 14) }
-                </label>
+                { self.namespaces(ctx) }
             </div>
+        }
+    }
+
+    /// How many objects the filter hides.
+    pub(super) fn hidden(&self, ctx: &Context<Self>) -> Html {
+        if self.picture.hidden == 0 { Html::default() } else { hidden(ctx, self.picture.hidden) }
+    }
+
+    pub(super) fn filter(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        if matches!(state.view, View::Loops | View::Rollout) {
+            return Html::default();
+        }
+        let oninput = ctx.link().batch_callback(|event: InputEvent| {
+            Some(Msg::Do(Do::Filter(event.target()?.dyn_into::<web_sys::HtmlInputElement>().ok()?.value())))
+        });
+        html! { <input type="search" class="filter" aria-label="Filter: part of a name, kind:pod, app=nginx" placeholder="Filter" title="Part of a name, kind:pod, app=nginx" spellcheck="false" value={state.filter.clone()} oninput={oninput} /> }
+    }
+
+    pub(super) fn namespaces(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        let onchange = ctx.link().batch_callback(|event: Event| {
+            let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
+            Some(Msg::Do(Do::Namespace((!value.is_empty()).then_some(value))))
+        });
+        html! {
+            <label class="picker small"><span class="word">{ "namespace" }</span>
+                <select aria-label="Namespace" onchange={onchange}>
+                    <option value="" selected={state.namespace.is_none()}>{ "all" }</option>
+                    { for self.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.namespace.as_ref() == Some(name)}>{ name }</option> }) }
+                </select>{ icon("i-down", 14) }
+            </label>
         }
     }
 
@@ -226,6 +243,11 @@ impl Page {
         let state = self.state.borrow();
         state.instants.iter().zip(["A", "B"]).filter_map(|(instant, name)| Some((instant.as_ref()?.at, name))).collect()
     }
+}
+
+#[inline(never)]
+fn hidden(ctx: &Context<Page>, count: usize) -> Html {
+    html! { <button type="button" class="pill notready" title="Show everything" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(count)) }{ icon("i-cross", 12) }</button> }
 }
 
 /// The branches of the history, to choose from.

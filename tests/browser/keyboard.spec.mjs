@@ -1,0 +1,156 @@
+// Everything by keyboard alone: no pointer is used in this file.
+import { expect, test } from '@playwright/test';
+import { readFileSync } from 'node:fs';
+
+const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
+const focused = (page, what) => page.evaluate((what) => document.activeElement?.closest(what) !== null && document.activeElement !== document.body, what);
+const press = async (page, ...keys) => { for (const key of keys) await page.keyboard.press(key); };
+
+/** Tab until the focus is on what a selector names. */
+async function reach(page, what, key = 'Tab', most = 60) {
+  for (let i = 0; i < most; i++) {
+    if (await page.evaluate((what) => !!document.activeElement?.matches(what), what)) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${key} does not reach ${what}`);
+}
+
+/** F6 until the focus is in a panel. */
+async function panel(page, what) {
+  for (let i = 0; i < 8 && !(await focused(page, what)); i++) await page.keyboard.press('F6');
+  expect(await focused(page, what), what).toBe(true);
+}
+
+async function open(page, query = '?editor=plain') {
+  await page.goto(`index.html${query}`);
+  await page.waitForFunction(() => window.loopscope?.ready);
+}
+
+test('a whole visit without a pointer', async ({ page }) => {
+  await open(page);
+  // An example from the list.
+  await reach(page, 'select[aria-label="Example"]');
+  await page.keyboard.type('StatefulSet');
+  await expect.poll(() => page.evaluate(() => window.loopscope.manifest())).toContain('kind: StatefulSet');
+  await expect(page.getByRole('tab', { name: 'Storage' })).toHaveAttribute('aria-selected', 'true');
+
+  // The editor: three replicas instead of two, applied from there.
+  await panel(page, '#manifest');
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(example('statefulset').replace('replicas: 2', 'replicas: 3'));
+  await press(page, 'Control+Enter', 'Escape');
+  await expect(page.locator('#manifest .pill')).toHaveText('Applied');
+
+  // The clock: settled, by its button.
+  await reach(page, '#settle');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#notice')).toContainText('Settled');
+
+  // The diagram: another view, a Pod of it, why it is as it is.
+  await page.keyboard.press('1');
+  await expect(page.getByRole('tab', { name: 'Ownership' })).toHaveAttribute('aria-selected', 'true');
+  await panel(page, '#stage');
+  await page.keyboard.press('Home');
+  for (let i = 0; i < 12 && !(await focused(page, '[data-kind="Pod"][data-name="web-1"]')); i++) await page.keyboard.press('ArrowDown');
+  expect(await focused(page, '[data-kind="Pod"][data-name="web-1"]')).toBe(true);
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.i-head')).toContainText('web-1');
+  await page.keyboard.press('w');
+  await expect(page.getByRole('tab', { name: 'Why' })).toHaveAttribute('aria-selected', 'true');
+  await expect(page.locator('.why > li').last()).toContainText('you');
+
+  // The inspector's pages, and its buttons.
+  await panel(page, '#inspector');
+  await reach(page, '[role="tab"]#itab-Why', 'Shift+Tab');
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('tab', { name: 'Summary' })).toHaveAttribute('aria-selected', 'true');
+  await reach(page, '#inspector .btn.danger');
+  const before = await page.evaluate(() => window.loopscope.get('Pod', 'default', 'web-1').metadata.uid);
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.item[data-kind="Pod"][data-name="web-1"]:not(.ghost)')).toHaveAttribute('data-state', 'terminating');
+  for (let i = 0; i < 40 && (await page.evaluate(() => window.loopscope.get('Pod', 'default', 'web-1')?.metadata.uid)) === before; i++) await page.keyboard.press('.');
+  expect(await page.evaluate(() => window.loopscope.get('Pod', 'default', 'web-1').metadata.uid)).not.toBe(before);
+
+  // Back in time, and another future from there.
+  await press(page, 'Shift+ArrowLeft', 'ArrowLeft');
+  await expect(page.getByText('You are viewing the past')).toBeVisible();
+  await panel(page, '#stage');
+  await reach(page, '.past .btn');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('You are viewing the past')).toBeHidden();
+  await expect(page.getByLabel('Branch of the history')).toHaveValue('2');
+
+  // The console, and out of it.
+  await page.keyboard.press('`');
+  expect(await focused(page, '#console')).toBe(true);
+  await page.keyboard.type('kubectl get st');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('log', { name: 'Output' })).toContainText('web');
+  await press(page, 'Escape');
+
+  // Every view by its number, and by the arrows of the tabs.
+  for (const [key, name] of [['2', 'Nodes'], ['3', 'Network'], ['4', 'Storage'], ['5', 'Rollout'], ['6', 'Loops'], ['1', 'Ownership']]) {
+    await page.keyboard.press(key);
+    await expect(page.getByRole('tab', { name })).toHaveAttribute('aria-selected', 'true');
+  }
+  await reach(page, '#tab-ownership', 'Shift+Tab');
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('tab', { name: 'Nodes' })).toBeFocused();
+});
+
+test('a dialog takes the focus, keeps it, and gives it back', async ({ page }) => {
+  await open(page);
+  await page.keyboard.press('1');
+  await panel(page, '#stage');
+  await page.keyboard.press('?');
+  const keys = page.getByRole('dialog', { name: 'Keys' });
+  await expect(keys).toBeVisible();
+  await expect(keys.getByRole('button', { name: 'Close' })).toBeFocused();
+  await press(page, 'Tab', 'Tab');
+  await expect(keys.getByRole('button', { name: 'Close' })).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(keys).toHaveCount(0);
+  expect(await focused(page, '#stage')).toBe(true);
+
+  await reach(page, '.top-right .btn:last-child', 'Shift+Tab');
+  await page.keyboard.press('Enter');
+  const embed = page.getByRole('dialog', { name: 'Embed' });
+  await expect(embed.getByRole('button', { name: 'Close' })).toBeFocused();
+  await press(page, 'Shift+Tab');
+  await expect(embed.getByRole('button', { name: 'Copy' })).toBeFocused();
+  await press(page, 'Tab');
+  await expect(embed.getByRole('button', { name: 'Close' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Embed' })).toBeFocused();
+});
+
+test('what the pages of time offer is reached too', async ({ page }) => {
+  await open(page);
+  await page.evaluate(() => loopscope.pause());
+  await press(page, '.', '.', '.');
+  await reach(page, '#break');
+  await page.keyboard.press('Enter');
+  const panel = page.getByRole('dialog', { name: 'Pause when' });
+  await expect(panel).toBeVisible();
+  await reach(page, '.tools input');
+  await page.keyboard.type('pod not ready');
+  await page.keyboard.press('Enter');
+  await expect(panel.locator('.set li')).toHaveCount(1);
+  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
+  await expect(panel).toHaveCount(0);
+  // The timeline is a slider.
+  await reach(page, '.timeline canvas');
+  await press(page, 'Home');
+  await expect(page.getByText('You are viewing the past')).toBeVisible();
+  await press(page, 'ArrowRight');
+  await expect(page.locator('#clock')).toContainText('00:01');
+  await press(page, 'End');
+  await expect(page.getByText('You are viewing the past')).toBeHidden();
+  // The picture is saved from its menu.
+  await reach(page, '#export', 'Shift+Tab');
+  await page.keyboard.press('Enter');
+  const [download] = await Promise.all([page.waitForEvent('download'), (async () => { await reach(page, '[role="menuitem"]'); await page.keyboard.press('Enter'); })()]);
+  expect(download.suggestedFilename()).toMatch(/\.svg$/);
+});
