@@ -166,6 +166,7 @@ fn pass(journal: &[Entry], at: usize, entry: &Entry, newest: bool) -> Pass {
         code: code(name, Some(&main.why), &all, &act),
         act,
         steps: vec![("Observe", observe), ("Diff", diff), ("Act", rows)],
+        narrow: false,
     }
 }
 

@@ -54,6 +54,8 @@ pub struct Pass {
     pub act: String,
     /// The loop as the notes write it.
     pub code: Vec<Code>,
+    /// Whether the steps stand one below the other: the panel is narrow.
+    pub narrow: bool,
 }
 
 /// Everything the diagram shows.
@@ -74,8 +76,9 @@ pub struct Loops {
 /// Radius of a loop, and of the chosen one.
 const SMALL: f64 = 28.0;
 const BIG: f64 = 40.0;
-/// Width of a loop with its name.
+/// Width of a loop with its name, and the room that a ring among other things gives it.
 const NAMED: f64 = 132.0;
+const CLOSE: f64 = 108.0;
 /// Height of name and queue.
 const NAME: f64 = 34.0;
 
@@ -87,11 +90,20 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
     let stacked = width < 620.0;
     // More than a dozen need a wider ring.
     let wider = (of.loops.len() as f64 / 12.0).max(1.0);
-    let (rx, ry) = if wide { (252.0 * wider, 224.0 * wider) } else { (190.0 * wider, 214.0 * wider) };
-    let (cx, cy) = (rx + NAMED / 2.0 + 16.0, ry + SMALL + NAME + 16.0);
-    let store = Rect::new(cx - 80.0, cy - 66.0, 160.0, 132.0);
+    // Letters are not to be made smaller for the sake of room: where there is little, ring and panel are narrow.
+    let (rx, ry) = match () {
+        () if wide => (252.0 * wider, 224.0 * wider),
+        () if stacked => (((width - CLOSE) / 2.0 - 8.0).clamp(150.0, 190.0) * wider, 214.0 * wider),
+        () => (166.0 * wider, 214.0 * wider),
+    };
+    let side = if wide { NAMED / 2.0 + 16.0 } else { CLOSE / 2.0 + 8.0 };
+    let (cx, cy) = (rx + side, ry + SMALL + NAME + 16.0);
+    let half = if wide { 80.0 } else { 72.0 };
+    let store = Rect::new(cx - half, cy - 66.0, half * 2.0, 132.0);
     let count = of.loops.len().max(1) as f64;
-    let turn = of.chosen.map_or(-TAU / 4.0, |chosen| -(chosen as f64) * TAU / count);
+    // The chosen one stands on the side of its panel.
+    let beside = if stacked { TAU / 4.0 } else { 0.0 };
+    let turn = of.chosen.map_or(-TAU / 4.0, |chosen| beside - (chosen as f64) * TAU / count);
 
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = format!("API server and etcd, resourceVersion {}", of.version);
@@ -148,18 +160,19 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
         }
     }
     if let Some(pass) = &of.pass {
-        let width = if stacked {
+        let panel = if stacked {
             cx * 2.0 - 16.0
         } else if wide {
             600.0
         } else {
-            470.0
+            (width - cx - rx - side - 36.0).clamp(376.0, 560.0)
         };
-        let height = 246.0 + taller(pass, width) + pass.code.len() as f64 * 23.0;
+        let narrow = panel < 540.0;
+        let height = if narrow { 184.0 + rows_of(pass, panel) } else { 246.0 + taller(pass, panel) } + pass.code.len() as f64 * 23.0;
         let rect = if stacked {
-            Rect::new(8.0, cy + ry + SMALL + NAME + 24.0, width, height + 250.0)
+            Rect::new(8.0, cy + ry + SMALL + NAME + 40.0, panel, height)
         } else {
-            Rect::new(cx + rx + NAMED / 2.0 + 28.0, 24.0, width, height)
+            Rect::new(cx + rx + side + if wide { 12.0 } else { 16.0 }, 24.0, panel, height)
         };
         if let Some(at) = of.chosen.filter(|_| !stacked) {
             let (x, y) = (out.items[at + 1].rect.cx(), cy);
@@ -181,7 +194,7 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
         let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
         let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
         let label = format!("{}, {}: {}", pass.title, pass.key, rows.join("; "));
-        out.put(&id, rect, Body::Pass(Box::new(pass.clone())), None, "", label);
+        out.put(&id, rect, Body::Pass(Box::new(Pass { narrow, ..pass.clone() })), None, "", label);
     }
     out.height = out.height.max(cy + ry + SMALL + NAME);
     out.finish(20.0)
@@ -196,6 +209,14 @@ fn taller(pass: &Pass, width: f64) -> f64 {
     };
     let most = pass.steps.iter().map(|(_, rows)| lines(rows)).fold(0.0, f64::max);
     (most * 18.0 - 76.0).max(0.0)
+}
+
+/// The height of the three steps, one below the other.
+fn rows_of(pass: &Pass, width: f64) -> f64 {
+    let letters = (width - 32.0 - 24.0 - 92.0) / 7.0;
+    let line = |(name, value): &(String, String)| ((name.len() + value.len() + 2) as f64 / letters).ceil().max(1.0);
+    pass.steps.iter().map(|(_, rows)| rows.iter().map(line).sum::<f64>().max(1.0) * 18.0 + 18.0).sum::<f64>()
+        + 6.0 * pass.steps.len().saturating_sub(1) as f64
 }
 
 /// Where the line from a point to the middle of a rectangle meets its border.

@@ -9,11 +9,24 @@ use super::ownership::pod_label;
 use super::shape::{Body, Label, Line, Rect, Scene, Table, elbow};
 
 const LEFT: f64 = 24.0;
-const CLIENT: f64 = 232.0;
-const DNS: f64 = 312.0;
-const SLICE: f64 = 216.0;
-const POD: (f64, f64) = (150.0, 32.0);
-const GAP: f64 = 56.0;
+/// Height of a Pod.
+const POD: f64 = 32.0;
+
+/// Widths of the columns and of the gaps between them.
+struct Columns {
+    client: f64,
+    dns: f64,
+    slice: f64,
+    pod: f64,
+    /// From the client to the next column, from there on, and to the Pods.
+    gaps: (f64, f64, f64),
+    /// So many letters of a Pod's name.
+    letters: usize,
+}
+
+const WIDE: Columns = Columns { client: 232.0, dns: 312.0, slice: 216.0, pod: 150.0, gaps: (56.0, 48.0, 40.0), letters: 15 };
+/// Where there is less room the columns are narrower: letters are not to be made smaller.
+const CLOSE: Columns = Columns { client: 226.0, dns: 252.0, slice: 200.0, pod: 118.0, gaps: (54.0, 26.0, 26.0), letters: 12 };
 /// Height of a card's head, of a table's head, of a row.
 const HEAD: f64 = 52.0;
 const TABLE: f64 = 28.0;
@@ -42,6 +55,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     };
     let mut order: Vec<&Service> = model.services.iter().collect();
     crate::order::sort_by_key(&mut order, |service| rank(service));
+    let c = if width < 1080.0 { &CLOSE } else { &WIDE };
     let mut y = 20.0;
     for (n, service) in order.iter().take(2).enumerate() {
         let follows = chosen_pod.filter(|pod| serves(service, pod)).map(|pod| pod.id.name.as_str());
@@ -51,9 +65,9 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         y = if width < 620.0 {
             narrow(model, service, width, y, &mut out)
         } else if service.form == "headless" {
-            headless(model, service, follows, y, &mut out)
+            headless(model, service, follows, c, y, &mut out)
         } else {
-            virtual_ip(model, service, follows, y, &mut out)
+            virtual_ip(model, service, follows, c, y, &mut out)
         } + 52.0;
     }
     if order.len() > 2 {
@@ -99,15 +113,15 @@ fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lin
 }
 
 /// A tile for the Pod behind an endpoint.
-fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoint, x: f64, y: f64) {
-    let rect = Rect::new(x, y, POD.0, POD.1);
+fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoint, (x, y, w): (f64, f64, f64), letters: usize) {
+    let rect = Rect::new(x, y, w, POD);
     let found = model.pods().find(|pod| pod.id.name == endpoint.pod && pod.id.namespace == service.id.namespace);
     let (id, state, label, stale) = match found {
         // The same Pod may stand behind both Services: each tile has its own key.
         Some(pod) => (Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() }, pod.state, pod_label(pod), pod.stale),
         None => (Id::default(), PodState::Terminating, format!("Pod {}, gone", endpoint.pod), true),
     };
-    out.put(&id, rect, Body::Tile { state, tail: middle(&endpoint.pod, 15), stale }, None, state.class(), label);
+    out.put(&id, rect, Body::Tile { state, tail: middle(&endpoint.pod, letters), stale }, None, state.class(), label);
 }
 
 fn title(out: &mut Scene, y: f64, what: &str, says: &str) {
@@ -146,14 +160,14 @@ fn arrow(x1: f64, x2: f64, y: f64) -> String {
 }
 
 /// A headless Service: the name answers with Pod addresses.
-fn headless(model: &Model, service: &Service, follows: Option<&str>, top: f64, out: &mut Scene) -> f64 {
+fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
     title(out, top, "Headless Service", "— the name answers with Pod addresses");
     let (shown, more) = drawn(service, follows);
     let y = top + 32.0;
     let name = service.id.name.as_str();
-    let dns_x = LEFT + CLIENT + GAP;
-    let slice_x = dns_x + DNS + GAP - 8.0;
-    let pod_x = slice_x + SLICE + 40.0;
+    let dns_x = LEFT + c.client + c.gaps.0;
+    let slice_x = dns_x + c.dns + c.gaps.1;
+    let pod_x = slice_x + c.slice + c.gaps.2;
     // The record that is followed: of the selected Pod, else of the first that is ready, else the Service's own.
     let named = || shown.iter().find(|endpoint| endpoint.ready && !endpoint.hostname.is_empty());
     let first = || named().or_else(|| shown.iter().find(|endpoint| endpoint.ready)).map(|endpoint| endpoint.pod.as_str());
@@ -193,7 +207,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, top: f64, o
         ]),
         None => lines.extend([format!("** server can't find {asked}:"), "   NXDOMAIN".into()]),
     }
-    put_client(out, model, service, Rect::new(LEFT, y, CLIENT, 220.0), lines);
+    put_client(out, model, service, Rect::new(LEFT, y, c.client, 220.0), lines);
     let dns = Table {
         kind: "Dns",
         caption: "Cluster DNS".into(),
@@ -203,7 +217,14 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, top: f64, o
         rows,
     };
     let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
-    out.put(&id, Rect::new(dns_x, y, DNS, dns_height), Body::Table(dns), None, "", format!("Cluster DNS, {records} records for {name}"));
+    out.put(
+        &id,
+        Rect::new(dns_x, y, c.dns, dns_height),
+        Body::Table(dns),
+        None,
+        "",
+        format!("Cluster c.dns, {records} records for {name}"),
+    );
     let mut slice_rows: Vec<(Vec<String>, bool)> =
         shown.iter().map(|one| (vec![one.address.clone(), condition(one)], Some(one.pod.as_str()) == followed)).collect();
     if slice_rows.is_empty() {
@@ -213,13 +234,13 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, top: f64, o
         kind: "Service",
         caption: "Service".into(),
         title: name.into(),
-        pill: "clusterIP: None".into(),
+        pill: if c.letters < WIDE.letters { "headless".into() } else { "clusterIP: None".into() },
         head: vec!["EndpointSlice", "Condition"],
         rows: slice_rows,
     };
     let label = format!("Service {name}, headless, {ready} ready endpoints");
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, Rect::new(slice_x, y, SLICE, slice_height), Body::Table(slice), None, state, label);
+    out.put(&service.id, Rect::new(slice_x, y, c.slice, slice_height), Body::Table(slice), None, state, label);
     let words = if !service.hint.is_empty() {
         service.hint.clone()
     } else if more > 0 {
@@ -235,25 +256,31 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, top: f64, o
         centred: false,
     });
     for (i, one) in shown.iter().enumerate() {
-        put_pod(out, model, service, one, pod_x, row_y(i) - POD.1 / 2.0);
+        put_pod(out, model, service, one, (pod_x, row_y(i) - POD / 2.0, c.pod), c.letters);
         let key = |what: &str| format!("{what}/{}/{}", service.id.uid, one.pod);
-        out.link(key("slice"), arrow(pod_x - 4.0, slice_x + SLICE + 4.0, row_y(i)), Line::Derives);
+        out.link(key("slice"), arrow(pod_x - 4.0, slice_x + c.slice + 4.0, row_y(i)), Line::Derives);
         if one.ready {
-            out.link(key("dns"), arrow(slice_x - 4.0, dns_x + DNS + 4.0, row_y(i)), Line::Derives);
+            out.link(key("dns"), arrow(slice_x - 4.0, dns_x + c.dns + 4.0, row_y(i)), Line::Derives);
         }
     }
     // The lookup: asked, answered, and the connection that follows it.
     let at = shown.iter().position(|one| Some(one.pod.as_str()) == followed).unwrap_or(shown.len());
     let ask = row_y(at.min(3)).min(y + 180.0);
     let uid = &service.id.uid;
-    out.link(format!("ask/{uid}"), arrow(LEFT + CLIENT + 2.0, dns_x - 3.0, ask), Line::Travels);
-    out.labels.push(Label { x: LEFT + CLIENT + GAP / 2.0, y: ask - 24.0, text: "1 query".into(), class: "stop", centred: true });
+    out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, dns_x - 3.0, ask), Line::Travels);
+    out.labels.push(Label { x: LEFT + c.client + c.gaps.0 / 2.0, y: ask - 24.0, text: "1 query".into(), class: "stop", centred: true });
     let bottom = (y + dns_height).max(y + 220.0).max(y + slice_height + 24.0);
     if let Some(endpoint) = endpoint.filter(|endpoint| endpoint.ready) {
-        out.link(format!("hear/{uid}"), arrow(dns_x - 3.0, LEFT + CLIENT + 3.0, ask + 22.0), Line::Selects);
-        out.labels.push(Label { x: LEFT + CLIENT + GAP / 2.0, y: ask + 28.0, text: "2 answer".into(), class: "stop", centred: true });
-        let (from, low, right) = (LEFT + CLIENT / 2.0, bottom + 26.0, pod_x + POD.0 + 16.0);
-        let (to, end) = (row_y(at), pod_x + POD.0 + 2.0);
+        out.link(format!("hear/{uid}"), arrow(dns_x - 3.0, LEFT + c.client + 3.0, ask + 22.0), Line::Selects);
+        out.labels.push(Label {
+            x: LEFT + c.client + c.gaps.0 / 2.0,
+            y: ask + 28.0,
+            text: "2 answer".into(),
+            class: "stop",
+            centred: true,
+        });
+        let (from, low, right) = (LEFT + c.client / 2.0, bottom + 26.0, pod_x + c.pod + 16.0);
+        let (to, end) = (row_y(at), pod_x + c.pod + 2.0);
         let d = format!(
             "M{from} {}V{}Q{from} {low} {} {low}H{}Q{right} {low} {right} {}V{}Q{right} {to} {} {to}H{end}M{} {}L{end} {to}L{} {}",
             y + 220.0,
@@ -278,29 +305,29 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, top: f64, o
 }
 
 /// A Service with an address of its own, in front of every ready Pod.
-fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, top: f64, out: &mut Scene) -> f64 {
+fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
     let name = service.id.name.as_str();
     let external = service.form == "ExternalName";
     let says = if external { "— another name, outside the cluster" } else { "— one virtual IP in front of every ready Pod" };
     title(out, top, &format!("{} Service", service.form), says);
     let (shown, more) = drawn(service, follows);
-    let height = (shown.len() as f64 * (POD.1 + 12.0)).max(126.0) + if more > 0 { 20.0 } else { 0.0 };
+    let height = (shown.len() as f64 * (POD + 12.0)).max(126.0) + if more > 0 { 20.0 } else { 0.0 };
     let y = top + 32.0;
     let mid = y + height / 2.0;
-    let vip_x = LEFT + CLIENT + GAP;
-    let proxy_x = vip_x + DNS + GAP - 8.0;
-    let pod_x = proxy_x + SLICE + 56.0;
+    let vip_x = LEFT + c.client + c.gaps.0;
+    let proxy_x = vip_x + c.dns + c.gaps.1;
+    let pod_x = proxy_x + c.slice + c.gaps.2 + 16.0;
     let uid = &service.id.uid;
     let ready = service.ready();
-    put_client(out, model, service, Rect::new(LEFT, mid - 48.0, CLIENT, 96.0), vec![format!("/ # wget -qO- {name}")]);
+    put_client(out, model, service, Rect::new(LEFT, mid - 48.0, c.client, 96.0), vec![format!("/ # wget -qO- {name}")]);
     let mut rows = vec![(vec![if external { "external name" } else { "virtual IP" }.to_string(), service.address.clone()], true)];
     rows.extend(service.ports.iter().take(3).map(|port| (vec!["port → targetPort".to_string(), port.clone()], false)));
     let vip_height = HEAD + rows.len() as f64 * 32.0 + 10.0;
     let vip = Table { kind: "Service", caption: "Service".into(), title: name.into(), pill: service.form.clone(), head: Vec::new(), rows };
     let label = format!("Service {name}, {}, {}, {ready} ready endpoints", service.form, service.address);
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, Rect::new(vip_x, mid - vip_height / 2.0, DNS, vip_height), Body::Table(vip), None, state, label);
-    out.link(format!("ask/{uid}"), arrow(LEFT + CLIENT + 2.0, vip_x - 3.0, mid), Line::Travels);
+    out.put(&service.id, Rect::new(vip_x, mid - vip_height / 2.0, c.dns, vip_height), Body::Table(vip), None, state, label);
+    out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, vip_x - 3.0, mid), Line::Travels);
     if external {
         return y + height.max(vip_height);
     }
@@ -313,34 +340,34 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, top: f64,
     let id = Id { uid: format!("proxy/{uid}"), ..Id::default() };
     out.put(
         &id,
-        Rect::new(proxy_x, mid - 63.0, SLICE, 126.0),
+        Rect::new(proxy_x, mid - 63.0, c.slice, 126.0),
         Body::Table(proxy),
         None,
         "",
         format!("kube-proxy, {ready} ready endpoints"),
     );
-    out.link(format!("proxy/{uid}"), arrow(vip_x + DNS + 2.0, proxy_x - 3.0, mid), Line::Travels);
+    out.link(format!("proxy/{uid}"), arrow(vip_x + c.dns + 2.0, proxy_x - 3.0, mid), Line::Travels);
     let followed = follows.or_else(|| shown.iter().find(|one| one.ready).map(|one| one.pod.as_str()));
-    let first = mid - (shown.len() as f64 * (POD.1 + 12.0) - 12.0) / 2.0;
+    let first = mid - (shown.len() as f64 * (POD + 12.0) - 12.0) / 2.0;
     for (i, one) in shown.iter().enumerate() {
-        let at = first + i as f64 * (POD.1 + 12.0);
-        put_pod(out, model, service, one, pod_x, at);
+        let at = first + i as f64 * (POD + 12.0);
+        put_pod(out, model, service, one, (pod_x, at, c.pod), c.letters);
         if one.ready {
-            let here = at + POD.1 / 2.0;
-            let d = elbow(proxy_x + SLICE, mid, pod_x - 3.0, here, proxy_x + SLICE + 26.0);
+            let here = at + POD / 2.0;
+            let d = elbow(proxy_x + c.slice, mid, pod_x - 3.0, here, proxy_x + c.slice + 20.0);
             let head = format!("{d}M{} {}L{} {here}L{} {}", pod_x - 10.0, here - 4.0, pod_x - 3.0, pod_x - 10.0, here + 4.0);
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);
         } else {
             let text = if one.terminating { "terminating: no new traffic" } else { "not ready: gets no traffic" };
-            out.labels.push(Label { x: pod_x + POD.0 + 8.0, y: at + 8.0, text: text.into(), class: "", centred: false });
-            out.width = out.width.max(pod_x + POD.0 + 170.0);
+            out.labels.push(Label { x: pod_x + c.pod + 8.0, y: at + 8.0, text: text.into(), class: "", centred: false });
+            out.width = out.width.max(pod_x + c.pod + 170.0);
         }
     }
     let words = if more > 0 { format!("+{more} more") } else { service.hint.clone() };
     if !words.is_empty() {
         let class = if more > 0 { "" } else { "hint" };
-        let at = if more > 0 { first + shown.len() as f64 * (POD.1 + 12.0) } else { mid - 8.0 };
+        let at = if more > 0 { first + shown.len() as f64 * (POD + 12.0) } else { mid - 8.0 };
         out.labels.push(Label { x: pod_x, y: at, text: words, class, centred: false });
         out.width = out.width.max(pod_x + 240.0);
     }
@@ -383,10 +410,10 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
     out.put(&service.id, Rect::new(16.0, top, w, height), Body::Table(table), None, state, label);
     let mut y = top + height + 12.0;
     for (i, one) in shown.iter().enumerate() {
-        let x = 16.0 + (i % 2) as f64 * (POD.0 + 12.0);
-        put_pod(out, model, service, one, x, y);
+        let half = (w - 12.0) / 2.0;
+        put_pod(out, model, service, one, (16.0 + (i % 2) as f64 * (half + 12.0), y, half), 17);
         if i % 2 == 1 || i + 1 == shown.len() {
-            y += POD.1 + 8.0;
+            y += POD + 8.0;
         }
     }
     y

@@ -27,6 +27,9 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     };
     let margin = if width < 560.0 { 16.0 } else { 24.0 };
     let columns = (((width - 2.0 * margin + 16.0) / (CARD + 16.0)).floor() as usize).clamp(1, model.nodes.len().max(1));
+    // A few nodes stand in one row, if that makes them only a little smaller.
+    let row = 2.0 * margin + model.nodes.len() as f64 * (CARD + 16.0) - 16.0;
+    let columns = if width >= 560.0 && width / row >= 0.85 { model.nodes.len().max(1) } else { columns };
     let waiting: Vec<&Pod> =
         model.pods().filter(|pod| pod.node.is_empty() && !matches!(pod.state, PodState::Succeeded | PodState::Failed)).collect();
     let dense = model.population() > 200;
@@ -121,8 +124,7 @@ fn card(node: &Node, pods: &[&Rc<Pod>], waiting: &[&Pod], rect: Rect, dense: boo
     }
     for (i, pod) in pods.iter().enumerate() {
         let at = Rect::new(x + (i % 2) as f64 * 110.0, y + (i / 2) as f64 * (TILE.1 + 6.0), TILE.0, TILE.1);
-        let (lead, tail) = pod.parts(11);
-        let tail = if lead.starts_with('…') { tail } else { format!("{lead}{tail}") };
+        let tail = short(pod, 11);
         out.put(
             &pod.id,
             at,
@@ -132,6 +134,19 @@ fn card(node: &Node, pods: &[&Rc<Pod>], waiting: &[&Pod], rect: Rect, dense: boo
             pod_label(pod),
         );
     }
+}
+
+/// `shop…65blz`: what the whole tree is called, and what tells the Pod apart.
+fn short(pod: &Pod, most: usize) -> String {
+    let name = pod.id.name.as_str();
+    let (family, tail) = (name.get(..pod.family).unwrap_or(""), name.get(pod.prefix..).unwrap_or(name));
+    let room = most.saturating_sub(tail.len() + 1);
+    if name.len() <= most || family.is_empty() || room == 0 {
+        let (lead, tail) = pod.parts(most);
+        return if lead.starts_with('…') { tail } else { format!("{lead}{tail}") };
+    }
+    let family = family.trim_end_matches('-');
+    format!("{}…{tail}", family.get(..room.min(family.len())).unwrap_or(family))
 }
 
 /// The Pods without a node, and per node why not, out of the scheduler's message.

@@ -50,6 +50,8 @@ pub struct Chart {
     pub words: Vec<(f64, f64, &'static str, &'static str, String)>,
     /// Class and words of the legend.
     pub legend: Vec<(String, String)>,
+    /// Where the legend begins.
+    pub left: f64,
 }
 
 /// Where the plot is within the chart.
@@ -70,8 +72,11 @@ pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
 }
 
 fn draw(track: &Track, width: f64, height: f64) -> Chart {
-    let mut out = Chart::default();
-    let plot = Rect::new(PLOT.x, PLOT.y + 28.0, width - PLOT.x - 120.0, height - PLOT.y - 28.0 - 44.0);
+    let small = width < 520.0;
+    let left = if small { 16.0 } else { PLOT.x };
+    let mut out = Chart { left, legend: legend(track, small), ..Chart::default() };
+    let head = rows(&out.legend, width - left - 12.0) * 20.0 + 8.0;
+    let plot = Rect::new(PLOT.x, PLOT.y + head, width - PLOT.x - if small { 84.0 } else { 120.0 }, height - PLOT.y - head - 44.0);
     let first = track.points.first().map_or(0, |point| point.at);
     let span = (track.now.saturating_sub(first)).max(4_000);
     let axis = Axis { from: first, to: first + span + span / 20, width: plot.w };
@@ -123,16 +128,6 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
             out.paths.push((format!("layer {} {}", if ready { "rdy" } else { "unr" }, shade(revision, revisions)), d));
             below = over;
         }
-        let now = track.points.last().and_then(|point| point.counts.get(revision)).copied().unwrap_or_default();
-        let newest = revision + 1 == revisions;
-        let words = format!(
-            "{}{}: {} ready, {} not ready",
-            track.revisions[revision],
-            if newest { " (newest)" } else { "" },
-            now.ready,
-            now.unready
-        );
-        out.legend.push((shade(revision, revisions).to_string(), words));
     }
     // Limits.
     type Pick = fn(&Point) -> u32;
@@ -149,15 +144,47 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     }
     if let Some(point) = last {
         out.words.push((
-            plot.x,
+            left,
             22.0,
             "start",
             "head",
-            format!("{} {}: {} wanted", track.id.kind, track.id.name, super::format::count(point.desired as usize)),
+            format!(
+                "{} {}: {} wanted",
+                track.id.kind,
+                super::format::middle(&track.id.name, if small { 16 } else { 63 }),
+                super::format::count(point.desired as usize)
+            ),
         ));
     }
     out.paths.push(("now".into(), format!("M{:.1} {}V{}", x(track.now), plot.y - 8.0, plot.bottom())));
     out
+}
+
+/// What each revision has, in its colour.
+fn legend(track: &Track, small: bool) -> Vec<(String, String)> {
+    let revisions = track.revisions.len();
+    let now = |revision| track.points.last().and_then(|point| point.counts.get(revision)).copied().unwrap_or_default();
+    let words = |(revision, name): (usize, &String)| {
+        let count: Count = now(revision);
+        // On a small page the hash goes: the image tells enough.
+        let name = if small { name.split(" (").next().unwrap_or(name) } else { name };
+        let newest = if revision + 1 == revisions && !small { " (newest)" } else { "" };
+        (shade(revision, revisions).to_string(), format!("{name}{newest}: {} ready, {} not ready", count.ready, count.unready))
+    };
+    track.revisions.iter().enumerate().map(words).collect()
+}
+
+/// How many rows a legend takes: a letter is 7 pixels wide.
+fn rows(legend: &[(String, String)], width: f64) -> f64 {
+    let (mut rows, mut x) = (1.0, 0.0);
+    for (_, words) in legend {
+        let wide = words.chars().count() as f64 * 7.2 + 38.0;
+        if x > 0.0 && x + wide > width {
+            (rows, x) = (rows + 1.0, 0.0);
+        }
+        x += wide;
+    }
+    rows
 }
 
 /// The newest revision has the full colour, those before it paler ones.

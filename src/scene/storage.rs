@@ -10,11 +10,13 @@ const LEFT: f64 = 88.0;
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
 #[inline(never)]
-pub fn layout(model: &Model, selected: Option<&str>, _width: f64) -> Scene {
+pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     if model.claims.is_empty() && model.volumes.is_empty() {
         return out;
     }
+    // On a phone the rows speak for themselves: their names and the room for them go.
+    let left = if width < 560.0 { 16.0 } else { LEFT };
     let mut y = 24.0;
     let mut seen: Vec<&str> = Vec::new();
     for root in &model.roots {
@@ -23,17 +25,18 @@ pub fn layout(model: &Model, selected: Option<&str>, _width: f64) -> Scene {
             continue;
         }
         seen.extend(own.iter().map(|claim| claim.id.uid.as_str()));
-        y = set(model, root, &own, selected, y, &mut out) + 40.0;
+        y = set(model, root, &own, selected, (left, y), &mut out) + 40.0;
     }
     let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(&claim.id.uid.as_str())).collect();
     if !rest.is_empty() {
         let columns: Vec<Column<'_>> =
             rest.iter().map(|claim| Column { title: String::new(), pods: pods_of(model, claim), claims: vec![claim] }).collect();
-        y = grid(model, &columns, None, selected, y, &mut out) + 40.0;
+        y = grid(model, &columns, None, selected, (left, y), &mut out) + 40.0;
     }
-    free_volumes(model, y, &mut out);
+    free_volumes(model, (left, y), &mut out);
     classes(model, &mut out);
-    out.finish(24.0)
+    out.labels.retain(|label| left >= LEFT || label.class != "rowname");
+    out.finish(if left < LEFT { 16.0 } else { 24.0 })
 }
 
 struct Column<'a> {
@@ -60,7 +63,7 @@ fn claims_of<'a>(model: &'a Model, root: &Root) -> Vec<&'a Claim> {
         .collect()
 }
 
-fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, y: f64, out: &mut Scene) -> f64 {
+fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (f64, f64), out: &mut Scene) -> f64 {
     let pods: Vec<&Pod> = root.groups.iter().flat_map(|group| group.pods.iter()).map(|pod| &**pod).collect();
     let mut ordinals: Vec<u32> = own
         .iter()
@@ -85,16 +88,23 @@ fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, y: f6
         };
         ordinals.into_iter().map(of).collect()
     };
-    grid(model, &columns, Some(root), selected, y, out)
+    grid(model, &columns, Some(root), selected, at, out)
 }
 
 /// One block of columns, 112 from row to row. Returns its bottom.
-fn grid(model: &Model, columns: &[Column<'_>], root: Option<&Root>, selected: Option<&str>, top: f64, out: &mut Scene) -> f64 {
+fn grid(
+    model: &Model,
+    columns: &[Column<'_>],
+    root: Option<&Root>,
+    selected: Option<&str>,
+    (left, top): (f64, f64),
+    out: &mut Scene,
+) -> f64 {
     let span = columns.len() as f64 * PITCH - (PITCH - COLUMN);
     let mut parent = None;
     let mut pod_y = top + 36.0;
     let controller = root.and_then(|root| root.controller.as_ref());
-    let card = Rect::new(LEFT, top, span.max(548.0), 54.0);
+    let card = Rect::new(left, top, span.max(if left < LEFT { 358.0 } else { 548.0 }), 54.0);
     if let Some(of) = controller {
         let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
         let label = format!("{} {}, {}", of.id.kind, of.id.name, numbers.join(", "));
@@ -109,7 +119,7 @@ fn grid(model: &Model, columns: &[Column<'_>], root: Option<&Root>, selected: Op
     let bottom = volume_y + (most - 1) as f64 * block + 128.0;
 
     for (i, column) in columns.iter().enumerate() {
-        let x = LEFT + i as f64 * PITCH;
+        let x = left + i as f64 * PITCH;
         let cx = x + COLUMN / 2.0;
         let chosen = |id: &Id| selected == Some(id.uid.as_str());
         let on = column.pods.iter().any(|pod| chosen(&pod.id))
@@ -225,10 +235,10 @@ fn volume(model: &Model, claim: &Claim, cx: f64, ticket: Rect, on: bool, parent:
 }
 
 /// Volumes that no claim is bound to.
-fn free_volumes(model: &Model, top: f64, out: &mut Scene) {
+fn free_volumes(model: &Model, (left, top): (f64, f64), out: &mut Scene) {
     let free: Vec<_> = model.volumes.iter().filter(|volume| !model.claims.iter().any(|claim| claim.volume == volume.id.name)).collect();
     for (i, volume) in free.iter().enumerate() {
-        let rect = Rect::new(LEFT + i as f64 * PITCH, top, COLUMN, 128.0);
+        let rect = Rect::new(left + i as f64 * PITCH, top, COLUMN, 128.0);
         let fact =
             [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
         let label = format!("PersistentVolume {}, {fact}", volume.id.name);

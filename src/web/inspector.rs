@@ -359,10 +359,6 @@ fn Actions(props: &ActionProps) -> Html {
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("fault {fault} pod/{name}"))}>{ words }</button> });
         buttons.push(html! { <button type="button" class="btn sm" title="Through the eviction API, which asks the disruption budgets" onclick={run(format!("fault evict pod/{name}"))}>{ "Evict" }</button> });
     }
-    if !matches!(kind, Kind::Namespace | Kind::Event) {
-        let of = if object.meta.namespace == "default" || !kind.info().namespaced { format!("{word}/{name}") } else { word.clone() };
-        buttons.push(html! { <button type="button" class="btn sm" title="The next change of this object does not reach the loops: see Loops, controller mode and event mode" onclick={run(format!("fault lose {of}"))}>{ "Lose its next event" }</button> });
-    }
     if kind == Kind::Node {
         let ready = matches!(&object.body, Body::Node(node) if node.is_ready());
         let (fault, words) = if ready { ("node-down", "Power off") } else { ("node-up", "Power on") };
@@ -371,7 +367,12 @@ fn Actions(props: &ActionProps) -> Html {
         let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
         let verb = if cordoned { "uncordon" } else { "cordon" };
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl {verb} {name}"))}>{ if cordoned { "Uncordon" } else { "Cordon" } }</button> });
-    } else if !matches!(kind, Kind::Namespace) {
+    }
+    if !matches!(kind, Kind::Namespace | Kind::Event) {
+        let of = if object.meta.namespace == "default" || !kind.info().namespaced { format!("{word}/{name}") } else { word.clone() };
+        buttons.push(html! { <button type="button" class="btn sm" title="The next change of this object does not reach the loops: see Loops, controller mode and event mode" onclick={run(format!("fault lose {of}"))}>{ "Lose its next event" }</button> });
+    }
+    if !matches!(kind, Kind::Node | Kind::Namespace) {
         buttons.push(html! { <button type="button" class="btn sm danger" onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ format!("Delete {}", kind.name()) }</button> });
     }
     html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }

@@ -30,10 +30,10 @@ pub fn view(pass: &Pass) -> Html {
     html! {
         <>
             <div class="hd"><span class="kicon">{ icon(pass.glyph, 18) }</span><div class="grow"><small>{ &pass.title }</small><b class="ell">{ &pass.key }</b></div>
-                if pass.newest { <span class="pill act">{ "newest write" }</span> }
+                if pass.newest && !pass.narrow { <span class="pill act">{ "newest write" }</span> }
             </div>
             if !pass.steps.is_empty() {
-                <div class="steps">{ for steps }</div>
+                <div class={classes!("steps", pass.narrow.then_some("rows"))}>{ for steps }</div>
                 <p class="again">{ "the write comes back as a watch event, and the loop runs again" }</p>
             }
             <ol class="pseudo">{ for lines }</ol>

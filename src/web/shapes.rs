@@ -226,7 +226,7 @@ fn chart(of: &Chart, width: f64, height: f64) -> Html {
                 { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
                 { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
             </svg>
-            <ul class="keys-of">{ for of.legend.iter().map(|(class, words)| html! { <li><i class={class.clone()} />{ words }</li> }) }</ul>
+            <ul class="keys-of" style={format!("left:{}px", Px(of.left))}>{ for of.legend.iter().map(|(class, words)| html! { <li><i class={class.clone()} />{ words }</li> }) }</ul>
         </>
     }
 }

@@ -38,6 +38,9 @@ pub struct Props {
     pub as_list: bool,
     /// The theme.
     pub dark: bool,
+    /// So much of it lies under a panel, at the right.
+    #[prop_or_default]
+    pub covered: f64,
     /// A person chose an object.
     pub on_select: Callback<Option<ObjectRef>>,
     /// A person chose a loop.
@@ -141,12 +144,29 @@ impl Stage {
         // The controls at the foot cover nothing.
         let room = if self.controls(props) && h > 120.0 { h - 44.0 } else { h };
         let narrow = w < 560.0 && h >= w;
-        self.zoom = (w / scene.width).min(if narrow { 1.0 } else { room / scene.height }).clamp(0.25, 1.0);
+        // What does not fit a phone is panned; letters that nobody can read help nobody.
+        let least = if narrow { 0.8 } else { 0.25 };
+        self.zoom = (w / scene.width).min(if narrow { 1.0 } else { room / scene.height }).clamp(least, 1.0);
         let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
         // Ownership grows to all sides; columns and tables hang from the top.
         let hangs = !props.embed && !props.scope.starts_with("ownership");
         let top = if narrow || hangs { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
         self.pan = (left.round(), top.round());
+        if props.covered > 0.0 {
+            self.uncover(props);
+        }
+    }
+
+    /// What is selected is not left under the panel at the right.
+    #[inline(never)]
+    fn uncover(&mut self, props: &Props) {
+        let chosen = |item: &&Rc<Item>| props.selected.as_deref() == Some(item.id.uid.as_str());
+        let Some(item) = props.scene.items.iter().find(chosen) else { return };
+        let (left, right) = (item.rect.x * self.zoom + self.pan.0, item.rect.right() * self.zoom + self.pan.0);
+        let over = right - (self.size.0 - props.covered - 16.0);
+        if over > 0.0 {
+            self.pan.0 -= over.min((left - 16.0).max(0.0)).round();
+        }
     }
 
     /// Whether the diagram is larger than the stage.
@@ -233,8 +253,9 @@ impl Stage {
         };
         html! {
             <div class="hover" role="tooltip" id="hover" style={format!("left:{left}px;{place}")}>
-                <div class="row">{ tile(card.caption.split(' ').next().unwrap_or("")) }<div class="grow"><small>{ &card.caption }</small><b class="mono">{ &card.name }</b></div>
+                <div class="row">{ tile(card.caption.split(' ').next().unwrap_or("")) }<div class="grow"><div class="row"><small class="grow">{ &card.caption }</small>
                     if let Some((words, class, glyph)) = &card.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
+                    </div><b class="mono">{ &card.name }</b></div>
                 </div>
                 if !card.facts.is_empty() {
                     <dl class="kv">{ for card.facts.iter().map(|(name, value)| html! { <><dt>{ *name }</dt><dd>{ value }</dd></> }) }</dl>
@@ -432,7 +453,7 @@ impl Component for Stage {
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         let props = ctx.props();
         // The callbacks are new each time and do the same.
-        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
+        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark, props.covered);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
             && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props));
         if same {
@@ -459,6 +480,11 @@ impl Component for Stage {
             if !self.touched && (other || (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height)) {
                 self.fit(props);
             }
+        }
+        if old.covered != props.covered && !self.touched {
+            self.fit(props);
+        } else if props.covered > 0.0 && old.selected != props.selected {
+            self.uncover(props);
         }
         true
     }
@@ -612,7 +638,7 @@ impl Component for Stage {
                     { list(scene, &props.on_select) }
                 } else {
                     { drawing }
-                    if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed {
+                    if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !props.scope.starts_with("rollout") {
                         if props.scope.starts_with("loops") {
                             <div class="legend"><span><i class="dot" />{ "key in the work queue" }</span><span><i class="ln-watch" />{ "watch" }</span><span><i class="ln-write" />{ "newest write" }</span></div>
                         } else {

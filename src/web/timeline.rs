@@ -65,7 +65,7 @@ pub fn Transport(props: &TransportProps) -> Html {
                 <button type="button" class="t wide" id="second" aria-label="One second on" title="One second on (.)" onclick={emit(Do::Seconds(1))}>{ "+1 s" }</button>
                 <button type="button" class="t wide" id="settle" aria-label="On until it is settled" title="On until nothing changes any more" onclick={emit(Do::Settle)}>{ "Settle" }</button>
                 <span class="grow" />
-                <button type="button" class="btn sm ghost" id="restart" title="An empty cluster, the manifest applied again" onclick={emit(Do::Restart)}>{ "Reset" }</button>
+                <button type="button" class="btn sm ghost" id="restart" title="An empty cluster, the manifest applied again" onclick={emit(Do::Restart)}>{ "Start over" }</button>
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
                 <input type="range" min="0" max="100" step="1" aria-label="Speed" aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />

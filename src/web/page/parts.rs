@@ -162,9 +162,9 @@ impl Page {
             Some(Msg::Do(Do::Namespace((!value.is_empty()).then_some(value))))
         });
         html! {
-            <label class="picker small"><span class="word">{ "namespace" }</span>
+            <label class="picker small">
                 <select aria-label="Namespace" onchange={onchange}>
-                    <option value="" selected={state.namespace.is_none()}>{ "all" }</option>
+                    <option value="" selected={state.namespace.is_none()}>{ "all namespaces" }</option>
                     { for self.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.namespace.as_ref() == Some(name)}>{ name }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
@@ -219,6 +219,7 @@ impl Page {
                 empty={empty}
                 as_list={self.as_list}
                 dark={self.dark}
+                covered={if self.right && !self.embed && self.size.0 >= 768.0 && self.size.0 < 1280.0 { 312.0 } else { 0.0 }}
                 on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
@@ -262,9 +263,9 @@ fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool
     let other = if beside { None } else { all.iter().rev().find(|number| **number != shown).copied() };
     html! {
         <>
-            <label class="picker small"><span class="word">{ "branch" }</span>
+            <label class="picker small">
                 <select aria-label="Branch of the history" onchange={onchange}>
-                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ number }</option> }) }
+                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ format!("branch {number}") }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
             <button type="button" class="btn sm ghost" id="beside" aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ "Side by side" }</button>
