@@ -168,7 +168,7 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
             (width - cx - rx - side - 36.0).clamp(376.0, 560.0)
         };
         let narrow = panel < 540.0;
-        let height = if narrow { 184.0 + rows_of(pass, panel) } else { 246.0 + taller(pass, panel) } + pass.code.len() as f64 * 23.0;
+        let height = if narrow { 174.0 + rows_of(pass, panel) } else { 246.0 + taller(pass, panel) } + pass.code.len() as f64 * 23.0;
         let rect = if stacked {
             Rect::new(8.0, cy + ry + SMALL + NAME + 40.0, panel, height)
         } else {

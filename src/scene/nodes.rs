@@ -10,6 +10,8 @@ use std::rc::Rc;
 const CARD: f64 = 240.0;
 const HEAD: f64 = 192.0;
 const TILE: (f64, f64) = (104.0, 32.0);
+/// One of many: its width, its head, and cells in a row.
+const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
 
 /// Lays the nodes out, as many in a row as fit.
 #[inline(never)]
@@ -35,6 +37,9 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     let dense = model.population() > 200;
     let on = by_node(model);
     let mut y = 24.0;
+    if model.nodes.len() > 12 || dense && model.nodes.len() > 6 {
+        return many(model, &on, &waiting, width, out);
+    }
     for row in model.nodes.chunks(columns) {
         let pods: Vec<Vec<&Rc<Pod>>> = row.iter().map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default()).collect();
         let tallest = pods.iter().map(|pods| body_height(pods.len(), dense)).fold(0.0, f64::max);
@@ -46,6 +51,55 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     }
     tray(model, &waiting, margin, y + 8.0, columns as f64 * (CARD + 16.0) - 16.0, &mut out);
     out.finish(margin)
+}
+
+/// Many nodes: a small tile each, its Pods as cells.
+#[inline(never)]
+fn many(model: &Model, on: &BTreeMap<&str, Vec<&Rc<Pod>>>, waiting: &[&Pod], width: f64, mut out: Scene) -> Scene {
+    let (wide, head, cells) = SMALL;
+    let most = on.iter().filter(|(node, _)| !node.is_empty()).map(|(_, pods)| pods.len()).max().unwrap_or(0);
+    let height = head + most.div_ceil(cells).max(1) as f64 * 8.0 + 8.0;
+    let (margin, count) = (if width < 560.0 { 16.0 } else { 24.0 }, model.nodes.len() as f64);
+    let fit = ((width - 2.0 * margin + 8.0) / (wide + 8.0)).floor().max(1.0);
+    // As wide as high as a stage is, where that needs more in a row than fit.
+    let square = (count * (height + 8.0) * 1.4 / (wide + 8.0)).sqrt().ceil();
+    let columns = if width < 560.0 { fit } else { fit.max(square).min(count) } as usize;
+    for (i, node) in model.nodes.iter().enumerate() {
+        let pods = on.get(node.id.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let (column, row) = ((i % columns) as f64, (i / columns) as f64);
+        let rect = Rect::new(margin + column * (wide + 8.0), 24.0 + row * (height + 8.0), wide, height);
+        let body = NodeBody {
+            ready: node.ready,
+            cordoned: node.cordoned,
+            note: String::new(),
+            meters: Vec::new(),
+            small: Some(pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed)).count()),
+        };
+        let state = if !node.ready {
+            "notready"
+        } else if node.cordoned {
+            "cordoned"
+        } else {
+            "ready"
+        };
+        let label = format!("Node {}, {state}, {} of {} Pods", node.id.name, pods.len(), node.pods);
+        let parent = out.put(&node.id, rect, Body::Node(body), None, state, label);
+        if !pods.is_empty() {
+            squares(node, pods, cells, (rect.x + 7.0, rect.y + head), parent, &mut out);
+        }
+    }
+    let rows = model.nodes.len().div_ceil(columns) as f64;
+    let across = (columns as f64 * (wide + 8.0) - 8.0).max(460.0);
+    tray(model, waiting, margin, 24.0 + rows * (height + 8.0) + 16.0, across, &mut out);
+    out.finish(margin)
+}
+
+/// Pods as cells, so many in a row.
+fn squares(node: &Node, pods: &[&Rc<Pod>], columns: usize, (x, y): (f64, f64), parent: usize, out: &mut Scene) {
+    let cells = Cells { pods: pods.iter().map(|pod| Rc::clone(pod)).collect(), columns, side: 7.0, pitch: 8.0, at: (0.0, 0.0) };
+    let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
+    let rect = Rect::new(x, y, columns as f64 * 8.0, pods.len().div_ceil(columns) as f64 * 8.0);
+    out.put(&id, rect, Body::Cells(cells), Some(parent), "", format!("{} Pods on {}", pods.len(), node.id.name));
 }
 
 fn by_node(model: &Model) -> BTreeMap<&str, Vec<&Rc<Pod>>> {
@@ -96,6 +150,7 @@ fn card(node: &Node, pods: &[&Rc<Pod>], waiting: &[&Pod], rect: Rect, dense: boo
             ("memory", format!("{} / {} Gi", gib(memory), gib(node.memory)), share(memory, node.memory)),
             ("pods", format!("{count} / {}", node.pods), share(count, node.pods)),
         ],
+        small: None,
     };
     let state = if !node.ready {
         "notready"
@@ -109,16 +164,7 @@ fn card(node: &Node, pods: &[&Rc<Pod>], waiting: &[&Pod], rect: Rect, dense: boo
     let (x, y) = (rect.x + 12.0, rect.y + HEAD);
     if dense || pods.len() > 24 {
         if !pods.is_empty() {
-            let cells = Cells { pods: pods.iter().map(|pod| Rc::clone(pod)).collect(), columns: 27, side: 7.0, pitch: 8.0, at: (0.0, 0.0) };
-            let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
-            out.put(
-                &id,
-                Rect::new(x, y, 216.0, pods.len().div_ceil(27) as f64 * 8.0),
-                Body::Cells(cells),
-                Some(parent),
-                "",
-                format!("{} Pods on {}", pods.len(), node.id.name),
-            );
+            squares(node, pods, 27, (x, y), parent, out);
         }
         return;
     }

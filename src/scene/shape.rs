@@ -123,6 +123,8 @@ pub struct NodeBody {
     pub note: String,
     /// Name, `3.4 / 4`, share in percent.
     pub meters: Vec<(&'static str, String, f64)>,
+    /// One of many, with its Pods counted: the name and the number alone.
+    pub small: Option<usize>,
 }
 
 /// A card with a table, or with a few facts.

@@ -145,6 +145,7 @@ fn content(item: &Item, dark: bool) -> Html {
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(name, fact),
         Body::Class { reclaim } => class(item, reclaim),
+        Body::Node(body) if body.small.is_some() => small_node(item, body),
         Body::Node(body) => node(&cut(item, 146.0), body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
         Body::Inert => inert(item),
@@ -355,6 +356,17 @@ fn node(name: &str, body: &NodeBody) -> Html {
             <div class={classes!("note", note, body.note.is_empty().then_some("none"))}>{ &body.note }</div>
         </>
     }
+}
+
+/// One of many nodes: its name and how many Pods it has.
+#[inline(never)]
+fn small_node(item: &Item, body: &NodeBody) -> Html {
+    let glyph = match (body.ready, body.cordoned) {
+        (false, _) => Some("i-error"),
+        (true, true) => Some("i-cordon"),
+        (true, false) => None,
+    };
+    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ body.small.unwrap_or(0) }</span></div> }
 }
 
 #[inline(never)]
