@@ -165,7 +165,7 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
         } else if wide {
             600.0
         } else {
-            (width - cx - rx - side - 36.0).clamp(376.0, 560.0)
+            (width - cx - rx - side - 36.0).clamp(388.0, 560.0)
         };
         let narrow = panel < 540.0;
         let height = if narrow { 174.0 + rows_of(pass, panel) } else { 246.0 + taller(pass, panel) } + pass.code.len() as f64 * 23.0;

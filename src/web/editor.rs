@@ -204,7 +204,8 @@ impl Component for Editor {
                 }
             }
             Msg::Key(event) => {
-                let leaving = std::mem::take(&mut self.leaving);
+                // Shift comes before Tab, and is a key of its own.
+                let leaving = if event.key() == "Shift" { self.leaving } else { std::mem::take(&mut self.leaving) };
                 match event.key().as_str() {
                     "Enter" if event.ctrl_key() || event.meta_key() => {
                         event.prevent_default();

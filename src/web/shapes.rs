@@ -105,7 +105,7 @@ fn outer(item: &Item) -> Classes {
         Body::Controller { of, wide } => classes!("card", wide.then_some("wide"), of.leaving.then_some("leaving")),
         Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat"),
         Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } | Body::Inert => classes!("card"),
-        Body::Cells(_) if item.id.uid.ends_with("/pods") && item.rect.w == 216.0 => classes!("cells", "bare"),
+        Body::Cells(cells) if cells.at == (0.0, 0.0) => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
         Body::Pod { state, stale, .. } => classes!("pod", state.class(), stale.then_some("stale")),
         Body::Tile { state, stale, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale")),
@@ -140,7 +140,7 @@ fn content(item: &Item, dark: bool) -> Html {
             </>
         },
         Body::Tile { state, tail, .. } => html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b></> },
-        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={item.rect.w == 216.0} dark={dark} /> },
+        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={cells.at == (0.0, 0.0)} dark={dark} /> },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(name, fact),

@@ -9,7 +9,7 @@ use crate::app::state::{Instant, Msg as Do, Stop};
 use crate::engine::Op;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlInputElement, SubmitEvent};
+use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
 
 /// Which of the two is open.
@@ -52,8 +52,16 @@ pub fn Tools(props: &Props) -> Html {
         Tool::Breaks => "Pause when",
         Tool::Compare => "Compare two instants",
     };
+    let on_close = props.on_close.clone();
+    // The page's keys rest in a field; this one closes the panel from there too.
+    let onkeydown = Callback::from(move |event: KeyboardEvent| {
+        if event.key() == "Escape" {
+            event.stop_propagation();
+            on_close.emit(());
+        }
+    });
     html! {
-        <section class="tools" role="dialog" aria-label={title}>
+        <section class="tools" role="dialog" aria-label={title} onkeydown={onkeydown}>
             <div class="row"><h2>{ title }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label="Close" onclick={props.on_close.reform(|_: MouseEvent| ())}>{ icon("i-cross", 14) }</button></div>
             { if props.tool == Tool::Breaks { breaks(props) } else { compare(props) } }
         </section>

@@ -4,7 +4,7 @@ use super::dom::icon;
 use crate::app::examples;
 use crate::app::state::View;
 use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlElement, HtmlSelectElement, KeyboardEvent};
+use web_sys::{Element, Event, HtmlSelectElement, KeyboardEvent};
 use yew::prelude::*;
 
 /// What the bar shows.
@@ -66,8 +66,8 @@ pub fn tabs(current: View, on_view: &Callback<View>, size: u32, class: &'static 
         let at = View::ALL.iter().position(|view| *view == current).unwrap_or(0);
         let next = (at + step) % View::ALL.len();
         turn.emit(View::ALL[next]);
-        let buttons = event.current_target().and_then(|target| target.dyn_into::<HtmlElement>().ok()).map(|tabs| tabs.children());
-        if let Some(button) = buttons.and_then(|buttons| buttons.item(next as u32)) {
+        let tabs = event.target_dyn_into::<Element>().and_then(|tab| tab.closest("[role='tablist']").ok().flatten());
+        if let Some(button) = tabs.and_then(|tabs| tabs.children().item(next as u32)) {
             super::dom::focus(&button);
         }
     });

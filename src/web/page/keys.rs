@@ -10,6 +10,17 @@ use web_sys::{Element, KeyboardEvent};
 use yew::prelude::*;
 
 impl Page {
+    /// The focus of a panel of the timeline that is closed goes to the button that opens it.
+    #[inline(never)]
+    pub(super) fn home(&self) {
+        let document = dom::document();
+        let inside = document.active_element().is_some_and(|element| element.closest(".tools").ok().flatten().is_some());
+        let button = document.query_selector(".clock [aria-expanded='true']").ok().flatten();
+        if let Some(button) = button.filter(|_| inside) {
+            dom::focus(&button);
+        }
+    }
+
     /// What has come over the page takes the focus, and gives it back when it goes.
     #[inline(never)]
     pub(super) fn refocus(&mut self) {

@@ -550,6 +550,9 @@ impl Component for Page {
             Msg::Over(over) => self.over = over,
             Msg::Tool(tool) => {
                 self.tool = if self.tool == tool { None } else { tool };
+                if self.tool.is_none() && !self.narrow() {
+                    self.home();
+                }
                 self.over = Over::Nothing;
             }
             Msg::Other(msg) => {
