@@ -12,8 +12,10 @@ use std::rc::Rc;
 
 /// Tasks between two checkpoints, at first.
 const EVERY: u64 = 2_000;
-/// With more checkpoints than this, every second one is dropped.
-const MOST: usize = 24;
+/// With more checkpoints than this, every second one is dropped: fewer of a large cluster, whose copies weigh more.
+const MOST: usize = 64;
+const FEWER: usize = 24;
+const LARGE: usize = 2_500;
 
 /// What a person did.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,11 +69,35 @@ impl Point {
     }
 }
 
+/// A copy to go back to. It has no journal of its own: that is the beginning of the newest instant's.
+#[derive(Clone, Debug)]
+struct Checkpoint {
+    point: Point,
+    /// How much had been written.
+    written: usize,
+}
+
+impl Checkpoint {
+    fn of(live: &mut Point) -> Checkpoint {
+        let journal = live.sim.swap_journal(Vec::new());
+        let (point, written) = (live.clone(), journal.len());
+        live.sim.swap_journal(journal);
+        Checkpoint { point, written }
+    }
+
+    /// The instant itself, as it was.
+    fn restore(&self, journal: &[Entry]) -> Point {
+        let mut point = self.point.clone();
+        point.sim.swap_journal(journal[..self.written.min(journal.len())].to_vec());
+        point
+    }
+}
+
 /// A future that was left when the history was forked before it.
 #[derive(Clone, Debug)]
 struct Future {
     live: Point,
-    checkpoints: Vec<Point>,
+    checkpoints: Vec<Checkpoint>,
     every: u64,
     commands: Vec<(u64, Time, Command)>,
     /// Its number, from 1.
@@ -91,7 +117,7 @@ pub struct Run {
     numbered: u32,
     live: Point,
     past: Option<Point>,
-    checkpoints: Vec<Point>,
+    checkpoints: Vec<Checkpoint>,
     every: u64,
     /// After how many tasks, when, what.
     commands: Vec<(u64, Time, Command)>,
@@ -103,12 +129,12 @@ pub struct Run {
 impl Run {
     /// An empty cluster at time 0.
     pub fn new(seed: u64) -> Run {
-        let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None };
+        let mut live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None };
         Run {
             futures: Vec::new(),
             number: 1,
             numbered: 1,
-            checkpoints: vec![live.clone()],
+            checkpoints: vec![Checkpoint::of(&mut live)],
             live,
             past: None,
             every: EVERY,
@@ -229,11 +255,12 @@ impl Run {
     }
 
     fn checkpoint(&mut self) {
-        if self.live.steps < self.checkpoints.last().map_or(0, |last| last.steps) + self.every {
+        if self.live.steps < self.checkpoints.last().map_or(0, |last| last.point.steps) + self.every {
             return;
         }
-        self.checkpoints.push(self.live.clone());
-        if self.checkpoints.len() > MOST {
+        self.checkpoints.push(Checkpoint::of(&mut self.live));
+        let most = if self.live.sim.list(Kind::Pod).count() > LARGE { FEWER } else { MOST };
+        if self.checkpoints.len() > most {
             let mut keep = false;
             self.checkpoints.retain(|_| {
                 keep = !keep;
@@ -280,8 +307,8 @@ impl Run {
             self.past = None;
             return;
         }
-        let from = self.checkpoints.iter().rposition(|point| point.sim.now() <= to).unwrap_or(0);
-        let mut point = self.checkpoints[from].clone();
+        let from = self.checkpoints.iter().rposition(|earlier| earlier.point.sim.now() <= to).unwrap_or(0);
+        let mut point = self.checkpoints[from].restore(self.live.sim.journal());
         point.replay(&self.commands, to, self.live.steps, usize::MAX);
         self.past = Some(point);
     }
@@ -306,7 +333,7 @@ impl Run {
             self.numbered += 1;
             self.number = self.numbered;
             self.commands.truncate(point.done);
-            self.checkpoints.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
+            self.checkpoints.retain(|earlier| earlier.point.steps <= point.steps && earlier.point.done <= point.done);
             self.live = point;
             self.turns += 1;
         }

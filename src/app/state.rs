@@ -625,6 +625,15 @@ impl State {
         }
     }
 
+    /// Stops the clock where the history has no room any more, and says so.
+    #[inline(never)]
+    pub fn full(&mut self) {
+        let words = "The history fills two gigabytes. Start over, or begin again with fewer Pods.";
+        self.notice = words.into();
+        self.stopped = Some(Stop { at: self.run.now(), text: "The history is full".into(), words: words.into() });
+        (self.playing, self.settling, self.resumes) = (false, false, false);
+    }
+
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> bool {
         if self.breakpoints.is_empty() {

@@ -170,6 +170,11 @@ impl Sim {
         self.server.journal()
     }
 
+    /// Lays another journal in the place of this one. For copies that are kept without theirs: until it is back, nothing may run.
+    pub fn swap_journal(&mut self, journal: Vec<Entry>) -> Vec<Entry> {
+        self.server.swap_journal(journal)
+    }
+
     /// The API server, for reading.
     pub fn server(&self) -> &ApiServer {
         &self.server

@@ -39,6 +39,8 @@ const TYPING: u32 = 350;
 /// Milliseconds between two things said aloud: what fails or settles, and what else happens.
 const NEWS: f64 = 2_000.0;
 const TALK: f64 = 5_000.0;
+/// The clock stops where the history fills so many pages of 64 KiB: two of the four gigabytes that a module may have.
+const PAGES: usize = 32_768;
 /// Without an animation frame for so long, the page is not seen, and rests.
 const UNSEEN: f64 = 400.0;
 
@@ -209,6 +211,9 @@ impl Page {
             if dom::now() - now > SLICE {
                 break;
             }
+        }
+        if core::arch::wasm32::memory_size::<0>() > PAGES {
+            state.full();
         }
         while !state.follow(GRAIN) && dom::now() - now < 2.0 * SLICE {}
         if window::is_whole() && now - self.spoke > NEWS && state.speak(now - self.spoke > TALK) {
