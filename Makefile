@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/target/tools/bin:$(HOME)/.cargo/bin:$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 PORT ?= 8080
 
-.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size profile frames screenshots editor clean tools tools-wasm tools-npm tools-browser
+.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size profile frames memory screenshots editor clean tools tools-wasm tools-npm tools-browser
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -53,6 +53,9 @@ profile: dist tools-npm tools-browser ## Record what the page's opening runs, an
 
 frames: dist tools-npm tools-browser ## Measure how smoothly the page draws
 	node scripts/frames.mjs
+
+memory: dist tools-npm tools-browser ## Measure what an hour of rollouts leaves in memory
+	node scripts/memory.mjs
 
 screenshots: dist tools-npm tools-browser ## Take the pictures in docs/
 	node tests/browser/screenshots.mjs

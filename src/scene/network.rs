@@ -217,14 +217,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         rows,
     };
     let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
-    out.put(
-        &id,
-        Rect::new(dns_x, y, c.dns, dns_height),
-        Body::Table(dns),
-        None,
-        "",
-        format!("Cluster c.dns, {records} records for {name}"),
-    );
+    out.put(&id, Rect::new(dns_x, y, c.dns, dns_height), Body::Table(dns), None, "", format!("Cluster DNS, {records} records for {name}"));
     let mut slice_rows: Vec<(Vec<String>, bool)> =
         shown.iter().map(|one| (vec![one.address.clone(), condition(one)], Some(one.pod.as_str()) == followed)).collect();
     if slice_rows.is_empty() {

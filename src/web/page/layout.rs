@@ -36,8 +36,8 @@ impl Page {
                 <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
                 if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label="Timeline">
-                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={Self::on(ctx)} on_tool={link.callback(|tool| Msg::Tool(Some(tool)))} />
-                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
+                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} on_seek={self.calls(ctx).seek.clone()} />
                     if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }
@@ -144,7 +144,7 @@ impl Page {
                 <button type="button" class="play" id="play" aria-label={if state.playing { "Pause" } else { "Play" }} onclick={link.callback(|_| Msg::Do(Do::Toggle))}>{ icon(if state.playing { "i-pause" } else { "i-play" }, 18) }</button>
                 <button type="button" class="t" id="step" aria-label="One reconcile on" onclick={link.callback(|_| Msg::Do(Do::Step))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.run.now()) }</b>
-                <Lanes slim=true marks={self.marks.clone()} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))} />
+                <Lanes slim=true marks={self.marks.clone()} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={self.calls(ctx).seek.clone()} />
                 <button type="button" class="btn sm ghost mono spd" aria-label={format!("Speed {}", speed::label(state.speed))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.speed) }</button>
                 if self.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>

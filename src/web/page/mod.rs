@@ -21,7 +21,7 @@ use crate::app::{Msg as Do, State, permalink};
 use crate::engine::{Entry, Op};
 use crate::scene::marks::Mark;
 use gloo_timers::callback::{Interval, Timeout};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
@@ -120,6 +120,7 @@ pub enum Over {
 
 /// The page.
 pub struct Page {
+    calls: OnceCell<parts::Calls>,
     state: Rc<RefCell<State>>,
     picture: Rc<Picture>,
     marks: Rc<Vec<Mark>>,
@@ -410,6 +411,7 @@ impl Component for Page {
 
         let size = dom::size();
         let mut page = Page {
+            calls: OnceCell::new(),
             chinese: false,
             spoken: false,
             greeted: false,
@@ -541,6 +543,8 @@ impl Component for Page {
                 dom::keep("loopscope.lang", if chinese { "zh" } else { "en" });
             }
             Msg::Spoken(chinese) => self.spoken = chinese,
+            // On a small window they lie over the page.
+            Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => self.over = Over::Nothing,
             Msg::Left(open) => self.left = open,
             Msg::Right(open) => self.right = open,
             Msg::Console(open) => self.console = open,

@@ -1,8 +1,9 @@
 //! The panels with what they are given.
 
 use super::{Msg, Over, Page};
+use crate::api::ObjectRef;
 use crate::app::diagnose::Remedy;
-use crate::app::state::View;
+use crate::app::state::{Tab, View};
 use crate::app::{Msg as Do, examples};
 use crate::web::console::Console;
 use crate::web::dom::icon;
@@ -16,13 +17,73 @@ use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlSelectElement};
 use yew::prelude::*;
 
+/// What the panels call: made once, so that a panel whose values are the same is not drawn again.
+pub(super) struct Calls {
+    on: Callback<Do>,
+    view: Callback<View>,
+    example: Callback<usize>,
+    speak: Callback<bool>,
+    theme: Callback<()>,
+    share: Callback<()>,
+    over: [Callback<()>; 4],
+    edit: Callback<String>,
+    apply: Callback<()>,
+    revert: Callback<()>,
+    left: Callback<()>,
+    right: Callback<()>,
+    cure: Callback<Option<Remedy>>,
+    tab: Callback<Tab>,
+    act: Callback<String>,
+    select: Callback<Option<ObjectRef>>,
+    pub(super) seek: Callback<u64>,
+    line: Callback<String>,
+    stop: Callback<()>,
+    console: Callback<bool>,
+    pub(super) tool: Callback<Tool>,
+    shut: Callback<()>,
+}
+
 impl Page {
-    pub(super) fn on(ctx: &Context<Self>) -> Callback<Do> {
-        ctx.link().callback(Msg::Do)
+    pub(super) fn calls(&self, ctx: &Context<Self>) -> &Calls {
+        self.calls.get_or_init(|| {
+            let link = ctx.link();
+            let over = |over: Over| link.callback(move |()| Msg::Over(over));
+            Calls {
+                on: link.callback(Msg::Do),
+                view: link.callback(|view| Msg::Do(Do::View(view))),
+                example: link.callback(|index: usize| {
+                    let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
+                    Msg::Do(Do::Load((example.text)().into(), View::from_word(example.view)))
+                }),
+                speak: link.callback(Msg::Speak),
+                theme: link.callback(|()| Msg::Theme),
+                share: link.callback(|()| Msg::Share),
+                over: [over(Over::Embed), over(Over::Manifest), over(Over::Console), over(Over::More)],
+                edit: link.callback(|text| Msg::Do(Do::Edit(text))),
+                apply: link.callback(|()| Msg::Do(Do::Apply)),
+                revert: link.callback(|()| Msg::Do(Do::Revert)),
+                left: link.callback(|()| Msg::Left(false)),
+                right: link.callback(|()| Msg::Right(false)),
+                cure: link.callback(|cure: Option<Remedy>| Msg::Do(cure.map_or(Do::Try, Do::Cure))),
+                tab: link.callback(|tab| Msg::Do(Do::Tab(tab))),
+                act: link.callback(Msg::Act),
+                select: link.callback(|key| Msg::Do(Do::Select(key))),
+                seek: link.callback(|to| Msg::Do(Do::Seek(to))),
+                line: link.callback(|line| Msg::Do(Do::Kubectl(line))),
+                stop: link.callback(|()| Msg::Do(Do::Interrupt)),
+                console: link.callback(Msg::Console),
+                tool: link.callback(|tool| Msg::Tool(Some(tool))),
+                shut: link.callback(|()| Msg::Tool(None)),
+            }
+        })
+    }
+
+    pub(super) fn on(&self, ctx: &Context<Self>) -> Callback<Do> {
+        self.calls(ctx).on.clone()
     }
 
     pub(super) fn topbar(&self, ctx: &Context<Self>) -> Html {
-        let link = ctx.link();
+        let calls = self.calls(ctx);
         let state = self.state.borrow();
         let example = examples::of(&state.text);
         html! {
@@ -32,25 +93,22 @@ impl Page {
                 narrow={self.narrow()}
                 example={example}
                 copied={self.copied.is_some()}
-                on_view={link.callback(|view| Msg::Do(Do::View(view)))}
-                on_example={link.callback(|index: usize| {
-                    let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
-                    Msg::Do(Do::Load((example.text)().into(), View::from_word(example.view)))
-                })}
+                on_view={calls.view.clone()}
+                on_example={calls.example.clone()}
                 chinese={self.chinese}
-                on_language={link.callback(Msg::Speak)}
-                on_theme={link.callback(|()| Msg::Theme)}
-                on_share={link.callback(|()| Msg::Share)}
-                on_embed={link.callback(|()| Msg::Over(Over::Embed))}
-                on_manifest={link.callback(|()| Msg::Over(Over::Manifest))}
-                on_console={link.callback(|()| Msg::Over(Over::Console))}
-                on_more={link.callback(|()| Msg::Over(Over::More))}
+                on_language={calls.speak.clone()}
+                on_theme={calls.theme.clone()}
+                on_share={calls.share.clone()}
+                on_embed={calls.over[0].clone()}
+                on_manifest={calls.over[1].clone()}
+                on_console={calls.over[2].clone()}
+                on_more={calls.over[3].clone()}
             />
         }
     }
 
     pub(super) fn editor(&self, ctx: &Context<Self>) -> Html {
-        let link = ctx.link();
+        let calls = self.calls(ctx);
         let state = self.state.borrow();
         let file = examples::of(&state.text).map_or("manifest.yaml", |at| examples::ALL[at].file);
         let narrow = self.narrow();
@@ -63,10 +121,10 @@ impl Page {
                 plan={state.plan.clone()}
                 narrow={narrow}
                 file={file.to_string()}
-                on_edit={link.callback(|text| Msg::Do(Do::Edit(text)))}
-                on_apply={link.callback(|()| Msg::Do(Do::Apply))}
-                on_revert={link.callback(|()| Msg::Do(Do::Revert))}
-                on_close={link.callback(move |()| if narrow { Msg::Over(Over::Nothing) } else { Msg::Left(false) })}
+                on_edit={calls.edit.clone()}
+                on_apply={calls.apply.clone()}
+                on_revert={calls.revert.clone()}
+                on_close={calls.left.clone()}
             />
         }
     }
@@ -81,9 +139,8 @@ impl Page {
 
     #[inline(never)]
     pub(super) fn inspect(&self, ctx: &Context<Self>) -> Html {
-        let link = ctx.link();
+        let calls = self.calls(ctx);
         let state = self.state.borrow();
-        let narrow = self.narrow();
         html! {
             <Inspector
                 key_of={state.selected.clone()}
@@ -94,19 +151,19 @@ impl Page {
                 led={self.led.clone()}
                 found={self.found.clone()}
                 helps={self.helps.clone()}
-                on_cure={link.callback(|cure: Option<Remedy>| Msg::Do(cure.map_or(Do::Try, Do::Cure)))}
+                on_cure={calls.cure.clone()}
                 events={self.events.clone()}
-                on_tab={link.callback(|tab| Msg::Do(Do::Tab(tab)))}
-                on_command={link.callback(Msg::Act)}
-                on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
-                on_seek={link.callback(|to| Msg::Do(Do::Seek(to)))}
-                on_close={link.callback(move |()| if narrow { Msg::Over(Over::Nothing) } else { Msg::Right(false) })}
+                on_tab={calls.tab.clone()}
+                on_command={calls.act.clone()}
+                on_select={calls.select.clone()}
+                on_seek={calls.seek.clone()}
+                on_close={calls.right.clone()}
             />
         }
     }
 
     pub(super) fn console(&self, ctx: &Context<Self>) -> Html {
-        let link = ctx.link();
+        let calls = self.calls(ctx);
         let state = self.state.borrow();
         let narrow = self.narrow();
         html! {
@@ -115,9 +172,9 @@ impl Page {
                 history={state.history.clone()}
                 words={self.words.clone()}
                 open={self.console || narrow}
-                on_line={link.callback(|line| Msg::Do(Do::Kubectl(line)))}
-                on_stop={link.callback(|()| Msg::Do(Do::Interrupt))}
-                on_open={link.callback(move |open| if narrow { Msg::Over(Over::Nothing) } else { Msg::Console(open) })}
+                on_line={calls.line.clone()}
+                on_stop={calls.stop.clone()}
+                on_open={calls.console.clone()}
             />
         }
     }
@@ -233,9 +290,10 @@ impl Page {
 
     #[inline(never)]
     pub(super) fn tools(&self, ctx: &Context<Self>, tool: Tool) -> Html {
+        let calls = self.calls(ctx);
         let state = self.state.borrow();
         html! {
-            <Tools tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={Self::on(ctx)} on_close={ctx.link().callback(|()| Msg::Tool(None))} />
+            <Tools tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
         }
     }
 
