@@ -163,3 +163,77 @@ for (const view of ['ownership', 'nodes', 'network', 'storage', 'rollout', 'loop
     });
   }
 }
+
+test('Nodes: a Pod says why it is on its node, and one that fits nowhere why on none', async ({ page }) => {
+  await open(page);
+  await page.keyboard.press('2');
+  await page.locator('.item[data-kind="Pod"]:not(.ghost)').first().click();
+  await page.getByRole('tab', { name: 'Why' }).click();
+  const bound = page.locator('.why > li').filter({ hasText: 'bound to' });
+  await expect(bound).toContainText(/3 of 3 nodes fit; this one scores \d+/);
+  // Its instant shows the filters and the scores.
+  await bound.getByRole('button').click();
+  await expect(page.locator('.why > li').first()).toContainText('bound to');
+  await expect(page.locator('.why > li').first().locator('.saw > div')).not.toHaveCount(0);
+  await open(page, example('unschedulable'));
+  await page.keyboard.press('2');
+  await page.locator('.item[data-kind="Pod"]:not(.ghost)').first().click();
+  await expect(page.locator('.found')).toContainText('None of the 3 nodes takes it');
+  await expect(page.locator('.found .saw')).toContainText('asks 6 cpu, 4 free');
+});
+
+test('Nodes: fifty nodes and two thousand Pods are in sight, without one letter over another', async ({ page }) => {
+  await open(page, null, 0);
+  await scope(page, () => { for (let i = 4; i <= 50; i++) loopscope.fault(`add-node node-${i}`); });
+  await scope(page, (text) => loopscope.apply(text), example('deployment').replace('nginx-deployment', 'many').replace('replicas: 2', 'replicas: 2000'));
+  for (let i = 0; i < 15; i++) await page.keyboard.press('.');
+  await page.keyboard.press('2');
+  const nodes = page.locator('.item[data-kind="Node"]');
+  await expect(nodes).toHaveCount(50);
+  await page.waitForTimeout(600);
+  const stage = await page.locator('#stage').boundingBox();
+  for (const box of await nodes.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()))) {
+    expect(box.bottom).toBeLessThanOrEqual(stage.y + stage.height + 1);
+    expect(box.right).toBeLessThanOrEqual(stage.x + stage.width + 1);
+  }
+  await expect(page.locator('.cells .counts')).toHaveCount(0);
+  await expect(nodes.first()).toContainText('node-1');
+});
+
+test('Network: requests are spread over the ready endpoints', async ({ page }) => {
+  await open(page, example('network'), 10);
+  await page.keyboard.press('3');
+  const proxy = page.locator('.table').filter({ hasText: 'rewrites to one Pod' });
+  await expect(proxy).toContainText('is picked with chance 1 in 3');
+  const name = await scope(page, () => loopscope.kubectl('get pods -l app=shop -o name').split('\n')[0].replace('pod/', ''));
+  await scope(page, (name) => loopscope.fault(`unready pod/${name}`), name);
+  for (let i = 0; i < 2; i++) await page.keyboard.press('.');
+  await expect(proxy).toContainText('is picked with chance 1 in 2');
+  await expect(page.locator('.lbl').filter({ hasText: 'not ready: gets no traffic' })).toHaveCount(1);
+});
+
+test('Storage: a claim is waited for, bound, and its volume mounted', async ({ page }) => {
+  await open(page, example('statefulset'), 0);
+  await page.keyboard.press('4');
+  const seen = new Set();
+  for (let i = 0; i < 30; i++) {
+    for (const text of await page.locator('.lbl.onedge').allTextContents()) seen.add(text);
+    await scope(page, () => loopscope.step());
+  }
+  for (const text of await page.locator('.lbl.onedge').allTextContents()) seen.add(text);
+  const words = [...seen].join(' | ');
+  expect(words).toContain('no volume yet');
+  expect(words).toMatch(/waiting for the claim|waiting to be mounted/);
+  expect(words).toContain('Bound');
+  await expect(page.locator('.item[data-kind="PersistentVolumeClaim"][data-name="www-web-0"]')).toHaveAttribute('data-state', 'bound');
+});
+
+test('Ownership: old revisions fold into a line with their count', async ({ page }) => {
+  await open(page);
+  for (const tag of ['1.9.1', '1.10.1', '1.11.1']) {
+    await scope(page, (tag) => loopscope.kubectl(`set image deployment/nginx-deployment nginx=nginx:${tag}`), tag);
+    for (let i = 0; i < 6; i++) await page.keyboard.press('.');
+  }
+  await page.keyboard.press('1');
+  await expect(page.locator('.lbl').filter({ hasText: '+3 old revisions' }).or(page.locator('.foldnote').filter({ hasText: '+3 old revisions' }))).toHaveCount(1);
+});

@@ -1,0 +1,90 @@
+// On a phone: everything that a large page offers is reached, large enough for a finger, and nothing is cut.
+import { expect, test } from '@playwright/test';
+import AxeBuilder from '@axe-core/playwright';
+import { readFileSync } from 'node:fs';
+
+const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
+const pods = (page) => page.locator('#stage .item[data-kind="Pod"]:not(.ghost)');
+test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
+
+async function open(page, text, seconds = 8) {
+  await page.goto('index.html?editor=plain');
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await page.evaluate((text) => { if (text) loopscope.load(text); loopscope.pause(); }, text);
+  for (let i = 0; i < seconds; i++) await page.keyboard.press('.');
+}
+const serious = async (page) => {
+  const found = await new AxeBuilder({ page }).analyze();
+  return found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes[0].html}`);
+};
+
+test('where the clock stops, comparisons and branches are in a sheet', async ({ page }) => {
+  await open(page);
+  await page.locator('#more').tap();
+  const sheet = page.getByRole('dialog', { name: 'More' });
+  await expect(sheet).toBeVisible();
+  for (const box of await sheet.locator('button, select, input').evaluateAll((all) => all.map((one) => [one.textContent, one.getBoundingClientRect().toJSON()]))) {
+    expect(box[1].height, box[0]).toBeGreaterThanOrEqual(44);
+    expect(box[1].right, box[0]).toBeLessThanOrEqual(390);
+  }
+  expect(await serious(page)).toEqual([]);
+  await sheet.getByRole('button', { name: 'Pause when…' }).tap();
+  await expect(sheet).toHaveCount(0);
+  const breaks = page.getByRole('dialog', { name: 'Pause when' });
+  await breaks.getByRole('button', { name: 'pod deleted' }).tap();
+  await expect(breaks.locator('.set li')).toHaveCount(1);
+  await breaks.getByRole('button', { name: 'Close' }).tap();
+
+  await page.locator('#more').tap();
+  await sheet.getByRole('button', { name: 'Compare two instants' }).tap();
+  const compare = page.getByRole('dialog', { name: 'Compare two instants' });
+  await compare.getByRole('button', { name: /Mark A/ }).tap();
+  await page.evaluate(() => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
+  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
+  await compare.getByRole('button', { name: /Mark B/ }).tap();
+  await expect(compare.locator('.sum')).toContainText('1 created');
+  await compare.getByRole('button', { name: 'Close' }).tap();
+
+  await page.evaluate(() => loopscope.seek(4));
+  const past = page.locator('.past');
+  for (const button of await past.getByRole('button').all()) {
+    const box = await button.boundingBox();
+    expect(box.x + box.width).toBeLessThanOrEqual(390);
+  }
+  await page.evaluate(() => loopscope.kubectl('scale deployment nginx-deployment --replicas=1'));
+  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
+  await expect(pods(page)).toHaveCount(1);
+  await page.locator('#more').tap();
+  await sheet.getByLabel('Branch of the history').selectOption({ label: 'branch 1' });
+  await page.keyboard.press('Escape');
+  await expect(pods(page)).toHaveCount(3);
+});
+
+test('filter, list and language are there too', async ({ page }) => {
+  await open(page, example('network'));
+  await page.keyboard.press('1');
+  await page.locator('#more').tap();
+  await page.getByRole('searchbox').fill('web');
+  await page.getByRole('searchbox').blur();
+  await page.keyboard.press('Escape');
+  await expect(page.locator('.item[data-kind="Deployment"]:not(.ghost)')).toHaveCount(0);
+  await page.locator('#more').tap();
+  await page.getByRole('button', { name: /hidden/ }).tap();
+  await page.getByRole('dialog').getByRole('button', { name: '中文' }).tap();
+  await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN');
+});
+
+for (const scheme of ['light', 'dark']) {
+  test(`every view is readable and holds together, ${scheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+    await open(page, example('statefulset'), 12);
+    for (const key of '123456') {
+      await page.keyboard.press(key);
+      await page.waitForTimeout(250);
+      const zoom = await page.locator('.world').evaluate((world) => new DOMMatrix(getComputedStyle(world).transform).a).catch(() => 1);
+      expect(zoom, `view ${key}`).toBeGreaterThanOrEqual(0.79);
+      expect(await serious(page), `view ${key}`).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    }
+  });
+}
