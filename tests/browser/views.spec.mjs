@@ -169,7 +169,7 @@ test('Nodes: a Pod says why it is on its node, and one that fits nowhere why on 
   await page.keyboard.press('2');
   await page.locator('.item[data-kind="Pod"]:not(.ghost)').first().click();
   await page.getByRole('tab', { name: 'Why' }).click();
-  const bound = page.locator('.why > li').filter({ hasText: 'bound to' });
+  const bound = page.locator('.why > li').filter({ hasText: 'default-scheduler' });
   await expect(bound).toContainText(/3 of 3 nodes fit; this one scores \d+/);
   // Its instant shows the filters and the scores.
   await bound.getByRole('button').click();
