@@ -47,7 +47,14 @@ async function measure(minute) {
 }
 
 words(['minute', 'wasm', 'JS heap', 'DOM nodes', 'listeners']);
-await page.evaluate((text) => { loopscope.load(text); loopscope.speed(1000); loopscope.play(); }, manifest);
+await page.evaluate(([text, pods]) => {
+  loopscope.pause();
+  loopscope.kubectl('delete deployment nginx-deployment --wait=false');
+  for (let node = 4; node <= pods / 80; node++) loopscope.fault(`add-node node-${node}`);
+  loopscope.apply(text);
+  loopscope.speed(1000);
+  loopscope.play();
+}, [manifest, pods]);
 const begun = Date.now();
 for (let minute = 1; minute <= minutes; minute++) {
   await page.evaluate((until) => new Promise((resolve) => {
