@@ -47,7 +47,7 @@ fn table() -> Vec<(String, String)> {
     lines
         .map(|line| {
             let parts: Vec<&str> = line.split(" = ").collect();
-            assert!(parts.len() % 2 == 0, "not English = 中文: {line}");
+            assert!(parts.len().is_multiple_of(2), "not English = 中文: {line}");
             let middle = parts.len() / 2;
             (parts[..middle].join(" = "), parts[middle..].join(" = "))
         })
@@ -120,8 +120,8 @@ fn missing<'a>(all: impl IntoIterator<Item = &'a String>) -> Vec<String> {
 #[test]
 fn every_line_has_both_sides_and_the_same_holes() {
     let mut seen = BTreeSet::new();
+    let numbered = Regex::new(r"\{\d\}").unwrap();
     for (english, chinese) in table() {
-        let numbered = Regex::new(r"\{\d\}").unwrap();
         let count = |text: &str| text.matches("{}").count() + numbered.find_iter(text).count();
         // A name may be left out, never invented.
         assert!(count(&chinese) <= count(&english), "{english} = {chinese}");

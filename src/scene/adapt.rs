@@ -439,11 +439,14 @@ fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[Rc
     }
 }
 
+/// A label: key and value.
+type Label<'a> = (&'a Str, &'a Str);
+
 /// The first of the Pods that have most of the labels, and the label in which it differs, if it does.
 pub fn nearest<'a, 'b>(
     wanted: &'b BTreeMap<Str, Str>,
     pods: impl Iterator<Item = &'a Rc<Object>>,
-) -> Option<(&'a Rc<Object>, Option<(&'b Str, &'b Str)>)> {
+) -> Option<(&'a Rc<Object>, Option<Label<'b>>)> {
     let lacks = |pod: &Object, (key, value): &(&Str, &Str)| pod.meta.labels.get(*key) != Some(*value);
     let has = |pod: &Object| wanted.iter().filter(|label| !lacks(pod, label)).count();
     let near = pods.map(|pod| (has(pod), pod)).reduce(|best, next| if next.0 > best.0 { next } else { best });
