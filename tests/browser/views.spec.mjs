@@ -77,7 +77,7 @@ test('Storage: what a Pod wrote is still there for the next one', async ({ page 
 });
 
 test('the state at an instant is the state when that instant was the newest', async ({ page }) => {
-  await open(page, example('statefulset'), 3);
+  await open(page, example('statefulset'), 1);
   const state = () => scope(page, () => JSON.stringify(['web-0', 'web-1', 'web-2'].map((name) => loopscope.get('Pod', 'default', name))));
   const at = await scope(page, () => loopscope.now());
   const then = await state();
