@@ -232,8 +232,9 @@ test('Ownership: old revisions fold into a line with their count', async ({ page
   await open(page);
   for (const tag of ['1.9.1', '1.10.1', '1.11.1']) {
     await scope(page, (tag) => loopscope.kubectl(`set image deployment/nginx-deployment nginx=nginx:${tag}`), tag);
-    for (let i = 0; i < 6; i++) await page.keyboard.press('.');
+    for (let i = 0; i < 10; i++) await page.keyboard.press('.');
   }
   await page.keyboard.press('1');
+  await expect(page.locator('.item[data-kind="ReplicaSet"]:not(.ghost)')).toHaveCount(1);
   await expect(page.locator('.lbl').filter({ hasText: '+3 old revisions' }).or(page.locator('.foldnote').filter({ hasText: '+3 old revisions' }))).toHaveCount(1);
 });
