@@ -47,9 +47,12 @@ fn whole(seed: u64, steps: &[Step]) -> Result<(), String> {
         let mut checks = Checks::default();
         play(&mut sim, &mut checks, steps);
         play(&mut sim, &mut checks, &plan::heal());
-        // A Pod that a person has set unready stays so, and holds up what waits for it.
+        // A Pod that a person has set unready stays so, and holds up what waits for it; so does a probe that was made to fail.
         let pods: Vec<String> = sim.list(Kind::Pod).map(|o| o.meta.name.to_string()).collect();
         for pod in pods {
+            for probe in ["startup", "readiness", "liveness"] {
+                let _ = sim.fault(&format!("pass-probe pod/{pod} {probe}"));
+            }
             let _ = sim.fault(&format!("ready pod/{pod}"));
         }
         checks::settled(&mut sim);
