@@ -61,6 +61,8 @@ fn faults_are_told_as_kubectl_tells_them() {
         (b"a: \0", "control characters are not allowed"),
         (b"a: \xff\xfe", "invalid leading UTF-8 octet"),
         (b"a: *x", "unknown anchor"),
+        (b"a: {{name}}", "yaml: invalid map key: map[interface {}]interface {}{\"name\":interface {}(nil)}"),
+        (b"? [1, x]\n: b", "yaml: invalid map key: []interface {}{1, \"x\"}"),
     ] {
         let message = fault(text);
         assert!(message.starts_with(start) && message.contains(detail), "{message}");
@@ -125,6 +127,7 @@ fn a_field_is_found_in_the_text() {
     assert_eq!(locate(text, 1, "spec.template.spec.containers[1]"), Some((12, 9, 1)));
     // A field that is not there: the innermost key around it.
     assert_eq!(locate(text, 1, "spec.template.metadata.labels"), Some((7, 3, 8)));
+    assert_eq!(locate(text, 1, "spec.template.labels"), locate(text, 1, "spec.template.metadata.labels"));
     assert_eq!(locate(text, 0, "kind"), Some((2, 1, 4)));
     assert_eq!(locate(text, 0, "nothing"), None);
     assert_eq!(locate(text, 7, "kind"), None);

@@ -43,7 +43,9 @@ fn play(sim: &mut Sim, checks: &mut Checks, steps: &[Step]) {
 
 fn whole(seed: u64, steps: &[Step]) -> Result<(), String> {
     let run = || {
-        let mut sim = Sim::new(ClusterConfig::default(), seed);
+        // Some clusters limit what their loops may send.
+        let client_limit = (seed % 5 == 4).then_some((20.0, 30));
+        let mut sim = Sim::new(ClusterConfig { client_limit, ..ClusterConfig::default() }, seed);
         let mut checks = Checks::default();
         play(&mut sim, &mut checks, steps);
         play(&mut sim, &mut checks, &plan::heal());

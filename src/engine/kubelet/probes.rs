@@ -154,6 +154,14 @@ fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
     answers.iter().rev().find(|(from, _)| *from <= age).is_some_and(|(_, fails)| *fails)
 }
 
+impl super::Kubelets {
+    /// Whether a person makes this probe of a Pod fail.
+    pub(in crate::engine) fn is_forced(&self, uid: crate::api::Uid, probe: &str) -> bool {
+        let standing = self.pods.get(&uid).into_iter().flat_map(|running| &running.probes);
+        standing.into_iter().any(|((_, kind), standing)| kind.word() == probe && standing.forced.is_some())
+    }
+}
+
 impl Pass<'_, '_> {
     #[inline(never)]
     fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut Standing> {

@@ -204,7 +204,7 @@ pub fn validate_create(object: &Value) -> Vec<FieldError> {
     meta::metadata(&mut errors, object);
     let spec = &object["spec"];
     match text(object, "kind") {
-        "Pod" => pod::spec(&mut errors, spec, "spec", &[]),
+        "Pod" => pod::new_pod(&mut errors, spec),
         "PodTemplate" => pod::template(&mut errors, &object["template"], "template", &[]),
         "Deployment" => workloads::deployment(&mut errors, spec),
         "ReplicaSet" => workloads::replica_set(&mut errors, spec),
