@@ -120,6 +120,37 @@ fn containers_for_debugging_come_later() {
 }
 
 #[test]
+fn restart_rules_are_looked_at() {
+    told(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, @}]}}",
+        &[
+            (
+                "restartPolicy: Sometimes",
+                "spec.containers[0].restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", \"Never\", \"OnFailure\"",
+            ),
+            (
+                "restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [1]}}]",
+                "spec.containers[0].restartPolicy: Required value: must specify restartPolicy when restart rules are used",
+            ),
+            (
+                "restartPolicy: Never, restartPolicyRules: [{action: Stop}]",
+                "spec.containers[0].restartPolicyRules[0].action: Unsupported value: \"Stop\": supported values: \"Restart\", \
+                 \"RestartAllContainers\" | spec.containers[0].restartPolicyRules[0].exitCodes: Required value: must be specified",
+            ),
+            (
+                "restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: {operator: Is, values: [1]}}]",
+                "spec.containers[0].restartPolicyRules[0].exitCodes.operator: Unsupported value: \"Is\": supported values: \"In\", \"NotIn\"",
+            ),
+        ],
+    );
+    let rules = "{action: Restart, exitCodes: {operator: In, values: [1]}},".repeat(21);
+    let pod = format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{containers: [{{name: c, image: i, restartPolicy: Never, restartPolicyRules: [{rules}]}}]}}}}"
+    );
+    assert_eq!(refusal(&pod), "spec.containers[0].restartPolicyRules: Too many: 21: must have at most 20 items");
+}
+
+#[test]
 fn comparing_tolerations_are_off_in_this_version() {
     told(
         "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {tolerations: [{key: a, operator: @, value: '5', effect: NoSchedule}], \

@@ -39,7 +39,14 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
     let name = &object.meta.name;
     let mut offers = Vec::new();
     for (kind, fail, pass) in PROBES {
-        if !pod.spec.containers.iter().any(|container| Probed::named(kind).is_some_and(|kind| kind.is_of(container))) || pod.is_terminal() {
+        if !pod
+            .spec
+            .containers
+            .iter()
+            .chain(pod.spec.init_containers.iter())
+            .any(|container| Probed::named(kind).is_some_and(|kind| kind.is_of(container)))
+            || pod.is_terminal()
+        {
             continue;
         }
         offers.push(match sim.is_probe_forced(object.meta.uid, kind) {

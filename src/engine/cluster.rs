@@ -48,6 +48,8 @@ pub struct ClusterConfig {
     /// How many requests a second each loop may send, and how many at once: `--kube-api-qps`, `--kube-api-burst`. Without
     /// limits if it is nothing.
     pub client_limit: Option<(f64, u32)>,
+    /// So many Pods that have ended are kept: `--terminated-pod-gc-threshold`.
+    pub ended_pods_kept: usize,
     /// How long Pods stay on a node that is not ready, unless they say otherwise.
     pub default_toleration_seconds: i64,
 }
@@ -70,6 +72,7 @@ impl ClusterConfig {
             node_monitor_grace: 50 * SECOND,
             node_monitor_period: 5 * SECOND,
             client_limit: None,
+            ended_pods_kept: 12_500,
             default_toleration_seconds: 300,
         }
     }

@@ -48,7 +48,7 @@ impl Sim {
         let Some(pod) = self.get(&key) else { return Err(format!("pods {name:?} not found")) };
         let uid = pod.meta.uid;
         if let (Forced::Probe(kind, _), Some(body)) = (forced, pod.pod())
-            && !body.spec.containers.iter().any(|container| kind.is_of(container))
+            && !body.spec.containers.iter().chain(body.spec.init_containers.iter()).any(|container| kind.is_of(container))
         {
             return Err(format!("pods {name:?} has no {} probe", kind.word()));
         }
