@@ -102,13 +102,15 @@ mod tests {
         state.update(Msg::Seconds(5));
         assert_eq!(offered(&state, Kind::Pod), ["fault fail-probe pod/p liveness", "fault memory-load app=web 4Gi"]);
         assert_eq!(offered(&state, Kind::Node), ["fault memory-pressure node-1"]);
-        for kind in [Kind::Pod, Kind::Node] {
-            for line in offered(&state, kind) {
+        let press = |state: &mut State, kind: Kind| {
+            for line in offered(state, kind) {
                 state.update(Msg::Fault(line.trim_start_matches("fault ").into()));
             }
-        }
-        state.update(Msg::Seconds(1));
+            state.update(Msg::Seconds(1));
+        };
+        press(&mut state, Kind::Pod);
         assert_eq!(offered(&state, Kind::Pod)[0], "fault pass-probe pod/p liveness");
+        press(&mut state, Kind::Node);
         assert_eq!(offered(&state, Kind::Node), ["fault memory-pressure node-1 0"]);
     }
 }

@@ -172,7 +172,10 @@ impl Out<'_> {
 
     /// Records an Event about an object.
     pub fn event(&mut self, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
-        self.event_at(about, &Str::default(), kind, reason, message);
+        // What would be told of a write that waits is told when it is made.
+        if !self.waits {
+            self.recorder.record(self.server, &self.origin, about, &Str::default(), (kind, reason), message.into());
+        }
     }
 
     /// Records an Event under another name than the loop's own: some loops have two.
@@ -184,7 +187,6 @@ impl Out<'_> {
 
     /// Records an Event about a field of an object, such as one container.
     pub fn event_at(&mut self, about: &Object, field: &Str, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
-        // What would be told of a write that waits is told when it is made.
         if !self.waits {
             self.recorder.record(self.server, &self.origin, about, field, (kind, reason), message.into());
         }

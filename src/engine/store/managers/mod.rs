@@ -8,14 +8,13 @@ mod apply;
 mod fields;
 
 use super::server::ApiServer;
+use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef, Str, Time};
 use crate::engine::journal::{Actor, Entry, Op, Record};
 use fields::{Set, Shape};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
-/// Where `kubectl apply` without `--server-side` remembers what it applied.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// What the server writes into metadata; nobody manages it.
 const OWN: [&str; 10] = [
     "name",
