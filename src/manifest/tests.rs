@@ -30,6 +30,8 @@ fn yaml_becomes_json_as_in_kubernetes() {
         ("1: a\ntrue: b\n2.5: c", json!({"1": "a", "true": "b", "2.5": "c"})),
         ("a: 1\na: 2", json!({"a": 2})),
         ("b: &b {x: 1, z: 2}\nc: {<<: *b, z: 3}", json!({"b": {"x": 1, "z": 2}, "c": {"x": 1, "z": 3}})),
+        // KYAML: braces, no quotes around keys, commas at the end, comments.
+        ("---\n{\n  a: \"b\", # c\n  d: [{\n    e: 1,\n  }],\n}\n", json!({"a": "b", "d": [{"e": 1}]})),
         ("a: 2001-01-01", json!({"a": "2001-01-01"})),
         ("a: |\n  yes\n", json!({"a": "yes\n"})),
         ("a: !custom 5", json!({"a": 5})),
