@@ -10,6 +10,7 @@ mod init;
 mod nodes;
 mod probes;
 mod rules;
+mod sources;
 mod status;
 
 use super::cluster::{ClusterConfig, Timing};
@@ -321,6 +322,11 @@ impl Pass<'_, '_> {
 
     /// The sandbox is up: the Pod has its address; init containers or containers start.
     fn start(&mut self) -> Jobs {
+        if sources::any(self.pod())
+            && let Some(jobs) = self.wait_for_sources()
+        {
+            return jobs;
+        }
         let ip = if self.pod().spec.host_network {
             self.pod().status.host_ip.clone()
         } else {
