@@ -1,9 +1,8 @@
 //! The `loopscope` command: scenarios and kubectl lines without a page. Native only.
 
-use loopscope::api::time::{MS, SECOND};
+use loopscope::api::time::SECOND;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Progress, Session};
 use loopscope::scenario::{self, Story, Trace};
 use std::io::{self, BufWriter, Read, Write};
 use std::process::ExitCode;
@@ -102,17 +101,17 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
     if let Some(file) = setup {
         let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
         if !text.trim().is_empty() {
-            let session = finish(&mut sim, &["apply".into(), "-f".into(), "-".into()], &text);
+            let session = scenario::finish(&mut sim, &["apply".into(), "-f".into(), "-".into()], &text, PATIENCE);
             if session.exit != Some(0) {
                 return Err(format!("{file}: {}", session.stderr.trim_end()));
             }
         }
-        settle(&mut sim);
+        scenario::settle(&mut sim);
     }
     let mut code = 0;
     for line in args[at..].split(|word| word == ";") {
         let (line, stdin) = read_files(line)?;
-        let session = finish(&mut sim, &line, &stdin);
+        let session = scenario::finish(&mut sim, &line, &stdin, PATIENCE);
         // What cannot be printed, to a pipe that is closed, is not wanted.
         let _ = io::stdout().write_all(session.stdout.as_bytes());
         let _ = io::stderr().write_all(session.stderr.as_bytes());
@@ -151,32 +150,4 @@ fn read_files(line: &[String]) -> Result<(Vec<String>, String), String> {
         i += 1;
     }
     Ok((line, stdin))
-}
-
-/// Runs a command to its end, letting time pass while it waits.
-fn finish(sim: &mut Sim, args: &[String], stdin: &str) -> Session {
-    let mut session = Session::start(sim, args, stdin);
-    let limit = sim.now().after(PATIENCE);
-    while session.poll(sim) == Progress::Running {
-        if sim.now() >= limit {
-            session.interrupt();
-        }
-        let next = sim.next_task().map_or(limit, |at| at.min(sim.now().after(100 * MS)));
-        sim.advance(next.max(sim.now().after(MS)), usize::MAX);
-    }
-    session
-}
-
-/// Until nothing but Events has changed for 3 s; at most 90 s.
-fn settle(sim: &mut Sim) {
-    let began = sim.now();
-    let limit = began.after(90 * SECOND);
-    loop {
-        let quiet = sim.last_change().max(began).after(3 * SECOND).min(limit);
-        if sim.now() >= quiet {
-            return;
-        }
-        let next = sim.next_task().map_or(quiet, |at| at.min(quiet));
-        sim.advance(next, usize::MAX);
-    }
 }

@@ -3,7 +3,8 @@
 
 use k8s_openapi::api::{
     admissionregistration::v1::{
-        MutatingWebhookConfiguration, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
+        MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
+        ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
     },
     apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet},
     autoscaling::v2::HorizontalPodAutoscaler,
@@ -52,7 +53,7 @@ fn through_its_type(kind: Kind, value: Value) -> serde_json::Result<Value> {
         RoleBinding ClusterRole ClusterRoleBinding CSIDriver VolumeAttachment RuntimeClass CustomResourceDefinition APIService
         MutatingWebhookConfiguration ValidatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
         CertificateSigningRequest FlowSchema PriorityLevelConfiguration IPAddress ServiceCIDR DeviceClass ResourceClaim ResourceClaimTemplate
-        ResourceSlice CSINode CSIStorageCapacity VolumeAttributesClass)
+        ResourceSlice CSINode CSIStorageCapacity VolumeAttributesClass MutatingAdmissionPolicy MutatingAdmissionPolicyBinding)
 }
 
 /// Where two values differ, as `path: written | parsed`.

@@ -138,3 +138,22 @@ fn a_wrong_fault_is_refused() {
     assert_eq!(sim.fault("memory-pressure node-9").unwrap_err(), "nodes \"node-9\" not found");
     assert!(sim.fault("memory-pressure node-1 much").unwrap_err().starts_with("memory-pressure: much: quantities must match"));
 }
+
+#[test]
+fn pressure_ends_when_nothing_is_missing_any_more() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    apply(&mut sim, &(pod("one", "1Gi", "") + &pod("two", "1Gi", "")));
+    wait(&mut sim, 5);
+    sim.fault("memory-pressure node-1 3Gi").unwrap();
+    wait(&mut sim, 5);
+    sim.fault("memory-pressure node-1 0").unwrap();
+    wait(&mut sim, 290);
+    let pressed = |sim: &Sim| get_node(sim)["status"]["conditions"][0]["status"].clone();
+    assert_eq!((phases(&sim).join(", ").as_str(), pressed(&sim)), ("one Failed Evicted, two Running -", "True".into()));
+    wait(&mut sim, 15);
+    assert_eq!(pressed(&sim), "False");
+}
+
+fn get_node(sim: &Sim) -> Value {
+    sim.get(&ObjectRef::new(Kind::Node, "", "node-1")).unwrap().to_value()
+}

@@ -95,6 +95,86 @@ fn told(frame: &str, cases: &[Case]) {
 }
 
 #[test]
+fn names_of_roles_need_only_fit_into_a_path() {
+    let role = |name: &str| {
+        format!(
+            "{{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {{name: {name:?}}}, rules: [{{apiGroups: [''], resources: [pods], verbs: [get]}}]}}"
+        )
+    };
+    assert_eq!(refusal(&role("system:reader")), "clusterrole.rbac.authorization.k8s.io/system:reader created");
+    assert_eq!(refusal(&role("Team_A")), "clusterrole.rbac.authorization.k8s.io/Team_A created");
+    assert_eq!(refusal(&role("a/b")), "metadata.name: Invalid value: \"a/b\": may not contain '/'");
+    assert_eq!(refusal(&role("..")), "metadata.name: Invalid value: \"..\": may not be '..'");
+}
+
+#[test]
+fn containers_for_debugging_come_later() {
+    let spec = "{containers: [{name: c, image: i}], ephemeralContainers: [{name: e, image: i}]}";
+    let pod = format!("{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {spec}}}");
+    assert_eq!(refusal(&pod), "spec.ephemeralContainers: Forbidden: cannot be set on create");
+    let set = format!(
+        "{{apiVersion: apps/v1, kind: ReplicaSet, metadata: {{name: r}}, spec: {{selector: {{matchLabels: {{a: b}}}}, template: {{metadata: \
+         {{labels: {{a: b}}}}, spec: {spec}}}}}}}"
+    );
+    assert_eq!(refusal(&set), "spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template");
+}
+
+#[test]
+fn restart_rules_are_looked_at() {
+    told(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, @}]}}",
+        &[
+            (
+                "restartPolicy: Sometimes",
+                "spec.containers[0].restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", \"Never\", \"OnFailure\"",
+            ),
+            (
+                "restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [1]}}]",
+                "spec.containers[0].restartPolicy: Required value: must specify restartPolicy when restart rules are used",
+            ),
+            (
+                "restartPolicy: Never, restartPolicyRules: [{action: Stop}]",
+                "spec.containers[0].restartPolicyRules[0].action: Unsupported value: \"Stop\": supported values: \"Restart\", \
+                 \"RestartAllContainers\" | spec.containers[0].restartPolicyRules[0].exitCodes: Required value: must be specified",
+            ),
+            (
+                "restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: {operator: Is, values: [1]}}]",
+                "spec.containers[0].restartPolicyRules[0].exitCodes.operator: Unsupported value: \"Is\": supported values: \"In\", \"NotIn\"",
+            ),
+        ],
+    );
+    let rules = "{action: Restart, exitCodes: {operator: In, values: [1]}},".repeat(21);
+    let pod = format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{containers: [{{name: c, image: i, restartPolicy: Never, restartPolicyRules: [{rules}]}}]}}}}"
+    );
+    assert_eq!(refusal(&pod), "spec.containers[0].restartPolicyRules: Too many: 21: must have at most 20 items");
+}
+
+#[test]
+fn comparing_tolerations_are_off_in_this_version() {
+    told(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {tolerations: [{key: a, operator: @, value: '5', effect: NoSchedule}], \
+         containers: [{name: c, image: i}]}}",
+        &[
+            ("Gt", "spec.tolerations[0].operator: Unsupported value: \"Gt\": supported values: \"Equal\", \"Exists\""),
+            ("Equal", "pod/p created"),
+        ],
+    );
+}
+
+#[test]
+fn labels_of_a_template_are_named_without_its_metadata() {
+    let value = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
+                 alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is \
+                 '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+    told(
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: j, labels: {a: b}}, spec: {template: {metadata: {labels: {@}}, spec: {restartPolicy: Never, \
+         containers: [{name: c, image: i}]}}}}",
+        &[("step: $ITEM", Box::leak(format!("spec.template.labels: Invalid value: \"$ITEM\": {value}").into_boxed_str()))],
+    );
+}
+
+#[test]
 fn faults_of_containers_are_told() {
     told(
         "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {volumes: [{name: v, emptyDir: {}}], containers: [{name: c, image: i, @}]}}",

@@ -93,6 +93,8 @@ kinds! {
     CSINode "storage.k8s.io" "v1" "csinodes" "" false false;
     CSIStorageCapacity "storage.k8s.io" "v1" "csistoragecapacities" "" true false;
     VolumeAttributesClass "storage.k8s.io" "v1" "volumeattributesclasses" "vac" false false;
+    MutatingAdmissionPolicy "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicies" "" false false;
+    MutatingAdmissionPolicyBinding "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicybindings" "" false false;
 }
 
 impl Kind {

@@ -4,6 +4,9 @@ use super::json::record;
 use super::{Kind, Labels, Str, Timestamp};
 use std::fmt;
 
+/// The annotation in which `kubectl apply` without `--server-side` remembers what it applied.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 /// The identity of one object for its whole life; a new object of the same name has another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Uid(pub u128);

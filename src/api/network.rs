@@ -2,7 +2,7 @@
 
 use super::json::record;
 use super::object::Spec;
-use super::{Labels, Str, Uid};
+use super::{Labels, Object, Str, Uid};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -115,4 +115,13 @@ record! {
         pub node_name: Str = "nodeName" omitempty,
         pub target_ref: Option<TargetRef> = "targetRef" omitempty,
     }
+}
+
+/// The label that says which Service an EndpointSlice is of.
+pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
+/// Whether an EndpointSlice is of a Service.
+#[inline]
+pub fn is_slice_of(slice: &Object, service: &Object) -> bool {
+    slice.meta.namespace == service.meta.namespace && slice.meta.label(SERVICE_NAME) == Some(&service.meta.name)
 }

@@ -1,6 +1,6 @@
 //! Label selectors.
 
-use super::json::record;
+use super::json::{self, record};
 use super::{Labels, Str};
 
 record! {
@@ -24,6 +24,17 @@ impl LabelSelector {
     /// Whether the labels satisfy every requirement.
     pub fn matches(&self, labels: &Labels) -> bool {
         contains_all(labels, &self.match_labels) && self.match_expressions.iter().all(|r| r.matches(labels))
+    }
+
+    /// The selector of a workload or a Service from its JSON: those of Services and ReplicationControllers are plain labels.
+    pub fn of_pods(value: &serde_json::Value) -> LabelSelector {
+        let plain = value.as_object().is_some_and(|map| map.values().all(serde_json::Value::is_string));
+        // One that cannot be read selects nothing.
+        if plain {
+            LabelSelector { match_labels: json::part(Some(value)).unwrap_or_default(), ..Default::default() }
+        } else {
+            json::part(Some(value)).unwrap_or_default()
+        }
     }
 
     /// Whether it has no requirement at all.

@@ -1,6 +1,7 @@
 //! What differs between two states of objects, field by field: what applying a manifest would change, and what
 //! happened between two instants.
 
+use crate::api::meta::LAST_APPLIED;
 use crate::api::{Object, ObjectRef};
 use crate::engine::{Entry, Op};
 use crate::order;
@@ -35,12 +36,11 @@ const FIELDS: usize = 40;
 /// Longer values are cut in the middle.
 const VALUE: usize = 60;
 /// What every write changes, and what kubectl keeps for itself.
-const DULL: [&str; 4] = [
-    "metadata.resourceVersion",
-    "metadata.generation",
-    "metadata.managedFields",
-    "metadata.annotations.kubectl.kubernetes.io/last-applied-configuration",
-];
+const DULL: [&str; 3] = ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields"];
+
+fn is_dull(path: &str) -> bool {
+    DULL.contains(&path) || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
+}
 
 /// The fields in which two objects differ.
 pub fn fields(before: &Object, after: &Object) -> Vec<Field> {
@@ -50,7 +50,7 @@ pub fn fields(before: &Object, after: &Object) -> Vec<Field> {
 }
 
 fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Field>) {
-    if before == after || out.len() >= FIELDS || DULL.contains(&path.as_str()) {
+    if before == after || out.len() >= FIELDS || is_dull(path) {
         return;
     }
     match (before, after) {

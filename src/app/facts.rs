@@ -249,7 +249,7 @@ pub fn yaml(object: &Object) -> String {
     if let Some(meta) = value.get_mut("metadata").and_then(|meta| meta.as_object_mut()) {
         meta.remove("managedFields");
         if let Some(annotations) = meta.get_mut("annotations").and_then(|annotations| annotations.as_object_mut()) {
-            annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+            annotations.remove(crate::api::meta::LAST_APPLIED);
         }
         if meta.get("annotations").and_then(|annotations| annotations.as_object()).is_some_and(serde_json::Map::is_empty) {
             meta.remove("annotations");

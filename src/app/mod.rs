@@ -10,6 +10,7 @@ pub mod diagnose;
 pub mod facts;
 pub mod highlight;
 pub mod loops;
+pub mod offers;
 pub mod permalink;
 pub mod run;
 pub mod shell;

@@ -5,7 +5,7 @@ use super::run::Command;
 use crate::api::Kind;
 use crate::api::schema::{schema, strict_errors};
 use crate::engine::Sim;
-use crate::kubectl::{Progress, Session, parse};
+use crate::kubectl::{Progress, Session, distance, parse};
 use crate::manifest::{self, Document};
 use serde_json::Value;
 use std::rc::Rc;
@@ -236,24 +236,8 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
             }
         }
     }
-    let close = names.into_iter().map(|known| (edits(name, known), known)).filter(|(edits, _)| *edits <= 2).min();
+    let close = names.into_iter().map(|known| (distance(name, known), known)).filter(|(edits, _)| *edits <= 2).min();
     close.map(|(_, known)| known.to_string())
-}
-
-/// Edits from one word to another: insert, remove, replace a letter.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut before = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = before + usize::from(x != *y);
-            before = row[j + 1];
-            row[j + 1] = change.min(before + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Fields that are accepted and have no effect in this simulation: said once, never silent.
@@ -277,7 +261,7 @@ mod tests {
         assert_eq!(of("spec.replica").as_deref(), Some("replicas"));
         assert_eq!(of("spec.template.spec.containers[0].imagee").as_deref(), Some("image"));
         assert_eq!(of("spec.something"), None);
-        assert_eq!(edits("replica", "replicas"), 1);
+        assert_eq!(distance("replica", "replicas"), 1);
     }
 
     #[test]

@@ -45,6 +45,11 @@ pub struct ClusterConfig {
     pub node_monitor_grace: Duration,
     /// How often the nodes are looked at: `--node-monitor-period`.
     pub node_monitor_period: Duration,
+    /// How many requests a second each loop may send, and how many at once: `--kube-api-qps`, `--kube-api-burst`. Without
+    /// limits if it is nothing.
+    pub client_limit: Option<(f64, u32)>,
+    /// So many Pods that have ended are kept: `--terminated-pod-gc-threshold`.
+    pub ended_pods_kept: usize,
     /// How long Pods stay on a node that is not ready, unless they say otherwise.
     pub default_toleration_seconds: i64,
 }
@@ -66,6 +71,8 @@ impl ClusterConfig {
             max_unavailable_statefulset: false,
             node_monitor_grace: 50 * SECOND,
             node_monitor_period: 5 * SECOND,
+            client_limit: None,
+            ended_pods_kept: 12_500,
             default_toleration_seconds: 300,
         }
     }

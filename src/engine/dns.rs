@@ -4,7 +4,7 @@
 //! hostname under it, a name of their own. Models CoreDNS' `plugin/kubernetes` and the cluster's `resolv.conf`.
 
 use super::store::ApiServer;
-use crate::api::network::{EndpointSlice, Service};
+use crate::api::network::{EndpointSlice, Service, is_slice_of};
 use crate::api::{Kind, Object, Str};
 
 /// The address of the cluster's name server.
@@ -56,9 +56,7 @@ pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSl
 /// All records of the cluster.
 pub fn zone(server: &ApiServer) -> Vec<Record> {
     let of = |service: &Object| {
-        let own = server.list(Kind::EndpointSlice).filter(|slice| {
-            slice.meta.namespace == service.meta.namespace && slice.meta.label("kubernetes.io/service-name") == Some(&service.meta.name)
-        });
+        let own = server.list(Kind::EndpointSlice).filter(|slice| is_slice_of(slice, service));
         records(service, own.filter_map(|slice| slice.get::<EndpointSlice>()))
     };
     server.list(Kind::Service).flat_map(|service| of(service)).collect()

@@ -48,7 +48,7 @@ impl Sim {
         let Some(pod) = self.get(&key) else { return Err(format!("pods {name:?} not found")) };
         let uid = pod.meta.uid;
         if let (Forced::Probe(kind, _), Some(body)) = (forced, pod.pod())
-            && !body.spec.containers.iter().any(|container| kind.is_of(container))
+            && !body.spec.containers.iter().chain(body.spec.init_containers.iter()).any(|container| kind.is_of(container))
         {
             return Err(format!("pods {name:?} has no {} probe", kind.word()));
         }
@@ -98,18 +98,19 @@ impl Sim {
         Ok(())
     }
 
-    /// So much memory is missing on a node; at least so much that one Pod has to go.
+    /// So much memory is missing on a node; at least so much that one Pod has to go. With 0 nothing is missing any more.
     fn memory_fault(&mut self, line: &str, node: &str, amount: &[&str]) -> Result<(), String> {
         let missing = match amount {
             [] => 1,
-            [text] => Quantity::parse(text).map_err(|error| format!("memory-pressure: {text}: {error}"))?.as_units().max(1),
+            [text] => Quantity::parse(text).map_err(|error| format!("memory-pressure: {text}: {error}"))?.as_units().max(0),
             _ => return Err("memory-pressure NODE [AMOUNT]".to_owned()),
         };
         if self.get(&ObjectRef::new(Kind::Node, "", node)).is_none() || !self.kubelets.has(node) {
             return Err(format!("nodes {node:?} not found"));
         }
         let origin = self.command(&format!("fault {line}"));
-        self.kubelets.press(node, missing);
+        let now = self.now();
+        self.kubelets.press(node, missing, now);
         self.push(self.now(), Task::Relieve(node.into(), origin.cause));
         Ok(())
     }

@@ -13,6 +13,7 @@ mod faults;
 pub mod informer;
 pub mod journal;
 pub mod kubelet;
+pub mod limit;
 pub mod load;
 mod loss;
 pub mod out;

@@ -5,8 +5,9 @@ use super::events::EventRecorder;
 use super::informer::Cache;
 use super::journal::Actor;
 use super::kubelet::Kubelets;
+use super::limit::Limit;
 use super::load::Load;
-use super::store::{ApiError, ApiServer, Delete, Origin};
+use super::store::{ApiError, ApiServer, Delete, Origin, Reason};
 use super::why::Why;
 use crate::api::time::SECOND;
 use crate::api::{Duration, Object, ObjectRef, Str, Time, Timestamp};
@@ -71,6 +72,10 @@ pub struct Out<'a> {
     pub round_trips: u32,
     /// What the loop remembers about this key from pass to pass; most remember nothing.
     pub memory: &'a mut Memory,
+    /// What its client may still send, if that is limited.
+    pub limit: Option<(&'a mut Limit, &'a ObjectRef)>,
+    /// Whether a write had to wait for the limit: then nothing more is written in this pass.
+    pub waits: bool,
 }
 
 /// Moments a loop remembers about one key.
@@ -92,6 +97,7 @@ fn once(change: impl FnOnce(&mut Object)) -> impl FnMut(&mut Object) {
 impl Out<'_> {
     /// Creates an object.
     pub fn create(&mut self, object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
+        self.may_write()?;
         let before = self.server.version();
         let result = self.server.create(&self.origin, object, why);
         self.count(before);
@@ -100,6 +106,7 @@ impl Out<'_> {
 
     /// Creates an object from its JSON, with defaults and validation.
     pub fn create_value(&mut self, value: serde_json::Value, why: Why) -> Result<Rc<Object>, ApiError> {
+        self.may_write()?;
         let before = self.server.version();
         let result = self.server.create_value(&self.origin, value, why);
         self.count(before);
@@ -125,6 +132,7 @@ impl Out<'_> {
 
     /// One write for all changes: code made anew for each of them would weigh on the page.
     fn write(&mut self, mut new: Object, why: Why, how: Write, change: &mut dyn FnMut(&mut Object)) -> Result<Rc<Object>, ApiError> {
+        self.may_write()?;
         let before = self.server.version();
         change(&mut new);
         let result = how(self.server, &self.origin, new, why);
@@ -134,6 +142,7 @@ impl Out<'_> {
 
     /// Sets the size of a workload as its scale subresource does.
     pub fn scale(&mut self, key: &ObjectRef, replicas: i32, why: Why) -> Result<Rc<Object>, ApiError> {
+        self.may_write()?;
         let before = self.server.version();
         let result = self.server.scale(&self.origin, key, i64::from(replicas), why);
         self.count(before);
@@ -142,15 +151,31 @@ impl Out<'_> {
 
     /// Deletes an object.
     pub fn delete(&mut self, key: &ObjectRef, how: Delete, why: Why) -> Result<Rc<Object>, ApiError> {
+        self.may_write()?;
         let before = self.server.version();
         let result = self.server.delete(&self.origin, key, how, why);
         self.count(before);
         result
     }
 
+    /// Whether the client may send one more request.
+    fn may_write(&mut self) -> Result<(), ApiError> {
+        if self.limit.is_some() { self.take_turn() } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn take_turn(&mut self) -> Result<(), ApiError> {
+        let now = self.server.now;
+        self.waits = self.waits || self.limit.as_mut().is_some_and(|(limit, key)| !limit.take(key, now));
+        if self.waits { Err(ApiError { reason: Reason::Unknown, message: "client rate limiter".into() }) } else { Ok(()) }
+    }
+
     /// Records an Event about an object.
     pub fn event(&mut self, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
-        self.recorder.record(self.server, &self.origin, about, &Str::default(), (kind, reason), message.into());
+        // What would be told of a write that waits is told when it is made.
+        if !self.waits {
+            self.recorder.record(self.server, &self.origin, about, &Str::default(), (kind, reason), message.into());
+        }
     }
 
     /// Records an Event under another name than the loop's own: some loops have two.
@@ -162,7 +187,9 @@ impl Out<'_> {
 
     /// Records an Event about a field of an object, such as one container.
     pub fn event_at(&mut self, about: &Object, field: &Str, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
-        self.recorder.record(self.server, &self.origin, about, field, (kind, reason), message.into());
+        if !self.waits {
+            self.recorder.record(self.server, &self.origin, about, field, (kind, reason), message.into());
+        }
     }
 
     /// Makes several writes that do not wait for one another: together they cost one round trip.

@@ -9,6 +9,7 @@ use super::events::EventRecorder;
 use super::informer::Informer;
 use super::journal::{Actor, Entry, EntryId, Op, Record};
 use super::kubelet::{Forced, Kubelets};
+use super::limit::Limit;
 use super::load::Load;
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
@@ -84,6 +85,8 @@ pub struct Sim {
     routes: Rc<Routes>,
     /// Per loop and key: how much of the journal must have arrived for the loop to see its own writes.
     pub(super) written: Vec<BTreeMap<ObjectRef, usize>>,
+    /// What the client of each loop may send; nothing if that is not limited.
+    limits: Vec<Limit>,
     /// Per loop and key: what the loop remembers.
     pub(super) memories: Vec<BTreeMap<ObjectRef, Memory>>,
     pub(super) recorder: EventRecorder,
@@ -129,6 +132,9 @@ impl Sim {
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             routes: Rc::new(controllers::routes()),
             written: vec![BTreeMap::new(); controllers::ALL.len()],
+            limits: config
+                .client_limit
+                .map_or_else(Vec::new, |limit| controllers::ALL.iter().map(|c| Limit::of(c.name(), limit)).collect()),
             memories: vec![BTreeMap::new(); controllers::ALL.len()],
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
@@ -256,6 +262,11 @@ impl Sim {
     /// When the kubelet of a node was last heard, if it is silent.
     pub fn silent_since(&self, node: &str) -> Option<Time> {
         self.kubelets.silent_since(node)
+    }
+
+    /// Whether a person makes a probe of a Pod fail.
+    pub fn is_probe_forced(&self, uid: Uid, probe: &str) -> bool {
+        self.kubelets.is_forced(uid, probe)
     }
 
     /// The keys that wait in each loop's queue.
@@ -417,6 +428,7 @@ impl Sim {
                 self.written[i].remove(&key);
                 self.memories[i].remove(&key);
             }
+            self.limits.iter_mut().for_each(|limit| limit.leave(&key));
         }
         let at = self.now.after(DISPATCH);
         let clock = self.server.wall().0 * SECOND as i64 + (self.now.0 % SECOND) as i64;
@@ -450,6 +462,7 @@ impl Sim {
         };
         self.pass += 1;
         let mut memory = self.memories[i].remove(key).unwrap_or_default();
+        let before = (!self.limits.is_empty()).then(|| memory.clone());
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
@@ -457,9 +470,15 @@ impl Sim {
             writes: 0,
             round_trips: 0,
             memory: &mut memory,
+            limit: self.limits.get_mut(i).map(|limit| (limit, key)),
+            waits: false,
         };
         let result = controller.reconcile(key, &view, &mut out);
-        let (writes, round_trips) = (out.writes, out.round_trips);
+        let (writes, round_trips, waits) = (out.writes, out.round_trips, out.waits);
+        if waits && let Some(before) = before {
+            // What it would have learnt, it learns again.
+            memory = before;
+        }
         if !memory.is_empty() {
             self.memories[i].insert(key.clone(), memory);
         }
@@ -470,6 +489,12 @@ impl Sim {
         let cost = PASS + ROUND_TRIP * u64::from(round_trips.min(50)) + PER_OWNED * owned as u64;
         if self.server.get(key).is_some() {
             self.queues[i].keep_busy(key, self.now.after(cost));
+        }
+        if waits {
+            return self.wait_for_turn(i, key, cause);
+        }
+        if let Some(limit) = self.limits.get_mut(i) {
+            limit.leave(key);
         }
         match result {
             Ok(Action::RetryWithin(span)) => {
@@ -487,6 +512,13 @@ impl Sim {
                 self.wake_later(i, key, delay, cause);
             }
         }
+    }
+
+    /// The client of a loop has sent all it may: the rest of the pass comes when there is room again. Keys take turns.
+    #[inline(never)]
+    fn wait_for_turn(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
+        let turn = self.limits[i].wait(key);
+        self.wake_later(i, key, turn.0.saturating_sub(self.now.0).max(1), cause);
     }
 
     #[inline(never)]
@@ -518,6 +550,8 @@ impl Sim {
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
+            limit: None,
+            waits: false,
         };
         if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out) {
             self.push(at, Task::Schedule);
@@ -541,6 +575,8 @@ impl Sim {
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
+            limit: None,
+            waits: false,
         };
         let (again, jobs) = self.kubelets.relieve(node, self.now, &self.loads, &mut out);
         for (at, job) in jobs {
@@ -560,6 +596,8 @@ impl Sim {
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
+            limit: None,
+            waits: false,
         };
         for (at, job) in self.kubelets.run(job, &self.informers[KUBELETS].cache, self.now, &mut out) {
             self.push(at, Task::Kubelet(job));

@@ -369,6 +369,13 @@ pub enum Why {
         /// The node.
         node: Str,
     },
+    /// pod-garbage-collector: more Pods have ended than are kept.
+    TooManyEnded {
+        /// Pods that have ended.
+        ended: u32,
+        /// Pods that may be kept.
+        kept: u32,
+    },
 }
 
 /// What decides which of two Pods of a ReplicaSet goes first, in the order it is looked at.

@@ -89,6 +89,7 @@ pub fn why(why: &Why) -> String {
         Why::Budget { healthy, desired } => format!("{healthy} Pods are healthy, {desired} must be"),
         Why::Preempted { by } => format!("Pod {by} has a higher priority and needs the room"),
         Why::NodeGone { node } => format!("its node {node} does not exist"),
+        Why::TooManyEnded { ended, kept } => format!("{ended} Pods have ended, {kept} are kept"),
     }
 }
 

@@ -4,14 +4,12 @@ use super::client::{Client, server_error, source_error};
 use super::parse::Args;
 use super::targets::label;
 use super::{Failure, Task};
+use crate::api::meta::LAST_APPLIED;
 use crate::api::schema;
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{Patch, Reason, patch};
 use crate::manifest;
 use serde_json::{Map, Value, json};
-
-/// Where apply remembers what it applied.
-pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Flags of the verbs that read objects.
 pub const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= server-side force-conflicts \

@@ -6,7 +6,9 @@ use super::client::Client;
 use super::parse::Args;
 use super::targets;
 use super::{Failure, Task};
+use crate::api::network::is_slice_of;
 use crate::api::pod::Pod;
+use crate::api::selector::LabelSelector;
 use crate::api::{Kind, Object};
 use crate::engine::disk::{Place, place};
 use crate::engine::dns;
@@ -84,13 +86,9 @@ fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
     if kind == Kind::Pod {
         return Ok(object);
     }
-    let selector = object.to_value().pointer("/spec/selector/matchLabels").cloned().unwrap_or_default();
-    let matches = |pod: &Object| {
-        selector
-            .as_object()
-            .is_some_and(|wanted| !wanted.is_empty() && wanted.iter().all(|(k, v)| pod.meta.label(k).is_some_and(|l| v == l.as_str())))
-    };
-    let pods = || client.sim.list(Kind::Pod).filter(|pod| pod.meta.namespace == object.meta.namespace && matches(pod));
+    let selector = LabelSelector::of_pods(&object.to_value()["spec"]["selector"]);
+    let matches = |pod: &Object| pod.meta.namespace == object.meta.namespace && selector.matches(&pod.meta.labels);
+    let pods = || client.sim.list(Kind::Pod).filter(|pod| !selector.is_empty() && matches(pod));
     let best = pods().find(|pod| pod.pod().is_some_and(Pod::is_ready)).or_else(|| pods().next());
     best.cloned().ok_or_else(|| Failure::error(format!("unable to get pods for {target}: no pods found")))
 }
@@ -465,8 +463,7 @@ impl Shell<'_, '_> {
             let service = sim
                 .list(Kind::Service)
                 .find(|s| s.get::<crate::api::network::Service>().is_some_and(|s| s.spec.cluster_ip == address.as_str()))?;
-            let slices =
-                sim.list(Kind::EndpointSlice).filter(|slice| slice.meta.label("kubernetes.io/service-name") == Some(&service.meta.name));
+            let slices = sim.list(Kind::EndpointSlice).filter(|slice| is_slice_of(slice, service));
             let ready =
                 slices.filter_map(|slice| slice.get::<crate::api::network::EndpointSlice>()).flat_map(|slice| slice.endpoints.iter());
             let all: Vec<_> = ready.filter(|e| e.conditions.ready.unwrap_or(true)).filter_map(|e| e.addresses.first()).collect();

@@ -285,8 +285,8 @@ fn unknown(verb: &str) -> String {
     text
 }
 
-/// How many letters differ (Levenshtein).
-fn distance(left: &str, right: &str) -> usize {
+/// Edits from one word to another: insert, remove, replace a letter (Levenshtein).
+pub fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, a) in left.chars().take(64).enumerate() {

@@ -35,6 +35,23 @@ fn apply_creates_leaves_alone_and_configures() {
 }
 
 #[test]
+fn exec_finds_a_pod_behind_plain_labels_and_behind_expressions() {
+    let mut sim = sim();
+    let template = "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: nginx}]}}";
+    for (api, kind, name, selector) in [
+        ("v1", "ReplicationController", "plain", "{app: web}"),
+        ("apps/v1", "ReplicaSet", "sets", "{matchExpressions: [{key: app, operator: In, values: [web]}]}"),
+    ] {
+        let text = format!("{{apiVersion: {api}, kind: {kind}, metadata: {{name: {name}}}, spec: {{selector: {selector}, {template}}}}}");
+        assert_eq!(kubectl(&mut sim, "apply -f -", &text).0, 0);
+        sim.advance(sim.now().after(5_000_000), usize::MAX);
+        let (code, stdout, stderr) = kubectl(&mut sim, &format!("exec {kind}/{name} -- hostname"), "");
+        assert_eq!((code, stderr.as_str()), (0, ""), "{kind}");
+        assert!(stdout.starts_with("plain-") || stdout.starts_with("sets-"), "{stdout}");
+    }
+}
+
+#[test]
 fn what_is_not_there_is_not_found() {
     let mut sim = sim();
     for (line, text) in [

@@ -24,6 +24,7 @@ pub struct Fault {
 const DEPTH: usize = 128;
 /// Unclosed brackets that are let through to the scanner, whose work grows with them.
 const BRACKETS: usize = 512;
+const BAD_KEY: &str = "invalid map key: ";
 const EXCESSIVE: &str = "document contains excessive aliasing";
 
 /// The values of a document: one, or several where JSON objects follow each other.
@@ -73,6 +74,10 @@ fn fault(error: &serde_yaml::Error) -> Fault {
         problem = format!("exceeded max depth of {DEPTH}");
     } else if problem.contains("repetition limit exceeded") || problem.contains(EXCESSIVE) {
         problem = EXCESSIVE.to_owned();
+    } else if let Some(at) = shown.find(BAD_KEY) {
+        // What follows may hold any words; Go names no line here.
+        let end = shown.rfind(" at line ").filter(|end| *end > at).unwrap_or(shown.len());
+        return Fault { message: words::yaml(&shown[at..end]), line, column };
     } else if let Some(json) = problem.split("json: ").nth(1) {
         return Fault { message: format!("error parsing STDIN: error converting YAML to JSON: json: {json}"), line, column };
     }
@@ -201,7 +206,7 @@ impl<'de> Visitor<'de> for Node<'_> {
                 // The last of equal keys wins, as in Kubernetes.
                 Some(key) => drop(map.insert(key, value)),
                 None => {
-                    return Err(A::Error::custom("json: unsupported map key of type: map or list"));
+                    return Err(A::Error::custom(format!("{BAD_KEY}{}", go(&key))));
                 }
             }
         }
@@ -255,6 +260,20 @@ fn key_text(key: &Value) -> Option<String> {
         Value::Bool(_) | Value::Number(_) => Some(key.to_string()),
         Value::Null => Some("null".to_owned()),
         Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// A value as Go writes it with its types: `{{name}}` in a template is a map with a map as its key.
+#[inline(never)]
+fn go(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::Array(items) => format!("[]interface {{}}{{{}}}", items.iter().map(go).collect::<Vec<_>>().join(", ")),
+        Value::Object(map) => {
+            let entries: Vec<String> = map.iter().map(|(key, value)| format!("{key:?}:{}", go(value))).collect();
+            format!("map[interface {{}}]interface {{}}{{{}}}", entries.join(", "))
+        }
+        other => other.to_string(),
     }
 }
 

@@ -16,6 +16,10 @@ pub fn locate(text: &[u8], document: usize, path: &str) -> Option<(usize, usize,
     let body = std::str::from_utf8(chunk.bytes).ok()?;
     let body = body.strip_prefix('\u{feff}').unwrap_or(body);
     let mut steps = steps(path);
+    // The API server names the labels of a template without the metadata that they stand in.
+    if let [.., "template", "labels" | "annotations"] = steps[..] {
+        steps.insert(steps.len() - 1, "metadata");
+    }
     while !steps.is_empty() {
         if let Some((line, column)) = find(body, &steps) {
             let length = steps.last().map_or(1, |step| step.chars().count());

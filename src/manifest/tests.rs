@@ -30,6 +30,8 @@ fn yaml_becomes_json_as_in_kubernetes() {
         ("1: a\ntrue: b\n2.5: c", json!({"1": "a", "true": "b", "2.5": "c"})),
         ("a: 1\na: 2", json!({"a": 2})),
         ("b: &b {x: 1, z: 2}\nc: {<<: *b, z: 3}", json!({"b": {"x": 1, "z": 2}, "c": {"x": 1, "z": 3}})),
+        // KYAML: braces, no quotes around keys, commas at the end, comments.
+        ("---\n{\n  a: \"b\", # c\n  d: [{\n    e: 1,\n  }],\n}\n", json!({"a": "b", "d": [{"e": 1}]})),
         ("a: 2001-01-01", json!({"a": "2001-01-01"})),
         ("a: |\n  yes\n", json!({"a": "yes\n"})),
         ("a: !custom 5", json!({"a": 5})),
@@ -61,6 +63,8 @@ fn faults_are_told_as_kubectl_tells_them() {
         (b"a: \0", "control characters are not allowed"),
         (b"a: \xff\xfe", "invalid leading UTF-8 octet"),
         (b"a: *x", "unknown anchor"),
+        (b"a: {{name}}", "yaml: invalid map key: map[interface {}]interface {}{\"name\":interface {}(nil)}"),
+        (b"? [1, x]\n: b", "yaml: invalid map key: []interface {}{1, \"x\"}"),
     ] {
         let message = fault(text);
         assert!(message.starts_with(start) && message.contains(detail), "{message}");
@@ -125,6 +129,7 @@ fn a_field_is_found_in_the_text() {
     assert_eq!(locate(text, 1, "spec.template.spec.containers[1]"), Some((12, 9, 1)));
     // A field that is not there: the innermost key around it.
     assert_eq!(locate(text, 1, "spec.template.metadata.labels"), Some((7, 3, 8)));
+    assert_eq!(locate(text, 1, "spec.template.labels"), locate(text, 1, "spec.template.metadata.labels"));
     assert_eq!(locate(text, 0, "kind"), Some((2, 1, 4)));
     assert_eq!(locate(text, 0, "nothing"), None);
     assert_eq!(locate(text, 7, "kind"), None);

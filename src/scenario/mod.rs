@@ -9,6 +9,6 @@ mod story;
 mod trace;
 
 pub use parse::{Scenario, Step, Wait, parse};
-pub use runner::{Finished, Observer, run};
+pub use runner::{Finished, Observer, finish, run, settle};
 pub use story::Story;
 pub use trace::Trace;

@@ -105,6 +105,15 @@ fn cluster(value: &Value) -> Result<ClusterConfig, String> {
     };
     config.node_monitor_grace = option("/controllerManager/nodeMonitorGracePeriod", config.node_monitor_grace)?;
     config.node_monitor_period = option("/controllerManager/nodeMonitorPeriod", config.node_monitor_period)?.max(1);
+    if let Some(kept) = value.pointer("/controllerManager/terminatedPodGCThreshold").and_then(Value::as_u64) {
+        config.ended_pods_kept = kept as usize;
+    }
+    let limit = |name: &str| value.pointer("/controllerManager").and_then(|manager| manager.get(name)).and_then(Value::as_f64);
+    if let (qps, burst) = (limit("kubeAPIQPS"), limit("kubeAPIBurst"))
+        && (qps.is_some() || burst.is_some())
+    {
+        config.client_limit = Some((qps.unwrap_or(20.0).clamp(0.001, 1e6), burst.unwrap_or(30.0).clamp(1.0, 1e6) as u32));
+    }
     if let Some(seconds) = value.pointer("/admission/defaultTolerationSeconds").and_then(Value::as_i64) {
         config.default_toleration_seconds = seconds;
     }

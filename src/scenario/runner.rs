@@ -76,6 +76,40 @@ pub fn run(scenario: &Scenario, seed: u64, slice: usize, observer: &mut dyn Obse
     run.sim
 }
 
+/// When a waiting command looks again: at the next task, or a tenth of a second later.
+fn next_look(sim: &Sim, limit: Time) -> Time {
+    let next = sim.next_task().map_or(limit, |at| at.min(sim.now().after(100 * MS)));
+    next.max(Time(sim.now().0 + 1))
+}
+
+/// Until when nothing but Events must stay as it is for the cluster to count as settled since `began`.
+fn quiet_until(sim: &Sim, began: Time) -> Time {
+    sim.last_change().max(began).after(QUIET).min(began.after(AT_MOST))
+}
+
+/// Runs a command to its end, letting time pass while it waits; what takes longer than `patience` is given up.
+pub fn finish(sim: &mut Sim, args: &[String], stdin: &str, patience: u64) -> Session {
+    let mut session = Session::start(sim, args, stdin);
+    let limit = sim.now().after(patience);
+    while session.poll(sim) == Progress::Running {
+        if sim.now() >= limit {
+            session.interrupt();
+            break;
+        }
+        sim.advance(next_look(sim, limit), usize::MAX);
+    }
+    session
+}
+
+/// Lets time pass until the cluster has settled.
+pub fn settle(sim: &mut Sim) {
+    let began = sim.now();
+    while sim.now() < quiet_until(sim, began) {
+        let until = quiet_until(sim, began);
+        sim.advance(sim.next_task().map_or(until, |at| at.min(until)), usize::MAX);
+    }
+}
+
 impl Run<'_> {
     fn step(&mut self, i: usize, step: &Step) {
         let began = self.sim.now();
@@ -110,13 +144,11 @@ impl Run<'_> {
         let mut session = Session::start(&mut self.sim, args, stdin);
         let limit = self.sim.now().after(PATIENCE);
         while session.poll(&mut self.sim) == Progress::Running {
-            // Time goes on to the next task, or to the moment the command looks again.
-            let next = self.sim.next_task().map_or(limit, |at| at.min(self.sim.now().after(100 * MS)));
             if self.sim.now() >= limit {
                 session.interrupt();
                 break;
             }
-            self.advance(next.max(Time(self.sim.now().0 + 1)));
+            self.advance(next_look(&self.sim, limit));
         }
         self.observer.advanced(&self.sim);
         let ended = self.sim.now();
@@ -138,14 +170,9 @@ impl Run<'_> {
         match wait {
             Wait::For(span) => self.advance(began.after(span)),
             Wait::Settled => {
-                let limit = began.after(AT_MOST);
-                loop {
-                    let quiet_until = self.sim.last_change().max(began).after(QUIET).min(limit);
-                    if self.sim.now() >= quiet_until {
-                        return;
-                    }
-                    let next = self.sim.next_task().map_or(quiet_until, |at| at.min(quiet_until));
-                    self.advance(next.max(self.sim.now()));
+                while self.sim.now() < quiet_until(&self.sim, began) {
+                    let until = quiet_until(&self.sim, began);
+                    self.advance(self.sim.next_task().map_or(until, |at| at.min(until)));
                 }
             }
         }

@@ -5,7 +5,8 @@ use super::model::{
     Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, PodState, Policy, Root, Service, Tone, Volume, counters,
     natural,
 };
-use crate::api::network::EndpointSlice;
+use crate::api::network::{EndpointSlice, is_slice_of};
+use crate::api::policy::BudgetSpec;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, Str, Uid};
@@ -383,9 +384,7 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Ser
             return None;
         }
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let own = slices.iter().filter(|slice| {
-            slice.meta.namespace == object.meta.namespace && slice.meta.label("kubernetes.io/service-name") == Some(&object.meta.name)
-        });
+        let own = slices.iter().filter(|slice| is_slice_of(slice, object));
         let mut endpoints: Vec<Endpoint> = own
             .filter_map(|slice| slice.get::<EndpointSlice>())
             .flat_map(|slice| &slice.endpoints)
@@ -481,12 +480,8 @@ fn policy(object: &Object, of: List) -> Policy {
     let may = at("/status/disruptionsAllowed");
     out.form = format!("{} may go", if may.is_empty() { "0" } else { &may });
     out.words = format!("{} of {} healthy", at("/status/currentHealthy"), at("/status/desiredHealthy"));
-    let selector = value.pointer("/spec/selector/matchLabels").and_then(serde_json::Value::as_object);
-    let matches = |pod: &Object| {
-        pod.meta.namespace == object.meta.namespace
-            && selector.is_some_and(|wanted| wanted.iter().all(|(k, v)| pod.meta.label(k).is_some_and(|label| v == label.as_str())))
-    };
-    let mut owner = of(Kind::Pod).into_iter().find(|pod| matches(pod));
+    let budget = BudgetSpec::of(object);
+    let mut owner = of(Kind::Pod).into_iter().find(|pod| pod.meta.namespace == object.meta.namespace && budget.selects(pod));
     while let Some(next) = owner.as_ref().and_then(|o| o.meta.controller()).and_then(|o| named(&o.kind, &o.name)) {
         owner = Some(next);
     }

@@ -4,6 +4,7 @@ use super::dom::{self, icon, tile};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::app::diagnose::{Diagnosis, Remedy};
 use crate::app::format::clock;
+use crate::app::offers::Offer;
 use crate::app::state::Tab;
 use crate::app::words::{Reason, Span};
 use crate::app::{facts, highlight};
@@ -31,6 +32,8 @@ pub struct Props {
     pub found: Rc<Vec<Diagnosis>>,
     /// Which of the remedies help, if they were tried.
     pub helps: Rc<Vec<bool>>,
+    /// What can be broken about it, or mended.
+    pub offers: Vec<Offer>,
     /// A remedy was chosen, or all are to be tried on a copy.
     pub on_cure: Callback<Option<Remedy>>,
     /// Events about it.
@@ -99,7 +102,7 @@ pub fn Inspector(props: &Props) -> Html {
             { head }
             <div class="itabs" role="tablist" aria-label="Pages of the inspector" onkeydown={keys}>{ for tabs }</div>
             <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.title())} tabindex="0">{ body }</div>
-            if let Some(object) = &props.object { <Actions key={format!("{key}")} object={object.clone()} on_command={props.on_command.clone()} /> }
+            if let Some(object) = &props.object { <Actions key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} on_command={props.on_command.clone()} /> }
         </aside>
     }
 }
@@ -288,6 +291,7 @@ fn table(rows: &[(String, String)], sums: bool) -> Html {
 #[derive(Properties, PartialEq)]
 struct ActionProps {
     object: Rc<Object>,
+    offers: Vec<Offer>,
     on_command: Callback<String>,
 }
 
@@ -359,6 +363,9 @@ fn Actions(props: &ActionProps) -> Html {
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("fault {fault} pod/{name}"))}>{ words }</button> });
         buttons.push(html! { <button type="button" class="btn sm" title="Through the eviction API, which asks the disruption budgets" onclick={run(format!("fault evict pod/{name}"))}>{ "Evict" }</button> });
     }
+    buttons.extend(props.offers.iter().map(|offer| {
+        html! { <button type="button" class="btn sm" title={offer.title} onclick={run(offer.line.clone())}>{ offer.words }</button> }
+    }));
     if kind == Kind::Node {
         let ready = matches!(&object.body, Body::Node(node) if node.is_ready());
         let (fault, words) = if ready { ("node-down", "Power off") } else { ("node-up", "Power on") };

@@ -223,7 +223,19 @@ pub fn settled(sim: &mut Sim) {
 
 /// A Recreate that was sized anew while several ReplicaSets had Pods stays as it is, upstream too: it only ever sees the
 /// change of the size, and that is carried out for rolling updates alone.
+///
+/// So does a StatefulSet in ordered mode that gets smaller while two of the Pods that have to go have failed: the last one waits until
+/// those before it are ready, and what has to go is not made anew (`processCondemned` in `stateful_set_control.go`).
 fn is_stuck(sim: &Sim, object: &Object) -> bool {
+    if let Some(set) = object.get::<StatefulSet>() {
+        let surplus = sim.list(Kind::Pod).filter(|o| o.meta.is_controlled_by(object.meta.uid)).filter(|o| {
+            o.meta.name.rsplit('-').next().and_then(|n| n.parse::<i32>().ok()).is_some_and(|ordinal| ordinal >= set.spec.replicas)
+        });
+        let failed: Vec<bool> = surplus.map(|o| o.body::<Pod>().is_terminal()).collect();
+        return set.spec.pod_management_policy != "Parallel"
+            && failed.last() == Some(&true)
+            && failed.iter().filter(|failed| **failed).count() > 1;
+    }
     let sets = || sim.list(Kind::ReplicaSet).filter(|o| o.meta.is_controlled_by(object.meta.uid));
     let recreates = object.get::<Deployment>().is_some_and(|d| d.spec.strategy.kind == "Recreate");
     recreates && sets().filter(|o| o.body::<ReplicaSet>().spec.replicas > 0).count() > 1

@@ -76,8 +76,9 @@ fn command(rng: &mut Rng) -> Act {
     })
 }
 
-/// What is broken, at one of many moments between two commands.
-fn disturb(sim: &mut Sim, rng: &mut Rng) {
+/// What is broken, at one of many moments between two commands. One refusal of each kind is ordered between them: refusals that nothing
+/// has used up yet would add to a row, and the back-off of a long row lasts longer than the run.
+fn disturb(sim: &mut Sim, rng: &mut Rng, refused: &mut Vec<String>) {
     let kind =
         pick(rng, &["pod", "pod", "pod", "rs", "deploy", "sts", "ds", "pvc", "pv", "svc", "endpoints", "endpointslices", "pdb", "rc"]);
     let line = match rng.below(12) {
@@ -88,6 +89,12 @@ fn disturb(sim: &mut Sim, rng: &mut Rng) {
         10 => "restart kube-controller-manager".into(),
         _ => "restart kube-scheduler".into(),
     };
+    if line.starts_with("conflict") {
+        if refused.contains(&line) {
+            return;
+        }
+        refused.push(line.clone());
+    }
     sim.fault(&line).unwrap();
 }
 
@@ -98,13 +105,14 @@ fn run(seed: u64, acts: &[Act], disturbed: bool) -> BTreeMap<String, usize> {
     for act in acts {
         plan::act(&mut sim, act);
         let until = sim.now().after(REST);
+        let mut refused = Vec::new();
         while disturbed && sim.now() < until {
             // Most of it happens at once; there the disturbances have to be.
             let pause = [20_000, 200_000, 3_000_000][rng.below(3) as usize];
             let next = sim.now().after(1 + rng.below(pause));
             sim.advance(next, usize::MAX);
             if until.0 - sim.now().0.min(until.0) > 20_000_000 {
-                disturb(&mut sim, &mut rng);
+                disturb(&mut sim, &mut rng, &mut refused);
             }
         }
         sim.advance(until, usize::MAX);

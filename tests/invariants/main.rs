@@ -43,13 +43,18 @@ fn play(sim: &mut Sim, checks: &mut Checks, steps: &[Step]) {
 
 fn whole(seed: u64, steps: &[Step]) -> Result<(), String> {
     let run = || {
-        let mut sim = Sim::new(ClusterConfig::default(), seed);
+        // Some clusters limit what their loops may send.
+        let client_limit = (seed % 5 == 4).then_some((20.0, 30));
+        let mut sim = Sim::new(ClusterConfig { client_limit, ..ClusterConfig::default() }, seed);
         let mut checks = Checks::default();
         play(&mut sim, &mut checks, steps);
         play(&mut sim, &mut checks, &plan::heal());
-        // A Pod that a person has set unready stays so, and holds up what waits for it.
+        // A Pod that a person has set unready stays so, and holds up what waits for it; so does a probe that was made to fail.
         let pods: Vec<String> = sim.list(Kind::Pod).map(|o| o.meta.name.to_string()).collect();
         for pod in pods {
+            for probe in ["startup", "readiness", "liveness"] {
+                let _ = sim.fault(&format!("pass-probe pod/{pod} {probe}"));
+            }
             let _ = sim.fault(&format!("ready pod/{pod}"));
         }
         checks::settled(&mut sim);

@@ -26,10 +26,22 @@ fn pick<'a>(rng: &mut Rng, of: &[&'a str]) -> &'a str {
 
 fn template(app: &str, rng: &mut Rng, extra: &str) -> String {
     let cpu = pick(rng, &["100m", "200m", "400m"]);
-    let probe = pick(rng, &["", "", "\n        readinessProbe: {tcpSocket: {port: 80}, initialDelaySeconds: 2}"]);
+    let memory = pick(rng, &["", "", ", memory: 64Mi", ", memory: 1Gi"]);
+    let probe = pick(
+        rng,
+        &[
+            "",
+            "",
+            "\n        readinessProbe: {tcpSocket: {port: 80}, initialDelaySeconds: 2}",
+            "\n        readinessProbe: {tcpSocket: {port: 80}, periodSeconds: 3}\n        \
+             livenessProbe: {httpGet: {port: 80}, periodSeconds: 2, failureThreshold: 2}",
+            "\n        startupProbe: {exec: {command: [check]}, periodSeconds: 1, failureThreshold: 4}\n        \
+             livenessProbe: {grpc: {port: 80}, periodSeconds: 4, failureThreshold: 1}",
+        ],
+    );
     format!(
         "  template:\n    metadata: {{labels: {{app: {app}}}}}\n    spec:\n      containers:\n      - name: c\n        image: a:1\n        \
-         resources: {{requests: {{cpu: {cpu}}}}}{probe}\n{extra}"
+         resources: {{requests: {{cpu: {cpu}{memory}}}}}{probe}\n{extra}"
     )
 }
 
@@ -144,7 +156,7 @@ fn command(rng: &mut Rng) -> Act {
     let node = 1 + rng.below(3);
     let pod = rng.below(50);
     let cascade = pick(rng, &["background", "foreground", "orphan"]);
-    let line = match rng.below(34) {
+    let line = match rng.below(42) {
         0 | 1 => format!("scale deploy/d --replicas={n}"),
         2 => format!("scale sts/s --replicas={n}"),
         3 => format!("scale rs/r --replicas={n}"),
@@ -173,6 +185,13 @@ fn command(rng: &mut Rng) -> Act {
             return Act::Fault(pick(rng, &["node-notready node-1", "add-node node-4", "remove-node node-4", "remove-node node-2"]).into());
         }
         32 => return Act::Fault(format!("cpu-load app=d {}m", 100 * rng.below(20))),
+        33..=35 => {
+            let kind = pick(rng, &["startup", "readiness", "liveness"]);
+            return Act::Fault(format!("fail-probe pod/{{{pod}}} {kind}{}", pick(rng, &["", "", " timeout"])));
+        }
+        36 => return Act::Fault(format!("pass-probe pod/{{{pod}}} {}", pick(rng, &["startup", "readiness", "liveness"]))),
+        37 | 38 => return Act::Fault(format!("memory-pressure node-{node}{}", pick(rng, &["", " 100Mi", " 3Gi"]))),
+        39 => return Act::Fault(format!("memory-load app={} {}Mi", pick(rng, &["d", "s", "e", "r"]), 1 << rng.below(14))),
         _ => return Act::Apply(manifest(rng.below(KINDS), rng)),
     };
     Act::Kubectl(line)
@@ -203,6 +222,8 @@ pub fn heal() -> Vec<Step> {
         acts.push(Act::Fault(format!("node-up node-{n}")));
         acts.push(Act::Fault(format!("add-node node-{n}")));
         acts.push(Act::Kubectl(format!("uncordon node-{n}")));
+        // A DaemonSet's Pods tolerate the pressure and come back to be evicted again, as long as it lasts.
+        acts.push(Act::Fault(format!("memory-pressure node-{n} 0")));
     }
     acts.push(Act::Kubectl("patch cj m -p '{\"spec\":{\"suspend\":true}}'".into()));
     acts.into_iter().map(|act| Step { after: 1000, act }).collect()

@@ -1,7 +1,7 @@
 //! Services that reach nothing.
 
 use super::{Diagnosis, all_in, line, owners};
-use crate::api::network::{EndpointSlice, Service};
+use crate::api::network::{EndpointSlice, Service, is_slice_of};
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, Str};
 use crate::engine::Sim;
@@ -17,7 +17,7 @@ pub fn service(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         return None;
     }
     let slices = all_in(sim, Kind::EndpointSlice, &object.meta.namespace)
-        .filter(|slice| slice.meta.label("kubernetes.io/service-name") == Some(&object.meta.name))
+        .filter(|slice| is_slice_of(slice, object))
         .filter_map(|slice| slice.get::<EndpointSlice>());
     let (mut ready, mut ports) = (false, false);
     for slice in slices {

@@ -5,7 +5,7 @@
 
 use super::backends::{self, annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
 use super::{Controller, Event, Watch};
-use crate::api::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Service};
+use crate::api::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, SERVICE_NAME, Service};
 use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp, Uid};
 use crate::engine::informer::Cache;
@@ -57,11 +57,7 @@ fn sync(object: &Rc<Object>, service: &Service, view: &View<'_>, out: &mut Out<'
     let ready = all.clone().filter(|(_, e)| e.conditions.ready == Some(true)).count() as u32;
     let plan = Plan {
         object,
-        labels: labels(
-            object,
-            service,
-            &[("endpointslice.kubernetes.io/managed-by", MANAGER), ("kubernetes.io/service-name", &object.meta.name)],
-        ),
+        labels: labels(object, service, &[("endpointslice.kubernetes.io/managed-by", MANAGER), (SERVICE_NAME, &object.meta.name)]),
         trigger,
         why: Why::Endpoints { ready, all: all.by_ref().count() as u32 },
     };

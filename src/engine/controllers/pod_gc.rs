@@ -1,7 +1,8 @@
-//! Removes Pods whose node does not exist.
+//! Removes Pods whose node does not exist, and ended Pods where there are too many.
 //!
-//! Guarantees: a node is given 40 s to come back; the Pods are marked as failed before they go.
-//! Models `pkg/controller/podgc/gc_controller.go`. Ended Pods are kept: upstream's limit of 12,500 is out of reach here.
+//! Guarantees: a node is given 40 s to come back; the Pods are marked as failed before they go. Of the ended ones the evicted go
+//! first, then the oldest.
+//! Models `pkg/controller/podgc/gc_controller.go`.
 
 use super::{Controller, Event, Watch};
 use crate::api::pod::{Pod, PodCondition};
@@ -19,7 +20,7 @@ const FIRST: u64 = 5 * SECOND;
 const QUARANTINE: u64 = 40 * SECOND;
 const DUE: &str = "due";
 
-/// The loop; its keys are nodes.
+/// The loop; its keys are nodes, and one that stands for all Pods that have ended.
 pub struct PodGarbageCollector;
 
 impl Controller for PodGarbageCollector {
@@ -40,6 +41,10 @@ impl Controller for PodGarbageCollector {
             }
             return;
         };
+        let ended = pod.is_terminal() && !event.before.and_then(|b| b.pod()).is_some_and(Pod::is_terminal);
+        if ended && event.op != Op::Deleted && !object.meta.is_deleting() {
+            wake(all_ended());
+        }
         let news = event.op != Op::Deleted && event.before.and_then(|b| b.pod()).is_none_or(|before| before.node_name != pod.node_name);
         if news && !pod.node_name.is_empty() {
             let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
@@ -50,6 +55,9 @@ impl Controller for PodGarbageCollector {
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        if key.kind == Kind::Pod {
+            return collect_ended(view, out);
+        }
         if view.cache.object(key).is_some() || out.server.get(key).is_some() {
             out.memory.clear();
             return Ok(Action::AwaitChange);
@@ -81,6 +89,37 @@ impl Controller for PodGarbageCollector {
         }
         Ok(Action::AwaitChange)
     }
+}
+
+/// The key of the ended Pods.
+fn all_ended() -> ObjectRef {
+    ObjectRef::new(Kind::Pod, "", "ended")
+}
+
+/// Deletes as many of the ended Pods as are more than may be kept, when upstream would look next.
+#[inline(never)]
+fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let now = view.now.0;
+    let due = *out.memory.entry(DUE.into()).or_insert_with(|| next_look(view.now) as i64) as u64;
+    if now < due {
+        return Ok(Action::RequeueAfter(due - now));
+    }
+    out.memory.clear();
+    let mut ended: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().is_terminal()).cloned().collect();
+    let surplus = ended.len().saturating_sub(view.config.ended_pods_kept);
+    if surplus == 0 {
+        return Ok(Action::AwaitChange);
+    }
+    let why = Why::TooManyEnded { ended: ended.len() as u32, kept: view.config.ended_pods_kept as u32 };
+    crate::order::sort_by_key(&mut ended, |o| (o.body::<Pod>().status.reason != "Evicted", o.meta.creation_timestamp, o.meta.name.clone()));
+    for object in &ended[..surplus] {
+        let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
+        match out.delete(&object.key(), how, why.clone()) {
+            Err(error) if error.reason != Reason::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(Action::AwaitChange)
 }
 
 /// When upstream looks next.

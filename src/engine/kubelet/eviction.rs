@@ -43,8 +43,12 @@ pub(super) struct Pressure {
 }
 
 impl Kubelets {
-    /// Something outside the Pods takes so much that this many bytes are missing.
-    pub(in crate::engine) fn press(&mut self, node: &str, missing: i64) {
+    /// Something outside the Pods takes so much that this many bytes are missing; none if it has given back what it took.
+    pub(in crate::engine) fn press(&mut self, node: &str, missing: i64, now: Time) {
+        if missing == 0 {
+            let ended = self.pressed.iter_mut().find(|p| p.node == node && p.relieved.is_none());
+            return ended.into_iter().for_each(|p| (p.missing, p.relieved) = (0, Some(now)));
+        }
         self.pressed.retain(|p| p.node != node);
         self.pressed.push(Pressure { node: node.into(), missing, relieved: None });
     }

@@ -1,7 +1,7 @@
 //! Init containers: one after the other, each until it has done its work; one that fails is started again, or fails its Pod.
 
 use super::behaviour::{Behaviour, predicted_exit, pull_error};
-use super::{Jobs, PULL_BACK_OFF, Pass, Step, status};
+use super::{Jobs, PULL_BACK_OFF, Pass, Step, probes, status};
 use crate::api::pod::{Container, ContainerStatus, Pod};
 use crate::api::time::MS;
 use crate::api::{ObjectMeta, Str};
@@ -33,18 +33,38 @@ pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
     }
 }
 
+/// The status of a container of either list, to be looked at.
+pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
+    match number(i) {
+        Some(n) => pod.status.init_container_statuses.get(n as usize),
+        None => pod.status.container_statuses.get(i as usize),
+    }
+}
+
+/// Whether an init container stays: the others need not wait for its end.
+pub(super) fn is_sidecar(container: &Container) -> bool {
+    container.restart_policy == "Always"
+}
+
+/// Whether a container says what it runs; a sidecar that does not is taken to stay, whatever its image would do.
+pub(super) fn has_command(container: &Container) -> bool {
+    !container.command.is_empty() || !container.args.is_empty()
+}
+
+/// Whether all that comes before the containers is over: one of them no longer waits for it.
+pub(super) fn has_ended(pod: &Pod) -> bool {
+    let waits = |s: &ContainerStatus| s.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "PodInitializing");
+    pod.status.container_statuses.iter().any(|s| !waits(s))
+}
+
 /// Whether the status says that the image could not be pulled.
 pub(super) fn fails_to_pull(pod: &Pod, i: u32) -> bool {
-    let (list, at) = match number(i) {
-        Some(n) => (&pod.status.init_container_statuses, n),
-        None => (&pod.status.container_statuses, i),
-    };
-    list.get(at as usize).and_then(|s| s.state.waiting.as_ref()).is_some_and(|waiting| waiting.reason == "ErrImagePull")
+    seen(pod, i).and_then(|s| s.state.waiting.as_ref()).is_some_and(|waiting| waiting.reason == "ErrImagePull")
 }
 
 /// How long an init container takes.
 pub(super) fn time(container: &Container) -> u64 {
-    let predicted = predicted_exit(container).filter(|_| container.restart_policy != "Always");
+    let predicted = predicted_exit(container).filter(|_| !is_sidecar(container));
     predicted.map_or(INIT_TIME, |(after, _)| after.max(INIT_TIME))
 }
 
@@ -62,7 +82,7 @@ impl Pass<'_, '_> {
 
     /// The next init container runs, if its image can be had.
     #[inline(never)]
-    fn next_init(&mut self, n: u32) -> Jobs {
+    pub(super) fn next_init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
         // Annotations speak of the containers, not of these.
         if Behaviour::of(&container, &ObjectMeta::default(), (0, 0)).pulls {
@@ -81,8 +101,12 @@ impl Pass<'_, '_> {
     #[inline(never)]
     pub(super) fn init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
-        let code = predicted_exit(&container).map_or(0, |(_, code)| code);
-        if code != 0 && container.restart_policy != "Always" {
+        let ends = predicted_exit(&container);
+        if is_sidecar(&container) {
+            if probes::any(&container) || (ends.is_some() && has_command(&container)) {
+                return self.start_sidecar(n, &container);
+            }
+        } else if let Some((_, code)) = ends.filter(|(_, code)| *code != 0) {
             return self.init_failed(n, code);
         }
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
@@ -95,6 +119,38 @@ impl Pass<'_, '_> {
             status::set_conditions(pod, true, wall, generation);
         });
         self.next_init(n + 1)
+    }
+
+    /// A sidecar that its probes, or its own end, have a say in.
+    #[inline(never)]
+    fn start_sidecar(&mut self, n: u32, container: &Container) -> Jobs {
+        let plan = self.behaviour(container, n | FLAG);
+        let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+        let id = self.container_id();
+        let starts = plan.started_after == Some(0);
+        self.write(Why::Started, |pod| {
+            if let Some(status) = pod.status.init_container_statuses.get_mut(n as usize) {
+                status::run(status, &container.image, id, wall, plan.ready_after == Some(0));
+                status.started = Some(starts);
+            }
+            status::set_conditions(pod, true, wall, generation);
+        });
+        let mut jobs = self.follow(n | FLAG, &plan);
+        if starts {
+            jobs.extend(self.after_init(n));
+        }
+        jobs
+    }
+
+    /// An init container has ended or a sidecar has started: the next one follows, or the containers.
+    #[inline(never)]
+    pub(super) fn after_init(&mut self, n: u32) -> Jobs {
+        match (n as usize) + 1 == self.pod().spec.init_containers.len() {
+            // A sidecar that was started again holds nobody up.
+            _ if has_ended(self.pod()) => Vec::new(),
+            true => self.start_containers(None),
+            false => self.next_init(n + 1),
+        }
     }
 
     #[inline(never)]

@@ -9,6 +9,8 @@ mod hooks;
 mod init;
 mod nodes;
 mod probes;
+mod rules;
+mod sources;
 mod status;
 
 use super::cluster::{ClusterConfig, Timing};
@@ -24,6 +26,7 @@ use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
 pub use probes::Probed;
+use rules::After;
 use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -66,6 +69,8 @@ enum Step {
     Evicted,
     BackOff(u32),
     Restart(u32),
+    /// All containers have been stopped, to be started again.
+    Anew,
     Kill,
     Stopped,
     Remove,
@@ -270,6 +275,7 @@ impl Pass<'_, '_> {
             Step::ForceReady(ready) => self.set_ready(0, ready, if ready { Why::BecameReady } else { Why::BecameUnready }),
             Step::BackOff(i) => self.back_off(i),
             Step::Restart(i) => self.restart(i),
+            Step::Anew => self.anew(),
             Step::Kill => self.kill(),
             Step::Stopped => self.stopped(),
             Step::Remove => self.remove(),
@@ -316,6 +322,11 @@ impl Pass<'_, '_> {
 
     /// The sandbox is up: the Pod has its address; init containers or containers start.
     fn start(&mut self) -> Jobs {
+        if sources::any(self.pod())
+            && let Some(jobs) = self.wait_for_sources()
+        {
+            return jobs;
+        }
         let ip = if self.pod().spec.host_network {
             self.pod().status.host_ip.clone()
         } else {
@@ -383,7 +394,7 @@ impl Pass<'_, '_> {
             return jobs;
         }
         let object = self.object.clone();
-        let container = &object.body::<Pod>().spec.containers[i as usize];
+        let Some((_, container)) = init::container(object.body(), i) else { return jobs };
         if probes::any(container) {
             jobs = self.watch_probes(i);
         }
@@ -392,7 +403,8 @@ impl Pass<'_, '_> {
             (Some(_), Some(after)) if after > 0 => jobs.push(self.then(after, Step::Ready(i))),
             _ => {}
         }
-        if let Some((after, code)) = plan.exits {
+        let stays = init::number(i).is_some() && !init::has_command(container);
+        if let Some((after, code)) = plan.exits.filter(|_| !stays) {
             let run = self.run_number(i);
             jobs.push(self.then(after.saturating_add(NOTICE_EXIT), Step::Exit(i, code, Some(run))));
         }
@@ -436,7 +448,7 @@ impl Pass<'_, '_> {
     fn set_ready(&mut self, i: u32, ready: bool, why: Why) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(why, |pod| {
-            if let Some(status) = pod.status.container_statuses.get_mut(i as usize).filter(|s| s.state.running.is_some()) {
+            if let Some(status) = init::status(pod, i).filter(|s| s.state.running.is_some()) {
                 status.ready = ready;
             }
             status::set_conditions(pod, true, wall, generation);
@@ -450,14 +462,20 @@ impl Pass<'_, '_> {
         if run.is_some_and(|run| run != self.run_number(i)) {
             return Vec::new();
         }
-        let Some(started) = self.pod().status.container_statuses.get(i as usize).and_then(|s| s.state.running.as_ref()?.started_at) else {
+        let Some(started) = init::seen(self.pod(), i).and_then(|s| s.state.running.as_ref()?.started_at) else {
             return Vec::new();
         };
-        let policy = &self.pod().spec.restart_policy;
-        let ends = if killed { policy == "Never" } else { status::ends(policy, code) };
+        let after = match rules::after(self.pod(), i, code) {
+            _ if killed && rules::policy(self.pod(), i) == "Never" => After::Nothing,
+            _ if killed => After::Again,
+            after => after,
+        };
+        let ends = after == After::Nothing;
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Exited { code }, |pod| {
-            status::terminate(&mut pod.status.container_statuses[i as usize], code, wall);
+            if let Some(status) = init::status(pod, i) {
+                status::terminate(status, code, wall);
+            }
             if ends {
                 status::end_phase(pod, wall);
             }
@@ -467,7 +485,11 @@ impl Pass<'_, '_> {
             let alone = self.pod().status.container_statuses.iter().all(|s| s.state.running.is_none());
             return if alone { vec![self.then(LEFT_TO_STOP, Step::Stopped)] } else { Vec::new() };
         }
-        if ends { Vec::new() } else { self.hold_back(i, wall.0 - started.0) }
+        match after {
+            After::Nothing => Vec::new(),
+            After::Again => self.hold_back(i, wall.0 - started.0),
+            After::All => self.restart_all(),
+        }
     }
 
     /// What follows the end of a container that is started again: at first at once, then after a back-off.
@@ -522,7 +544,8 @@ impl Pass<'_, '_> {
         if self.pod().is_terminal() {
             return Vec::new();
         }
-        let init = init::number(i);
+        let sidecar = init::is_sidecar(&container);
+        let init = init::number(i).filter(|_| !sidecar);
         let plan = match init {
             Some(_) => Behaviour::of(&container, &self.object.meta, (0, 0)),
             None => self.behaviour(&container, i),
@@ -545,7 +568,9 @@ impl Pass<'_, '_> {
             status::run(status, &container.image, id, wall, init.is_none() && plan.ready_after == Some(0));
             if init.is_none() {
                 status.started = Some(plan.started_after == Some(0));
-                pod.status.phase = "Running".into();
+                if init::number(i).is_none() {
+                    pod.status.phase = "Running".into();
+                }
             }
             status::set_conditions(pod, true, wall, generation);
         });

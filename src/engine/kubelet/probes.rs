@@ -5,13 +5,14 @@
 //! Models `pkg/kubelet/prober/{worker,prober}.go` and what `kuberuntime_manager.go` does about the results.
 
 use super::behaviour::{self, Behaviour};
-use super::{Jobs, Pass, Step, status};
+use super::{Jobs, Pass, Step, init, status};
 use crate::api::pod::{Container, Pod};
 use crate::api::time::{MS, SECOND};
 use crate::api::{ObjectMeta, Str, Time};
 use crate::engine::why::Why;
 use serde_json::Value;
 use smol_str::format_smolstr;
+use std::borrow::Cow;
 
 /// Which of a container's probes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -112,7 +113,10 @@ pub(super) struct Standing {
 
 /// A container of a Pod as it is written.
 fn raw(pod: &Pod, i: u32) -> &Value {
-    &pod.spec.raw["containers"][i as usize]
+    match init::number(i) {
+        Some(n) => &pod.spec.raw["initContainers"][n as usize],
+        None => &pod.spec.raw["containers"][i as usize],
+    }
 }
 
 #[inline(never)]
@@ -154,6 +158,14 @@ fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
     answers.iter().rev().find(|(from, _)| *from <= age).is_some_and(|(_, fails)| *fails)
 }
 
+impl super::Kubelets {
+    /// Whether a person makes this probe of a Pod fail.
+    pub(in crate::engine) fn is_forced(&self, uid: crate::api::Uid, probe: &str) -> bool {
+        let standing = self.pods.get(&uid).into_iter().flat_map(|running| &running.probes);
+        standing.into_iter().any(|((_, kind), standing)| kind.word() == probe && standing.forced.is_some())
+    }
+}
+
 impl Pass<'_, '_> {
     #[inline(never)]
     fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut Standing> {
@@ -166,25 +178,30 @@ impl Pass<'_, '_> {
         if let Some(slow) = self.standing(i, kind)?.forced {
             return Some(slow);
         }
-        let container = self.pod().spec.containers.get(i as usize)?;
-        let answers = answers(container, self.pod(), i, &self.object.meta, kind);
+        let (_, container) = init::container(self.pod(), i)?;
+        let answers = answers(container, self.pod(), i, &self.meta_for(i), kind);
         fails_at(&answers, self.age(i).unwrap_or(0)).then_some(false)
+    }
+
+    /// The annotations that speak of a container: those of a Pod do not speak of its sidecars.
+    fn meta_for(&self, i: u32) -> Cow<'_, ObjectMeta> {
+        if init::number(i).is_none() { Cow::Borrowed(&self.object.meta) } else { Cow::default() }
     }
 
     /// What a container will do by itself, its probes considered.
     pub(super) fn behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
         if !any(container) {
-            return Behaviour::of(container, &self.object.meta, (0, 0));
+            return Behaviour::of(container, &self.meta_for(i), (0, 0));
         }
         self.probed_behaviour(container, i)
     }
 
     #[inline(never)]
     fn probed_behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
-        let mut plan = Behaviour::of(container, &self.object.meta, delays(container, self.pod(), i));
+        let mut plan = Behaviour::of(container, &self.meta_for(i), delays(container, self.pod(), i));
         let fails = |pass: &mut Self, kind: Probed, after: Option<u64>| {
             let forced = pass.standing(i, kind).is_some_and(|s| s.forced.is_some());
-            forced || after.is_some_and(|after| fails_at(&answers(container, pass.pod(), i, &pass.object.meta, kind), after))
+            forced || after.is_some_and(|after| fails_at(&answers(container, pass.pod(), i, &pass.meta_for(i), kind), after))
         };
         if fails(self, Probed::Startup, plan.started_after) {
             plan.started_after = None;
@@ -221,11 +238,11 @@ impl Pass<'_, '_> {
     /// Runs a probe when it next fails, if it ever does.
     #[inline(never)]
     fn watch(&mut self, i: u32, kind: Probed) -> Jobs {
-        let Some(container) = self.pod().spec.containers.get(i as usize).cloned() else { return Vec::new() };
+        let Some(container) = init::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
         let Some(plan) = plan(self.pod(), i, kind) else { return Vec::new() };
         let age = self.age(i).unwrap_or(0);
         let forced = self.standing(i, kind).is_some_and(|s| s.forced.is_some());
-        let answers = answers(&container, self.pod(), i, &self.object.meta, kind);
+        let answers = answers(&container, self.pod(), i, &self.meta_for(i), kind);
         let since = match answers.iter().find(|(from, fails)| *fails && *from > age) {
             _ if forced || fails_at(&answers, age) => Some(age),
             later => later.map(|(from, _)| *from),
@@ -252,7 +269,7 @@ impl Pass<'_, '_> {
     #[inline(never)]
     pub(super) fn probe(&mut self, i: u32, kind: Probed) -> Jobs {
         let now = self.now;
-        let runs = self.pod().status.container_statuses.get(i as usize).is_some_and(|s| s.state.running.is_some());
+        let runs = init::seen(self.pod(), i).is_some_and(|s| s.state.running.is_some());
         let (Some(plan), true) = (plan(self.pod(), i, kind), runs) else { return Vec::new() };
         if self.standing(i, kind).is_none_or(|s| s.due != Some(now)) {
             return Vec::new();
@@ -269,7 +286,7 @@ impl Pass<'_, '_> {
             if kind != Probed::Readiness {
                 return self.kill_container(i, &format_smolstr!("Container {{}} failed {} probe, will be restarted", kind.word()), false);
             }
-            if self.pod().status.container_statuses[i as usize].ready {
+            if init::seen(self.pod(), i).is_some_and(|s| s.ready) {
                 self.set_ready(i, false, Why::ProbeFailed { probe: kind.word() });
             }
         } else if -row >= plan.successes {
@@ -295,13 +312,13 @@ impl Pass<'_, '_> {
         if self.failing(i, Probed::Startup).is_some() {
             return Vec::new();
         }
-        let Some(container) = self.pod().spec.containers.get(i as usize).cloned() else { return Vec::new() };
-        let ready = Behaviour::of(&container, &self.object.meta, delays(&container, self.pod(), i)).ready_after;
+        let Some(container) = init::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
+        let ready = Behaviour::of(&container, &self.meta_for(i), delays(&container, self.pod(), i)).ready_after;
         let age = self.age(i).unwrap_or(0);
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let at_once = ready.is_some_and(|after| after <= age) && self.failing(i, Probed::Readiness).is_none();
         self.write(Why::BecameReady, |pod| {
-            if let Some(status) = pod.status.container_statuses.get_mut(i as usize).filter(|s| s.state.running.is_some()) {
+            if let Some(status) = init::status(pod, i).filter(|s| s.state.running.is_some()) {
                 status.started = Some(true);
                 status.ready = at_once;
             }
@@ -309,6 +326,9 @@ impl Pass<'_, '_> {
         });
         let mut jobs = self.watch(i, Probed::Readiness);
         jobs.extend(self.watch(i, Probed::Liveness));
+        if let Some(n) = init::number(i) {
+            jobs.extend(self.after_init(n));
+        }
         if let Some(after) = ready.filter(|after| *after > age) {
             jobs.push(self.then(after - age, Step::Ready(i)));
         }
@@ -323,12 +343,14 @@ impl Pass<'_, '_> {
     /// A person makes a probe fail or succeed; it shows when the probe next runs.
     #[inline(never)]
     pub(super) fn force_probe(&mut self, kind: Probed, fails: Option<bool>) -> Jobs {
-        let count = self.pod().spec.containers.len() as u32;
-        let Some(i) = (0..count).find(|i| plan(self.pod(), *i, kind).is_some()) else { return Vec::new() };
+        let count = |list: &[Container]| list.len() as u32;
+        let all = 0..count(&self.pod().spec.containers);
+        let sidecars = (0..count(&self.pod().spec.init_containers)).map(|n| n | init::FLAG);
+        let Some(i) = all.chain(sidecars).find(|i| plan(self.pod(), *i, kind).is_some()) else { return Vec::new() };
         if let Some(standing) = self.standing(i, kind) {
             standing.forced = fails;
         }
-        let status = self.pod().status.container_statuses.get(i as usize).filter(|s| s.state.running.is_some());
+        let status = init::seen(self.pod(), i).filter(|s| s.state.running.is_some());
         let Some(status) = status else { return Vec::new() };
         let (started, ready) = (status.started == Some(true), status.ready);
         let (Some(plan), Some(age)) = (plan(self.pod(), i, kind), self.age(i)) else { return Vec::new() };
@@ -345,11 +367,11 @@ impl Pass<'_, '_> {
     fn say_unhealthy(&mut self, i: u32, kind: Probed, slow: bool) {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let name = raw(pod, i)["name"].as_str().unwrap_or("");
+        let Some((list, Container { name, .. })) = init::container(pod, i) else { return };
         let plan = plan(pod, i, kind).map_or(1, |plan| plan.timeout / SECOND);
         let output = output(&raw(pod, i)[kind.field()], raw(pod, i), &pod.status.pod_ip, slow.then_some(plan));
         let message = format_smolstr!("{} probe failed: {output}", kind.title());
-        self.out.event_at(&object, &format_smolstr!("spec.containers{{{name}}}"), "Warning", "Unhealthy", message);
+        self.out.event_at(&object, &format_smolstr!("spec.{list}{{{name}}}"), "Warning", "Unhealthy", message);
     }
 
     /// The kubelet stops one container; `{}` in the message is its name. It is started again unless the Pod says never.
@@ -357,8 +379,8 @@ impl Pass<'_, '_> {
     pub(super) fn kill_container(&mut self, i: u32, message: &str, at_once: bool) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let Some(container) = pod.spec.containers.get(i as usize) else { return Vec::new() };
-        let field = format_smolstr!("spec.containers{{{}}}", container.name);
+        let Some((list, container)) = init::container(pod, i) else { return Vec::new() };
+        let field = format_smolstr!("spec.{list}{{{}}}", container.name);
         self.out.event_at(&object, &field, "Normal", "Killing", Str::from(message.replacen("{}", &container.name, 1)));
         let liveness = &raw(pod, i)[Probed::Liveness.field()]["terminationGracePeriodSeconds"];
         let grace = liveness.as_i64().or(pod.spec.termination_grace_period_seconds).unwrap_or(30).clamp(0, 1_000_000) as u64 * SECOND;

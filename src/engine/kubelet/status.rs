@@ -2,6 +2,8 @@
 //!
 //! Models `pkg/kubelet/status/generate.go`.
 
+use super::init;
+use super::rules::{After, after};
 use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, Running, Terminated, Waiting};
 use crate::api::{Str, Timestamp};
 use smol_str::format_smolstr;
@@ -97,9 +99,9 @@ pub(super) fn ends(policy: &str, code: i32) -> bool {
 
 /// When all containers have ended for good: Failed if one failed, else Succeeded. Sidecars end with them.
 pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
-    let policy = pod.spec.restart_policy.clone();
     let codes: Vec<Option<i32>> = pod.status.container_statuses.iter().map(|s| Some(s.state.terminated.as_ref()?.exit_code)).collect();
-    if codes.iter().any(|code| code.is_none_or(|code| !ends(&policy, code))) {
+    let over = |(i, code): (usize, &Option<i32>)| code.is_some_and(|code| after(pod, i as u32, code) == After::Nothing);
+    if !codes.iter().enumerate().all(over) {
         return;
     }
     for sidecar in pod.status.init_container_statuses.iter_mut().filter(|s| s.state.running.is_some()) {
@@ -112,11 +114,15 @@ pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
 /// All containers have been stopped; those that never ran could not be found.
 pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
     let mut failed = false;
-    let (ended, policy) = (pod.is_terminal(), pod.spec.restart_policy.clone());
+    let (ended, spec) = (pod.is_terminal(), pod.spec.clone());
     let done: Vec<Str> = pod.status.init_container_statuses.iter().map(|s| s.name.clone()).collect();
+    let policy = |name: &str| match spec.containers.iter().find(|c| c.name == name && !c.restart_policy.is_empty()) {
+        Some(container) => container.restart_policy.clone(),
+        None => spec.restart_policy.clone(),
+    };
     // One that would have been started again is looked for in vain.
     let lost = |status: &ContainerStatus| match &status.state.terminated {
-        Some(state) => !ended && !done.contains(&status.name) && !ends(&policy, state.exit_code),
+        Some(state) => !ended && !done.contains(&status.name) && !ends(&policy(&status.name), state.exit_code),
         None => status.state.waiting.is_some(),
     };
     for status in pod.status.init_container_statuses.iter_mut().chain(&mut pod.status.container_statuses) {
@@ -143,8 +149,11 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
 
 /// Derives the five conditions from the containers' states.
 pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, generation: i64) {
-    let unready: Vec<&str> = names(&pod.status.container_statuses, |s| !s.ready);
-    let incomplete: Vec<&str> = names(&pod.status.init_container_statuses, |s| !s.ready);
+    let mut unready: Vec<&str> = names(&pod.status.container_statuses, |s| !s.ready);
+    let mut incomplete: Vec<&str> = Vec::new();
+    if !pod.status.init_container_statuses.is_empty() {
+        init_conditions(pod, &mut unready, &mut incomplete);
+    }
     let ended = match pod.status.phase.as_str() {
         "Succeeded" => Some("PodCompleted"),
         "Failed" => Some("PodFailed"),
@@ -188,6 +197,25 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
         }
     });
     pod.status.conditions = ours.chain(others).collect();
+}
+
+/// Init containers have a part in both: sidecars are to be started and ready, the others are to end.
+#[inline(never)]
+fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mut Vec<&'p str>) {
+    let statuses = pod.spec.init_containers.iter().zip(&pod.status.init_container_statuses);
+    let (sidecars, others): (Vec<_>, Vec<_>) = statuses.partition(|(container, _)| init::is_sidecar(container));
+    let late = sidecars.iter().filter(|(_, status)| !status.ready).map(|(_, status)| status.name.as_str());
+    let mut all: Vec<&str> = late.collect();
+    all.append(unready);
+    *unready = all;
+    // Where a container has been started, all this is over.
+    if init::has_ended(pod) {
+        return;
+    }
+    let waits = |name: &Str| {
+        sidecars.iter().any(|(_, s)| s.name == *name && s.started != Some(true)) || others.iter().any(|(_, s)| s.name == *name && !s.ready)
+    };
+    *incomplete = names(&pod.status.init_container_statuses, |s| waits(&s.name));
 }
 
 fn names(statuses: &[ContainerStatus], which: impl Fn(&ContainerStatus) -> bool) -> Vec<&str> {

@@ -142,7 +142,7 @@ impl<'a> Page<'a> {
 
 /// `Labels:` with one pair on each line, the last-applied annotation left out.
 fn pairs(title: &str, map: &Value, sign: char) -> String {
-    let shown = map.as_object().into_iter().flatten().filter(|(key, _)| *key != super::apply::LAST_APPLIED);
+    let shown = map.as_object().into_iter().flatten().filter(|(key, _)| *key != crate::api::meta::LAST_APPLIED);
     let gap = if sign == ':' { " " } else { "" };
     let all: Vec<String> = shown.map(|(key, value)| format!("{key}{sign}{gap}{}", value.as_str().unwrap_or(""))).collect();
     if all.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::{Page, show};
 use crate::api::Kind;
+use crate::api::network::SERVICE_NAME;
 use crate::kubectl::printers;
 use serde_json::Value;
 
@@ -51,7 +52,7 @@ fn endpoints_of(page: &Page<'_>, port: &Value) -> String {
     let row = page.row;
     let mut all = Vec::new();
     for slice in page.client.list(Kind::EndpointSlice, row.text("/metadata/namespace")) {
-        if slice["metadata"]["labels"]["kubernetes.io/service-name"] != row.text("/metadata/name") {
+        if slice["metadata"]["labels"][SERVICE_NAME] != row.text("/metadata/name") {
             continue;
         }
         let name = port["name"].as_str().unwrap_or("");

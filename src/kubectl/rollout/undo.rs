@@ -3,10 +3,10 @@
 //! Models `kubectl/pkg/polymorphichelpers/rollback.go`.
 
 use super::history::{self, Revision};
+use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::Patch;
 use crate::kubectl::Failure;
-use crate::kubectl::apply::LAST_APPLIED;
 use crate::kubectl::client::{Client, server_error};
 use crate::kubectl::parse::Args;
 use crate::kubectl::targets::{label, name_of};

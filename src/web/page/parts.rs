@@ -4,7 +4,7 @@ use super::{Msg, Over, Page};
 use crate::api::ObjectRef;
 use crate::app::diagnose::Remedy;
 use crate::app::state::{Tab, View};
-use crate::app::{Msg as Do, examples};
+use crate::app::{Msg as Do, examples, offers};
 use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
@@ -151,6 +151,7 @@ impl Page {
                 led={self.led.clone()}
                 found={self.found.clone()}
                 helps={self.helps.clone()}
+                offers={state.object().map(|object| offers::of(state.run.sim(), object)).unwrap_or_default()}
                 on_cure={calls.cure.clone()}
                 events={self.events.clone()}
                 on_tab={calls.tab.clone()}

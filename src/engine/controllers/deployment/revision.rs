@@ -19,8 +19,7 @@ pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
 pub(super) const MAX: &str = "deployment.kubernetes.io/max-replicas";
 const HASH: &str = "pod-template-hash";
 /// Annotations that stay on the Deployment.
-const KEPT: [&str; 6] =
-    ["kubectl.kubernetes.io/last-applied-configuration", REVISION, HISTORY, DESIRED, MAX, "deprecated.deployment.rollback.to"];
+const KEPT: [&str; 6] = [crate::api::meta::LAST_APPLIED, REVISION, HISTORY, DESIRED, MAX, "deprecated.deployment.rollback.to"];
 
 pub(super) fn revision_of(object: &Object) -> i64 {
     object.meta.annotation(REVISION).and_then(|v| v.parse().ok()).unwrap_or(0)

@@ -8,14 +8,13 @@ mod apply;
 mod fields;
 
 use super::server::ApiServer;
+use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef, Str, Time};
 use crate::engine::journal::{Actor, Entry, Op, Record};
 use fields::{Set, Shape};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
-/// Where `kubectl apply` without `--server-side` remembers what it applied.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// What the server writes into metadata; nobody manages it.
 const OWN: [&str; 10] = [
     "name",
@@ -151,14 +150,23 @@ fn record(all: &mut Vec<Managed>, entry: &Entry, written: (Kind, Value), changes
     };
     all.push(Managed { manager: name, subresource, applies, time: entry.time, fields });
     if applies && migrates {
-        // kubectl hands the fields of its older way to apply over to the new one.
+        // kubectl hands the fields of its older way to apply over to the new one, but for what it remembers.
+        let migrated = all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
         all.retain(|m| !m.is(CLIENT_SIDE, "", false));
+        if migrated && all.last().is_some_and(|m| m.manager == "kubectl") {
+            let annotation = json!({"metadata": {"annotations": {LAST_APPLIED: ""}}});
+            let fields = fields::of_value(Shape::of_kind(written.0.name()), &annotation);
+            all.push(Managed { manager: REMEMBERS.into(), subresource: "", applies: true, time: entry.time, fields });
+        }
     }
     all.retain(|m| !m.fields.is_empty());
 }
 
 /// How kubectl applies without the server's help.
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
+/// In whose name it keeps the annotation of that way when it applies with the server's help.
+const REMEMBERS: &str = "kubectl-last-applied";
 
 /// The program that a loop is part of.
 fn component(actor: &Actor) -> Str {

@@ -124,6 +124,12 @@ fn kubectl_takes_over_what_it_applied_in_its_older_way() {
     let after = apply(&mut server, "kubectl", json!({"replicas": 3})).unwrap().to_value();
     assert_eq!((&after["spec"]["replicas"], after["spec"].get("minReadySeconds")), (&json!(3), None));
     assert_eq!(managed(&server, CLIENT_SIDE), Value::Null);
+    let annotation = "f:kubectl.kubernetes.io/last-applied-configuration";
+    let remembers = managed(&server, "kubectl-last-applied");
+    assert_eq!(
+        (&remembers["operation"], &remembers["fieldsV1"]),
+        (&json!("Apply"), &json!({"f:metadata": {"f:annotations": {annotation: {}}}}))
+    );
 }
 
 #[test]

@@ -10,14 +10,18 @@ const ANNOTATIONS_LIMIT: usize = 256 * 1024;
 
 /// Kinds whose names are DNS labels, because they become part of host names.
 const LABEL_KINDS: [&str; 3] = ["Namespace", "Service", "StatefulSet"];
+/// Kinds whose names need only fit into a path, as `system:node` does.
+const PATH_KINDS: [&str; 5] = ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "CertificateSigningRequest"];
 
 #[inline(never)]
 pub fn metadata(errors: &mut Errors, object: &Value) {
     let metadata = &object["metadata"];
     let (name, generate) = (text(metadata, "name"), text(metadata, "generateName"));
     let kind = text(object, "kind");
-    let check = |name: &str| {
-        if LABEL_KINDS.contains(&kind) { names::label(name) } else { names::subdomain(name) }
+    let check = |name: &str| match kind {
+        _ if LABEL_KINDS.contains(&kind) => names::label(name),
+        _ if PATH_KINDS.contains(&kind) => names::path_segment(name),
+        _ => names::subdomain(name),
     };
     if !generate.is_empty() {
         // A random suffix follows, so a dash may stand at the end.

@@ -43,6 +43,7 @@ pub enum Fault {
     NotFound,
     /// Longer than allowed.
     TooLong,
+    TooMany,
 }
 
 /// One fault of one field.
@@ -69,6 +70,7 @@ impl FieldError {
             Fault::Duplicate => "FieldValueDuplicate",
             Fault::NotFound => "FieldValueNotFound",
             Fault::TooLong => "FieldValueTooLong",
+            Fault::TooMany => "FieldValueTooMany",
         }
     }
 
@@ -78,6 +80,7 @@ impl FieldError {
             Fault::Required => ("Required value", false),
             Fault::Forbidden => ("Forbidden", false),
             Fault::TooLong => ("Too long", false),
+            Fault::TooMany => ("Too many", true),
             Fault::Invalid => ("Invalid value", true),
             Fault::NotSupported => ("Unsupported value", true),
             Fault::Duplicate => ("Duplicate value", true),
@@ -204,7 +207,7 @@ pub fn validate_create(object: &Value) -> Vec<FieldError> {
     meta::metadata(&mut errors, object);
     let spec = &object["spec"];
     match text(object, "kind") {
-        "Pod" => pod::spec(&mut errors, spec, "spec", &[]),
+        "Pod" => pod::new_pod(&mut errors, spec),
         "PodTemplate" => pod::template(&mut errors, &object["template"], "template", &[]),
         "Deployment" => workloads::deployment(&mut errors, spec),
         "ReplicaSet" => workloads::replica_set(&mut errors, spec),

@@ -44,6 +44,13 @@ pub fn subdomain(text: &str) -> Option<String> {
     (!is_subdomain(text)).then(|| SUBDOMAIN.to_owned())
 }
 
+/// `system:node`
+#[inline(never)]
+pub fn path_segment(text: &str) -> Option<String> {
+    let whole = [".", ".."].into_iter().find(|name| text == *name).map(|name| format!("may not be '{name}'"));
+    whole.or_else(|| ["/", "%"].into_iter().find(|part| text.contains(*part)).map(|part| format!("may not contain '{part}'")))
+}
+
 /// `my-name`
 pub fn label(text: &str) -> Option<String> {
     if text.len() > 63 {

@@ -12,9 +12,20 @@ const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
 
 /// A template; `claims` are names that count as volumes too.
 pub fn template(errors: &mut Errors, template: &Value, field: &str, claims: &[String]) {
-    meta::labels(errors, &template["metadata"]["labels"], &format!("{field}.metadata.labels"));
-    meta::annotations(errors, &template["metadata"]["annotations"], &format!("{field}.metadata.annotations"));
+    meta::labels(errors, &template["metadata"]["labels"], &format!("{field}.labels"));
+    meta::annotations(errors, &template["metadata"]["annotations"], &format!("{field}.annotations"));
     spec(errors, &template["spec"], &format!("{field}.spec"), claims);
+    if !list(&template["spec"], "ephemeralContainers").is_empty() {
+        errors.forbidden(&format!("{field}.spec.ephemeralContainers"), "ephemeral containers not allowed in pod template");
+    }
+}
+
+/// A Pod on its own.
+pub fn new_pod(errors: &mut Errors, pod: &Value) {
+    spec(errors, pod, "spec", &[]);
+    if !list(pod, "ephemeralContainers").is_empty() {
+        errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
+    }
 }
 
 #[inline(never)]
@@ -37,6 +48,9 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
             }
             names.insert(name);
             container(errors, one, &at, &volumes);
+            if has(one, "restartPolicy") || has(one, "restartPolicyRules") {
+                pod_parts::restarts(errors, one, &at);
+            }
             hooks(errors, spec, one, &at, kind == "containers" || text(one, "restartPolicy") == "Always");
         }
         if kind == "containers" {

@@ -3,7 +3,7 @@
 //! Models the Pod part of `pkg/apis/core/validation/validation.go`.
 
 use super::names::{self, is_qualified_name};
-use super::{Errors, has, list, text};
+use super::{Errors, Fault, has, list, text};
 use crate::api::quantity::Quantity;
 use serde_json::Value;
 
@@ -343,5 +343,33 @@ pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
     }
     if count > 0 && spec["hostNetwork"] != true {
         errors.invalid(&format!("{field}.hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers");
+    }
+}
+
+/// A container's own restart policy, and its rules by exit code.
+#[inline(never)]
+pub fn restarts(errors: &mut Errors, container: &Value, field: &str) {
+    let rules = list(container, "restartPolicyRules");
+    if has(container, "restartPolicy") {
+        errors.one_of(&format!("{field}.restartPolicy"), text(container, "restartPolicy"), &["Always", "Never", "OnFailure"]);
+    } else if !rules.is_empty() {
+        errors.required(&format!("{field}.restartPolicy"), "must specify restartPolicy when restart rules are used");
+    }
+    if rules.len() > 20 {
+        errors.add(Fault::TooMany, &format!("{field}.restartPolicyRules"), rules.len().to_string(), "must have at most 20 items");
+    }
+    for (index, rule) in rules.iter().enumerate() {
+        let at = format!("{field}.restartPolicyRules[{index}]");
+        errors.one_of(&format!("{at}.action"), text(rule, "action"), &["Restart", "RestartAllContainers"]);
+        let codes = &rule["exitCodes"];
+        if !codes.is_object() {
+            errors.required(&format!("{at}.exitCodes"), "must be specified");
+            continue;
+        }
+        errors.one_of(&format!("{at}.exitCodes.operator"), text(codes, "operator"), &["In", "NotIn"]);
+        let count = list(codes, "values").len();
+        if count > 255 {
+            errors.add(Fault::TooMany, &format!("{at}.exitCodes.values"), count.to_string(), "must have at most 255 items");
+        }
     }
 }

@@ -1,0 +1,86 @@
+//! The limit of requests that each loop's client has, where a cluster asks for one.
+//!
+//! A loop that has sent as many as it may stops in the middle of its pass, and goes on with the next pass when there is room for one
+//! more request. Events go out behind and are not counted. Models `client-go/util/flowcontrol/throttle.go` with the clients that
+//! `cmd/kube-controller-manager` makes: one for each loop.
+
+use crate::api::time::SECOND;
+use crate::api::{ObjectRef, Time};
+
+/// What one client may still send.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// Between two requests, when all at once are used up.
+    every: u64,
+    /// As much of that time as can be saved.
+    most: u64,
+    /// Up to when the requests sent so far fill the time.
+    filled: Time,
+    /// The keys whose passes wait, the next first.
+    waiting: Vec<ObjectRef>,
+}
+
+impl Limit {
+    /// The limit of a loop's client: that of the namespace loop is wider, for it deletes one object after another.
+    pub fn of(name: &str, (per_second, burst): (f64, u32)) -> Limit {
+        let (times, more) = if name == "namespace-controller" { (20.0, 100) } else { (1.0, 1) };
+        let every = ((SECOND as f64 / (per_second * times)) as u64).max(1);
+        Limit { every, most: every.saturating_mul(u64::from(burst) * more), filled: Time::default(), waiting: Vec::new() }
+    }
+
+    /// Sends a request for a key, if one may be sent now and the key is next.
+    pub fn take(&mut self, key: &ObjectRef, now: Time) -> bool {
+        let first = self.waiting.first();
+        if self.next() > now || first.is_some_and(|first| first != key) {
+            return false;
+        }
+        if first.is_some() {
+            self.waiting.remove(0);
+        }
+        self.filled = self.filled.max(now).after(self.every);
+        true
+    }
+
+    /// Puts a key behind those that wait already; gives when it is its turn.
+    pub fn wait(&mut self, key: &ObjectRef) -> Time {
+        let place = self.waiting.iter().position(|other| other == key).unwrap_or_else(|| {
+            self.waiting.push(key.clone());
+            self.waiting.len() - 1
+        });
+        self.next().after(self.every.saturating_mul(place as u64))
+    }
+
+    /// The key has no request to send any more.
+    pub fn leave(&mut self, key: &ObjectRef) {
+        self.waiting.retain(|other| other != key);
+    }
+
+    /// When the next request may be sent.
+    fn next(&self) -> Time {
+        Time((self.filled.0 + self.every).saturating_sub(self.most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> ObjectRef {
+        ObjectRef::new(crate::api::Kind::ReplicaSet, "default", name)
+    }
+
+    #[test]
+    fn after_the_burst_requests_go_out_at_the_rate() {
+        let (mut limit, a, b) = (Limit::of("replicaset-controller", (20.0, 30)), key("a"), key("b"));
+        let start = Time(5 * SECOND);
+        let slot = |n: u64| start.after(n * SECOND / 20);
+        assert_eq!((0..100).filter(|_| limit.take(&a, start)).count(), 30);
+        assert_eq!((limit.wait(&a), limit.wait(&b), limit.wait(&a)), (slot(1), slot(2), slot(1)));
+        assert!(!limit.take(&b, slot(1)), "a is first");
+        assert!(limit.take(&a, slot(1)) && !limit.take(&a, slot(2)), "now it is b's turn");
+        assert!(limit.take(&b, slot(2)));
+        // What is not used is saved, but no more than a burst.
+        let later = Time(60 * SECOND);
+        assert_eq!((0..100).filter(|_| limit.take(&a, later)).count(), 30);
+    }
+}

@@ -1,0 +1,52 @@
+//! Pods that have ended are kept until there are too many.
+
+use loopscope::api::{Kind, Time};
+use loopscope::engine::Sim;
+use loopscope::kubectl::{Session, parse::split};
+use loopscope::scenario;
+
+fn cluster(kept: u32) -> Sim {
+    let options = format!("name: x\ncluster: {{nodes: 3, controllerManager: {{terminatedPodGCThreshold: {kept}}}}}\nsteps: []\n");
+    Sim::new(scenario::parse(&options).unwrap().cluster, 1)
+}
+
+fn names(sim: &Sim) -> String {
+    sim.list(Kind::Pod).map(|o| o.meta.name.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn run(sim: &mut Sim, name: &str, seconds: u64) {
+    let pod = format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}}}, spec: {{restartPolicy: Never, containers: [{{name: c, image: i, command: ['true']}}]}}}}"
+    );
+    let session = Session::start(sim, &split("apply -f -"), &pod);
+    assert_eq!(session.exit, Some(0), "{}", session.stderr);
+    sim.advance(Time(seconds * 1_000_000), usize::MAX);
+}
+
+#[test]
+fn the_oldest_of_too_many_ended_pods_go_within_twenty_seconds() {
+    let mut sim = cluster(2);
+    for (i, name) in ["d", "a", "c", "b"].into_iter().enumerate() {
+        run(&mut sim, name, 6 + 2 * i as u64);
+    }
+    // Upstream looks at 5 s, 25 s, 45 s…
+    assert_eq!(names(&sim), "a b c d");
+    sim.advance(Time(24_900_000), usize::MAX);
+    assert_eq!(names(&sim), "a b c d");
+    sim.advance(Time(25_100_000), usize::MAX);
+    assert_eq!(names(&sim), "b c");
+    sim.advance(Time(300_000_000), usize::MAX);
+    assert_eq!(names(&sim), "b c");
+}
+
+#[test]
+fn what_was_evicted_goes_before_what_has_ended_by_itself() {
+    let mut sim = cluster(1);
+    run(&mut sim, "old", 6);
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: new}, spec: {nodeName: node-1, containers: [{name: c, image: i}]}}";
+    Session::start(&mut sim, &split("apply -f -"), pod);
+    sim.advance(Time(9_000_000), usize::MAX);
+    sim.fault("memory-pressure node-1").unwrap();
+    sim.advance(Time(30_000_000), usize::MAX);
+    assert_eq!(names(&sim), "old");
+}
