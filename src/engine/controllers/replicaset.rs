@@ -170,42 +170,53 @@ fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
 pub(super) struct Ranked {
     /// The Pod.
     pub(super) pod: Rc<Object>,
-    cost: i32,
-    /// Active Pods of sibling ReplicaSets on the same node.
-    neighbours: usize,
-    now: Timestamp,
+    /// A number for each of [`RANKS`]; the smaller goes first.
+    by: [i64; RANKS.len()],
 }
 
-impl Ranked {
-    fn body(&self) -> &Pod {
-        self.pod.body()
-    }
+/// What decides, one after the other.
+const RANKS: [DeletionRank; 8] = [
+    DeletionRank::Unassigned,
+    DeletionRank::Pending,
+    DeletionRank::NotReady,
+    DeletionRank::LowerCost,
+    DeletionRank::SharesNode,
+    DeletionRank::YoungerReady,
+    DeletionRank::MoreRestarts,
+    DeletionRank::Younger,
+];
 
-    /// Which of two Pods goes first, and what decided it.
-    pub(super) fn compare(&self, other: &Ranked) -> (Ordering, DeletionRank) {
-        let (a, b) = (self.body(), other.body());
-        let phase = |pod: &Pod| match pod.status.phase.as_str() {
+impl Ranked {
+    /// `neighbours` are the active Pods of sibling ReplicaSets on the same node.
+    fn new(pod: &Rc<Object>, cost: i32, neighbours: usize, now: Timestamp) -> Ranked {
+        let body: &Pod = pod.body();
+        let phase = match body.status.phase.as_str() {
             "Pending" => 0,
             "Running" => 2,
             _ => 1,
         };
-        let ready_since = |pod: &Pod| pod.status.condition("Ready").filter(|c| c.status == "True").and_then(|c| c.last_transition_time);
-        let restarts = |pod: &Pod| pod.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0);
-        let age = |since: Option<Timestamp>, now: Timestamp| since.map_or(0, |t| log_age(now.0 - t.0));
-        let steps = [
-            (a.node_name.is_empty().cmp(&b.node_name.is_empty()).reverse(), DeletionRank::Unassigned),
-            (phase(a).cmp(&phase(b)), DeletionRank::Pending),
-            (a.is_ready().cmp(&b.is_ready()), DeletionRank::NotReady),
-            (self.cost.cmp(&other.cost), DeletionRank::LowerCost),
-            (other.neighbours.cmp(&self.neighbours), DeletionRank::SharesNode),
-            (age(ready_since(a), self.now).cmp(&age(ready_since(b), self.now)), DeletionRank::YoungerReady),
-            (restarts(b).cmp(&restarts(a)), DeletionRank::MoreRestarts),
-            (age(self.pod.meta.creation_timestamp, self.now).cmp(&age(other.pod.meta.creation_timestamp, self.now)), DeletionRank::Younger),
+        let ready_since = body.status.condition("Ready").filter(|c| c.status == "True").and_then(|c| c.last_transition_time);
+        let restarts = body.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0);
+        let age = |since: Option<Timestamp>| since.map_or(0, |t| i64::from(log_age(now.0 - t.0)));
+        let by = [
+            i64::from(!body.node_name.is_empty()),
+            phase,
+            i64::from(body.is_ready()),
+            i64::from(cost),
+            -(neighbours as i64),
+            age(ready_since),
+            -i64::from(restarts),
+            age(pod.meta.creation_timestamp),
         ];
-        steps
-            .into_iter()
-            .find(|(order, _)| order.is_ne())
-            .unwrap_or_else(|| (self.pod.meta.uid.cmp(&other.pod.meta.uid), DeletionRank::Equal))
+        Ranked { pod: pod.clone(), by }
+    }
+
+    /// Which of two Pods goes first, and what decided it.
+    pub(super) fn compare(&self, other: &Ranked) -> (Ordering, DeletionRank) {
+        match self.by.iter().zip(&other.by).position(|(a, b)| a != b) {
+            Some(at) => (self.by[at].cmp(&other.by[at]), RANKS[at]),
+            None => (self.pod.meta.uid.cmp(&other.pod.meta.uid), DeletionRank::Equal),
+        }
     }
 }
 
@@ -219,11 +230,9 @@ pub(super) fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], view: &
     let neighbours = neighbours(object, view);
     let mut ranked: Vec<Ranked> = active
         .iter()
-        .map(|pod| Ranked {
-            cost: pod.meta.annotation(COST).and_then(|v| v.parse().ok()).unwrap_or(0),
-            neighbours: neighbours.get(&pod.body::<Pod>().node_name).copied().unwrap_or(0),
-            now: view.wall,
-            pod: pod.clone(),
+        .map(|pod| {
+            let cost = pod.meta.annotation(COST).and_then(|v| v.parse().ok()).unwrap_or(0);
+            Ranked::new(pod, cost, neighbours.get(&pod.body::<Pod>().node_name).copied().unwrap_or(0), view.wall)
         })
         .collect();
     crate::order::sort_by(&mut ranked, |a, b| a.compare(b).0);
@@ -291,6 +300,10 @@ mod tests {
 
     /// A Pod on `node`; ready since `ready`, if given.
     fn ranked(node: &str, phase: &str, ready: Option<i64>, uid: u128) -> Ranked {
+        with(node, phase, ready, uid, 0, 0)
+    }
+
+    fn with(node: &str, phase: &str, ready: Option<i64>, uid: u128, cost: i32, neighbours: usize) -> Ranked {
         let mut pod = Pod { node_name: node.into(), ..Default::default() };
         pod.status.phase = phase.into();
         if let Some(since) = ready {
@@ -302,7 +315,7 @@ mod tests {
             });
         }
         let meta = ObjectMeta { uid: Uid(uid), creation_timestamp: Some(Timestamp(0)), ..Default::default() };
-        Ranked { pod: Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(pod) }), cost: 0, neighbours: 0, now: Timestamp(1000) }
+        Ranked::new(&Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(pod) }), cost, neighbours, Timestamp(1000))
     }
 
     #[test]
@@ -312,8 +325,8 @@ mod tests {
             ("a Pod without a node goes first", ranked("", "Pending", None, 9), ready(), DeletionRank::Unassigned),
             ("then a pending one", ranked("n", "Pending", None, 9), ready(), DeletionRank::Pending),
             ("then one that is not ready", ranked("n", "Running", None, 9), ready(), DeletionRank::NotReady),
-            ("then one of lower cost", Ranked { cost: -1, ..ready() }, ready(), DeletionRank::LowerCost),
-            ("then one that shares its node", Ranked { neighbours: 2, ..ready() }, ready(), DeletionRank::SharesNode),
+            ("then one of lower cost", with("n", "Running", Some(0), 1, -1, 0), ready(), DeletionRank::LowerCost),
+            ("then one that shares its node", with("n", "Running", Some(0), 1, 0, 2), ready(), DeletionRank::SharesNode),
             ("then one that is ready for a shorter time", ranked("n", "Running", Some(999), 9), ready(), DeletionRank::YoungerReady),
             ("equal ones go by uid", ranked("n", "Running", Some(0), 0), ready(), DeletionRank::Equal),
         ];
