@@ -20,7 +20,7 @@ impl Scheduler {
         for (name, info) in &self.nodes {
             let Some(node) = &info.node else { continue };
             let (mut found, mut last) = (Vec::new(), None);
-            for filter in filters::ALL {
+            for filter in filters::asked(&cycle) {
                 let Some(refusal) = filter(&cycle, node, node.body::<Node>(), info) else { continue };
                 // Pinned to another node: the affinity says so twice.
                 if last.replace(refusal.plugin) != Some(refusal.plugin) {

@@ -82,6 +82,8 @@ pub(super) struct Cycle<'c> {
     pub spread: Vec<spread::Counted<'c>>,
     /// Pods that others were preempted for.
     pub nominated: &'c [(Str, Rc<Object>)],
+    /// Those that have something to say about the Pod.
+    pub filters: Vec<filters::Filter>,
 }
 
 impl<'c> Cycle<'c> {
@@ -93,7 +95,10 @@ impl<'c> Cycle<'c> {
         nominated: &'c [(Str, Rc<Object>)],
     ) -> Self {
         let unsociable = nodes.values().any(|info| info.unsociable > 0);
-        Cycle { object, pod, cache, nodes, unsociable, spread: spread::count(object, pod, "DoNotSchedule", nodes), nominated }
+        let spread = spread::count(object, pod, "DoNotSchedule", nodes);
+        let mut cycle = Cycle { object, pod, cache, nodes, unsociable, spread, nominated, filters: Vec::new() };
+        cycle.filters = filters::asked(&cycle);
+        cycle
     }
 }
 
@@ -112,7 +117,7 @@ pub fn priority(object: &Object) -> i64 {
 
 /// What a node has against a Pod; room kept for a nominated Pod that is not less important counts as taken.
 fn refusal(cycle: &Cycle<'_>, name: &Str, node: &Rc<Object>, info: &NodeInfo) -> Option<Refusal> {
-    let ask = |info: &NodeInfo| filters::ALL.iter().find_map(|filter| filter(cycle, node, node.body::<Node>(), info));
+    let ask = |info: &NodeInfo| cycle.filters.iter().find_map(|filter| filter(cycle, node, node.body::<Node>(), info));
     let keeps = |(at, other): &&(Str, Rc<Object>)| {
         at == name && other.meta.uid != cycle.object.meta.uid && priority(other) >= priority(cycle.object)
     };

@@ -20,7 +20,7 @@ pub(super) enum Reach {
     NoVolume,
 }
 
-fn claims<'a>(object: &'a Object, pod: &'a Pod, cache: &'a Cache) -> impl Iterator<Item = (&'a Str, Option<&'a Rc<Object>>)> {
+pub(super) fn claims<'a>(object: &'a Object, pod: &'a Pod, cache: &'a Cache) -> impl Iterator<Item = (&'a Str, Option<&'a Rc<Object>>)> {
     pod.spec.claims().map(|name| (name, cache.object(&ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, name))))
 }
 

@@ -17,15 +17,14 @@ fn any_in_domain(cycle: &Cycle<'_>, node: &Object, key: &str, test: impl Fn(&Obj
             .any(|info| info.node.as_ref().is_some_and(|n| same_domain(n, node, key)) && info.pods.values().any(|pod| test(pod)))
 }
 
-pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
+pub(super) fn asks(cycle: &Cycle<'_>) -> bool {
     let affinity = &cycle.pod.spec.affinity;
-    let asks = !affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty()
-        || !affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty();
-    if asks || cycle.unsociable { judge(cycle, node) } else { None }
+    cycle.unsociable
+        || !affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty()
+        || !affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty()
 }
 
-#[inline(never)]
-fn judge(cycle: &Cycle<'_>, node: &Object) -> Option<Refusal> {
+pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
     let (object, affinity) = (cycle.object, &cycle.pod.spec.affinity);
     let namespace = &object.meta.namespace;
     let near = &affinity.pod_affinity.required_during_scheduling_ignored_during_execution;

@@ -77,21 +77,33 @@ impl Refusal {
     }
 }
 
-type Filter = fn(&Cycle<'_>, &Object, &Node, &NodeInfo) -> Option<Refusal>;
+pub(super) type Filter = fn(&Cycle<'_>, &Object, &Node, &NodeInfo) -> Option<Refusal>;
+
+/// Whether a filter has anything to say about the Pod, on whatever node: what upstream's PreFilter answers with Skip.
+type Asks = fn(&Cycle<'_>) -> bool;
 
 /// All filters, in the order they are asked; the first refusal counts.
-pub const ALL: &[Filter] = &[
-    node_affinity::pinned,
-    unschedulable::filter,
-    node_name::filter,
-    taints::filter,
-    node_affinity::filter,
-    ports::filter,
-    resources::filter,
-    volume_binding::filter,
-    topology_spread::filter,
-    inter_pod_affinity::filter,
+pub const ALL: &[(Filter, Asks)] = &[
+    (node_affinity::pinned, always),
+    (unschedulable::filter, always),
+    (node_name::filter, node_name::asks),
+    (taints::filter, always),
+    (node_affinity::filter, always),
+    (ports::filter, ports::asks),
+    (resources::filter, always),
+    (volume_binding::filter, volume_binding::asks),
+    (topology_spread::filter, topology_spread::asks),
+    (inter_pod_affinity::filter, inter_pod_affinity::asks),
 ];
+
+fn always(_: &Cycle<'_>) -> bool {
+    true
+}
+
+/// The filters that have something to say about the Pod.
+pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<Filter> {
+    ALL.iter().filter(|(_, asks)| asks(cycle)).map(|(filter, _)| *filter).collect()
+}
 
 /// The beginning of the text of a FailedScheduling Event: what each node has against the Pod.
 pub fn reasons(nodes: usize, refusals: &[Refusal]) -> String {

@@ -18,6 +18,10 @@ fn overlap(a: &str, b: &str) -> bool {
     a == b || all(a) || all(b)
 }
 
+pub(super) fn asks(cycle: &Cycle<'_>) -> bool {
+    host_ports(cycle.pod).next().is_some()
+}
+
 pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Refusal> {
     let mut wanted = host_ports(cycle.pod);
     let taken = |p: &ContainerPort| {

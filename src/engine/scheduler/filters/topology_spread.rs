@@ -6,6 +6,10 @@ use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::Object;
 use crate::api::node::Node;
 
+pub(super) fn asks(cycle: &Cycle<'_>) -> bool {
+    !cycle.spread.is_empty()
+}
+
 pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
     for counted in &cycle.spread {
         let constraint = counted.constraint;

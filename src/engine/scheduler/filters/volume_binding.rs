@@ -7,6 +7,10 @@ use crate::api::Object;
 use crate::api::node::Node;
 use crate::engine::scheduler::volumes;
 
+pub(super) fn asks(cycle: &Cycle<'_>) -> bool {
+    volumes::claims(cycle.object, cycle.pod, cycle.cache).next().is_some()
+}
+
 pub(super) fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
     if volumes::taken_by_another(cycle) {
         return Refusal::for_now(
