@@ -15,7 +15,7 @@
 
   // Commands given before the module runs are kept and played when it does.
   var waiting = [];
-  var names = ['apply', 'kubectl', 'fault', 'play', 'pause', 'step', 'seek'];
+  var names = ['apply', 'load', 'kubectl', 'fault', 'play', 'pause', 'step', 'seek'];
   window.loopscope = { ready: false };
   names.forEach(function (name) {
     window.loopscope[name] = function () { waiting.push([name, arguments]); };

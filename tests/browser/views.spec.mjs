@@ -10,6 +10,7 @@ const scope = (page, f, argument) => page.evaluate(f, argument);
 async function open(page, text, seconds = 12) {
   await page.goto('index.html');
   await expect(page.locator('.item[data-kind="Pod"]').first()).toBeVisible();
+  await page.waitForFunction(() => loopscope.ready);
   await scope(page, () => loopscope.pause());
   if (text) await scope(page, (text) => loopscope.load(text), text);
   await scope(page, () => loopscope.pause());
