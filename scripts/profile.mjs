@@ -18,9 +18,11 @@ const browser = await browserType.launch(chromium);
 const from = places[0];
 const reached = new Uint8Array(places.at(-1) - from);
 for (const [width, height, theme] of [[1440, 900, 'light'], [1024, 768, 'dark'], [720, 420, 'light'], [390, 844, 'dark']]) {
-  // The first seconds as a visitor sees them; then a clock that goes six times as fast, for what happens only now and then.
-  for (const fast of [1, 6]) {
+  // The first seconds as a visitor sees them; then a clock that goes six times as fast, for what happens only now and then; then a slow
+  // machine, where slices end before their work.
+  for (const [fast, slow] of [[1, 1], [6, 1], [1, 10]]) {
     const page = await browser.newPage({ viewport: { width, height } });
+    await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: slow });
     await page.route('**/loopscope_bg.wasm', (route) => route.fulfill({ body: noting, contentType: 'application/wasm' }));
     await page.route('**/rest.wasm', () => {}); // never comes
     await page.addInitScript((times) => {
