@@ -19,8 +19,8 @@ const from = places[0];
 const reached = new Uint8Array(places.at(-1) - from);
 for (const [width, height, theme] of [[1440, 900, 'light'], [1024, 768, 'dark'], [720, 420, 'light'], [390, 844, 'dark']]) {
   // The first seconds as a visitor sees them; then a clock that goes six times as fast, for what happens only now and then; then a slow
-  // machine, where slices end before their work.
-  for (const [fast, slow] of [[1, 1], [6, 1], [1, 10]]) {
+  // machine, where slices end before their work; then a clock so slow that a frame shows each state on the way.
+  for (const [fast, slow] of [[1, 1], [6, 1], [1, 10], [0.1, 1]]) {
     const page = await browser.newPage({ viewport: { width, height } });
     await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: slow });
     await page.route('**/loopscope_bg.wasm', (route) => route.fulfill({ body: noting, contentType: 'application/wasm' }));
@@ -32,7 +32,7 @@ for (const [width, height, theme] of [[1440, 900, 'light'], [1024, 768, 'dark'],
       WebAssembly.instantiate = async (...given) => (window.instance = await instantiate(...given));
     }, fast);
     await page.goto(`${home}?theme=${theme}`);
-    await page.waitForTimeout(10_000);
+    await page.waitForTimeout(fast < 1 ? 18_000 : 9_000);
     const notes = await page.evaluate(([from, length]) => {
       const { memory } = (window.instance.instance ?? window.instance).exports;
       return new TextDecoder('latin1').decode(new Uint8Array(memory.buffer, from, length));
