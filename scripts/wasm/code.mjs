@@ -1,11 +1,13 @@
 // Function bodies as lists of instructions, with what each takes from the stack of operands and gives to it.
-import { Reader } from './module.mjs';
+import { Reader, instruction } from './module.mjs';
 
 export const OP = {
   unreachable: 0x00, block: 0x02, loop: 0x03, if: 0x04, else: 0x05, end: 0x0b, br: 0x0c, brIf: 0x0d, brTable: 0x0e, return: 0x0f, call: 0x10,
   callIndirect: 0x11, get: 0x20, set: 0x21, tee: 0x22, constant: 0x41, equal: 0x46, ref: 0xd2,
 };
-const VOID = 0x40;
+/** The type of a block without a value, as the number that it is read as; those of one value are between. */
+const VOID = 0xffffffc0;
+const VALUE = 0xffffffef;
 
 /** `[from, to, taken, given]` for stretches of opcodes. */
 const EFFECTS = [
@@ -18,12 +20,10 @@ const EFFECTS = [
 const EFFECT = new Map(EFFECTS.flatMap(([from, to, ...effect]) => Array.from({ length: to - from + 1 }, (_, i) => [from + i, effect])));
 /** The same behind the prefix 0xfc. */
 const BULK = [...Array(8).fill([1, 1]), [3, 0], [0, 0], [3, 0], [3, 0], [3, 0], [0, 0], [3, 0], [2, 1], [0, 1], [3, 0]];
-const BULK_NUMBERS = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
-const NUMBERS = new Map([...[0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x3f, 0x40, 0xd0, 0xd2].map((op) => [op, 1])]);
 
 /**
  * A body: `locals` are the types of those it declares, `head` is where they end, and `code` its instructions: `op`, where it stands (`from`,
- * `to`), `n` for a label, a local or a function, `targets` of a table, `results` of a block, and `effect` on the stack.
+ * `to`), its immediates, `results` of a block, and `effect` on the stack.
  */
 export function decode(module, body) {
   const reader = new Reader(body);
@@ -31,42 +31,18 @@ export function decode(module, body) {
   const head = reader.at;
   const code = [];
   const typeOf = (f) => module.types[f < module.imported.length ? module.imports[f].type : module.functions[f - module.imported.length]];
-  while (reader.at < body.length) code.push(instruction(reader, module.types, typeOf));
+  const called = ({ takes, gives }, more) => [takes.length + more, gives.length];
+  while (reader.at < body.length) {
+    const it = instruction(reader);
+    if (it.op === OP.block || it.op === OP.loop || it.op === OP.if) {
+      if (it.type !== VOID && it.type < VALUE) throw new Error('a block of several values');
+      it.results = it.type === VOID ? 0 : 1;
+    } else if (it.op === OP.call) it.effect = called(typeOf(it.n), 0);
+    else if (it.op === OP.callIndirect) it.effect = called(module.types[it.type], 1);
+    else it.effect = it.op === 0xfc ? BULK[it.n] : EFFECT.get(it.op);
+    code.push(it);
+  }
   return { locals, head, code };
-}
-
-function instruction(reader, types, typeOf) {
-  const from = reader.at;
-  const op = reader.byte();
-  const it = { op, from, effect: EFFECT.get(op) };
-  if (op === OP.block || op === OP.loop || op === OP.if) {
-    const type = reader.byte();
-    if (type !== VOID && type < 0x6f) throw new Error('a block of several values');
-    it.results = type === VOID ? 0 : 1;
-  } else if (op === OP.br || op === OP.brIf) it.n = reader.number();
-  else if (op === OP.brTable) it.targets = [...reader.list((r) => r.number()), reader.number()];
-  else if (op === OP.call) {
-    it.n = reader.number();
-    const { takes, gives } = typeOf(it.n);
-    it.effect = [takes.length, gives.length];
-  } else if (op === OP.callIndirect) {
-    const { takes, gives } = types[reader.number()];
-    reader.number();
-    it.effect = [takes.length + 1, gives.length];
-  } else if (op === 0x1c) reader.list((r) => r.skip());
-  else if (op >= 0x28 && op <= 0x3e) {
-    if (reader.number() & 0x40) reader.skip();
-    reader.number();
-  } else if (op === 0x41 || op === 0x42) reader.skip();
-  else if (op === 0x43) reader.take(4);
-  else if (op === 0x44) reader.take(8);
-  else if (op === 0xfc) {
-    const which = reader.number();
-    for (let left = BULK_NUMBERS[which]; left > 0; left--) reader.skip();
-    it.effect = BULK[which];
-  } else if (NUMBERS.has(op)) it.n = reader.number();
-  it.to = reader.at;
-  return it;
 }
 
 /** Where it shows whether code is reached: behind `if`, `else`, a conditional branch, and the end of what is nested. */

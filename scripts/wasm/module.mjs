@@ -106,13 +106,41 @@ export function assemble(sections) {
   return Buffer.concat(parts);
 }
 
-/** Instructions whose immediates are so many numbers. */
-const PLAIN = new Map([
-  ...[0x0c, 0x0d, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x3f, 0x40, 0x42, 0xd0].map((op) => [op, 1]),
-  [0x11, 2],
-]);
-/** The same for those behind the prefix 0xfc. */
+/** Instructions whose one immediate is an index. */
+const INDEXED = new Set([0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x3f, 0x40, 0xd0]);
+/** How many numbers follow each of those behind the prefix 0xfc. */
 const BULK = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
+
+/**
+ * One instruction: `op`, where it stands (`from`, `to`), and of its immediates `n` for an index, a label or the second opcode, `type` of a block
+ * or an indirect call, `targets` of a table, `constant`, and `offset` of a load or a store.
+ */
+export function instruction(reader) {
+  const from = reader.at;
+  const op = reader.byte();
+  const it = { op, from, to: 0 };
+  if (op === 0x02 || op === 0x03 || op === 0x04) it.type = reader.signed();
+  else if (op === 0x0c || op === 0x0d || op === 0x10 || op === 0xd2 || INDEXED.has(op)) it.n = reader.number();
+  else if (op === 0x0e) it.targets = [...reader.list((r) => r.number()), reader.number()];
+  else if (op === 0x11) {
+    it.type = reader.number();
+    reader.skip();
+  } else if (op === 0x1c) reader.list((r) => r.skip());
+  else if (op >= 0x28 && op <= 0x3e) {
+    if (reader.number() & 0x40) reader.skip();
+    it.offset = reader.number();
+  } else if (op === 0x41) it.constant = reader.signed();
+  else if (op === 0x42) reader.skip();
+  else if (op === 0x43) reader.take(4);
+  else if (op === 0x44) reader.take(8);
+  else if (op === 0xfc) {
+    it.n = reader.number();
+    for (let left = BULK[it.n]; left > 0; left--) reader.skip();
+  } else if (!(op <= 0x01 || op === 0x05 || op === 0x0b || op === 0x0f || op === 0x1a || op === 0x1b || (op >= 0x45 && op <= 0xc4) || op === 0xd1))
+    throw new Error(`instruction 0x${op.toString(16)} is not known`);
+  it.to = reader.at;
+  return it;
+}
 
 /**
  * Walks instructions to the `end` that closes them. `on.call(function, from, to)` is told of direct calls,
@@ -121,35 +149,13 @@ const BULK = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
  */
 export function walk(reader, on) {
   for (let depth = 1; depth > 0; ) {
-    const from = reader.at;
-    const op = reader.byte();
+    const { op, from, to, n, constant, offset } = instruction(reader);
     if (op === 0x0b) depth--;
-    else if (op === 0x02 || op === 0x03 || op === 0x04) {
-      depth++;
-      reader.skip();
-    } else if (op === 0x10) {
-      const callee = reader.number();
-      on.call?.(callee, from, reader.at);
-    } else if (op === 0xd2) {
-      const callee = reader.number();
-      on.ref?.(callee, from, reader.at);
-    } else if (op === 0x0e) {
-      reader.list((r) => r.skip());
-      reader.skip();
-    } else if (op === 0x1c) reader.list((r) => r.skip());
-    else if (op >= 0x28 && op <= 0x3e) {
-      if (reader.number() & 0x40) reader.skip();
-      const offset = reader.number();
-      on.offset?.(offset);
-    } else if (op === 0x41) {
-      const value = reader.signed();
-      on.constant?.(value);
-    } else if (op === 0x43) reader.take(4);
-    else if (op === 0x44) reader.take(8);
-    else if (op === 0xfc) for (let left = BULK[reader.number()]; left > 0; left--) reader.skip();
-    else if (PLAIN.has(op)) for (let left = PLAIN.get(op); left > 0; left--) reader.skip();
-    else if (!(op <= 0x01 || op === 0x05 || op === 0x0f || op === 0x1a || op === 0x1b || (op >= 0x45 && op <= 0xc4) || op === 0xd1))
-      throw new Error(`instruction 0x${op.toString(16)} is not known`);
+    else if (op === 0x02 || op === 0x03 || op === 0x04) depth++;
+    else if (op === 0x10) on.call?.(n, from, to);
+    else if (op === 0xd2) on.ref?.(n, from, to);
+    else if (constant !== undefined) on.constant?.(constant);
+    else if (offset !== undefined) on.offset?.(offset);
   }
 }
 
