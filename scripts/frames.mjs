@@ -4,18 +4,9 @@ import { chromium as browserType } from '@playwright/test';
 import { chromium } from '../tests/browser/chromium.mjs';
 import { serve } from '../tests/browser/server.mjs';
 import { longest } from '../tests/browser/tasks.mjs';
+import { addNodes, manifest } from './many.mjs';
 
 const counts = process.argv.slice(2).map(Number);
-const manifest = (pods) => `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: many}
-spec:
-  replicas: ${pods}
-  selector: {matchLabels: {app: many}}
-  template:
-    metadata: {labels: {app: many}}
-    spec: {containers: [{name: web, image: "nginx:1.25"}]}
-`;
 
 const server = await serve(0);
 const browser = await browserType.launch(chromium);
@@ -25,10 +16,7 @@ for (const pods of counts.length ? counts : [100, 1000, 5000, 20000]) {
   await page.goto(`http://127.0.0.1:${server.address().port}/loopscope/`);
   await page.waitForFunction(() => window.loopscope.ready);
   await page.waitForTimeout(1000);
-  // Nodes enough for all of them, and for those that an update adds.
-  await page.evaluate((nodes) => {
-    for (let n = 4; n <= nodes; n++) window.loopscope.fault(`add-node node-${n}`);
-  }, Math.ceil((pods * 1.3) / 110));
+  await addNodes(page, pods);
   await page.waitForTimeout(2000);
   for (const [word, what, arg] of [['start', 'load', manifest(pods)], ['update', 'kubectl', 'set image deployment/many web=nginx:1.26']]) {
     let rate = 0;

@@ -4,20 +4,11 @@ import { chromium as browserType } from '@playwright/test';
 import { chromium } from '../tests/browser/chromium.mjs';
 import { serve } from '../tests/browser/server.mjs';
 import { longest } from '../tests/browser/tasks.mjs';
+import { addNodes, manifest } from './many.mjs';
 
 const pods = Number(process.argv[2] ?? 100);
 const minutes = Number(process.argv[3] ?? 60);
 const every = Number(process.argv[4] ?? 1);
-const manifest = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: many}
-spec:
-  replicas: ${pods}
-  selector: {matchLabels: {app: many}}
-  template:
-    metadata: {labels: {app: many}}
-    spec: {containers: [{name: web, image: "nginx:1.25"}]}
-`;
 
 const server = await serve(0);
 const browser = await browserType.launch(chromium);
@@ -47,14 +38,16 @@ async function measure(minute) {
 }
 
 words(['minute', 'wasm', 'JS heap', 'DOM nodes', 'listeners']);
-await page.evaluate(([text, pods]) => {
+await page.evaluate(() => {
   loopscope.pause();
   loopscope.kubectl('delete deployment nginx-deployment --wait=false');
-  for (let node = 4; node <= pods / 80; node++) loopscope.fault(`add-node node-${node}`);
+});
+await addNodes(page, pods);
+await page.evaluate((text) => {
   loopscope.apply(text);
   loopscope.speed(1000);
   loopscope.play();
-}, [manifest, pods]);
+}, manifest(pods));
 const begun = Date.now();
 for (let minute = 1; minute <= minutes; minute++) {
   await page.evaluate((until) => new Promise((resolve) => {
