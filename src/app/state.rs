@@ -899,8 +899,8 @@ impl State {
 
     /// What is on the stage. The same pointer as before if nothing that it shows has changed.
     pub fn picture(&mut self) -> Rc<Picture> {
-        let counts = self.pods.leave();
-        let mut key = Key {
+        self.read_pods();
+        let key = Key {
             version: (self.run.version().0, self.run.happened() as u64),
             view: self.view,
             selected: self.selected.clone(),
@@ -911,7 +911,7 @@ impl State {
             tenths: match self.view {
                 View::Loops => self.run.wall(),
                 View::Rollout => self.run.wall() / 50,
-                _ if counts => self.run.wall() / 100,
+                _ if self.pods.leave() => self.run.wall() / 100,
                 _ => 0,
             },
         };
@@ -920,10 +920,9 @@ impl State {
         {
             return picture.clone();
         }
-        self.read_pods();
+        let scope = self.scope();
         let run = &self.run;
         let list = |kind| run.sim().list(kind).cloned().collect::<Vec<_>>();
-        let scope = self.scope();
         let mut model = adapt::model(&list, &mut self.pods, &scope);
         for volume in &mut model.volumes {
             let disk = format!("volume/{}", volume.id.name);
@@ -970,9 +969,6 @@ impl State {
             Some(old) if *old == *picture => old,
             _ => picture,
         };
-        if !counts && self.pods.leave() && !matches!(self.view, View::Loops | View::Rollout) {
-            key.tenths = self.run.wall() / 100;
-        }
         self.drawn = Some((key, picture.clone()));
         picture
     }

@@ -75,15 +75,7 @@ fn many(model: &Model, on: &BTreeMap<&str, Vec<&Rc<Pod>>>, waiting: &[&Pod], wid
             meters: Vec::new(),
             small: Some(pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed)).count()),
         };
-        let state = if !node.ready {
-            "notready"
-        } else if node.cordoned {
-            "cordoned"
-        } else {
-            "ready"
-        };
-        let label = format!("Node {}, {state}, {} of {} Pods", node.id.name, pods.len(), node.pods);
-        let parent = out.put(&node.id, rect, Body::Node(body), None, state, label);
+        let parent = put(node, body, pods.len(), rect, &mut out);
         if !pods.is_empty() {
             squares(node, pods, cells, (rect.x + 7.0, rect.y + head), parent, &mut out);
         }
@@ -92,6 +84,17 @@ fn many(model: &Model, on: &BTreeMap<&str, Vec<&Rc<Pod>>>, waiting: &[&Pod], wid
     let across = (columns as f64 * (wide + 8.0) - 8.0).max(460.0);
     tray(model, waiting, margin, 24.0 + rows * (height + 8.0) + 16.0, across, &mut out);
     out.finish(margin)
+}
+
+/// The card or the tile of a node.
+fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mut Scene) -> usize {
+    let state = match (node.ready, node.cordoned) {
+        (false, _) => "notready",
+        (true, true) => "cordoned",
+        (true, false) => "ready",
+    };
+    let label = format!("Node {}, {state}, {pods} of {} Pods", node.id.name, node.pods);
+    out.put(&node.id, rect, Body::Node(body), None, state, label)
 }
 
 /// Pods as cells, so many in a row.
@@ -152,15 +155,7 @@ fn card(node: &Node, pods: &[&Rc<Pod>], waiting: &[&Pod], rect: Rect, dense: boo
         ],
         small: None,
     };
-    let state = if !node.ready {
-        "notready"
-    } else if node.cordoned {
-        "cordoned"
-    } else {
-        "ready"
-    };
-    let label = format!("Node {}, {state}, {} of {} Pods", node.id.name, count, node.pods);
-    let parent = out.put(&node.id, rect, Body::Node(body), None, state, label);
+    let parent = put(node, body, count as usize, rect, out);
     let (x, y) = (rect.x + 12.0, rect.y + HEAD);
     if dense || pods.len() > 24 {
         if !pods.is_empty() {

@@ -3,7 +3,7 @@
 //! Models `pkg/kubelet/status/generate.go`.
 
 use super::init;
-use super::rules::{After, after};
+use super::rules::{After, after, policy};
 use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, Running, Terminated, Waiting};
 use crate::api::{Str, Timestamp};
 use smol_str::format_smolstr;
@@ -114,21 +114,19 @@ pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
 /// All containers have been stopped; those that never ran could not be found.
 pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
     let mut failed = false;
-    let (ended, spec) = (pod.is_terminal(), pod.spec.clone());
-    let done: Vec<Str> = pod.status.init_container_statuses.iter().map(|s| s.name.clone()).collect();
-    let policy = |name: &str| match spec.containers.iter().find(|c| c.name == name && !c.restart_policy.is_empty()) {
-        Some(container) => container.restart_policy.clone(),
-        None => spec.restart_policy.clone(),
-    };
-    // One that would have been started again is looked for in vain.
-    let lost = |status: &ContainerStatus| match &status.state.terminated {
-        Some(state) => !ended && !done.contains(&status.name) && !ends(&policy(&status.name), state.exit_code),
+    let ended = pod.is_terminal();
+    let policies: Vec<Str> = (0..pod.status.container_statuses.len()).map(|i| policy(pod, i as u32).into()).collect();
+    // One that would have been started again is looked for in vain; what came before the containers is over.
+    let lost = |status: &ContainerStatus, policy: Option<&Str>| match &status.state.terminated {
+        Some(state) => !ended && policy.is_some_and(|policy| !ends(policy, state.exit_code)),
         None => status.state.waiting.is_some(),
     };
-    for status in pod.status.init_container_statuses.iter_mut().chain(&mut pod.status.container_statuses) {
+    let before = pod.status.init_container_statuses.iter_mut().map(|status| (status, None));
+    let own = pod.status.container_statuses.iter_mut().zip(policies.iter().map(Some));
+    for (status, policy) in before.chain(own) {
         if status.state.running.is_some() {
             terminate(status, 0, now);
-        } else if lost(status) {
+        } else if lost(status, policy) {
             failed = true;
             status.state = ContainerState {
                 terminated: Some(Terminated {

@@ -1,6 +1,6 @@
 //! What each node has against a Pod: all filters asked, with the values that decide. Reads, writes nothing.
 
-use super::filters::{self, Plugin};
+use super::filters::Plugin;
 use super::terms::{same_domain, selects};
 use super::volumes::{Reach, reachable};
 use super::{Cycle, NodeInfo, Scheduler, refusal, tolerates};
@@ -20,7 +20,7 @@ impl Scheduler {
         for (name, info) in &self.nodes {
             let Some(node) = &info.node else { continue };
             let (mut found, mut last) = (Vec::new(), None);
-            for filter in filters::asked(&cycle) {
+            for filter in &cycle.filters {
                 let Some(refusal) = filter(&cycle, node, node.body::<Node>(), info) else { continue };
                 // Pinned to another node: the affinity says so twice.
                 if last.replace(refusal.plugin) != Some(refusal.plugin) {
