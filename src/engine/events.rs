@@ -4,36 +4,42 @@
 //! ten that differ only in their message within ten minutes are combined; one object gets a burst of 25.
 
 use super::store::{ApiServer, Origin};
+use super::table::hash;
 use super::why::Why;
 use crate::api::event::{Event, EventSource, InvolvedObject, MicroTime};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
 use smol_str::format_smolstr;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const SIMILAR_LIMIT: usize = 10;
 const SIMILAR_WINDOW: u64 = 600 * SECOND;
 const SPAM_BURST: u32 = 25;
 const SPAM_REFILL: u64 = 300 * SECOND;
 
-/// Everything but the message.
-type Similar = (Uid, &'static str, &'static str, &'static str);
-
+/// What has been said about one object. Hashes stand for the texts.
 #[derive(Clone, Debug, Default)]
+struct Said {
+    groups: Vec<Group>,
+    /// The moment in the name of the Event that said this, by its group, its field and its message.
+    events: Vec<(u64, u64)>,
+    /// Events spent of each source's burst, and when the last refill was.
+    spent: Vec<(&'static str, u32, Time)>,
+}
+
+/// Events of one object that differ only in their message.
+#[derive(Clone, Debug)]
 struct Group {
-    /// Hashes of the messages.
-    messages: BTreeSet<u64>,
+    source: u64,
+    /// In order.
+    messages: Vec<u64>,
     last: Time,
 }
 
 /// Remembers what has been said, so that repeats become counts.
 #[derive(Clone, Debug, Default)]
 pub struct EventRecorder {
-    /// The Event that said this, by the hash of field and message.
-    said: BTreeMap<(Similar, u64), Str>,
-    groups: BTreeMap<Similar, Group>,
-    /// Events spent of each object's burst, and when the last refill was.
-    spent: BTreeMap<(Uid, &'static str), (u32, Time)>,
+    about: BTreeMap<Uid, Said>,
 }
 
 impl EventRecorder {
@@ -47,67 +53,71 @@ impl EventRecorder {
         what: (&'static str, &'static str),
         mut message: Str,
     ) {
-        let (kind, reason) = what;
         let component = origin.actor.name;
-        let similar = (about.meta.uid, component, kind, reason);
         let scheduler = component == "default-scheduler";
-        if !scheduler && !self.may_speak(server.now, about.meta.uid, component) {
+        let said = self.about.entry(about.meta.uid).or_default();
+        if !scheduler && !said.may_speak(server.now, component) {
             return;
         }
-        let mut identity = hash(field, &message);
-        if self.is_flood(server.now, similar, identity) {
-            identity = hash(field, "(combined)");
+        let source = hash(component, what.1) ^ hash(what.0, "");
+        let mut identity = source ^ hash(field, &message);
+        if said.is_flood(server.now, source, identity) {
+            identity = source ^ hash(field, "(combined)");
             message = format_smolstr!("(combined from similar events): {message}");
         }
-        if let Some(name) = self.said.get(&(similar, identity)) {
-            let key = ObjectRef::new(Kind::Event, namespace_of(about), name);
+        let known = said.events.iter().position(|(what, _)| *what == identity);
+        if let Some(known) = known {
+            let key = ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, said.events[known].1));
             if repeat(server, origin, &key, &message, scheduler) {
                 return;
             }
         }
-        let event = new_event(server, origin, about, field, what, message);
-        if let Ok(created) = server.create(origin, event, Why::Said { reason }) {
-            self.said.insert((similar, identity), created.meta.name.clone());
+        let stamp = server.now.0.wrapping_mul(1000).wrapping_add(server.version() % 1000);
+        let event = new_event(server, origin, about, field, what, message, stamp);
+        if server.create(origin, event, Why::Said { reason: what.1 }).is_ok() {
+            match known {
+                Some(known) => said.events[known].1 = stamp,
+                None => said.events.push((identity, stamp)),
+            }
         }
     }
 
     /// Forgets what was said about an object that is gone.
-    #[inline(never)]
     pub fn forget(&mut self, about: Uid) {
-        let first = (about, "", "", "");
-        let groups: Vec<Similar> = self.groups.range(first..).map(|(k, _)| *k).take_while(|k| k.0 == about).collect();
-        let said: Vec<_> = self.said.range((first, 0)..).map(|(k, _)| *k).take_while(|k| k.0.0 == about).collect();
-        let spent: Vec<_> = self.spent.range((about, "")..).map(|(k, _)| *k).take_while(|k| k.0 == about).collect();
-        for key in groups {
-            self.groups.remove(&key);
-        }
-        for key in said {
-            self.said.remove(&key);
-        }
-        for key in spent {
-            self.spent.remove(&key);
-        }
+        self.about.remove(&about);
     }
+}
 
+impl Said {
     /// Whether a message of this kind has had too many variants lately.
-    fn is_flood(&mut self, now: Time, similar: Similar, message: u64) -> bool {
-        let group = self.groups.entry(similar).or_default();
+    fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
+        let at = self.groups.iter().position(|group| group.source == source).unwrap_or_else(|| {
+            self.groups.push(Group { source, messages: Vec::new(), last: now });
+            self.groups.len() - 1
+        });
+        let group = &mut self.groups[at];
         if now.0.saturating_sub(group.last.0) > SIMILAR_WINDOW {
             group.messages.clear();
         }
         group.last = now;
-        group.messages.insert(message);
+        if let Err(at) = group.messages.binary_search(&message) {
+            group.messages.insert(at, message);
+        }
         if group.messages.len() < SIMILAR_LIMIT {
             return false;
         }
         // Upstream forgets one of them, so that one said before may still be said as it is.
-        group.messages.pop_first();
+        group.messages.remove(0);
         true
     }
 
-    /// Whether this source may still speak about this object: a burst of 25, then one in five minutes.
-    fn may_speak(&mut self, now: Time, about: Uid, component: &'static str) -> bool {
-        let (spent, since) = self.spent.entry((about, component)).or_insert((0, now));
+    /// Whether this source may still speak about the object: a burst of 25, then one in five minutes.
+    fn may_speak(&mut self, now: Time, component: &'static str) -> bool {
+        let at = self.spent.iter().position(|(source, ..)| *source == component).unwrap_or_else(|| {
+            self.spent.push((component, 0, now));
+            self.spent.len() - 1
+        });
+        let (_, spent, since) = &mut self.spent[at];
         let refilled = (now.0.saturating_sub(since.0) / SPAM_REFILL) as u32;
         if refilled > 0 {
             *spent = spent.saturating_sub(refilled);
@@ -121,19 +131,9 @@ impl EventRecorder {
     }
 }
 
-/// A hash of both texts, eight bytes at a time: messages are long and many.
-fn hash(field: &str, message: &str) -> u64 {
-    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    let mut hash = field.len() as u64;
-    for text in [field, message] {
-        let chunks = text.as_bytes().chunks_exact(8);
-        let rest = chunks.remainder().iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        for chunk in chunks {
-            hash = mix(hash, chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
-        }
-        hash = mix(hash, rest);
-    }
-    hash
+/// The name of an Event about an object: its own, and a moment.
+fn name_of(about: &Object, stamp: u64) -> Str {
+    format_smolstr!("{}.{stamp:016x}", about.meta.name)
 }
 
 fn namespace_of(about: &Object) -> &str {
@@ -162,10 +162,10 @@ fn new_event(
     field: &Str,
     (kind, reason): (&'static str, &'static str),
     message: Str,
+    stamp: u64,
 ) -> Object {
     let (wall, component) = (server.wall(), Str::new_static(origin.actor.name));
     let scheduler = origin.actor.name == "default-scheduler";
-    let stamp = server.now.0.wrapping_mul(1000).wrapping_add(server.version() % 1000);
     let event = Event {
         action: scheduler.then(|| Str::new_static(if reason == "Preempted" { "Preempting" } else { "Binding" })),
         count: (!scheduler).then_some(1),
@@ -193,11 +193,7 @@ fn new_event(
     };
     Object {
         kind: Kind::Event,
-        meta: ObjectMeta {
-            name: format_smolstr!("{}.{:016x}", about.meta.name, stamp),
-            namespace: namespace_of(about).into(),
-            ..Default::default()
-        },
+        meta: ObjectMeta { name: name_of(about, stamp), namespace: namespace_of(about).into(), ..Default::default() },
         body: Body::Event(Box::new(event)),
     }
 }

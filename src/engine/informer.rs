@@ -1,6 +1,8 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
 use super::journal::{Entry, EntryId, Op};
+use super::table::{Place, Table};
+use super::tally::{Alike, Tally};
 use crate::api::object::Typed;
 use crate::api::time::MS;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid, kind};
@@ -10,24 +12,29 @@ use std::rc::Rc;
 /// An event that is to be lost: of this kind, about the object of this name if there is one.
 pub type Lost = (Kind, Str);
 
-type Objects = BTreeMap<(Str, Str), Rc<Object>>;
-
 /// What one component believes the cluster to be.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    objects: Vec<Objects>,
-    /// Objects by the uid of each of their owners; those without a controller under the nil uid.
-    owned: BTreeMap<Uid, BTreeMap<Uid, Rc<Object>>>,
+    objects: Vec<Table>,
+    /// What each uid owns; what has no controller is found under the nil uid.
+    owned: BTreeMap<Uid, Owned>,
+}
+
+/// What one owner owns.
+#[derive(Clone, Debug, Default)]
+struct Owned {
+    members: BTreeMap<Uid, (Kind, Place)>,
+    tally: Tally,
 }
 
 impl Cache {
     pub(super) fn new() -> Self {
-        Cache { objects: vec![Objects::new(); kind::ALL.len()], owned: BTreeMap::new() }
+        Cache { objects: vec![Table::default(); kind::ALL.len()], owned: BTreeMap::new() }
     }
 
     /// The object with this key.
     pub fn object(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
-        self.objects[key.kind as usize].get(&(key.namespace.clone(), key.name.clone()))
+        self.objects[key.kind as usize].get(&key.namespace, &key.name)
     }
 
     /// The body of the object with this key, as its type.
@@ -38,28 +45,33 @@ impl Cache {
 
     /// All objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
-        self.objects[kind as usize].values()
+        self.objects[kind as usize].iter()
     }
 
     /// All objects of a kind in a namespace, by name.
     pub fn list_in(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
-        let start = (namespace.clone(), Str::default());
-        self.objects[kind as usize].range(start..).take_while(move |((ns, _), _)| ns == namespace).map(|(_, o)| o)
+        self.objects[kind as usize].in_namespace(namespace)
     }
 
     /// How many objects name the uid as an owner.
     pub fn owned_count(&self, uid: Uid) -> usize {
-        self.owned.get(&uid).map_or(0, BTreeMap::len)
+        self.owned.get(&uid).map_or(0, |owned| owned.members.len())
     }
 
     /// All objects that name the uid as an owner, by their own uid.
     pub fn owned_by(&self, uid: Uid) -> impl Iterator<Item = &Rc<Object>> {
-        self.owned.get(&uid).into_iter().flat_map(|m| m.values())
+        let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.values());
+        members.filter_map(|(kind, place)| self.objects[*kind as usize].at(*place))
     }
 
     /// Objects of a kind that name the uid as an owner.
     pub fn owned_of_kind(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.owned_by(uid).filter(move |o| o.kind == kind)
+    }
+
+    /// How many Pods the uid controls and how they are, by their labels; nothing if that is not known without a look at each.
+    pub fn tally(&self, uid: Uid) -> Option<&[Alike]> {
+        self.owned.get(&uid).map_or(Some(&[]), |owned| owned.tally.alike())
     }
 
     /// Objects of a kind in a namespace that no controller has.
@@ -68,27 +80,46 @@ impl Cache {
     }
 
     fn apply(&mut self, op: Op, object: &Rc<Object>) {
-        let key = (object.meta.namespace.clone(), object.meta.name.clone());
-        let slot = &mut self.objects[object.kind as usize];
-        let old = if op == Op::Deleted { slot.remove(&key) } else { slot.insert(key, object.clone()) };
-        if !is_indexed(object.kind) {
+        let table = &mut self.objects[object.kind as usize];
+        let (place, old) = if op == Op::Deleted {
+            match table.remove(&object.meta.namespace, &object.meta.name) {
+                Some((place, old)) => (place, Some(old)),
+                None => return,
+            }
+        } else {
+            table.insert(object)
+        };
+        if is_indexed(object.kind) {
+            self.index(old.as_ref(), (op != Op::Deleted).then_some(object), place);
+        }
+    }
+
+    /// Notes under each owner what it has lost and what it has got.
+    fn index(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Place) {
+        let stays = |a: &Object, b: &Object| a.meta.uid == b.meta.uid && owners(a).eq(owners(b));
+        if let (Some(old), Some(new)) = (old, new)
+            && stays(old, new)
+        {
+            for uid in owners(new).filter(|uid| uid.0 != 0) {
+                self.owned.entry(uid).or_default().tally.change(uid, Some(old), Some(new));
+            }
             return;
         }
-        if let Some(old) = old
-            && (op == Op::Deleted || owners(&old).ne(owners(object)))
-        {
-            for uid in owners(&old) {
-                if let Some(map) = self.owned.get_mut(&uid) {
-                    map.remove(&old.meta.uid);
-                    if map.is_empty() {
-                        self.owned.remove(&uid);
-                    }
+        if let Some(old) = old {
+            for uid in owners(old) {
+                let Some(owned) = self.owned.get_mut(&uid) else { continue };
+                owned.members.remove(&old.meta.uid);
+                owned.tally.change(uid, Some(old), None);
+                if owned.members.is_empty() {
+                    self.owned.remove(&uid);
                 }
             }
         }
-        if op != Op::Deleted {
-            for uid in owners(object) {
-                self.owned.entry(uid).or_default().insert(object.meta.uid, object.clone());
+        if let Some(new) = new {
+            for uid in owners(new) {
+                let owned = self.owned.entry(uid).or_default();
+                owned.members.insert(new.meta.uid, (new.kind, place));
+                owned.tally.change(uid, None, Some(new));
             }
         }
     }

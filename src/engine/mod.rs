@@ -21,6 +21,8 @@ pub mod rng;
 pub mod scheduler;
 pub mod sim;
 pub mod store;
+mod table;
+mod tally;
 pub mod waits;
 pub mod why;
 pub mod workqueue;

@@ -9,7 +9,7 @@ use super::{Controller, Event, Watch};
 use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::workload::{Condition, ReplicaSet, ReplicaSetStatus};
-use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Timestamp};
+use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
@@ -68,11 +68,13 @@ impl Controller for ReplicaLoop {
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<ReplicaSet>(key) else { return Ok(Action::AwaitChange) };
-        let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
-        let (active, rest): (Vec<_>, Vec<_>) = pods.into_iter().partition(|pod| pod.is_active_pod());
-        let terminating = rest.iter().filter(|p| p.meta.is_deleting() && !p.body::<Pod>().is_terminal()).count() as i32;
-        let managed = if view.sees_own_writes && !object.meta.is_deleting() { manage(object, set, &active, view, out) } else { Ok(()) };
-        let status = status_of(object, set, &active, terminating, managed.as_ref().err(), view.wall);
+        let (counts, active) = look(object, set, view, out)?;
+        let managed = if view.sees_own_writes && !object.meta.is_deleting() {
+            manage(object, set, counts.replicas, &active, view, out)
+        } else {
+            Ok(())
+        };
+        let status = status_of(object, set, counts, managed.as_ref().err(), view.wall);
         let waits = managed.is_ok()
             && set.spec.min_ready_seconds > 0
             && status.ready_replicas == set.spec.replicas
@@ -89,9 +91,67 @@ impl Controller for ReplicaLoop {
     }
 }
 
+/// How many Pods there are, and the active ones themselves if some are too many.
+fn look(object: &Object, set: &ReplicaSet, view: &View<'_>, out: &mut Out<'_>) -> Result<(ReplicaSetStatus, Vec<Rc<Object>>), ApiError> {
+    if let Some(counts) = counted(object, set, view).filter(|c| c.replicas <= set.spec.replicas) {
+        return Ok((counts, Vec::new()));
+    }
+    let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
+    let (active, rest): (Vec<_>, Vec<_>) = pods.into_iter().partition(|pod| pod.is_active_pod());
+    let terminating = rest.iter().filter(|p| p.meta.is_deleting() && !p.body::<Pod>().is_terminal()).count();
+    Ok((count(set, &active, terminating, view.wall), active))
+}
+
+/// The counts without a look at each Pod: if there is none to adopt or to release, and none that has to wait for its time.
+fn counted(object: &Object, set: &ReplicaSet, view: &View<'_>) -> Option<ReplicaSetStatus> {
+    let selector = &set.spec.selector;
+    let mut adoptable = view.cache.orphans(Kind::Pod, &object.meta.namespace).filter(|pod| selector.matches(&pod.meta.labels));
+    let alike = view.cache.tally(object.meta.uid)?;
+    if set.spec.min_ready_seconds > 0 || !alike.iter().all(|a| selector.matches(&a.labels)) || adoptable.next().is_some() {
+        return None;
+    }
+    let mut counts = ReplicaSetStatus { terminating_replicas: Some(0), ..Default::default() };
+    for a in alike {
+        counts.replicas += a.active as i32;
+        counts.fully_labeled_replicas += if has_labels(&a.labels, set) { a.active as i32 } else { 0 };
+        counts.ready_replicas += a.ready as i32;
+        counts.available_replicas += a.ready as i32;
+        counts.terminating_replicas = counts.terminating_replicas.map(|n| n + a.terminating as i32);
+    }
+    Some(counts)
+}
+
+/// The counts of these Pods.
+fn count(set: &ReplicaSet, active: &[Rc<Object>], terminating: usize, now: Timestamp) -> ReplicaSetStatus {
+    let mut counts =
+        ReplicaSetStatus { replicas: active.len() as i32, terminating_replicas: Some(terminating as i32), ..Default::default() };
+    for object in active {
+        let pod: &Pod = object.body();
+        counts.fully_labeled_replicas += i32::from(has_labels(&object.meta.labels, set));
+        if pod.is_ready() {
+            counts.ready_replicas += 1;
+            counts.available_replicas += i32::from(pod.is_available(set.spec.min_ready_seconds, now));
+        }
+    }
+    counts
+}
+
+/// Whether a Pod has all labels of the template.
+fn has_labels(labels: &Labels, set: &ReplicaSet) -> bool {
+    let wanted = &set.spec.template.labels;
+    Rc::ptr_eq(labels, wanted) || crate::api::selector::contains_all(labels, wanted)
+}
+
 /// Creates the Pods that are missing, or deletes those that are too many.
-fn manage(object: &Rc<Object>, set: &ReplicaSet, active: &[Rc<Object>], view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
-    let (have, want) = (active.len(), set.spec.replicas.max(0) as usize);
+fn manage(
+    object: &Rc<Object>,
+    set: &ReplicaSet,
+    have: i32,
+    active: &[Rc<Object>],
+    view: &View<'_>,
+    out: &mut Out<'_>,
+) -> Result<(), ApiError> {
+    let (have, want) = (have as usize, set.spec.replicas.max(0) as usize);
     if have < want {
         return create_pods(object, set, have, want, out);
     }
@@ -251,38 +311,21 @@ fn neighbours(object: &Object, view: &View<'_>) -> BTreeMap<Str, usize> {
     counts
 }
 
-fn status_of(
-    object: &Object,
-    set: &ReplicaSet,
-    active: &[Rc<Object>],
-    terminating: i32,
-    failure: Option<&ApiError>,
-    now: Timestamp,
-) -> ReplicaSetStatus {
-    let labels = &set.spec.template.labels;
+/// The status that tells these counts, and what went wrong.
+fn status_of(object: &Object, set: &ReplicaSet, counts: ReplicaSetStatus, failure: Option<&ApiError>, now: Timestamp) -> ReplicaSetStatus {
     let mut status = ReplicaSetStatus {
-        replicas: active.len() as i32,
-        terminating_replicas: (object.kind == Kind::ReplicaSet).then_some(terminating),
+        terminating_replicas: counts.terminating_replicas.filter(|_| object.kind == Kind::ReplicaSet),
         observed_generation: object.meta.generation,
         conditions: set.status.conditions.clone(),
-        ..Default::default()
+        ..counts
     };
-    for object in active {
-        let pod: &Pod = object.body();
-        let labelled = Rc::ptr_eq(&object.meta.labels, labels) || crate::api::selector::contains_all(&object.meta.labels, labels);
-        status.fully_labeled_replicas += i32::from(labelled);
-        if pod.is_ready() {
-            status.ready_replicas += 1;
-            status.available_replicas += i32::from(pod.is_available(set.spec.min_ready_seconds, now));
-        }
-    }
     let known = status.conditions.iter().any(|c| c.kind == "ReplicaFailure");
     match failure {
         None => status.conditions.retain(|c| c.kind != "ReplicaFailure"),
         Some(error) if !known => status.conditions.push(Condition {
             kind: "ReplicaFailure".into(),
             status: "True".into(),
-            reason: if (active.len() as i32) < set.spec.replicas { "FailedCreate" } else { "FailedDelete" }.into(),
+            reason: if status.replicas < set.spec.replicas { "FailedCreate" } else { "FailedDelete" }.into(),
             message: error.message.as_str().into(),
             last_transition_time: Some(now),
             ..Default::default()

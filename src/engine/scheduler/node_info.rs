@@ -1,5 +1,6 @@
 //! What the scheduler counts on one node.
 
+use super::priority;
 use crate::api::node::Node;
 use crate::api::pod::{Affinity, Pod, Resources};
 use crate::api::{Object, Str, Uid};
@@ -33,6 +34,8 @@ pub struct NodeInfo {
     pub requested: Resources,
     /// What they request, with a little for containers that request nothing.
     pub counted: Resources,
+    /// How many Pods have each priority.
+    pub by_priority: BTreeMap<i64, usize>,
     /// Pods by their controller.
     pub by_controller: BTreeMap<Uid, i64>,
 }
@@ -62,6 +65,7 @@ impl NodeInfo {
         self.counted = self.counted.plus(counted(pod));
         self.unsociable += usize::from(is_unsociable(pod));
         self.choosy += usize::from(is_choosy(pod));
+        *self.by_priority.entry(priority(object)).or_default() += 1;
         if let Some(owner) = object.meta.controller().filter(|_| !object.meta.is_deleting()) {
             *self.by_controller.entry(owner.uid).or_default() += 1;
         }
@@ -76,10 +80,18 @@ impl NodeInfo {
         self.counted = self.counted.minus(counted(pod));
         self.unsociable -= usize::from(is_unsociable(pod));
         self.choosy -= usize::from(is_choosy(pod));
+        if let Some(count) = self.by_priority.get_mut(&priority(&known)) {
+            *count -= 1;
+        }
         if !known.meta.is_deleting() {
             self.leave_controller(&known);
         }
         true
+    }
+
+    /// Whether a Pod here is less important than that.
+    pub fn has_lower(&self, than: i64) -> bool {
+        self.by_priority.range(..than).any(|(_, count)| *count > 0)
     }
 
     /// A Pod that is on its way out does not count where Pods of a controller are spread.

@@ -44,12 +44,12 @@ pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp
             left.push(Refusal::no_help());
             continue;
         }
-        let lower = |o: &&Rc<Object>| priority(o) < priority(cycle.object);
-        let possible: Vec<Rc<Object>> = cycle.nodes.get(name).into_iter().flat_map(|i| i.pods.values()).filter(lower).cloned().collect();
-        if possible.is_empty() {
+        let Some(info) = cycle.nodes.get(name).filter(|info| info.has_lower(priority(cycle.object))) else {
             left.push(Refusal::no_victims());
             continue;
-        }
+        };
+        let lower = |o: &&Rc<Object>| priority(o) < priority(cycle.object);
+        let possible: Vec<Rc<Object>> = info.pods.values().filter(lower).cloned().collect();
         let nodes = nodes.get_or_insert_with(|| cycle.nodes.clone());
         match select_victims(cycle, name, possible, nodes, &budgets, now) {
             Ok(candidate) => candidates.push(candidate),

@@ -12,9 +12,9 @@ use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
 use crate::engine::journal::{Actor, Entry, EntryId, Op, Record};
 use crate::engine::rng::Rng;
+use crate::engine::table::Table;
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Holds a namespace until its loop has emptied it; in the API it stands in `spec.finalizers`, not in the metadata.
@@ -23,9 +23,6 @@ pub const FINALIZED_BY_LOOP: &str = "kubernetes";
 const MOST_GRACE: i64 = 3_155_760_000;
 /// More Pods than this are refused: a slip of the finger must not fill the memory of the page.
 const MOST_PODS: usize = 20_000;
-
-/// Namespace and name: the key within one kind.
-pub type Key = (Str, Str);
 
 /// On whose behalf a write is made.
 #[derive(Clone, Debug)]
@@ -43,7 +40,7 @@ pub struct Origin {
 /// The API server with its store.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
-    objects: Vec<BTreeMap<Key, Rc<Object>>>,
+    objects: Vec<Table>,
     journal: Vec<Entry>,
     version: u64,
     /// Virtual time of the request being served.
@@ -65,7 +62,7 @@ impl ApiServer {
     /// An empty cluster whose time 0 is `epoch`.
     pub fn new(epoch: Timestamp, seed: u64) -> Self {
         ApiServer {
-            objects: vec![BTreeMap::new(); kind::ALL.len()],
+            objects: vec![Table::default(); kind::ALL.len()],
             journal: Vec::new(),
             version: 0,
             now: Time::default(),
@@ -106,12 +103,12 @@ impl ApiServer {
 
     /// The object with this key.
     pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
-        self.objects[key.kind as usize].get(&(key.namespace.clone(), key.name.clone()))
+        self.objects[key.kind as usize].get(&key.namespace, &key.name)
     }
 
     /// All objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
-        self.objects[kind as usize].values()
+        self.objects[kind as usize].iter()
     }
 
     /// Writes a line that is no write: a command, a fault.
@@ -287,7 +284,7 @@ impl ApiServer {
         self.version += 1;
         last.meta.resource_version = self.version;
         let object = Rc::new(last);
-        self.objects[old.kind as usize].remove(&(old.meta.namespace.clone(), old.meta.name.clone()));
+        self.objects[old.kind as usize].remove(&old.meta.namespace, &old.meta.name);
         let record = Record::Write { op: Op::Deleted, object: object.clone(), before: Some(old.clone()) };
         self.push(origin, record, why);
         object
@@ -374,7 +371,7 @@ impl ApiServer {
     }
 
     fn put(&mut self, object: &Rc<Object>) {
-        self.objects[object.kind as usize].insert((object.meta.namespace.clone(), object.meta.name.clone()), object.clone());
+        self.objects[object.kind as usize].insert(object);
     }
 
     pub(super) fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {

@@ -1,0 +1,232 @@
+//! Objects of one kind: found by their key in one step, listed in the order of namespace and name.
+//!
+//! Guarantees: an object keeps its place as long as it exists, whatever is written to it; what a list gives depends
+//! on the keys alone. A tree of names would do as well, but the names of one owner's Pods differ in their last letters
+//! only, and each of the searches that a write needs would compare them all the way down.
+
+use crate::api::{Object, Str};
+use hashbrown::HashTable;
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// Where an object stands in its table.
+pub type Place = u32;
+
+/// Objects of one kind.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    places: Vec<Option<Rc<Object>>>,
+    index: HashTable<Place>,
+    /// The places in the order of their keys, once somebody asks for a list; some may have been left since then.
+    order: OnceCell<Vec<Place>>,
+    /// The order when it was last asked for, and the places taken since then.
+    before: Vec<Place>,
+    recent: Vec<Place>,
+    /// How many places have been left; they are taken again once the order is made without them.
+    left: usize,
+    free: Vec<Place>,
+}
+
+impl Table {
+    /// The place of the object with this key.
+    pub fn place(&self, namespace: &str, name: &str) -> Option<Place> {
+        let has = |place: &Place| self.at(*place).is_some_and(|o| o.meta.name == name && o.meta.namespace == namespace);
+        self.index.find(hash(namespace, name), has).copied()
+    }
+
+    /// The object with this key.
+    pub fn get(&self, namespace: &str, name: &str) -> Option<&Rc<Object>> {
+        self.at(self.place(namespace, name)?)
+    }
+
+    /// The object at a place.
+    pub fn at(&self, place: Place) -> Option<&Rc<Object>> {
+        self.places.get(place as usize)?.as_ref()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Lays an object at the place of its key; gives the place and what lay there before.
+    pub fn insert(&mut self, object: &Rc<Object>) -> (Place, Option<Rc<Object>>) {
+        if let Some(place) = self.place(&object.meta.namespace, &object.meta.name) {
+            return (place, self.places[place as usize].replace(object.clone()));
+        }
+        (self.take_place(object), None)
+    }
+
+    fn take_place(&mut self, object: &Rc<Object>) -> Place {
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None => {
+                self.places.push(None);
+                self.places.len() as Place - 1
+            }
+        };
+        self.places[place as usize] = Some(object.clone());
+        let places = &self.places;
+        self.index.insert_unique(hash_of(object), place, |place| places[*place as usize].as_deref().map_or(0, hash_of));
+        self.unlist();
+        self.recent.push(place);
+        place
+    }
+
+    /// Takes the object with this key away; gives its place and it.
+    pub fn remove(&mut self, namespace: &str, name: &str) -> Option<(Place, Rc<Object>)> {
+        let place = self.place(namespace, name)?;
+        if let Ok(entry) = self.index.find_entry(hash(namespace, name), |at| *at == place) {
+            entry.remove();
+        }
+        let object = self.places[place as usize].take()?;
+        self.left += 1;
+        if self.left > 64 && self.left > self.places.len() / 2 {
+            self.sweep();
+        }
+        Some((place, object))
+    }
+
+    /// All objects, by namespace and name.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
+        self.listed().iter().filter_map(|place| self.at(*place))
+    }
+
+    /// All objects of a namespace, by name.
+    pub fn in_namespace(&self, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
+        let listed = self.listed();
+        let start = self.front(listed, |o| o.meta.namespace < *namespace);
+        listed[start..].iter().filter_map(|place| self.at(*place)).take_while(move |o| o.meta.namespace == *namespace)
+    }
+
+    /// The places in the order of their keys.
+    fn listed(&self) -> &[Place] {
+        self.order.get_or_init(|| self.merge())
+    }
+
+    /// The last order with the places taken since then at theirs.
+    #[inline(never)]
+    fn merge(&self) -> Vec<Place> {
+        let mut recent: Vec<Place> = self.recent.iter().copied().filter(|place| self.at(*place).is_some()).collect();
+        recent.sort_unstable_by(|a, b| self.at(*a).map(key).cmp(&self.at(*b).map(key)));
+        let mut order = Vec::with_capacity(self.before.len() + recent.len());
+        let mut rest = self.before.as_slice();
+        for place in recent {
+            let Some(object) = self.at(place) else { continue };
+            let (smaller, larger) = rest.split_at(self.front(rest, |o| key(o) < key(object)));
+            order.extend_from_slice(smaller);
+            order.push(place);
+            rest = larger;
+        }
+        order.extend_from_slice(rest);
+        order
+    }
+
+    /// How long the front of these places is whose objects pass; the places are in order.
+    fn front(&self, listed: &[Place], passes: impl Fn(&Rc<Object>) -> bool) -> usize {
+        let (mut from, mut to) = (0, listed.len());
+        while from < to {
+            let middle = from.midpoint(to);
+            // A place that has been left tells nothing: the next that is taken speaks for it.
+            match listed[middle..to].iter().find_map(|place| self.at(*place)) {
+                Some(object) if passes(object) => from = middle + 1,
+                _ => to = middle,
+            }
+        }
+        from
+    }
+
+    /// The order no longer holds.
+    fn unlist(&mut self) {
+        if let Some(order) = self.order.take() {
+            self.before = order;
+            self.recent.clear();
+        }
+    }
+
+    /// Makes the order without the places that have been left, and gives these free.
+    #[inline(never)]
+    fn sweep(&mut self) {
+        self.before = self.listed().iter().copied().filter(|place| self.at(*place).is_some()).collect();
+        self.order = OnceCell::new();
+        self.recent.clear();
+        self.free = (0..self.places.len() as Place).rev().filter(|place| self.at(*place).is_none()).collect();
+        self.left = 0;
+    }
+}
+
+fn key(object: &Rc<Object>) -> (&str, &str) {
+    (&object.meta.namespace, &object.meta.name)
+}
+
+fn hash_of(object: &Object) -> u64 {
+    hash(&object.meta.namespace, &object.meta.name)
+}
+
+/// A hash of two texts, eight bytes at a time: they are short and many.
+pub(super) fn hash(first: &str, second: &str) -> u64 {
+    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let mut hash = first.len() as u64;
+    for text in [first, second] {
+        let (words, rest) = text.as_bytes().as_chunks::<8>();
+        for word in words {
+            hash = mix(hash, u64::from_le_bytes(*word));
+        }
+        hash = mix(hash, rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+    }
+    // The high bits know most of the texts; whoever looks at the low ones shall know as much.
+    hash ^ hash >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Body, Kind, ObjectMeta};
+    use crate::engine::rng::Rng;
+    use std::collections::BTreeMap;
+
+    fn object(namespace: &str, name: &str, version: u64) -> Rc<Object> {
+        let meta = ObjectMeta { namespace: namespace.into(), name: name.into(), resource_version: version, ..Default::default() };
+        Rc::new(Object { kind: Kind::ConfigMap, meta, body: Body::Other(Default::default()) })
+    }
+
+    #[test]
+    fn a_table_does_what_a_tree_of_names_does() {
+        let (mut table, mut tree, mut rng) = (Table::default(), BTreeMap::new(), Rng::new(7));
+        for step in 0..20_000 {
+            let (namespace, name) = (format!("ns-{}", rng.below(3)), format!("web-{}", rng.below(300)));
+            let key = (namespace.clone(), name.clone());
+            // It grows and shrinks, so that places are left in numbers and taken again.
+            let removes = if step / 2_000 % 2 == 0 { 3 } else { 7 };
+            if rng.below(10) < removes {
+                assert_eq!(table.remove(&namespace, &name).map(|(_, o)| o), tree.remove(&key), "{step}");
+            } else {
+                let new = object(&namespace, &name, step);
+                assert_eq!(table.insert(&new).1, tree.insert(key.clone(), new), "{step}");
+            }
+            assert_eq!(table.get(&namespace, &name), tree.get(&key), "{step}");
+            assert_eq!(table.len(), tree.len(), "{step}");
+            if rng.below(20) == 0 {
+                assert!(table.iter().eq(tree.values()), "{step}");
+                assert!(table.iter().rev().eq(tree.values().rev()), "{step}");
+                let of = |namespace: &str| tree.iter().filter(|((n, _), _)| n == namespace).map(|(_, o)| o).collect::<Vec<_>>();
+                assert!(table.in_namespace(&"ns-1".into()).eq(of("ns-1")), "{step}");
+                assert!(table.in_namespace(&"ns-9".into()).eq(of("ns-9")), "{step}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_object_keeps_its_place_while_others_come_and_go() {
+        let mut table = Table::default();
+        let (place, _) = table.insert(&object("ns", "stays", 1));
+        for i in 0..500 {
+            table.insert(&object("ns", &format!("goes-{i}"), 1));
+        }
+        for i in 0..500 {
+            table.remove("ns", &format!("goes-{i}"));
+        }
+        assert_eq!(table.insert(&object("ns", "stays", 2)).0, place);
+        assert_eq!(table.at(place).unwrap().meta.resource_version, 2);
+    }
+}
