@@ -70,7 +70,7 @@ record! {
     }
 
     /// `metadata` of every object.
-    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct ObjectMeta {
         pub annotations: Labels = "annotations" omitempty,
         pub creation_timestamp: Option<Timestamp> = "creationTimestamp" omitempty,
@@ -87,6 +87,32 @@ record! {
         /// Position of the last write of this object in the order of all writes.
         pub resource_version: u64 = "resourceVersion" omitempty,
         pub uid: Uid = "uid" omitempty,
+    }
+}
+
+thread_local! {
+    /// What has no labels, and what has no annotations, shares having none.
+    static NONE: Labels = Labels::default();
+}
+
+impl Default for ObjectMeta {
+    fn default() -> Self {
+        let none = NONE.with(Labels::clone);
+        ObjectMeta {
+            annotations: none.clone(),
+            creation_timestamp: None,
+            deletion_grace_period_seconds: None,
+            deletion_timestamp: None,
+            finalizers: Vec::new(),
+            generate_name: Str::default(),
+            generation: 0,
+            labels: none,
+            name: Str::default(),
+            namespace: Str::default(),
+            owner_references: Vec::new(),
+            resource_version: 0,
+            uid: Uid::default(),
+        }
     }
 }
 

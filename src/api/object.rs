@@ -24,25 +24,25 @@ pub struct Object {
     pub body: Body,
 }
 
-/// What differs by kind. Kinds whose fields the engine does not act on stay JSON.
+/// What differs by kind, in a box: the smallest objects, Events, are the most, and must not be as large as the largest.
+/// Kinds whose fields the engine does not act on stay JSON.
 #[derive(Clone, PartialEq, Debug)]
-// Pods are the largest and by far the most; a box would cost each of them an allocation.
-#[allow(missing_docs, clippy::large_enum_variant)]
+#[allow(missing_docs)]
 pub enum Body {
-    Pod(Pod),
-    ReplicaSet(ReplicaSet),
-    Deployment(Deployment),
-    StatefulSet(StatefulSet),
+    Pod(Box<Pod>),
+    ReplicaSet(Box<ReplicaSet>),
+    Deployment(Box<Deployment>),
+    StatefulSet(Box<StatefulSet>),
     Job(Box<Job>),
-    DaemonSet(DaemonSet),
-    ControllerRevision(ControllerRevision),
-    Service(Service),
-    Endpoints(Endpoints),
-    EndpointSlice(EndpointSlice),
-    PersistentVolumeClaim(PersistentVolumeClaim),
-    PersistentVolume(PersistentVolume),
-    StorageClass(StorageClass),
-    Node(Node),
+    DaemonSet(Box<DaemonSet>),
+    ControllerRevision(Box<ControllerRevision>),
+    Service(Box<Service>),
+    Endpoints(Box<Endpoints>),
+    EndpointSlice(Box<EndpointSlice>),
+    PersistentVolumeClaim(Box<PersistentVolumeClaim>),
+    PersistentVolume(Box<PersistentVolume>),
+    StorageClass(Box<StorageClass>),
+    Node(Box<Node>),
     Event(Box<Event>),
     Other(Map<String, Value>),
 }
@@ -62,24 +62,15 @@ macro_rules! typed {
         impl Typed for $name {
             const KIND: Kind = Kind::$name;
             fn of(object: &Object) -> Option<&Self> {
-                if let Body::$name(body) = &object.body { Some(body) } else { None }
+                if let Body::$name(body) = &object.body { Some(&**body) } else { None }
             }
             fn of_mut(object: &mut Object) -> Option<&mut Self> {
-                if let Body::$name(body) = &mut object.body { Some(body) } else { None }
+                if let Body::$name(body) = &mut object.body { Some(&mut **body) } else { None }
             }
         }
     )* };
 }
-impl Typed for Job {
-    const KIND: Kind = Kind::Job;
-    fn of(object: &Object) -> Option<&Self> {
-        if let Body::Job(body) = &object.body { Some(body) } else { None }
-    }
-    fn of_mut(object: &mut Object) -> Option<&mut Self> {
-        if let Body::Job(body) = &mut object.body { Some(body) } else { None }
-    }
-}
-typed!(Pod ReplicaSet Deployment StatefulSet DaemonSet ControllerRevision Service Endpoints EndpointSlice
+typed!(Pod ReplicaSet Deployment StatefulSet Job DaemonSet ControllerRevision Service Endpoints EndpointSlice
        PersistentVolumeClaim PersistentVolume StorageClass Node);
 
 impl Object {
@@ -155,13 +146,13 @@ impl Body {
     fn from_map(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
         let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
         Ok(match kind {
-            Kind::Pod => Body::Pod(Pod::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::Pod => Body::Pod(Box::new(Pod::from_parts(spec(&mut map), map.remove("status"))?)),
             Kind::ReplicaSet | Kind::ReplicationController => {
-                Body::ReplicaSet(ReplicaSet::from_parts(spec(&mut map), map.remove("status"))?)
+                Body::ReplicaSet(Box::new(ReplicaSet::from_parts(spec(&mut map), map.remove("status"))?))
             }
-            Kind::Deployment => Body::Deployment(Deployment::from_parts(spec(&mut map), map.remove("status"))?),
-            Kind::Node => Body::Node(Node::from_parts(spec(&mut map), map.remove("status"))?),
-            Kind::Service => Body::Service(Service::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::Deployment => Body::Deployment(Box::new(Deployment::from_parts(spec(&mut map), map.remove("status"))?)),
+            Kind::Node => Body::Node(Box::new(Node::from_parts(spec(&mut map), map.remove("status"))?)),
+            Kind::Service => Body::Service(Box::new(Service::from_parts(spec(&mut map), map.remove("status"))?)),
             _ => Body::from_rarer(kind, map)?,
         })
     }
@@ -171,17 +162,17 @@ impl Body {
     fn from_rarer(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
         let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
         Ok(match kind {
-            Kind::StatefulSet => Body::StatefulSet(StatefulSet::from_parts(spec(&mut map), map.remove("status"))?),
+            Kind::StatefulSet => Body::StatefulSet(Box::new(StatefulSet::from_parts(spec(&mut map), map.remove("status"))?)),
             Kind::Job => Body::Job(Box::new(Job::from_parts(spec(&mut map), map.remove("status"))?)),
-            Kind::DaemonSet => Body::DaemonSet(DaemonSet::from_parts(spec(&mut map), map.remove("status"))?),
-            Kind::ControllerRevision => Body::ControllerRevision(whole(map)?),
-            Kind::Endpoints => Body::Endpoints(whole(map)?),
-            Kind::EndpointSlice => Body::EndpointSlice(whole(map)?),
+            Kind::DaemonSet => Body::DaemonSet(Box::new(DaemonSet::from_parts(spec(&mut map), map.remove("status"))?)),
+            Kind::ControllerRevision => Body::ControllerRevision(Box::new(whole(map)?)),
+            Kind::Endpoints => Body::Endpoints(Box::new(whole(map)?)),
+            Kind::EndpointSlice => Body::EndpointSlice(Box::new(whole(map)?)),
             Kind::PersistentVolumeClaim => {
-                Body::PersistentVolumeClaim(PersistentVolumeClaim::from_parts(spec(&mut map), map.remove("status"))?)
+                Body::PersistentVolumeClaim(Box::new(PersistentVolumeClaim::from_parts(spec(&mut map), map.remove("status"))?))
             }
-            Kind::PersistentVolume => Body::PersistentVolume(PersistentVolume::from_parts(spec(&mut map), map.remove("status"))?),
-            Kind::StorageClass => Body::StorageClass(StorageClass::from_map(map)?),
+            Kind::PersistentVolume => Body::PersistentVolume(Box::new(PersistentVolume::from_parts(spec(&mut map), map.remove("status"))?)),
+            Kind::StorageClass => Body::StorageClass(Box::new(StorageClass::from_map(map)?)),
             Kind::Event => Body::Event(Box::new(whole(map)?)),
             _ => Body::Other(map),
         })

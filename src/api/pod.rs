@@ -395,6 +395,11 @@ impl PodStatus {
 }
 
 impl Pod {
+    /// A Pod of a template, before anything has happened to it.
+    pub fn new(spec: Rc<PodSpec>) -> Pod {
+        Pod { node_name: spec.node_name.clone(), spec, token: Str::default(), status: PodStatus::default() }
+    }
+
     /// Whether `Ready` is `True`.
     pub fn is_ready(&self) -> bool {
         self.status.is_true("Ready")

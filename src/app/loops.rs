@@ -183,7 +183,7 @@ fn key(entry: &Entry) -> String {
 fn write(entry: &Entry) -> String {
     match &entry.record {
         Record::Command(_) => "command".to_string(),
-        Record::Refused { key, .. } => format!("refused {}", key.kind.name()),
+        Record::Refused(refused) => format!("refused {}", refused.key.kind.name()),
         Record::Write { op, object, before } => {
             let kind = object.kind.name();
             match op {

@@ -1,7 +1,6 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
 use super::run::is_event;
-use crate::api::workload::{Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Op, Record};
@@ -115,7 +114,7 @@ pub fn lane_of(name: &str) -> Option<u8> {
 /// Whether an entry tells of a failure.
 pub fn is_bad(entry: &Entry) -> bool {
     match &entry.record {
-        Record::Refused { .. } => true,
+        Record::Refused(_) => true,
         Record::Write { object, .. } => {
             matches!(entry.why, Why::NoNode { .. } | Why::ImagePull)
                 || (entry.actor.name == "kubelet" && object.kind == Kind::Pod && status(object).0 == PodState::Failed)
@@ -137,8 +136,9 @@ fn replicas(object: &Object) -> Option<i32> {
 pub fn effect(entry: &Entry) -> Vec<Span> {
     match &entry.record {
         Record::Command(line) => vec![text("You ran "), Span::Name(line.to_string())],
-        Record::Refused { key, error } => {
-            vec![text("The API server refused "), Span::Name(format!("{key}")), text(": "), text(&error.message)]
+        Record::Refused(refused) => {
+            let name = Span::Name(format!("{}", refused.key));
+            vec![text("The API server refused "), name, text(": "), text(&refused.error.message)]
         }
         Record::Write { op, object, before } => write(entry, *op, object, before.as_deref()),
     }
@@ -448,9 +448,9 @@ pub fn narrate(journal: &[Entry]) -> String {
 /// Where a workload stands, for the pill over the diagram.
 pub fn standing(object: &Object) -> Option<(String, PodState)> {
     let (desired, current, ready, updated) = match &object.body {
-        Body::Deployment(Deployment { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.updated_replicas),
-        Body::StatefulSet(StatefulSet { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.replicas),
-        Body::ReplicaSet(ReplicaSet { spec, status }) => (spec.replicas, status.replicas, status.ready_replicas, status.replicas),
+        Body::Deployment(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.updated_replicas),
+        Body::StatefulSet(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.replicas),
+        Body::ReplicaSet(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.replicas),
         Body::DaemonSet(body) => {
             let status = &body.status;
             (status.desired_number_scheduled, status.current_number_scheduled, status.number_ready, status.updated_number_scheduled)
@@ -458,12 +458,10 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
         _ => return None,
     };
     let leaving = match &object.body {
-        Body::Deployment(Deployment { status, .. }) => status.terminating_replicas.unwrap_or(0),
-        Body::ReplicaSet(ReplicaSet { status, .. }) => status.terminating_replicas.unwrap_or(0),
+        Body::Deployment(b) => b.status.terminating_replicas.unwrap_or(0),
+        Body::ReplicaSet(b) => b.status.terminating_replicas.unwrap_or(0),
         // Only Pods that stay are counted by revision.
-        Body::StatefulSet(StatefulSet { status, .. }) if status.current_revision == status.update_revision => {
-            status.replicas - status.current_replicas
-        }
+        Body::StatefulSet(b) if b.status.current_revision == b.status.update_revision => b.status.replicas - b.status.current_replicas,
         _ => 0,
     };
     let settled = ready == desired && current == desired && updated >= desired;

@@ -92,7 +92,7 @@ impl Said {
     /// Whether a message of this kind has had too many variants lately.
     fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
         let at = self.groups.iter().position(|group| group.source == source).unwrap_or_else(|| {
-            self.groups.push(Group { source, messages: Vec::new(), last: now });
+            self.groups.push(Group { source, messages: Vec::with_capacity(1), last: now });
             self.groups.len() - 1
         });
         let group = &mut self.groups[at];

@@ -70,13 +70,17 @@ pub enum Record {
         /// The object before it.
         before: Option<Rc<Object>>,
     },
-    /// A write that the API server refused.
-    Refused {
-        /// The object that was to be written.
-        key: ObjectRef,
-        /// The refusal.
-        error: ApiError,
-    },
+    /// A write that the API server refused; in a box, for they are rare and large.
+    Refused(Box<Refused>),
+}
+
+/// A refused write.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// The object that was to be written.
+    pub key: ObjectRef,
+    /// The refusal.
+    pub error: ApiError,
 }
 
 /// One line of the history.
@@ -104,7 +108,7 @@ impl Entry {
         match &self.record {
             Record::Command(_) => None,
             Record::Write { object, .. } => Some(object.key()),
-            Record::Refused { key, .. } => Some(key.clone()),
+            Record::Refused(refused) => Some(refused.key.clone()),
         }
     }
 

@@ -97,6 +97,8 @@ pub struct Sim {
     pub disks: super::disk::Disks,
     last_change: Time,
     scanned: usize,
+    /// Room for the keys that one event wakes; empty between events.
+    woken: Vec<(usize, ObjectRef)>,
 }
 
 impl Sim {
@@ -143,6 +145,7 @@ impl Sim {
             disks: Default::default(),
             last_change: Time::default(),
             scanned: 0,
+            woken: Vec::new(),
             config,
         };
         sim.server.toleration_seconds = sim.config.default_toleration_seconds;
@@ -418,7 +421,7 @@ impl Sim {
     }
 
     fn wake_loops(&mut self, event: &Event<'_>, id: EntryId) {
-        let mut woken = Vec::new();
+        let mut woken = std::mem::take(&mut self.woken);
         woken_by(&self.routes, event, &self.informers[MANAGER].cache, &mut |i, key| woken.push((i, key)));
         if event.op == Op::Deleted {
             let key = event.object.key();
@@ -432,12 +435,13 @@ impl Sim {
         }
         let at = self.now.after(DISPATCH);
         let clock = self.server.wall().0 * SECOND as i64 + (self.now.0 % SECOND) as i64;
-        for (i, key) in woken {
+        for (i, key) in woken.drain(..) {
             match controllers::ALL[i].delay(event, &key, clock) {
                 0 => self.enqueue(i, &key, at, Some(id)),
                 span => self.wake_later(i, &key, span, Some(id)),
             }
         }
+        self.woken = woken;
     }
 
     fn enqueue(&mut self, i: usize, key: &ObjectRef, at: Time, cause: Option<EntryId>) {

@@ -16,7 +16,8 @@ pub type Place = u32;
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     places: Vec<Option<Rc<Object>>>,
-    index: HashTable<Place>,
+    /// The places by the hash of their keys, of which the lower half is kept: when the index grows, nothing need be read again.
+    index: HashTable<(u32, Place)>,
     /// The places in the order of their keys, once somebody asks for a list; some may have been left since then.
     order: OnceCell<Vec<Place>>,
     /// The order when it was last asked for, and the places taken since then.
@@ -30,8 +31,10 @@ pub struct Table {
 impl Table {
     /// The place of the object with this key.
     pub fn place(&self, namespace: &str, name: &str) -> Option<Place> {
-        let has = |place: &Place| self.at(*place).is_some_and(|o| o.meta.name == name && o.meta.namespace == namespace);
-        self.index.find(hash(namespace, name), has).copied()
+        let hash = hash(namespace, name);
+        let is_named = |place: Place| self.at(place).is_some_and(|o| o.meta.name == name && o.meta.namespace == namespace);
+        let found = self.index.find(spread(hash as u32), |(known, place)| *known == hash as u32 && is_named(*place));
+        found.map(|(_, place)| *place)
     }
 
     /// The object with this key.
@@ -66,8 +69,8 @@ impl Table {
             }
         };
         self.places[place as usize] = Some(object.clone());
-        let places = &self.places;
-        self.index.insert_unique(hash_of(object), place, |place| places[*place as usize].as_deref().map_or(0, hash_of));
+        let hash = hash(&object.meta.namespace, &object.meta.name) as u32;
+        self.index.insert_unique(spread(hash), (hash, place), |(hash, _)| spread(*hash));
         self.unlist();
         self.recent.push(place);
         place
@@ -76,7 +79,7 @@ impl Table {
     /// Takes the object with this key away; gives its place and it.
     pub fn remove(&mut self, namespace: &str, name: &str) -> Option<(Place, Rc<Object>)> {
         let place = self.place(namespace, name)?;
-        if let Ok(entry) = self.index.find_entry(hash(namespace, name), |at| *at == place) {
+        if let Ok(entry) = self.index.find_entry(spread(hash(namespace, name) as u32), |(_, at)| *at == place) {
             entry.remove();
         }
         let object = self.places[place as usize].take()?;
@@ -159,8 +162,9 @@ fn key(object: &Rc<Object>) -> (&str, &str) {
     (&object.meta.namespace, &object.meta.name)
 }
 
-fn hash_of(object: &Object) -> u64 {
-    hash(&object.meta.namespace, &object.meta.name)
+/// The index looks at the highest bits and at the lowest.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
 }
 
 /// A hash of two texts, eight bytes at a time: they are short and many.

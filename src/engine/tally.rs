@@ -96,7 +96,7 @@ mod tests {
             status: if ready { "True" } else { "False" }.into(),
             ..Default::default()
         });
-        Object { kind: Kind::Pod, meta, body: Body::Pod(pod) }
+        Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }
     }
 
     fn numbers(tally: &Tally) -> Option<Vec<(usize, usize, usize, usize)>> {

@@ -39,7 +39,7 @@ impl<W: Write> Observer for Story<W> {
             };
             let what = match &entry.record {
                 Record::Command(text) => format!("$ {text}"),
-                Record::Refused { key, error } => format!("refused {key}: {error}"),
+                Record::Refused(refused) => format!("refused {}: {}", refused.key, refused.error),
                 Record::Write { object, .. } if object.kind == Kind::Event => continue,
                 Record::Write { op, object, .. } => {
                     let verb = match op {

@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_number_counts_the_pods_that_are_there() {
-        let pod = || Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta::default(), body: Body::Pod(Pod::default()) });
+        let pod = || Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta::default(), body: Body::Pod(Box::default()) });
         let sim = crate::engine::Sim::new(Default::default(), 1);
         let cache = sim.manager_cache();
         let spec = |min, max| BudgetSpec { min_available: min, max_unavailable: max, ..Default::default() };

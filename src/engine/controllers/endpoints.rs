@@ -57,14 +57,14 @@ fn sync(endpoints: &ObjectRef, object: &Object, service: &Service, view: &View<'
     let Some((old, body)) = view.cache.get::<Endpoints>(endpoints) else {
         let mut meta = ObjectMeta { name: endpoints.name.clone(), namespace: endpoints.namespace.clone(), labels, ..Default::default() };
         annotate(&mut meta, trigger);
-        out.create(Object { kind: Kind::Endpoints, meta, body: Body::Endpoints(Endpoints { subsets }) }, why)?;
+        out.create(Object { kind: Kind::Endpoints, meta, body: Body::Endpoints(Box::new(Endpoints { subsets })) }, why)?;
         return Ok(Action::AwaitChange);
     };
     if body.subsets != subsets || old.meta.labels != labels {
         out.update(old, why, |o| {
             o.meta.labels = labels;
             annotate(&mut o.meta, trigger);
-            o.body = Body::Endpoints(Endpoints { subsets });
+            o.body = Body::Endpoints(Box::new(Endpoints { subsets }));
         })?;
     }
     Ok(Action::AwaitChange)

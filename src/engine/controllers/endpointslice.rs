@@ -190,7 +190,7 @@ impl Plan<'_> {
         out.update(slice, self.why.clone(), |o| {
             o.meta.labels = self.labels.clone();
             annotate(&mut o.meta, self.trigger);
-            o.body = Body::EndpointSlice(EndpointSlice { address_type: "IPv4".into(), endpoints, ports });
+            o.body = Body::EndpointSlice(Box::new(EndpointSlice { address_type: "IPv4".into(), endpoints, ports }));
         })?;
         Ok(())
     }
@@ -204,7 +204,7 @@ impl Plan<'_> {
             ..Default::default()
         };
         annotate(&mut meta, self.trigger);
-        let body = Body::EndpointSlice(EndpointSlice { address_type: "IPv4".into(), endpoints, ports });
+        let body = Body::EndpointSlice(Box::new(EndpointSlice { address_type: "IPv4".into(), endpoints, ports }));
         out.create(Object { kind: Kind::EndpointSlice, meta, body }, self.why.clone())?;
         Ok(())
     }

@@ -36,7 +36,7 @@ pub(super) fn new_revision(
             owner_references: vec![owner.controller_reference()],
             ..Default::default()
         },
-        body: Body::ControllerRevision(ControllerRevision { data, revision: number }),
+        body: Body::ControllerRevision(Box::new(ControllerRevision { data, revision: number })),
     }
 }
 

@@ -222,7 +222,7 @@ fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
             owner_references: vec![object.controller_reference()],
             ..Default::default()
         },
-        body: Body::Pod(Pod { spec: template.spec.clone(), node_name: template.spec.node_name.clone(), ..Default::default() }),
+        body: Body::Pod(Box::new(Pod::new(template.spec.clone()))),
     }
 }
 
@@ -358,7 +358,7 @@ mod tests {
             });
         }
         let meta = ObjectMeta { uid: Uid(uid), creation_timestamp: Some(Timestamp(0)), ..Default::default() };
-        Ranked::new(&Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(pod) }), cost, neighbours, Timestamp(1000))
+        Ranked::new(&Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }), cost, neighbours, Timestamp(1000))
     }
 
     #[test]

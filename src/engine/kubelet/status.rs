@@ -194,7 +194,10 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
             ..Default::default()
         }
     });
-    pod.status.conditions = ours.chain(others).collect();
+    // Made as large as it will be: each Pod keeps several of these for ever.
+    let mut all = Vec::with_capacity(old.len().max(order.len()));
+    all.extend(ours.chain(others));
+    pod.status.conditions = all;
 }
 
 /// Init containers have a part in both: sidecars are to be started and ready, the others are to end.

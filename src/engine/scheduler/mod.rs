@@ -436,6 +436,7 @@ impl Scheduler {
                 pod.node_name = node.clone();
                 pod.status.nominated_node_name = Str::default();
                 pod.status.conditions.retain(|c| c.kind != "PodScheduled");
+                pod.status.conditions.reserve_exact(1);
                 pod.status.conditions.push(PodCondition {
                     kind: "PodScheduled".into(),
                     status: "True".into(),

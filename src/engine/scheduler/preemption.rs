@@ -162,7 +162,7 @@ mod tests {
             let spec = serde_json::json!({"priority": priority, "containers": []});
             let mut pod = Pod { spec: crate::api::pod::PodSpec::from_raw(spec).unwrap(), ..Default::default() };
             pod.status.start_time = Some(Timestamp(started));
-            Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta { uid: Uid(1), ..Default::default() }, body: Body::Pod(pod) })
+            Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta { uid: Uid(1), ..Default::default() }, body: Body::Pod(Box::new(pod)) })
         };
         Candidate { node: "n".into(), victims: priorities.iter().map(victim).collect(), violations }
     }

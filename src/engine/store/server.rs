@@ -10,7 +10,7 @@ use super::managers::Manager;
 use super::requests::{Delete, Propagation};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
-use crate::engine::journal::{Actor, Entry, EntryId, Op, Record};
+use crate::engine::journal::{Actor, Entry, EntryId, Op, Record, Refused};
 use crate::engine::rng::Rng;
 use crate::engine::table::Table;
 use crate::engine::why::Why;
@@ -375,7 +375,7 @@ impl ApiServer {
     }
 
     pub(super) fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {
-        self.push(origin, Record::Refused { key, error: error.clone() }, why);
+        self.push(origin, Record::Refused(Box::new(Refused { key, error: error.clone() })), why);
     }
 
     fn push(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {

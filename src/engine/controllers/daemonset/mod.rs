@@ -35,7 +35,7 @@ pub(in crate::engine) fn specimen(object: &Object) -> Option<Rc<Object>> {
     let mut meta = object.meta.clone();
     (meta.labels, meta.uid) = (set.template.labels.clone(), Default::default());
     let pod = Pod { spec: daemon_spec(set), node_name: set.template.spec.node_name.clone(), ..Default::default() };
-    Some(Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(pod) }))
+    Some(Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }))
 }
 
 /// The daemonset loop.

@@ -92,7 +92,7 @@ pub(super) fn new_pod(object: &Object, set: &DaemonSet, spec: &PodSpec, hash: &S
             owner_references: vec![object.controller_reference()],
             ..Default::default()
         },
-        body: Body::Pod(Pod { node_name, spec, ..Default::default() }),
+        body: Body::Pod(Box::new(Pod { node_name, ..Pod::new(spec) })),
     }
 }
 

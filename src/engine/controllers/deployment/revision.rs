@@ -213,7 +213,7 @@ fn new_set(
     Object {
         kind: Kind::ReplicaSet,
         meta,
-        body: Body::ReplicaSet(ReplicaSet { spec: WorkloadSpec { replicas: count, template, rest }, status: Default::default() }),
+        body: Body::ReplicaSet(Box::new(ReplicaSet { spec: WorkloadSpec { replicas: count, template, rest }, status: Default::default() })),
     }
 }
 

@@ -217,7 +217,7 @@ impl Pass<'_> {
             spec = PodSpec::from_raw(raw).unwrap_or(spec);
         }
         let node_name = spec.node_name.clone();
-        Object { kind: Kind::Pod, meta: new, body: Body::Pod(Pod { spec, node_name, ..Default::default() }) }
+        Object { kind: Kind::Pod, meta: new, body: Body::Pod(Box::new(Pod { node_name, ..Pod::new(spec) })) }
     }
 
     /// A new Pod knows how often its index has failed.

@@ -67,7 +67,7 @@ pub(super) fn new_pod(object: &Object, set: &StatefulSet, ordinal: i32, template
             owner_references: vec![object.controller_reference()],
             ..Default::default()
         },
-        body: Body::Pod(Pod { node_name: spec.node_name.clone(), spec, ..Default::default() }),
+        body: Body::Pod(Box::new(Pod::new(spec))),
     }
 }
 

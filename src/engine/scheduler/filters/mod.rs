@@ -102,7 +102,9 @@ fn always(_: &Cycle<'_>) -> bool {
 
 /// The filters that have something to say about the Pod.
 pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<Filter> {
-    ALL.iter().filter(|(_, asks)| asks(cycle)).map(|(filter, _)| *filter).collect()
+    let mut asked = Vec::with_capacity(ALL.len());
+    asked.extend(ALL.iter().filter(|(_, asks)| asks(cycle)).map(|(filter, _)| *filter));
+    asked
 }
 
 /// The beginning of the text of a FailedScheduling Event: what each node has against the Pod.
