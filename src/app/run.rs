@@ -4,12 +4,15 @@
 //! replaying the commands from the checkpoint before it.
 
 use super::shell;
+use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::{Entry, Sim};
 use crate::kubectl::Session;
 use std::rc::Rc;
 
+/// So long after the last change all is settled.
+pub const QUIET: u64 = 3 * SECOND;
 /// Tasks between two checkpoints, at first.
 const EVERY: u64 = 2_000;
 /// With more checkpoints than this, every second one is dropped: fewer of a large cluster, whose copies weigh more.
@@ -221,7 +224,7 @@ impl Run {
         if self.past.is_some() {
             self.live();
         }
-        let quiet = Time(self.live.sim.last_change().0 + 3_000_000);
+        let quiet = self.live.sim.last_change().after(QUIET);
         if self.live.sim.now() >= quiet {
             return true;
         }
@@ -229,7 +232,8 @@ impl Run {
         false
     }
 
-    /// Runs until one pass of a loop has written something. False if nothing would happen any more.
+    /// Runs until one pass of a loop has written something. False if nothing would happen any more: then the clock stays
+    /// where it is, for an hour in which loops only look is nothing to be shown.
     pub fn step_reconcile(&mut self, limit: Time) -> bool {
         if self.past.is_some() {
             let written = self.sim().journal().len();
@@ -242,7 +246,12 @@ impl Run {
             return true;
         }
         let limit = Time(self.live.sim.now().0.saturating_add(limit.0));
-        while self.live.sim.next_task().is_some_and(|at| at <= limit) {
+        let soon = self.live.sim.now().after(QUIET);
+        let mut idle = None;
+        while let Some(at) = self.live.sim.next_task().filter(|at| *at <= limit) {
+            if idle.is_none() && at > soon {
+                idle = Some(Checkpoint::of(&mut self.live));
+            }
             let before = self.live.sim.journal().len();
             self.live.sim.step();
             self.live.steps += 1;
@@ -250,6 +259,12 @@ impl Run {
                 self.checkpoint();
                 return true;
             }
+        }
+        if let Some(Checkpoint { mut point, written }) = idle {
+            let mut journal = self.live.sim.swap_journal(Vec::new());
+            journal.truncate(written);
+            point.sim.swap_journal(journal);
+            self.live = point;
         }
         false
     }

@@ -237,6 +237,8 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
         }
     }
     let close = names.into_iter().map(|known| (distance(name, known), known)).filter(|(edits, _)| *edits <= 2).min();
+    // A field that is there has another fault than its name.
+    let close = close.filter(|(edits, _)| *edits > 0);
     close.map(|(_, known)| known.to_string())
 }
 
@@ -261,6 +263,7 @@ mod tests {
         assert_eq!(of("spec.replica").as_deref(), Some("replicas"));
         assert_eq!(of("spec.template.spec.containers[0].imagee").as_deref(), Some("image"));
         assert_eq!(of("spec.something"), None);
+        assert_eq!(of("spec.template.spec.containers[0].image"), None, "its value is wrong, not its name");
         assert_eq!(distance("replica", "replicas"), 1);
     }
 

@@ -5,7 +5,7 @@ use super::changes::{self, Change};
 use super::diagnose::{self, Diagnosis, Remedy};
 use super::examples;
 use super::permalink::Link;
-use super::run::{Command, Run, is_event};
+use super::run::{Command, QUIET, Run, is_event};
 use super::shell::{Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
@@ -14,7 +14,8 @@ use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::Mark;
-use crate::scene::shape::Scene;
+use crate::scene::model::PodState;
+use crate::scene::shape::{Body, Scene};
 use crate::scene::{nodes, ownership, storage};
 use std::rc::Rc;
 
@@ -327,8 +328,6 @@ struct Key {
 /// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
 const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
 
-/// Microseconds without a change, after which all is settled.
-const QUIET: u64 = 3_000_000;
 /// So many lines of the console are kept, and so many that were entered.
 const LINES: usize = 2_000;
 const ENTERED: usize = 200;
@@ -730,7 +729,7 @@ impl State {
         let new = &journal[self.heard.0.min(journal.len())..];
         if let Some(bad) = new.iter().rposition(words::is_bad) {
             self.notice = words::narrate(&journal[..self.heard.0 + bad + 1]);
-        } else if settled != self.heard.2 && self.run.sim().now().0 >= settled.0 + QUIET {
+        } else if settled != self.heard.2 && self.run.sim().now().0 >= settled.after(QUIET).0 {
             self.heard.2 = settled;
             let pill = self.drawn.as_ref().and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.0.as_str()).unwrap_or_default();
             self.notice = ["Settled at ", &crate::scene::format::clock(settled.0 / 1000), ": ", pill].concat();
@@ -1021,15 +1020,27 @@ impl State {
             return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));
         }
         let shown = |object: &&Rc<Object>| scene.items.iter().any(|item| item.id.uid == object.meta.uid.to_string());
-        let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet]
+        let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| self.run.sim().list(kind))
             .filter(|object| object.meta.controller().is_none())
             .filter(shown)
             .filter_map(|object| words::standing(object))
             .collect();
-        crate::order::sort_by_key(&mut all, |(_, state)| *state == crate::scene::model::PodState::Ready);
+        // The worst first.
+        crate::order::sort_by_key(&mut all, |(_, state)| match state {
+            PodState::Failed => 0,
+            PodState::Ready | PodState::Succeeded => 2,
+            _ => 1,
+        });
         let (words, state) = all.first()?;
+        let failed = scene.items.iter().find_map(|item| match &item.body {
+            Body::Pod { state: PodState::Failed, word, .. } => Some(word),
+            _ => None,
+        });
+        if let (PodState::Creating, Some(word)) = (state, failed) {
+            return Some((["Rollout waits: ", word].concat(), PodState::NotReady.class(), PodState::NotReady.glyph()));
+        }
         Some((words.clone(), state.class(), state.glyph()))
     }
 }
@@ -1060,6 +1071,26 @@ mod tests {
         assert!(before.contains("2 ready, 0 not ready.") && !before.contains("1.9.1"), "{before}");
         state.update(Msg::Live);
         assert_eq!(words(&mut state), end);
+    }
+
+    #[test]
+    fn a_step_when_all_is_settled_leaves_the_clock_where_it_is() {
+        let mut state = settled((examples::ALL[0].text)());
+        let (now, written) = (state.run.now(), state.run.journal().len());
+        for _ in 0..3 {
+            state.update(Msg::Step);
+            assert!(state.notice.starts_with("Settled"), "{}", state.notice);
+        }
+        assert!(state.run.now() < now + 4_000, "{now} {}", state.run.now());
+        assert_eq!(state.run.journal().len(), written);
+        // What comes then is what would have come without the steps.
+        let mut other = settled((examples::ALL[0].text)());
+        for state in [&mut state, &mut other] {
+            state.kubectl("scale deployment nginx-deployment --replicas=3");
+            state.update(Msg::Seconds(30));
+        }
+        assert_eq!(state.run.journal().len(), other.run.journal().len());
+        assert_eq!(ready(&state), 3);
     }
 
     fn ready(state: &State) -> usize {

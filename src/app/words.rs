@@ -111,10 +111,10 @@ pub fn lane_of(name: &str) -> Option<u8> {
     }
 }
 
-/// Whether an entry tells of a failure.
+/// Whether an entry tells of a failure. A conflict is none: whoever wrote from an old version reads again.
 pub fn is_bad(entry: &Entry) -> bool {
     match &entry.record {
-        Record::Refused(_) => true,
+        Record::Refused(refused) => refused.error.reason != crate::engine::store::Reason::Conflict,
         Record::Write { object, .. } => {
             matches!(entry.why, Why::NoNode { .. } | Why::ImagePull)
                 || (entry.actor.name == "kubelet" && object.kind == Kind::Pod && status(object).0 == PodState::Failed)
@@ -447,6 +447,18 @@ pub fn narrate(journal: &[Entry]) -> String {
 
 /// Where a workload stands, for the pill over the diagram.
 pub fn standing(object: &Object) -> Option<(String, PodState)> {
+    if let Body::Job(job) = &object.body {
+        return match (job.status.met("Failed"), job.status.met("Complete")) {
+            (Some(failed), _) => Some((format!("Job failed: {}", failed.reason), PodState::Failed)),
+            (_, Some(_)) => Some(("Job complete".into(), PodState::Succeeded)),
+            _ => None,
+        };
+    }
+    if let Body::Deployment(b) = &object.body
+        && b.status.conditions.iter().any(|c| c.kind == "Progressing" && c.reason == "ProgressDeadlineExceeded")
+    {
+        return Some(("Rollout failed: ProgressDeadlineExceeded".into(), PodState::Failed));
+    }
     let (desired, current, ready, updated) = match &object.body {
         Body::Deployment(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.updated_replicas),
         Body::StatefulSet(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.replicas),

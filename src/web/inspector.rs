@@ -58,12 +58,14 @@ pub fn Inspector(props: &Props) -> Html {
     let Some(key) = &props.key_of else { return idle(fold) };
     let pill = props.object.as_ref().and_then(|object| facts::pill(object));
     let head = html! {
-        <div class="i-head">{ tile(key.kind.name()) }<div class="grow"><small>{ key.kind.name() }</small><b class="ell" title={key.name.to_string()}>{ crate::app::format::front(&key.name, 18) }</b></div>
-            if let Some((words, class, glyph)) = pill {
-                <span class={classes!("pill", class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
-            } else if props.object.is_none() {
-                <span class="pill">{ "Gone" }</span>
-            }
+        <div class="i-head">{ tile(key.kind.name()) }
+            <div class="grow"><small>{ key.kind.name() }
+                if let Some((words, class, glyph)) = pill {
+                    <span class={classes!("pill", class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
+                } else if props.object.is_none() {
+                    <span class="pill">{ "Gone" }</span>
+                }
+            </small><b title={key.name.to_string()}>{ key.name.as_str() }</b></div>
             { fold }
         </div>
     };
@@ -356,20 +358,21 @@ fn Actions(props: &ActionProps) -> Html {
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout undo {word}/{name}{namespace}"))}>{ "Roll back" }</button> });
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout restart {word}/{name}{namespace}"))}>{ "Restart" }</button> });
     }
-    if kind == Kind::Pod && object.meta.namespace == "default" {
-        let ready = object.pod().is_some_and(|pod| pod.is_ready());
-        let (fault, words) = if ready { ("unready", "Fail readiness") } else { ("ready", "Make ready") };
-        buttons.push(html! { <button type="button" class="btn sm" title="Its first container exits with code 1" onclick={run(format!("fault exit pod/{name} 1"))}>{ "Crash" }</button> });
-        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("fault {fault} pod/{name}"))}>{ words }</button> });
+    // What breaks something stands apart from what a person would do to a cluster.
+    let mut faults: Vec<Html> = Vec::new();
+    if let Some(pod) = object.pod().filter(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
+        let (fault, words) = if pod.is_ready() { ("unready", "Force not ready") } else { ("ready", "Force ready") };
         buttons.push(html! { <button type="button" class="btn sm" title="Through the eviction API, which asks the disruption budgets" onclick={run(format!("fault evict pod/{name}"))}>{ "Evict" }</button> });
+        faults.push(html! { <button type="button" class="btn sm" title="Its first container exits with code 1" onclick={run(format!("fault exit pod/{name} 1"))}>{ "Crash" }</button> });
+        faults.push(html! { <button type="button" class="btn sm" title="The readiness of its first container is set by hand" onclick={run(format!("fault {fault} pod/{name}"))}>{ words }</button> });
     }
-    buttons.extend(props.offers.iter().map(|offer| {
+    faults.extend(props.offers.iter().map(|offer| {
         html! { <button type="button" class="btn sm" title={offer.title} onclick={run(offer.line.clone())}>{ offer.words }</button> }
     }));
     if kind == Kind::Node {
         let ready = matches!(&object.body, Body::Node(node) if node.is_ready());
         let (fault, words) = if ready { ("node-down", "Power off") } else { ("node-up", "Power on") };
-        buttons.push(html! { <button type="button" class="btn sm" title="Its kubelet falls silent, or comes back" onclick={run(format!("fault {fault} {name}"))}>{ words }</button> });
+        faults.push(html! { <button type="button" class="btn sm" title="Its kubelet falls silent, or comes back" onclick={run(format!("fault {fault} {name}"))}>{ words }</button> });
         buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl drain {name} --ignore-daemonsets --delete-emptydir-data --force"))}>{ "Drain" }</button> });
         let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
         let verb = if cordoned { "uncordon" } else { "cordon" };
@@ -377,7 +380,8 @@ fn Actions(props: &ActionProps) -> Html {
     }
     if !matches!(kind, Kind::Namespace | Kind::Event) {
         let of = if object.meta.namespace == "default" || !kind.info().namespaced { format!("{word}/{name}") } else { word.clone() };
-        buttons.push(html! { <button type="button" class="btn sm" title="The next change of this object does not reach the loops: see Loops, controller mode and event mode" onclick={run(format!("fault lose {of}"))}>{ "Lose its next event" }</button> });
+        faults.push(html! { <button type="button" class="btn sm" title="The next change of this object does not reach the loops: see Loops, controller mode and event mode" onclick={run(format!("fault lose {of}"))}>{ "Lose its next event" }</button> });
+        buttons.push(html! { <details class="faults"><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div>{ for faults }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
         buttons.push(html! { <button type="button" class="btn sm danger" onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ format!("Delete {}", kind.name()) }</button> });

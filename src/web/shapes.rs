@@ -187,7 +187,7 @@ fn loop_of(title: &str, glyph: &'static str, queue: usize) -> Html {
         <>
             <span class="ring">{ icon(glyph, 18) }</span>
             <span class="nm"><b>{ title }</b>
-                <i class="keys">{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
+                <i class="queue">{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
             </span>
         </>
     }

@@ -119,6 +119,7 @@ test('a node is powered off and on by its buttons, and its Pods say so', async (
   await open(page, example('daemonset'));
   await page.keyboard.press('2');
   await item(page, 'Node', 'node-2').click();
+  await page.locator('.faults summary').click();
   await page.getByRole('button', { name: 'Power off' }).click();
   for (let i = 0; i < 60; i++) await page.keyboard.press('.');
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'notready');

@@ -254,6 +254,7 @@ impl Page {
         let link = ctx.link();
         let state = self.state.borrow();
         let empty = match state.view {
+            View::Ownership | View::Storage | View::Network if self.picture.hidden > 0 => nothing_matches(ctx, self.picture.hidden),
             View::Ownership => html! {
                 <><h2>{ "Nothing here yet" }</h2><p>{ "Apply a manifest, or start with an example." }</p>
                 { for examples::ALL.iter().map(|example| {
@@ -303,6 +304,17 @@ impl Page {
         let state = self.state.borrow();
         state.instants.iter().zip(["A", "B"]).filter_map(|(instant, name)| Some((instant.as_ref()?.at, name))).collect()
     }
+}
+
+/// In place of a diagram that the filter has emptied.
+#[inline(never)]
+fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
+    let words = if count == 1 {
+        "The filter hides 1 object.".into()
+    } else {
+        format!("The filter hides {} objects.", crate::app::format::count(count))
+    };
+    html! { <><h2>{ "Nothing matches the filter" }</h2><p>{ words }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ "Show everything" }</button></> }
 }
 
 #[inline(never)]
