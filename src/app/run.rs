@@ -240,7 +240,10 @@ impl Run {
             let next =
                 self.live.sim.journal().get(written..).unwrap_or_default().iter().find(|entry| !is_event(entry)).map(|entry| entry.time);
             match next {
-                Some(time) => self.seek(time),
+                // Forward from the instant shown; no way back to a checkpoint is needed.
+                Some(time) => {
+                    self.advance(time, usize::MAX);
+                }
                 None => self.live(),
             }
             return true;
@@ -314,18 +317,20 @@ impl Run {
         self.live.talk = None;
     }
 
-    /// Shows the instant at a time. At or after the newest instant: the newest.
+    /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.
+    /// At or after the newest instant: the newest.
     #[inline(never)]
-    pub fn seek(&mut self, to: Time) {
+    pub fn seek(&mut self, to: Time, budget: usize) -> bool {
         self.turns += 1;
         if to >= self.live.sim.now() {
             self.past = None;
-            return;
+            return true;
         }
         let from = self.checkpoints.iter().rposition(|earlier| earlier.point.sim.now() <= to).unwrap_or(0);
         let mut point = self.checkpoints[from].restore(self.live.sim.journal());
-        point.replay(&self.commands, to, self.live.steps, usize::MAX);
+        let there = point.replay(&self.commands, to, self.live.steps, budget);
         self.past = Some(point);
+        there
     }
 
     /// Shows the newest instant.

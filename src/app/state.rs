@@ -128,6 +128,15 @@ pub enum Standing {
     Partly(usize, usize),
 }
 
+/// Where the clock runs to as fast as it can, in slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// To where nothing changes any more.
+    Settled,
+    /// To an instant.
+    At(Time),
+}
+
 /// Something that happens to the page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Msg {
@@ -237,8 +246,8 @@ pub struct State {
     pub playing: bool,
     /// Whether it will run again at the newest instant.
     resumes: bool,
-    /// Whether it runs as fast as it can until nothing changes any more.
-    pub settling: bool,
+    /// Where it runs to as fast as it can.
+    pub goal: Option<Goal>,
     /// Virtual seconds a second.
     pub speed: f64,
     /// The diagram.
@@ -328,6 +337,9 @@ struct Key {
 /// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
 const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
 
+/// So many tasks are run in one go when a person goes to another instant; what is left runs in slices, so that the page
+/// stays awake.
+const AT_ONCE: usize = 2_000;
 /// So many lines of the console are kept, and so many that were entered.
 const LINES: usize = 2_000;
 const ENTERED: usize = 200;
@@ -354,7 +366,7 @@ impl State {
             run: Run::new(seed),
             playing: true,
             resumes: false,
-            settling: false,
+            goal: None,
             speed: 1.0,
             view: View::default(),
             selected: None,
@@ -436,6 +448,9 @@ impl State {
     pub fn update(&mut self, msg: Msg) {
         if matches!(msg, Msg::Toggle | Msg::Play | Msg::Step | Msg::StepBack | Msg::Seconds(_) | Msg::Seek(_) | Msg::Live | Msg::Settle) {
             self.stopped = None;
+            if msg != Msg::Toggle {
+                self.goal = None;
+            }
         }
         match msg {
             // What the page's opening says; everything else is kept apart (scripts/split.mjs).
@@ -447,7 +462,7 @@ impl State {
     #[inline(never)]
     fn act(&mut self, msg: Msg) {
         match msg {
-            Msg::Toggle | Msg::Pause if self.settling => self.settling = false,
+            Msg::Toggle | Msg::Pause if self.goal.is_some() => self.goal = None,
             Msg::Toggle => (self.playing, self.resumes) = (!self.playing, false),
             Msg::Play => self.playing = true,
             Msg::Pause => self.playing = false,
@@ -468,20 +483,21 @@ impl State {
                 let earlier =
                     self.run.journal()[..self.run.happened()].iter().rev().find(|entry| !is_event(entry) && entry.time.0 / 1000 < now);
                 let to = earlier.map_or(0, |entry| entry.time.0);
-                self.run.seek(Time(to));
+                self.seek(Time(to));
             }
             Msg::Seconds(seconds) => {
                 self.playing = false;
-                let to = (self.run.now() as i64 + seconds * 1000).max(0) as u64;
+                let to = Time((self.run.now() as i64 + seconds * 1000).max(0) as u64 * 1000);
                 if seconds > 0 {
-                    while !self.advance(Time(to * 1000), 10_000) {}
+                    self.goal = Some(Goal::At(to));
+                    self.pursue(AT_ONCE);
                 } else {
-                    self.run.seek(Time(to * 1000));
+                    self.seek(to);
                 }
             }
             Msg::Speed(speed) => self.speed = speed.clamp(speed::SLOWEST, speed::FASTEST),
             Msg::Seek(ms) => {
-                self.run.seek(Time(ms.saturating_mul(1000).saturating_add(999)));
+                self.seek(Time(ms.saturating_mul(1000).saturating_add(999)));
                 // An instant of the past is there to be looked at.
                 if self.run.in_past() && self.playing {
                     (self.playing, self.resumes) = (false, true);
@@ -560,7 +576,7 @@ impl State {
             Msg::Tab(tab) => self.tab = tab,
             Msg::Namespace(namespace) => self.namespace = namespace,
             Msg::Filter(words) => self.filter = words,
-            Msg::Settle => (self.playing, self.settling) = (false, true),
+            Msg::Settle => (self.playing, self.goal) = (false, Some(Goal::Settled)),
             Msg::Break(text) => self.stop_at(&text),
             Msg::Unbreak(at) => {
                 if at < self.breakpoints.len() {
@@ -630,7 +646,7 @@ impl State {
         let words = "The history fills two gigabytes. Start over, or begin again with fewer Pods.";
         self.notice = words.into();
         self.stopped = Some(Stop { at: self.run.now(), text: "The history is full".into(), words: words.into() });
-        (self.playing, self.settling, self.resumes) = (false, false, false);
+        (self.playing, self.goal, self.resumes) = (false, None, false);
     }
 
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
@@ -671,7 +687,7 @@ impl State {
         let at = entry.time.0 / 1000;
         self.notice = format!("Stopped at {}, {}: {about}", crate::scene::format::clock(at), breakpoint.text);
         self.stopped = Some(Stop { at, text: breakpoint.text.clone(), words: about });
-        (self.playing, self.settling, self.resumes) = (false, false, false);
+        (self.playing, self.goal, self.resumes) = (false, None, false);
         true
     }
 
@@ -684,7 +700,7 @@ impl State {
         let mut other = State::new("", self.run.seed());
         other.run = self.run.other(number);
         self.beside = Some(Box::new(other));
-        while !self.follow(10_000) {}
+        self.follow(AT_ONCE);
     }
 
     /// Brings the branch beside this one to the same instant, with a budget of tasks. True when it is there.
@@ -706,10 +722,8 @@ impl State {
         other.filter.clone_from(&self.filter);
         let (here, there) = (self.run.sim().now(), other.run.sim().now());
         if here < there {
-            other.run.seek(here);
-            return true;
-        }
-        if there < here {
+            other.run.seek(here, budget);
+        } else if there < here {
             other.run.advance(here, budget);
         }
         other.run.sim().now() == here
@@ -744,13 +758,28 @@ impl State {
 
     /// A slice of the way to where nothing but Events changes for three seconds.
     #[inline(never)]
-    pub fn settle(&mut self, budget: usize) {
-        let before = self.run.happened();
-        if self.settling && self.run.settle(if self.breakpoints.is_empty() { budget } else { 1 }) {
-            self.settling = false;
-            self.notice = "Settled.".into();
+    pub fn pursue(&mut self, budget: usize) {
+        match self.goal {
+            Some(Goal::At(to)) => {
+                if self.advance(to, budget) {
+                    self.goal = None;
+                }
+            }
+            Some(Goal::Settled) => {
+                let before = self.run.happened();
+                if self.run.settle(if self.breakpoints.is_empty() { budget } else { 1 }) {
+                    self.goal = None;
+                    self.notice = "Settled.".into();
+                }
+                self.stops(before);
+            }
+            None => {}
         }
-        self.stops(before);
+    }
+
+    /// Goes to an instant of the past: at once if it is near a checkpoint, else on from there in slices.
+    fn seek(&mut self, to: Time) {
+        self.goal = (!self.run.seek(to, AT_ONCE)).then_some(Goal::At(to));
     }
 
     fn untried(&mut self) {
@@ -1201,13 +1230,43 @@ mod tests {
     }
 
     #[test]
+    fn a_far_instant_is_reached_in_slices_and_is_the_same() {
+        let many = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: many}, spec: {replicas: 300, selector: {matchLabels: {app: many}}, template: {metadata: {labels: {app: many}}, spec: {containers: [{name: web, image: nginx}]}}}}";
+        let reach = |state: &mut State, msg: Msg| {
+            state.update(msg);
+            let mut slices = 0;
+            while state.goal.is_some() {
+                state.pursue(64);
+                slices += 1;
+            }
+            (slices, state.run.now(), state.run.sim().server().version())
+        };
+        let mut state = State::new(many, 1);
+        let (slices, now, version) = reach(&mut state, Msg::Seconds(10));
+        assert!(slices > 0 && now == 10_000, "{slices} {now}");
+        let mut whole = State::new(many, 1);
+        while !whole.advance(Time(10_000_000), usize::MAX) {}
+        assert_eq!(whole.run.sim().server().version(), version);
+        let back = reach(&mut state, Msg::Seek(300));
+        let again = reach(&mut state, Msg::Seek(300));
+        assert_eq!((back.1, back.2), (again.1, again.2));
+        assert_eq!(back.1, 300);
+        let (_, _, end) = reach(&mut state, Msg::Seek(9_999));
+        assert!(back.2 < end && end <= version);
+        // Whoever wants the clock for himself has it.
+        state.update(Msg::Seconds(600));
+        state.update(Msg::Pause);
+        assert_eq!(state.goal, None);
+    }
+
+    #[test]
     fn settling_ends_when_all_is_quiet() {
         let mut state = State::new((examples::ALL[2].text)(), 1);
         state.update(Msg::Settle);
         for _ in 0..100_000 {
-            state.settle(16);
+            state.pursue(16);
         }
-        assert!(!state.settling);
+        assert_eq!(state.goal, None);
         let (now, count) = (state.run.now(), ready(&state));
         assert!(count > 0 && now < 60_000, "{now}");
         state.update(Msg::Seconds(30));

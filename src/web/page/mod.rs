@@ -185,9 +185,9 @@ impl Page {
             }
             return !state.tries();
         }
-        if state.settling {
-            while state.settling && dom::now() - now < SLICE {
-                state.settle(GRAIN);
+        if state.goal.is_some() {
+            while state.goal.is_some() && dom::now() - now < SLICE {
+                state.pursue(GRAIN);
             }
             state.follow(GRAIN);
             state.poll();
