@@ -192,6 +192,9 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     if let Some(words) = phases(before, object) {
         return with(&words);
     }
+    if let Some(words) = turned(before, object) {
+        return with(words);
+    }
     let images = |object: &Object| match &object.body {
         Body::Deployment(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
         Body::StatefulSet(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
@@ -210,6 +213,20 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     with(" changed")
 }
 
+/// What an entry did, without the name of the object that it did it to.
+pub fn without_subject(effect: &[Span]) -> Vec<Span> {
+    let mut rest = match effect {
+        [Span::Text(_), Span::Text(space), Span::Name(_), rest @ ..] if space == " " && !rest.is_empty() => rest,
+        [Span::Name(_), rest @ ..] if !rest.is_empty() => rest,
+        all => all,
+    }
+    .to_vec();
+    if let Some(Span::Text(text)) = rest.first_mut() {
+        *text = text.trim_start_matches([':', ' ']).into();
+    }
+    rest
+}
+
 fn number(n: i32) -> String {
     count(n.max(0) as usize)
 }
@@ -223,6 +240,23 @@ pub fn numbers(object: &Object) -> Option<String> {
         _ => return None,
     };
     Some(format!("{} of {} ready", number(ready), number(all)))
+}
+
+/// What became of a Node or of a Job.
+fn turned(before: &Object, object: &Object) -> Option<&'static str> {
+    match (&before.body, &object.body) {
+        (Body::Node(was), Body::Node(is)) if was.is_ready() != is.is_ready() => {
+            Some(if is.is_ready() { " became Ready" } else { " became NotReady" })
+        }
+        (Body::Node(was), Body::Node(is)) if was.spec.unschedulable != is.spec.unschedulable => {
+            Some(if is.spec.unschedulable { " cordoned" } else { " uncordoned" })
+        }
+        (Body::Job(was), Body::Job(is)) if was.status.met("Complete").is_none() && is.status.met("Complete").is_some() => {
+            Some(" completed")
+        }
+        (Body::Job(was), Body::Job(is)) if was.status.met("Failed").is_none() && is.status.met("Failed").is_some() => Some(" has failed"),
+        _ => None,
+    }
 }
 
 fn phases(before: &Object, object: &Object) -> Option<String> {
@@ -285,9 +319,9 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             row("so create", format!("{want} − {have} = {}", want - have)),
         ],
         Why::TooMany { have, want, rank, stays } => {
-            let mut rows =
-                vec![row("desired", want.to_string()), row("actual", have.to_string()), row("goes first", goes_first(*rank).into())];
+            let mut rows = vec![row("desired", want.to_string()), row("actual", have.to_string())];
             if !stays.is_empty() {
+                rows.push(row("goes first", goes_first(*rank).into()));
                 rows.push(row("next, and stays", short_name(stays)));
             }
             rows.push(row("so delete", format!("{have} − {want} = {}", have - want)));

@@ -15,6 +15,7 @@ pub fn why(why: &Why) -> String {
         Why::RolloutDown { available, at_least, from, to } => {
             format!("{available} available, at least {at_least} must stay: {from} → {to}")
         }
+        Why::CleanUnhealthy { unhealthy: 1, from, to } => format!("1 old Pod is not available and goes first: {from} → {to}"),
         Why::CleanUnhealthy { unhealthy, from, to } => format!("{unhealthy} old Pods are not available and go first: {from} → {to}"),
         Why::Scaled { from, to } => format!("scaled {from} → {to}"),
         Why::Recreate { from, to } => format!("strategy Recreate: old Pods end before new ones begin: {from} → {to}"),
@@ -22,6 +23,9 @@ pub fn why(why: &Why) -> String {
         Why::Paused { paused: true } => "the rollout was paused".into(),
         Why::Paused { paused: false } => "the rollout was resumed".into(),
         Why::TooFew { have, want } => format!("{have} of {want} Pods exist"),
+        // Where all have to go, none of them is chosen.
+        Why::TooMany { have: 1, want: 0, .. } => "1 Pod, 0 wanted".into(),
+        Why::TooMany { have, want: 0, .. } => format!("{have} Pods, 0 wanted"),
         Why::TooMany { have, want, rank, .. } => format!("{have} Pods, {want} wanted; this one goes first: {}", rank_words(*rank)),
         Why::Adopt => "it matches the selector and has no controller: adopted".into(),
         Why::Release => "it no longer matches the selector: released".into(),

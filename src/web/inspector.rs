@@ -6,7 +6,7 @@ use crate::app::diagnose::{Diagnosis, Remedy};
 use crate::app::format::clock;
 use crate::app::offers::Offer;
 use crate::app::state::Tab;
-use crate::app::words::{Reason, Span};
+use crate::app::words::{self, Reason, Span};
 use crate::app::{facts, highlight};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -247,10 +247,13 @@ fn chain(props: &Props) -> Html {
         let time = reason.at;
         let onclick = Callback::from(move |_: MouseEvent| on_seek.emit(time));
         let first = at == 0;
+        // Of the object that is shown, its name need not be said again.
+        let own = reason.object.is_some() && reason.object == props.key_of;
+        let effect = if own { spans(&words::without_subject(&reason.effect)) } else { spans(&reason.effect) };
         html! {
             <li key={reason.entry}>
                 <span class={classes!("dotk", reason.user.then_some("user"))}>{ icon(reason.icon, 12) }</span>
-                <p>if first { { spans(&reason.effect) } } else { <button type="button" class="wl" title="Go to this instant" onclick={onclick}>{ spans(&reason.effect) }</button> }</p>
+                <p>if first { { effect } } else { <button type="button" class="wl" title="Go to this instant" onclick={onclick}>{ effect }</button> }</p>
                 <p class="meta">{ &reason.actor }{ " · " }<span class="mono">{ clock(reason.at) }</span></p>
                 if !reason.short.is_empty() && (!first || reason.saw.is_empty()) { <p class="meta">{ &reason.short }</p> }
                 if first && !reason.saw.is_empty() { { saw(&reason.saw) } }
@@ -384,7 +387,7 @@ fn Actions(props: &ActionProps) -> Html {
         buttons.push(html! { <details class="faults"><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div>{ for faults }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
-        buttons.push(html! { <button type="button" class="btn sm danger" onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ format!("Delete {}", kind.name()) }</button> });
+        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={format!("Delete {}", kind.name())} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ "Delete" }</button> });
     }
     html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
 }
