@@ -247,7 +247,8 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
 fn without_effect(value: &Value) -> Vec<(String, String)> {
     let kind = value["kind"].as_str().unwrap_or("");
     let known = Kind::from_api(value["apiVersion"].as_str().unwrap_or(""), kind);
-    if known.is_some_and(|kind| !kind.info().animated) {
+    // Kubelets wait for ConfigMaps and Secrets.
+    if known.is_some_and(|kind| !kind.info().animated && !matches!(kind, Kind::ConfigMap | Kind::Secret)) {
         return vec![("kind".into(), format!("{kind} is stored; no loop of this simulation acts on it"))];
     }
     Vec::new()

@@ -32,9 +32,38 @@ pub fn next(speed: f64, up: bool) -> f64 {
     }
 }
 
-/// `0.5×`, `10×`.
+/// `0.05×`, `0.5×`, `10×`.
 pub fn label(speed: f64) -> String {
-    format!("{}×", Px(if speed < 1.0 { (speed * 10.0).round() / 10.0 } else { speed.round() }))
+    let digits = if speed < SLOWEST { 100.0 } else { 10.0 };
+    format!("{}×", Px(if speed < 1.0 { (speed * digits).round() / digits } else { speed.round() }))
+}
+
+/// How fast the clock really goes: the engine may not keep up with a large cluster.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    /// Milliseconds of the wall, and microseconds of the cluster that were wanted and that went by.
+    passed: f64,
+    wanted: f64,
+    went: f64,
+    reached: Option<f64>,
+}
+
+impl Pace {
+    /// Takes in a slice: how long ago the last one was, how far the clock was to go and how far it went.
+    pub fn slice(&mut self, passed: f64, wanted: f64, went: f64) {
+        self.passed += passed;
+        self.wanted += wanted;
+        self.went += went;
+        if self.passed >= 1000.0 {
+            let speed = self.went / (self.passed * 1000.0);
+            *self = Pace { reached: (self.went < 0.8 * self.wanted).then_some(speed), ..Pace::default() };
+        }
+    }
+
+    /// The speed over the last second, if it was well below what was asked for.
+    pub fn reached(&self) -> Option<f64> {
+        self.reached
+    }
 }
 
 #[cfg(test)]
@@ -62,5 +91,26 @@ mod tests {
         assert_eq!(next(3.0, false), 2.0);
         assert_eq!(label(0.5), "0.5×");
         assert_eq!(label(10.0), "10×");
+    }
+
+    #[test]
+    fn a_clock_that_cannot_keep_up_says_how_fast_it_goes() {
+        let mut pace = Pace::default();
+        for _ in 0..10 {
+            pace.slice(100.0, 100_000.0, 100_000.0);
+        }
+        assert_eq!(pace.reached(), None);
+        for _ in 0..10 {
+            pace.slice(100.0, 100_000.0, 20_000.0);
+        }
+        assert_eq!(pace.reached().map(label).as_deref(), Some("0.2×"));
+        for _ in 0..10 {
+            pace.slice(100.0, 100_000.0, 4_000.0);
+        }
+        assert_eq!(pace.reached().map(label).as_deref(), Some("0.04×"));
+        for _ in 0..10 {
+            pace.slice(100.0, 100_000.0, 95_000.0);
+        }
+        assert_eq!(pace.reached(), None);
     }
 }

@@ -1437,7 +1437,7 @@ mod tests {
     fn an_edit_is_tried_on_a_copy_and_says_what_it_would_change() {
         let mut state = settled((examples::ALL[0].text)());
         let (version, entries) = (state.run.version(), state.run.journal().len());
-        let more = "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
+        let more = "\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
         state.update(Msg::Edit((examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more));
         state.update(Msg::Check);
         while !state.try_on() {}
@@ -1446,6 +1446,7 @@ mod tests {
         assert_eq!(told, ["Modified nginx-deployment", "Added c"]);
         let field = &plan.changes[0].fields[0];
         assert_eq!((field.path.as_str(), field.from.as_deref(), field.to.as_deref()), ("spec.replicas", Some("2"), Some("5")));
+        assert!(state.diagnostics[0].message.contains("Role is stored"), "{:?}", state.diagnostics);
         assert!(state.diagnostics[1].message.contains("metadata.nam"), "{:?}", state.diagnostics);
         assert_eq!((state.run.version(), state.run.journal().len()), (version, entries));
         state.update(Msg::Revert);

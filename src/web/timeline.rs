@@ -23,6 +23,8 @@ pub struct TransportProps {
     pub live: bool,
     /// Virtual seconds a second.
     pub speed: f64,
+    /// How fast it really goes, if that is much less.
+    pub reached: Option<String>,
     /// Whether breakpoints are set.
     pub breaks: bool,
     /// Which panel is open.
@@ -69,7 +71,7 @@ pub fn Transport(props: &TransportProps) -> Html {
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
                 <input type="range" min="0" max="100" step="1" aria-label="Speed" aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
-                <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>
+                <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>if let Some(reached) = &props.reached { <span class="late" title="The clock cannot keep up with so many Pods">{ icon("i-warn", 12) }{ reached }</span> }
             </div>
         </div>
     }

@@ -15,6 +15,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Time};
 use crate::app::card::{self, Card};
 use crate::app::diagnose::Diagnosis;
 use crate::app::format::clock;
+use crate::app::speed::Pace;
 use crate::app::state::{Picture, Tab, View};
 use crate::app::words::{self, Reason};
 use crate::app::{Msg as Do, State, permalink};
@@ -163,6 +164,7 @@ pub struct Page {
     last: f64,
     carry: f64,
     drawn: f64,
+    pace: Pace,
     asked: Option<f64>,
     asked_at: f64,
     spoke: f64,
@@ -208,11 +210,13 @@ impl Page {
         let wanted = passed * 1000.0 * state.speed + self.carry;
         let to = Time(state.run.sim().now().0 + wanted as u64);
         self.carry = wanted.fract();
+        let from = state.run.sim().now().0;
         while !state.advance(to, GRAIN) {
             if dom::now() - now > SLICE {
                 break;
             }
         }
+        self.pace.slice(passed, wanted, state.run.sim().now().0.saturating_sub(from) as f64);
         if core::arch::wasm32::memory_size::<0>() > PAGES {
             state.full();
         }
@@ -450,6 +454,7 @@ impl Component for Page {
             size,
             last: dom::now(),
             carry: 0.0,
+            pace: Pace::default(),
             drawn: 0.0,
             asked: None,
             asked_at: 0.0,
