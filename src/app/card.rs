@@ -31,15 +31,15 @@ const FACTS: usize = 3;
 pub fn read(run: &Run, key: &ObjectRef) -> Option<Card> {
     let object = run.get(key)?;
     let all = facts(object, run.sim().config.epoch);
-    let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels" | "created at");
-    let node = all.iter().find(|(name, _, _)| *name == "node").map(|(_, node, _)| [" on ", node].concat()).unwrap_or_default();
-    let shown = all.into_iter().filter(|(name, value, _)| !of_place(name) && *name != "status" && value != "0");
+    let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels" | "" | "created at");
+    let node = all.iter().find(|fact| fact.name == "node").map(|fact| [" on ", &fact.value].concat()).unwrap_or_default();
+    let shown = all.into_iter().filter(|fact| !of_place(fact.name) && fact.name != "status" && fact.value != "0");
     let last = words::last(&run.journal()[..run.happened().min(run.journal().len())], key);
     Some(Card {
         caption: [key.kind.name(), &node].concat(),
         name: key.name.to_string(),
         pill: pill(object),
-        facts: shown.map(|(name, value, _)| (name, value)).take(FACTS).collect(),
+        facts: shown.map(|fact| (fact.name, fact.value)).take(FACTS).collect(),
         by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
         short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),
         effect: last.map(|last| last.effect).unwrap_or_default(),

@@ -1,12 +1,44 @@
 //! What the inspector says about an object: facts, one plain sentence, and what can be done with it.
 
-use crate::api::{Body, Kind, Object, Timestamp};
+use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::scene::adapt::status;
 use crate::scene::model::PodState;
 use serde_json::Value;
 
-/// A fact: its name, its value, and whether the value is a name or number to be set in mono.
-pub type Fact = (&'static str, String, bool);
+/// A fact about an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it says.
+    pub value: String,
+    /// Whether that is a name or a number, to be set in mono.
+    pub mono: bool,
+    /// The object that it names.
+    pub to: Option<ObjectRef>,
+}
+
+/// Facts in the order in which they are told; what is empty is left out.
+struct Facts<'o> {
+    object: &'o Object,
+    all: Vec<Fact>,
+}
+
+impl Facts<'_> {
+    fn put(&mut self, name: &'static str, value: String, mono: bool) {
+        if !value.is_empty() {
+            self.all.push(Fact { name, value, mono, to: None });
+        }
+    }
+
+    /// The name of another object, in the same namespace if it has one.
+    fn link(&mut self, name: &'static str, kind: Kind, of: &str) {
+        let to = ObjectRef::new(kind, &self.object.meta.namespace, of);
+        if !of.is_empty() {
+            self.all.push(Fact { name, value: of.to_string(), mono: true, to: Some(to) });
+        }
+    }
+}
 
 /// Where the facts of the other kinds stand in the object.
 const PATHS: &[(Kind, &[(&str, &str)])] = &[
@@ -82,129 +114,134 @@ fn words(value: &Value) -> String {
 
 /// The facts of an object.
 pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
-    let mut out: Vec<Fact> = Vec::new();
-    let mut put = |name, value: String, mono| {
-        if !value.is_empty() {
-            out.push((name, value, mono));
-        }
-    };
-    put("namespace", object.meta.namespace.to_string(), true);
+    let mut out = Facts { object, all: Vec::new() };
+    out.put("namespace", object.meta.namespace.to_string(), true);
     match &object.body {
         Body::Pod(pod) => {
-            put("status", status(object).1, false);
-            put("node", pod.node_name.to_string(), true);
-            put("address", pod.status.pod_ip.to_string(), true);
+            out.put("status", status(object).1, false);
+            out.link("node", Kind::Node, &pod.node_name);
+            out.put("address", pod.status.pod_ip.to_string(), true);
             for container in &pod.spec.containers {
-                put("image", container.image.to_string(), true);
+                out.put("image", container.image.to_string(), true);
             }
             let restarts: i32 = pod.status.container_statuses.iter().map(|container| container.restart_count).sum();
-            put("restarts", restarts.to_string(), true);
+            out.put("restarts", restarts.to_string(), true);
             for claim in pod.spec.claims() {
-                put("claim", claim.to_string(), true);
+                out.link("claim", Kind::PersistentVolumeClaim, claim);
             }
             if let Some(condition) = pod.status.condition("PodScheduled").filter(|condition| condition.status == "False") {
-                put("not scheduled", condition.message.to_string(), false);
+                out.put("not scheduled", condition.message.to_string(), false);
             }
         }
         Body::Deployment(body) => {
-            put(
+            out.put(
                 "replicas",
                 format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
                 false,
             );
-            put("updated", body.status.updated_replicas.to_string(), true);
-            put("strategy", body.spec.strategy.kind.to_string(), false);
-            image(&body.spec.template.spec.containers, &mut put);
+            out.put("updated", body.status.updated_replicas.to_string(), true);
+            out.put("strategy", body.spec.strategy.kind.to_string(), false);
+            image(&body.spec.template.spec.containers, &mut out);
             for condition in &body.status.conditions {
-                put("condition", format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
+                out.put("condition", format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
             }
         }
         Body::ReplicaSet(body) => {
-            put(
+            out.put(
                 "replicas",
                 format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
                 false,
             );
-            put(
+            out.put(
                 "revision",
                 object.meta.annotation("deployment.kubernetes.io/revision").map(|text| text.to_string()).unwrap_or_default(),
                 true,
             );
-            image(&body.spec.template.spec.containers, &mut put);
+            image(&body.spec.template.spec.containers, &mut out);
         }
         Body::StatefulSet(body) => {
-            put(
+            out.put(
                 "replicas",
                 format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
                 false,
             );
-            put("order", body.spec.pod_management_policy.to_string(), false);
-            put("service", body.spec.service_name.to_string(), true);
-            image(&body.spec.template.spec.containers, &mut put);
-            put("revision", body.status.update_revision.to_string(), true);
+            out.put("order", body.spec.pod_management_policy.to_string(), false);
+            out.link("service", Kind::Service, &body.spec.service_name);
+            image(&body.spec.template.spec.containers, &mut out);
+            out.put("revision", body.status.update_revision.to_string(), true);
         }
         Body::Service(body) => {
-            put("type", body.spec.kind.to_string(), false);
-            put("address", body.spec.cluster_ip.to_string(), true);
-            put("selector", body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(","), true);
+            out.put("type", body.spec.kind.to_string(), false);
+            out.put("address", body.spec.cluster_ip.to_string(), true);
+            out.put("selector", body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(","), true);
             for port in &body.spec.ports {
-                put("port", format!("{}/{}", port.port, port.protocol), true);
+                let target = text(Some(&port.target_port));
+                let to = if target.is_empty() || target == "null" { String::new() } else { format!(" → {target}") };
+                out.put("port", format!("{}/{}{to}", port.port, port.protocol), true);
             }
+            out.put("DNS name", format!("{}.{}.svc.cluster.local", object.meta.name, object.meta.namespace), true);
         }
         Body::PersistentVolumeClaim(body) => {
-            put("phase", body.status.phase.to_string(), false);
-            put("volume", body.spec.volume_name.to_string(), true);
-            put("class", body.class().to_string(), true);
-            put("asks for", text(body.spec.resources.requests.get("storage")), true);
-            put("access", body.spec.access_modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", "), false);
+            out.put("phase", body.status.phase.to_string(), false);
+            out.link("volume", Kind::PersistentVolume, &body.spec.volume_name);
+            out.link("class", Kind::StorageClass, body.class());
+            out.put("asks for", text(body.spec.resources.requests.get("storage")), true);
+            out.put("access", body.spec.access_modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", "), false);
         }
         Body::PersistentVolume(body) => {
-            put("phase", body.status.phase.to_string(), false);
-            put("capacity", text(body.spec.capacity.get("storage")), true);
-            put("claim", body.spec.claim_ref.as_ref().map(|claim| format!("{}/{}", claim.namespace, claim.name)).unwrap_or_default(), true);
-            put("class", body.spec.storage_class_name.to_string(), true);
-            put("reclaim", body.spec.persistent_volume_reclaim_policy.to_string(), false);
+            out.put("phase", body.status.phase.to_string(), false);
+            out.put("capacity", text(body.spec.capacity.get("storage")), true);
+            if let Some(claim) = &body.spec.claim_ref {
+                let to = ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name);
+                out.all.push(Fact { name: "claim", value: format!("{}/{}", claim.namespace, claim.name), mono: true, to: Some(to) });
+            }
+            out.link("class", Kind::StorageClass, &body.spec.storage_class_name);
+            out.put("reclaim", body.spec.persistent_volume_reclaim_policy.to_string(), false);
         }
         Body::StorageClass(body) => {
-            put("provisioner", body.provisioner.to_string(), true);
-            put("reclaim", body.reclaim_policy.to_string(), false);
-            put("binding", body.volume_binding_mode.to_string(), false);
+            out.put("provisioner", body.provisioner.to_string(), true);
+            out.put("reclaim", body.reclaim_policy.to_string(), false);
+            out.put("binding", body.volume_binding_mode.to_string(), false);
         }
         Body::Node(body) => {
-            put("ready", if body.is_ready() { "yes" } else { "no" }.into(), false);
-            put("scheduling", if body.spec.unschedulable { "cordoned" } else { "open" }.into(), false);
-            put("address", body.internal_ip().to_string(), true);
+            out.put("ready", if body.is_ready() { "yes" } else { "no" }.into(), false);
+            out.put("scheduling", if body.spec.unschedulable { "cordoned" } else { "open" }.into(), false);
+            out.put("address", body.internal_ip().to_string(), true);
+            for taint in &body.spec.taints {
+                out.put("taint", format!("{}:{}", taint.key, taint.effect), true);
+            }
+            for condition in body.status.conditions.iter().filter(|c| (c.kind == "Ready") != (c.status == "True")) {
+                out.put("condition", format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
+            }
             for name in ["cpu", "memory", "pods"] {
-                put(name, text(body.status.allocatable.get(name)), true);
+                out.put(name, text(body.status.allocatable.get(name)), true);
             }
         }
         _ => {
             let value = object.to_value();
             let rows = PATHS.iter().find(|(kind, _)| *kind == object.kind).map_or(&[][..], |(_, rows)| rows);
             for (name, path) in rows {
-                put(name, value.pointer(path).map(words).unwrap_or_default(), !name.contains(' '));
+                out.put(name, value.pointer(path).map(words).unwrap_or_default(), !name.contains(' '));
             }
             for condition in value.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten() {
                 let of = |name: &str| condition[name].as_str().unwrap_or("");
-                put("condition", format!("{}={}, {}", of("type"), of("status"), of("reason")), false);
+                out.put("condition", format!("{}={}, {}", of("type"), of("status"), of("reason")), false);
             }
         }
     }
-    let labels: Vec<String> = object.meta.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    put("labels", labels.join(", "), true);
-    if let Some(owner) = object.meta.controller() {
-        put("controlled by", format!("{} {}", owner.kind, owner.name), true);
+    for (at, (key, value)) in object.meta.labels.iter().enumerate() {
+        out.put(if at == 0 { "labels" } else { "" }, format!("{key}={value}"), true);
     }
-    put("finalizers", object.meta.finalizers.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "), true);
+    out.put("finalizers", object.meta.finalizers.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "), true);
     if let Some(at) = object.meta.creation_timestamp {
-        put("created at", crate::scene::format::clock(((at.0 - epoch.0).max(0) * 1000) as u64), true);
+        out.put("created at", crate::scene::format::clock(((at.0 - epoch.0).max(0) * 1000) as u64), true);
     }
-    out
+    out.all
 }
 
-fn image(containers: &[crate::api::pod::Container], put: &mut impl FnMut(&'static str, String, bool)) {
+fn image(containers: &[crate::api::pod::Container], out: &mut Facts<'_>) {
     for container in containers {
-        put("image", container.image.to_string(), true);
+        out.put("image", container.image.to_string(), true);
     }
 }
 

@@ -122,9 +122,17 @@ fn idle(fold: Html) -> Html {
 
 #[inline(never)]
 fn summary(props: &Props, object: &Object) -> Html {
-    let rows = facts::facts(object, props.epoch)
-        .into_iter()
-        .map(|(name, value, mono)| html! { <><dt>{ name }</dt><dd class={mono.then_some("mono")}>{ value }</dd></> });
+    let rows = facts::facts(object, props.epoch).into_iter().map(|fact| {
+        let value = match fact.to {
+            Some(to) => {
+                let on_select = props.on_select.clone();
+                let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(to.clone())));
+                html! { <button type="button" class="wl" onclick={onclick}>{ fact.value }</button> }
+            }
+            None => html! { { fact.value } },
+        };
+        html! { <><dt>{ fact.name }</dt><dd class={fact.mono.then_some("mono")}>{ value }</dd></> }
+    });
     let owner = object.meta.controller().and_then(|owner| Some((Kind::from_name(&owner.kind)?, owner.name.clone())));
     html! {
         <>
