@@ -760,11 +760,8 @@ impl State {
     #[inline(never)]
     pub fn pursue(&mut self, budget: usize) {
         match self.goal {
-            Some(Goal::At(to)) => {
-                if self.advance(to, budget) {
-                    self.goal = None;
-                }
-            }
+            Some(Goal::At(to)) if self.advance(to, budget) => self.goal = None,
+            Some(Goal::At(_)) | None => {}
             Some(Goal::Settled) => {
                 let before = self.run.happened();
                 if self.run.settle(if self.breakpoints.is_empty() { budget } else { 1 }) {
@@ -773,7 +770,6 @@ impl State {
                 }
                 self.stops(before);
             }
-            None => {}
         }
     }
 
