@@ -183,9 +183,11 @@ impl Kubelets {
                 evicted: None,
             }
         });
-        if object.meta.is_deleting() && !known.stopping {
+        // Somebody else has said that the Pod is over: then its containers are not to run on.
+        let over = pod.is_terminal() && pod.status.container_statuses.iter().any(|s| s.state.running.is_some());
+        if (object.meta.is_deleting() || over) && !known.stopping {
             known.stopping = true;
-            jobs.push(job(MS, Step::Kill));
+            jobs.push(job(if over { 0 } else { MS }, Step::Kill));
         }
         jobs
     }
@@ -604,7 +606,7 @@ impl Pass<'_, '_> {
     fn stopped(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Stopped, |pod| status::stop(pod, wall, generation));
-        vec![self.then(3 * MS, Step::Remove)]
+        if self.object.meta.is_deleting() { vec![self.then(3 * MS, Step::Remove)] } else { Vec::new() }
     }
 
     #[inline(never)]

@@ -141,7 +141,9 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
             failed = true;
         }
     }
-    pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
+    if !ended {
+        pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
+    }
     set_conditions(pod, false, now, generation);
 }
 
