@@ -9,8 +9,8 @@ use loopscope::kubectl::{Progress, Session, parse::split};
 use serde_json::Value;
 
 /// Of the recorded cases: met to the letter, and at least refused or accepted alike. In percent.
-const EXACT: usize = 94;
-const VERDICT: usize = 98;
+const EXACT: usize = 99;
+const VERDICT: usize = 100;
 
 fn play(sim: &mut Sim, words: &[String], stdin: &str) -> Session {
     let mut session = Session::start(sim, words, stdin);
@@ -22,6 +22,12 @@ fn play(sim: &mut Sim, words: &[String], stdin: &str) -> Session {
     }
     session.interrupt();
     session
+}
+
+/// A random uid is as good as another.
+fn masked(text: &str) -> String {
+    let uid = |word: &str| if word.len() == 36 && word.matches('-').count() == 4 { "UID".to_owned() } else { word.to_owned() };
+    text.split('"').map(uid).collect::<Vec<_>>().join("\"")
 }
 
 fn words(line: &str) -> Vec<String> {
@@ -45,7 +51,7 @@ fn met(case: &Value, line: &str, stdin: &str, report: &mut Vec<String>) -> (bool
     let wanted = &case["kubectl"];
     let text = format!("{}{}", wanted["stdout"].as_str().unwrap_or(""), wanted["stderr"].as_str().unwrap_or(""));
     let verdict = wanted["exit"] == exit;
-    let exact = verdict && printed.trim() == text.trim();
+    let exact = verdict && masked(printed.trim()) == masked(text.trim());
     if !exact {
         report.push(format!("{}\n  recorded: {}\n  printed:  {}", case["name"], text.trim(), printed.trim()));
     }

@@ -7,6 +7,7 @@ mod batch;
 mod cron;
 mod diff;
 mod ingress;
+mod inner;
 mod meta;
 mod names;
 mod network;
@@ -132,6 +133,11 @@ impl Errors {
         self.add(Fault::Invalid, field, value.into().to_string(), detail);
     }
 
+    /// A value of a type, shown in the server's inner form.
+    fn invalid_struct(&mut self, field: &str, kind: &'static str, value: &Value, detail: &str) {
+        self.add(Fault::Invalid, field, inner::text(kind, value), detail);
+    }
+
     /// A value as a whole that is not shown.
     fn invalid_at(&mut self, field: &str, detail: &str) {
         self.add(Fault::Invalid, field, "", detail);
@@ -180,12 +186,6 @@ impl Errors {
 
 const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
 const NOT_PORT: &str = "must be between 1 and 65535, inclusive";
-
-/// An object as JSON text with its fields in the order of the API server's own struct.
-fn ordered(value: &Value, order: &[&str]) -> String {
-    let fields: Vec<String> = order.iter().map(|name| format!("\"{name}\":{}", value[*name])).collect();
-    format!("{{{}}}", fields.join(","))
-}
 
 /// The text in a field; empty if there is none.
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {

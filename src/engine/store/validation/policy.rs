@@ -2,17 +2,14 @@
 //!
 //! Models `pkg/apis/{policy,autoscaling,core}/validation`.
 
-use super::{Errors, Fault, has, list, meta, names, text, workloads};
+use super::{Errors, has, list, meta, names, text, workloads};
 use crate::api::quantity::Quantity;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 #[inline(never)]
 pub fn budget(errors: &mut Errors, spec: &Value) {
     if has(spec, "minAvailable") && has(spec, "maxUnavailable") {
-        let shown = json!({"MinAvailable": spec["minAvailable"], "Selector": spec["selector"],
-            "MaxUnavailable": spec["maxUnavailable"], "UnhealthyPodEvictionPolicy": spec["unhealthyPodEvictionPolicy"]});
-        let order = ["MinAvailable", "Selector", "MaxUnavailable", "UnhealthyPodEvictionPolicy"];
-        errors.add(Fault::Invalid, "spec", super::ordered(&shown, &order), "minAvailable and maxUnavailable cannot be both set");
+        errors.invalid_struct("spec", "policyv1.PodDisruptionBudgetSpec", spec, "minAvailable and maxUnavailable cannot be both set");
     }
     for name in ["minAvailable", "maxUnavailable"] {
         let field = format!("spec.{name}");

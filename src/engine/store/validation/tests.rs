@@ -15,8 +15,14 @@ const ELSEWHERE: [&str; 8] = [
     "no-kind",
     "no-apiversion",
 ];
-/// Texts that hold a random uid, or a whole Pod in the API server's inner form.
-const SHOWN_OTHERWISE: [&str; 3] = ["job-immutable-template", "pod-immutable-field", "job-with-selector"];
+/// Where the lines of a whole Pod are counted; the recorded Pod had eighteen more, which nothing else tells of.
+const SHOWN_OTHERWISE: [&str; 1] = ["pod-immutable-field"];
+/// A random uid is as good as another.
+fn masked(text: &str) -> String {
+    let uid =
+        |word: &str| if word.len() == 36 && word.matches('-').count() == 4 || word == "u" { "UID".to_owned() } else { word.to_owned() };
+    text.split('"').map(uid).collect::<Vec<_>>().join("\"")
+}
 
 fn stored(value: &Value) -> Value {
     let mut value = value.clone();
@@ -75,9 +81,9 @@ fn recorded_refusals_are_met() {
             continue;
         }
         total += 1;
-        let found = refusal(text(case, "manifest"), case["setup"].as_str());
+        let found = masked(&refusal(text(case, "manifest"), case["setup"].as_str()));
         let wanted = text(&case["kubectl"], "stderr");
-        let wanted = wanted.strip_suffix('\n').unwrap_or(wanted);
+        let wanted = masked(wanted.strip_suffix('\n').unwrap_or(wanted));
         exact += usize::from(found == wanted);
         verdict += usize::from(found.is_empty() == wanted.is_empty());
         if found != wanted && !SHOWN_OTHERWISE.contains(&name) {

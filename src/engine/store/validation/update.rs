@@ -35,6 +35,13 @@ fn immutable(errors: &mut Errors, new: &Value, old: &Value, names: &[&str]) {
     }
 }
 
+/// A part that may not change, shown as the server keeps it.
+fn fixed(errors: &mut Errors, new: &Value, old: &Value, (name, kind): (&str, &'static str)) {
+    if new[name] != old[name] {
+        errors.invalid_struct(&format!("spec.{name}"), kind, &new[name], IMMUTABLE);
+    }
+}
+
 /// An object without some of its fields.
 fn without(value: &Value, names: &[&str]) -> Map<String, Value> {
     let mut map = value.as_object().cloned().unwrap_or_default();
@@ -77,9 +84,12 @@ fn job(errors: &mut Errors, new: &Value, old: &Value) {
         new["template"] == old["template"]
     };
     if !same {
-        immutable(errors, new, old, &["template"]);
+        errors.invalid_struct("spec.template", "v1.PodTemplateSpec", &new["template"], IMMUTABLE);
     }
-    immutable(errors, new, old, &["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "successPolicy"]);
+    immutable(errors, new, old, &["completionMode"]);
+    fixed(errors, new, old, ("podFailurePolicy", "batchv1.PodFailurePolicy"));
+    immutable(errors, new, old, &["backoffLimitPerIndex"]);
+    fixed(errors, new, old, ("successPolicy", "batchv1.SuccessPolicy"));
 }
 
 const POD_FORBIDDEN: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
