@@ -562,6 +562,22 @@ fn why_does_the_autoscaler_not_scale_it_has_no_metrics() {
 }
 
 #[test]
+fn why_does_the_autoscaler_not_scale_nobody_has_said_what_memory_is_used() {
+    let acts = [&*deployment("web", 1, "", PLAIN), "kubectl autoscale deployment web --memory=50% --min=1 --max=4", "+40"];
+    ask(
+        &sim(1, &acts),
+        &Answer {
+            of: "HorizontalPodAutoscaler/web",
+            headline: "It cannot scale its target",
+            facts: &[],
+            then: &[],
+            by: &["you"],
+            remedy: "Have the Pods of web request memory, and use some",
+        },
+    );
+}
+
+#[test]
 fn why_does_the_drain_not_end_a_budget_keeps_the_pods() {
     let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec: {minAvailable: 2, selector: {matchLabels: {app: web}}}\n";
     let sim = sim(2, &[&deployment("web", 2, "", PLAIN), budget, "+20", "kubectl drain node-1 --ignore-daemonsets", "+20"]);

@@ -405,6 +405,7 @@ pub enum Cure {
     KnownZone,
     SetRequests,
     Metrics,
+    MemoryMetrics,
     DefaultClass,
     MakeClass,
     MakeVolume,

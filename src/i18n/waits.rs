@@ -227,6 +227,7 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
         Cure::EndRun => ("End the run ", "", ""),
         Cure::KnownZone => ("Use ", "", ""),
         Cure::Metrics => ("Have the Pods of ", " request cpu, and use some", ""),
+        Cure::MemoryMetrics => ("Have the Pods of ", " request memory, and use some", ""),
         Cure::SetRequests => ("Lower what ", " requests: ", ""),
         Cure::DefaultClass => ("Make ", " the default class", ""),
         Cure::MakeClass => ("Make the class ", "", ""),
