@@ -152,6 +152,16 @@ fn what_is_lacking_is_said_in_upstreams_words() {
 }
 
 #[test]
+fn what_was_said_of_a_load_can_be_taken_back() {
+    let mut sim = scaled(2, BOTH, &[MEMORY], &["memory-load app=web 400Mi"]);
+    sim.fault("memory-load app=web none").unwrap();
+    advance(&mut sim, 20);
+    let (_, _, message) = condition(&sim, "ScalingActive");
+    assert!(message.ends_with("the server could not find the requested resource (get pods.metrics.k8s.io)"), "{message}");
+    assert!(sim.fault("memory-load app=web nothing").is_err());
+}
+
+#[test]
 fn memory_is_shown_in_bytes() {
     let mut sim = scaled(2, BOTH, &[MEMORY_VALUE, MEMORY], &["memory-load app=web 200Mi"]);
     assert_eq!(status(&sim)["currentMetrics"][0]["resource"]["current"]["averageValue"], "104857600");

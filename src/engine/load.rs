@@ -4,6 +4,7 @@ use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::api::selector::{LabelSelector, Requirement};
 use crate::api::{Kind, Object};
+use crate::engine::Sim;
 use crate::engine::informer::Cache;
 use crate::engine::store::ApiServer;
 
@@ -33,6 +34,14 @@ impl Load {
     /// Whether both are about the same Pods: the later one replaces the other.
     pub fn replaces(&self, other: &Load) -> bool {
         self.what == other.what && self.selector == other.selector
+    }
+}
+
+impl Sim {
+    /// Whether somebody has said what the Pods of these labels use of a resource.
+    #[inline(never)]
+    pub fn is_load_said(&self, what: &'static str, selector: &str) -> bool {
+        Load::parse(what, selector, "0").is_ok_and(|load| self.loads.iter().any(|old| load.replaces(old)))
     }
 }
 
