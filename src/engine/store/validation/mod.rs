@@ -203,6 +203,12 @@ fn has(value: &Value, name: &str) -> bool {
 
 /// Validates an object that is about to be created.
 pub fn validate_create(object: &Value) -> Vec<FieldError> {
+    let mut errors = validate(object);
+    only_new(&mut errors, object);
+    errors.list
+}
+
+fn validate(object: &Value) -> Errors {
     let mut errors = Errors::default();
     meta::metadata(&mut errors, object);
     let spec = &object["spec"];
@@ -225,13 +231,22 @@ pub fn validate_create(object: &Value) -> Vec<FieldError> {
         "ConfigMap" | "Secret" => policy::keys(&mut errors, object),
         "ResourceQuota" => policy::quota(&mut errors, spec),
         "LimitRange" => policy::limit_range(&mut errors, spec),
-        "Ingress" => ingress::ingress(&mut errors, spec),
+        "Ingress" => ingress::ingress(&mut errors, object),
         "NetworkPolicy" => ingress::network_policy(&mut errors, spec),
         "PriorityClass" => ingress::priority_class(&mut errors, object),
         "Node" => scheduling::taints(&mut errors, spec, "spec.taints"),
         _ => {}
     }
-    errors.list
+    errors
+}
+
+/// What is refused only of an object that is new.
+fn only_new(errors: &mut Errors, object: &Value) {
+    let old_way = "kubernetes.io/ingress.class";
+    let class = text(&object["metadata"]["annotations"], old_way);
+    if object["kind"] == "Ingress" && !class.is_empty() && has(&object["spec"], "ingressClassName") {
+        errors.invalid(&format!("annotations.{old_way}"), class, "can not be set when the class field is also set");
+    }
 }
 
 #[cfg(test)]

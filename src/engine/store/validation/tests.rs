@@ -127,3 +127,16 @@ fn strange_shapes_are_refused_without_harm() {
         }
     }
 }
+
+#[test]
+fn what_is_too_large_to_be_kept_is_told() {
+    let large = "x".repeat(1024 * 1024 + 1);
+    let of = |kind: &str, data: Value| {
+        validate_create(&serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}, "data": data}))
+    };
+    let told = |errors: Vec<FieldError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(told(of("ConfigMap", serde_json::json!({"a": large}))), ["[]: Too long: may not be more than 1048576 bytes"]);
+    let encoded = "x".repeat((1024 * 1024 + 3) / 3 * 4);
+    assert_eq!(told(of("Secret", serde_json::json!({"a": encoded}))), ["data: Too long: may not be more than 1048576 bytes"]);
+    assert!(of("ConfigMap", serde_json::json!({"a": large[1..]})).is_empty());
+}
