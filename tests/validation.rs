@@ -1023,3 +1023,60 @@ fn a_class_by_annotation_and_by_field_is_refused_only_of_what_is_new() {
     let both = ingress("kubernetes.io/ingress.class: nginx", "ingressClassName: nginx,");
     assert_eq!(change(&ingress("", "ingressClassName: nginx,"), &both), "ingress.networking.k8s.io/x configured");
 }
+
+#[test]
+fn a_priority_is_computed_from_a_class() {
+    let pod =
+        |spec: &str| format!("{{apiVersion: v1, kind: Pod, metadata: {{name: x}}, spec: {{{spec} containers: [{{name: c, image: i}}]}}}}");
+    let class = |name: &str| {
+        format!("{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: {name}}}, value: 7, globalDefault: true}}")
+    };
+    let told = "must not be provided in pod spec; priority admission controller computed";
+    let forbidden = "Error from server (Forbidden): error when creating \"STDIN\": pods \"x\" is forbidden: the";
+    assert_eq!(
+        refusal(&pod("priority: 5,")).trim(),
+        format!("{forbidden} integer value of priority (5) {told} 0 from the given PriorityClass name")
+    );
+    assert_eq!(
+        refusal(&pod("preemptionPolicy: Never,")).trim(),
+        format!("{forbidden} string value of PreemptionPolicy (Never) {told} PreemptLowerPriority from the given PriorityClass name")
+    );
+    assert_eq!(refusal(&pod("priority: 0,")), "pod/x created");
+    // A class for all that name none; there is only one.
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    play(&mut sim, &words("apply -f -"), &class("seven"));
+    play(&mut sim, &words("apply -f -"), &pod(""));
+    let spec = sim.list(loopscope::api::Kind::Pod).next().unwrap().to_value()["spec"].clone();
+    assert_eq!((&spec["priorityClassName"], &spec["priority"]), (&Value::from("seven"), &Value::from(7)));
+    let second = play(&mut sim, &words("apply -f -"), &class("eight"));
+    assert!(
+        second.stderr.contains("\"eight\" is forbidden: PriorityClass seven is already marked as default. Only one default can exist"),
+        "{}",
+        second.stderr
+    );
+    assert_eq!(play(&mut sim, &words("apply -f -"), &class("seven")).exit, Some(0));
+}
+
+#[test]
+fn claims_of_devices_and_classes_of_balancers_are_looked_at() {
+    told(
+        "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {@, containers: [{name: c, image: i, resources: {claims: [{name: gpu}]}}]}}",
+        &[
+            (
+                "restartPolicy: Never",
+                "spec.containers[0].resources.claims[0]: Not found: \"gpu\": must be one of the names in pod.spec.resourceClaims which is empty",
+            ),
+            (
+                "resourceClaims: [{name: b, resourceClaimName: x}, {name: a, resourceClaimName: x}]",
+                "spec.containers[0].resources.claims[0]: Not found: \"gpu\": must be one of the names in pod.spec.resourceClaims: a, b",
+            ),
+        ],
+    );
+    let service = |class: &str| {
+        format!("{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {{type: LoadBalancer, {class} ports: [{{port: 80}}]}}}}")
+    };
+    assert_eq!(
+        change(&service("loadBalancerClass: a.b/c,"), &service("loadBalancerClass: a.b/d,")),
+        "spec.loadBalancerClass: Invalid value: \"a.b/d\": may not change once set"
+    );
+}

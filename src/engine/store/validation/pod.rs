@@ -48,6 +48,9 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
             }
             names.insert(name);
             container(errors, one, &at, &volumes);
+            if has(&one["resources"], "claims") {
+                pod_parts::device_claims(errors, spec, one, &at);
+            }
             if has(one, "restartPolicy") || has(one, "restartPolicyRules") {
                 pod_parts::restarts(errors, one, &at);
             }

@@ -151,6 +151,29 @@ pub fn security(errors: &mut Errors, context: &Value, field: &str) {
     }
 }
 
+/// Devices that a container claims are among those that its Pod claims.
+#[inline(never)]
+pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field: &str) {
+    let mut known: Vec<&str> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
+    crate::order::sort(&mut known);
+    let all = list(&container["resources"], "claims");
+    for (index, claim) in all.iter().enumerate() {
+        let (at, name) = (format!("{field}.resources.claims[{index}]"), text(claim, "name"));
+        if name.is_empty() {
+            errors.required(&at, "");
+            continue;
+        }
+        if all[..index].contains(claim) {
+            errors.duplicate(&at, name);
+        }
+        if !known.contains(&name) {
+            let which = if known.is_empty() { " which is empty".to_owned() } else { format!(": {}", known.join(", ")) };
+            let detail = format!("must be one of the names in pod.spec.resourceClaims{which}");
+            errors.add(Fault::NotFound, &at, Value::from(name).to_string(), detail);
+        }
+    }
+}
+
 #[inline(never)]
 fn seccomp(errors: &mut Errors, profile: &Value, field: &str) {
     match text(profile, "type") {

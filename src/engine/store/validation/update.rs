@@ -213,6 +213,10 @@ fn service(errors: &mut Errors, new: &Value, old: &Value) {
         errors.list.retain(|error| error.field != "spec.clusterIPs[0]");
         errors.invalid("spec.clusterIPs[0]", shown, "may not change once set");
     }
+    let balanced = |spec: &Value| text(spec, "type") == "LoadBalancer";
+    if balanced(old) && balanced(new) && old["loadBalancerClass"] != new["loadBalancerClass"] {
+        errors.invalid("spec.loadBalancerClass", new["loadBalancerClass"].clone(), "may not change once set");
+    }
 }
 
 fn class(errors: &mut Errors, new: &Value, old: &Value) {
