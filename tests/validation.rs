@@ -1080,3 +1080,48 @@ fn claims_of_devices_and_classes_of_balancers_are_looked_at() {
         "spec.loadBalancerClass: Invalid value: \"a.b/d\": may not change once set"
     );
 }
+
+#[test]
+fn a_service_changes_its_type_without_being_told_what_to_drop() {
+    let spec = |kind: &str| match kind {
+        "ExternalName" => "{type: ExternalName, externalName: a.b}".to_owned(),
+        _ => format!("{{type: {kind}, ports: [{{port: 80}}]}}"),
+    };
+    for from in ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"] {
+        for to in ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"] {
+            let mut sim = Sim::new(ClusterConfig::default(), 1);
+            let manifest = |kind: &str| format!("{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {}}}", spec(kind));
+            play(&mut sim, &words("apply -f -"), &manifest(from));
+            let before = sim.get(&loopscope::api::ObjectRef::new(loopscope::api::Kind::Service, "default", "x")).unwrap().to_value();
+            let change = match to {
+                "ExternalName" => r#"{"spec":{"type":"ExternalName","externalName":"a.b"}}"#.to_owned(),
+                _ => format!(r#"{{"spec":{{"type":"{to}","externalName":null,"ports":[{{"port":80,"protocol":"TCP"}}]}}}}"#),
+            };
+            let session = play(&mut sim, &["patch", "svc", "x", "-p", &change].map(str::to_owned), "");
+            assert_eq!(session.exit, Some(0), "{from} to {to}: {}", session.stderr);
+            let after = sim.get(&loopscope::api::ObjectRef::new(loopscope::api::Kind::Service, "default", "x")).unwrap().to_value();
+            let spec = &after["spec"];
+            assert_eq!(spec["clusterIP"].is_string(), to != "ExternalName", "{from} to {to}: {spec}");
+            let reached = matches!(to, "NodePort" | "LoadBalancer");
+            if to != "ExternalName" {
+                assert_eq!(spec["ports"][0]["nodePort"].is_i64(), reached, "{from} to {to}: {spec}");
+            }
+            assert_eq!(spec["externalTrafficPolicy"].is_string(), reached, "{from} to {to}: {spec}");
+            assert_eq!(spec["allocateLoadBalancerNodePorts"].is_boolean(), to == "LoadBalancer", "{from} to {to}: {spec}");
+            // What both have stays.
+            if from != "ExternalName" && to != "ExternalName" {
+                assert_eq!(spec["clusterIP"], before["spec"]["clusterIP"]);
+            }
+            if reached && matches!(from, "NodePort" | "LoadBalancer") {
+                assert_eq!(spec["ports"][0]["nodePort"], before["spec"]["ports"][0]["nodePort"]);
+            }
+        }
+    }
+    // Who replaces it without its address keeps it; who asks for another is refused.
+    let service = |spec: &str| format!("{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {{{spec} ports: [{{port: 80}}]}}}}");
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    play(&mut sim, &words("apply -f -"), &service(""));
+    assert_eq!(play(&mut sim, &words("replace -f -"), &service("")).exit, Some(0));
+    let other = play(&mut sim, &words("apply -f -"), &service("clusterIP: 10.96.0.99,"));
+    assert!(other.stderr.contains("spec.clusterIPs[0]: Invalid value: [\"10.96.0.99\"]: may not change once set"), "{}", other.stderr);
+}

@@ -98,10 +98,13 @@ impl ApiServer {
         }
     }
 
-    /// A claim may only grow where its class allows it.
+    /// A claim may only grow where its class allows it; a Service is given what its new type needs.
     ///
-    /// Models `plugin/pkg/admission/storage/persistentvolume/resize`.
-    pub(super) fn admit_update(&self, new: &Object, old: &Object) -> Result<(), ApiError> {
+    /// Models `plugin/pkg/admission/storage/persistentvolume/resize` and `pkg/registry/core/service/storage/alloc.go`.
+    pub(super) fn admit_update(&mut self, new: &mut Object, old: &Object) -> Result<(), ApiError> {
+        if new.kind == Kind::Service {
+            return self.allocate_service(new);
+        }
         let (Body::PersistentVolumeClaim(claim), Body::PersistentVolumeClaim(before)) = (&new.body, &old.body) else { return Ok(()) };
         if claim.request() <= before.request() {
             return Ok(());
@@ -208,7 +211,8 @@ impl ApiServer {
         }
         check_families(&object.meta.name, service)?;
         let (mut ips, mut node_ports) = (Vec::new(), Vec::new());
-        for other in self.list(Kind::Service) {
+        let own = (&object.meta.namespace, &object.meta.name);
+        for other in self.list(Kind::Service).filter(|other| (&other.meta.namespace, &other.meta.name) != own) {
             let spec = &other.body::<Service>().spec;
             ips.push(spec.cluster_ip.clone());
             node_ports.extend(spec.ports.iter().map(|p| p.node_port).filter(|p| *p != 0));
