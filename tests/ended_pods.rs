@@ -50,3 +50,23 @@ fn what_was_evicted_goes_before_what_has_ended_by_itself() {
     sim.advance(Time(30_000_000), usize::MAX);
     assert_eq!(names(&sim), "old");
 }
+
+#[test]
+fn who_says_that_a_pod_has_failed_ends_its_containers() {
+    let mut sim = cluster(5);
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}";
+    Session::start(&mut sim, &split("apply -f -"), pod);
+    sim.advance(Time(5_000_000), usize::MAX);
+    let patch = "patch pod/p --type merge -p '{\"status\": {\"phase\": \"Failed\"}}' --subresource=status";
+    assert_eq!(Session::start(&mut sim, &split(patch), "").exit, Some(0));
+    sim.advance(Time(10_000_000), usize::MAX);
+    let pod = sim.list(Kind::Pod).next().unwrap().to_value();
+    assert_eq!(pod["status"]["phase"], "Failed");
+    assert_eq!(pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"], 0);
+    let events: Vec<_> = sim.list(Kind::Event).map(|e| e.to_value()).filter(|e| e["reason"] == "Killing").collect();
+    assert_eq!(events.len(), 1);
+    // It can be deleted like any Pod that has ended.
+    Session::start(&mut sim, &split("delete pod/p"), "");
+    sim.advance(Time(11_000_000), usize::MAX);
+    assert_eq!(names(&sim), "");
+}

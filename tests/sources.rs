@@ -38,7 +38,7 @@ fn a_container_waits_for_what_its_environment_is_made_of() {
         let mut sim = cluster(&format!(", {spec}"));
         assert_eq!(shown(&mut sim, 5), "p 0/1 CreateContainerConfigError");
         assert_eq!(events(&sim, "Failed"), [format!("Error: {words}")]);
-        apply(&mut sim, &format!("{{apiVersion: v1, kind: {kind}, metadata: {{name: settings}}}}"));
+        apply(&mut sim, &format!("{{apiVersion: v1, kind: {kind}, metadata: {{name: settings}}, data: {{a: YQ==}}}}"));
         assert_eq!(shown(&mut sim, 20), "p 1/1 Running");
     }
 }
@@ -61,4 +61,123 @@ fn what_is_optional_is_not_waited_for() {
     );
     assert_eq!(shown(&mut sim, 5), "p 1/1 Running");
     assert!(sim.get(&ObjectRef::new(Kind::Secret, "default", "s")).is_none());
+}
+
+/// A Pod of these containers; in front of them stand init containers and volumes.
+fn whole(spec: &str) -> Sim {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    apply(&mut sim, &format!("{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{{spec}}}}}"));
+    sim
+}
+
+#[test]
+fn a_key_that_is_missing_is_told_in_the_kubelets_words() {
+    let config = "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {there: x}}";
+    let secret = "{apiVersion: v1, kind: Secret, metadata: {name: m}, stringData: {there: x}}";
+    for (object, spec, reason, words) in [
+        (
+            config,
+            "containers: [{name: c, image: i, env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: gone}}}]}]",
+            "Failed",
+            "Error: couldn't find key gone in ConfigMap default/m",
+        ),
+        (
+            secret,
+            "containers: [{name: c, image: i, env: [{name: A, valueFrom: {secretKeyRef: {name: m, key: gone}}}]}]",
+            "Failed",
+            "Error: couldn't find key gone in Secret default/m",
+        ),
+        (
+            config,
+            "containers: [{name: c, image: i}], volumes: [{name: v, configMap: {name: m, items: [{key: there, path: a}, {key: gone, path: b}]}}]",
+            "FailedMount",
+            "MountVolume.SetUp failed for volume \"v\" : references non-existent config key: gone",
+        ),
+        (
+            secret,
+            "containers: [{name: c, image: i}], volumes: [{name: v, secret: {secretName: m, items: [{key: gone, path: b}]}}]",
+            "FailedMount",
+            "MountVolume.SetUp failed for volume \"v\" : references non-existent secret key: gone",
+        ),
+        (
+            config,
+            "containers: [{name: c, image: i}], volumes: [{name: v, projected: {sources: [{configMap: {name: m, items: [{key: gone, path: b}]}}, \
+             {secret: {name: s}}]}}]",
+            "FailedMount",
+            "MountVolume.SetUp failed for volume \"v\" : [references non-existent config key: gone, secret \"s\" not found]",
+        ),
+    ] {
+        let mut sim = whole(spec);
+        apply(&mut sim, object);
+        shown(&mut sim, 10);
+        assert_eq!(events(&sim, reason), [words], "{spec}");
+        // What is there, or optional, is no matter.
+        for better in [
+            spec.replace("gone", "there"),
+            spec.replace("name: m,", "name: m, optional: true,").replace("secretName: m,", "secretName: m, optional: true,"),
+        ] {
+            let mut sim = whole(&better.replace("{name: s}", "{name: s, optional: true}"));
+            apply(&mut sim, object);
+            assert_eq!(shown(&mut sim, 10), "p 1/1 Running", "{better}");
+        }
+    }
+}
+
+#[test]
+fn a_container_starts_when_its_key_has_come_and_the_others_do_not_wait_for_it() {
+    let mut sim =
+        whole("containers: [{name: a, image: i}, {name: b, image: i, env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: k}}}]}]");
+    assert_eq!(shown(&mut sim, 5), "p 1/2 CreateContainerConfigError");
+    let phase = |sim: &Sim| sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value()["status"]["phase"].clone();
+    assert_eq!(phase(&sim), "Pending");
+    apply(&mut sim, "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {}}");
+    shown(&mut sim, 20);
+    assert_eq!(events(&sim, "Failed"), ["Error: configmap \"m\" not found", "Error: couldn't find key k in ConfigMap default/m"]);
+    apply(&mut sim, "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {k: v}}");
+    assert_eq!(shown(&mut sim, 40), "p 2/2 Running");
+    assert_eq!(phase(&sim), "Running");
+    let status = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value()["status"]["containerStatuses"][1].clone();
+    assert_eq!((&status["restartCount"], status["lastState"].as_object().map(|s| s.len())), (&serde_json::json!(0), Some(0)));
+}
+
+#[test]
+fn init_containers_and_sidecars_wait_as_containers_do() {
+    let from = "envFrom: [{secretRef: {name: s}}]";
+    for (spec, waits, ready) in [
+        (
+            format!("initContainers: [{{name: a, image: i}}, {{name: b, image: i, {from}}}], containers: [{{name: c, image: i}}]"),
+            "0/1 Init:CreateContainerConfigError",
+            "1/1",
+        ),
+        (
+            format!("initContainers: [{{name: a, image: i, restartPolicy: Always, {from}}}], containers: [{{name: c, image: i}}]"),
+            "0/2 Init:CreateContainerConfigError",
+            "2/2",
+        ),
+        (
+            format!("initContainers: [{{name: a, image: i}}], containers: [{{name: c, image: i, {from}}}]"),
+            "0/1 CreateContainerConfigError",
+            "1/1",
+        ),
+    ] {
+        let mut sim = whole(&spec);
+        assert_eq!(shown(&mut sim, 6), format!("p {waits}"), "{spec}");
+        apply(&mut sim, "{apiVersion: v1, kind: Secret, metadata: {name: s}}");
+        assert_eq!(shown(&mut sim, 25), format!("p {ready} Running"), "{spec}");
+    }
+}
+
+#[test]
+fn a_container_that_is_started_again_is_made_anew() {
+    let mut sim = whole("containers: [{name: c, image: i, envFrom: [{configMapRef: {name: m}}]}]");
+    apply(&mut sim, "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}}");
+    assert_eq!(shown(&mut sim, 5), "p 1/1 Running");
+    let mut session = Session::start(&mut sim, &split("delete configmap m"), "");
+    session.poll(&mut sim);
+    sim.fault("exit pod/p 1").unwrap();
+    assert_eq!(shown(&mut sim, 10), "p 0/1 CreateContainerConfigError");
+    apply(&mut sim, "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}}");
+    shown(&mut sim, 30);
+    let status = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value()["status"]["containerStatuses"][0].clone();
+    assert_eq!((&status["restartCount"], &status["ready"]), (&serde_json::json!(1), &serde_json::json!(true)));
 }

@@ -546,6 +546,57 @@ fn why_has_the_cronjob_not_run_it_is_not_due() {
 }
 
 #[test]
+fn why_does_the_pod_not_start_a_config_map_is_missing() {
+    let spec = "{containers: [{name: c, image: i, envFrom: [{configMapRef: {name: settings}}], env: [{name: A, valueFrom: {configMapKeyRef: {name: \
+                settings, key: color}}}]}]}";
+    ask(
+        &sim(1, &[&pod("web", spec), "+5"]),
+        &Answer {
+            of: "Pod/web",
+            headline: "ConfigMap settings does not exist, and a container or volume is made of it",
+            facts: &[("container", "c"), ("says", "configmap \"settings\" not found")],
+            then: &[],
+            by: &["kubelet node-1", "default-scheduler", "you"],
+            remedy: "Make the ConfigMap settings",
+        },
+    );
+}
+
+#[test]
+fn why_does_the_pod_not_start_a_secret_has_no_such_key() {
+    let spec = "{containers: [{name: c, image: i, env: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}, {name: B, valueFrom: \
+                {secretKeyRef: {name: db, key: user}}}]}]}";
+    let secret = "kubectl create secret generic db --from-literal=pasword=x";
+    ask(
+        &sim(1, &[secret, &deployment("web", 1, "", spec), "+5"]),
+        &Answer {
+            of: "Pod/web*",
+            headline: "Secret db has no key password, and a container or volume is made of it",
+            facts: &[("container", "c"), ("says", "couldn't find key password in Secret default/db")],
+            then: &[],
+            by: &["kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            remedy: "Add a key to Secret db: password, user",
+        },
+    );
+}
+
+#[test]
+fn why_is_the_volume_not_mounted_a_key_is_missing() {
+    let spec = "{containers: [{name: c, image: i}], volumes: [{name: files, configMap: {name: site, items: [{key: index, path: a}]}}]}";
+    ask(
+        &sim(1, &["kubectl create configmap site", &pod("web", spec), "+20"]),
+        &Answer {
+            of: "Pod/web",
+            headline: "ConfigMap site has no key index, and a container or volume is made of it",
+            facts: &[("volume", "files"), ("says", "references non-existent config key: index")],
+            then: &[],
+            by: &["kubelet node-1", "default-scheduler", "you"],
+            remedy: "Add a key to ConfigMap site: index",
+        },
+    );
+}
+
+#[test]
 fn why_does_the_autoscaler_not_scale_it_has_no_metrics() {
     let acts = [&*deployment("web", 1, "", PLAIN), "kubectl autoscale deployment web --cpu=50% --min=1 --max=4", "+40"];
     ask(
@@ -557,6 +608,22 @@ fn why_does_the_autoscaler_not_scale_it_has_no_metrics() {
             then: &[],
             by: &["you"],
             remedy: "Have the Pods of web request cpu, and use some",
+        },
+    );
+}
+
+#[test]
+fn why_does_the_autoscaler_not_scale_nobody_has_said_what_memory_is_used() {
+    let acts = [&*deployment("web", 1, "", PLAIN), "kubectl autoscale deployment web --memory=50% --min=1 --max=4", "+40"];
+    ask(
+        &sim(1, &acts),
+        &Answer {
+            of: "HorizontalPodAutoscaler/web",
+            headline: "It cannot scale its target",
+            facts: &[],
+            then: &[],
+            by: &["you"],
+            remedy: "Have the Pods of web request memory, and use some",
         },
     );
 }

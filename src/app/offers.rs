@@ -25,6 +25,10 @@ const PROBES: [(&str, &str, &str); 3] = [
     ("liveness", "Fail liveness probe", "Pass liveness probe"),
 ];
 
+const USES_MUCH: (&str, &str) =
+    ("Use much memory", "The Running Pods with these labels use 4Gi together: seen by autoscalers, and when a node runs short of memory");
+const USES_LITTLE: (&str, &str) = ("Free memory", "Nobody says any more what the Pods with these labels use");
+
 /// What there is to be done to the probes and the memory of an object.
 #[inline(never)]
 pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
@@ -59,8 +63,10 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
     let labels: Vec<String> =
         object.meta.labels.iter().filter(|(key, _)| own(key)).map(|(key, value)| [key, "=", value].concat()).collect();
     if !labels.is_empty() {
-        let title = "The Running Pods with these labels use 4Gi together: seen when a node runs short of memory";
-        offers.push(Offer { words: "Use much memory", title, line: ["fault memory-load ", &labels.join(","), " 4Gi"].concat() });
+        let labels = labels.join(",");
+        let said = sim.is_load_said("memory", &labels);
+        let (words, title) = if said { USES_LITTLE } else { USES_MUCH };
+        offers.push(Offer { words, title, line: ["fault memory-load ", &labels, if said { " none" } else { " 4Gi" }].concat() });
     }
     offers
 }
@@ -109,7 +115,9 @@ mod tests {
             state.update(Msg::Seconds(1));
         };
         press(&mut state, Kind::Pod);
-        assert_eq!(offered(&state, Kind::Pod)[0], "fault pass-probe pod/p liveness");
+        assert_eq!(offered(&state, Kind::Pod), ["fault pass-probe pod/p liveness", "fault memory-load app=web none"]);
+        press(&mut state, Kind::Pod);
+        assert_eq!(offered(&state, Kind::Pod), ["fault fail-probe pod/p liveness", "fault memory-load app=web 4Gi"]);
         press(&mut state, Kind::Node);
         assert_eq!(offered(&state, Kind::Node), ["fault memory-pressure node-1 0"]);
     }

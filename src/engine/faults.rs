@@ -12,7 +12,7 @@ use crate::api::{Body, Kind, Object, ObjectRef};
 use serde_json::json;
 
 const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \
-                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT, memory-load LABEL=VALUE AMOUNT, memory-pressure NODE [AMOUNT], lose KIND/NAME, \
+                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], lose KIND/NAME, \
                      relist SECONDS, restart COMPONENT, conflict KIND/NAME";
 
 impl Sim {
@@ -23,10 +23,12 @@ impl Sim {
             return result;
         }
         if let [what @ ("cpu-load" | "memory-load"), selector, total] = words[..] {
-            let load = Load::parse(if what == "cpu-load" { "cpu" } else { "memory" }, selector, total)?;
+            // `none` takes back what was said.
+            let said = total != "none";
+            let load = Load::parse(if what == "cpu-load" { "cpu" } else { "memory" }, selector, if said { total } else { "0" })?;
             self.command(&format!("fault {line}"));
             self.loads.retain(|old| !load.replaces(old));
-            self.loads.push(load);
+            self.loads.extend(said.then_some(load));
             return Ok(());
         }
         if let ["memory-pressure", node, ref amount @ ..] = words[..] {

@@ -4,6 +4,7 @@ use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::api::selector::{LabelSelector, Requirement};
 use crate::api::{Kind, Object};
+use crate::engine::Sim;
 use crate::engine::informer::Cache;
 use crate::engine::store::ApiServer;
 
@@ -13,15 +14,14 @@ pub struct Load {
     /// `cpu` or `memory`.
     what: &'static str,
     selector: LabelSelector,
-    /// Thousandths of a core, or bytes.
+    /// Thousandths of a core, or of a byte.
     amount: i64,
 }
 
 impl Load {
     /// Reads `app=web,tier=front` and `700m`.
     pub fn parse(what: &'static str, selector: &str, total: &str) -> Result<Load, String> {
-        let total = Quantity::parse(total).map_err(|error| format!("{what}-load: {total}: {error}"))?;
-        let amount = if what == "cpu" { total.as_millis() } else { total.as_units() };
+        let amount = Quantity::parse(total).map_err(|error| format!("{what}-load: {total}: {error}"))?.as_millis();
         let mut wanted = LabelSelector::default();
         for pair in selector.split(',') {
             let (key, value) = pair.split_once('=').ok_or_else(|| format!("{what}-load: not KEY=VALUE: {pair}"))?;
@@ -37,6 +37,14 @@ impl Load {
     }
 }
 
+impl Sim {
+    /// Whether somebody has said what the Pods of these labels use of a resource.
+    #[inline(never)]
+    pub fn is_load_said(&self, what: &'static str, selector: &str) -> bool {
+        Load::parse(what, selector, "0").is_ok_and(|load| self.loads.iter().any(|old| load.replaces(old)))
+    }
+}
+
 fn is_running(object: &Object) -> bool {
     object.pod().is_some_and(|pod: &Pod| pod.status.phase == "Running")
 }
@@ -46,9 +54,14 @@ fn of<'l>(loads: &'l [Load], what: &str, pod: &Object) -> Option<&'l Load> {
     loads.iter().rev().find(|load| load.what == what && is_running(pod) && load.selector.matches(&pod.meta.labels))
 }
 
-/// The CPU that a Pod uses, in thousandths of a core; nothing is known of one that does not run.
-pub fn usage(loads: &[Load], pod: &Object, cache: &Cache) -> Option<i64> {
-    let load = of(loads, "cpu", pod)?;
+/// Whether the resource metrics API knows a Pod: it does if somebody has said what it uses.
+pub fn is_known(loads: &[Load], pod: &Object) -> bool {
+    ["cpu", "memory"].into_iter().any(|what| of(loads, what, pod).is_some())
+}
+
+/// What a Pod uses of a resource, in thousandths; nothing is known of one that does not run.
+pub fn usage(loads: &[Load], what: &str, pod: &Object, cache: &Cache) -> Option<i64> {
+    let load = of(loads, what, pod)?;
     let sharing = cache.list_in(Kind::Pod, &pod.meta.namespace).filter(|o| is_running(o) && load.selector.matches(&o.meta.labels));
     Some(load.amount / (sharing.count().max(1) as i64))
 }
@@ -58,7 +71,7 @@ pub fn memory(loads: &[Load], pod: &Object, server: &ApiServer) -> Option<i64> {
     let load = of(loads, "memory", pod)?;
     let here = server.list(Kind::Pod).filter(|o| o.meta.namespace == pod.meta.namespace);
     let sharing = here.filter(|o| is_running(o) && load.selector.matches(&o.meta.labels));
-    Some(load.amount / (sharing.count().max(1) as i64))
+    Some(load.amount / 1000 / (sharing.count().max(1) as i64))
 }
 
 #[cfg(test)]
@@ -70,6 +83,7 @@ mod tests {
         let load = Load::parse("cpu", "app=web,tier=front", "700m").unwrap();
         assert_eq!((load.amount, load.selector.match_expressions.len()), (700, 2));
         assert!(load.replaces(&Load::parse("cpu", "app=web,tier=front", "1").unwrap()));
+        assert_eq!(Load::parse("memory", "app=web", "1Mi").unwrap().amount, 1_048_576_000);
         assert!(Load::parse("cpu", "app", "1").is_err());
         assert!(Load::parse("cpu", "app=web", "much").is_err());
     }

@@ -187,6 +187,7 @@ pub enum Label {
     Schedule,
     Updated,
     Used,
+    Volume,
     WantsLabel,
 }
 
@@ -217,6 +218,15 @@ pub enum Waits {
     NodeSilent(Str),
     /// Its node does not exist.
     NodeMissing(Str),
+    /// A ConfigMap or Secret that it names does not exist.
+    SourceMissing(Str),
+    /// A ConfigMap or Secret lacks a key that it names.
+    KeyMissing {
+        /// `ConfigMap settings`
+        of: Str,
+        /// The key.
+        key: Str,
+    },
     /// The image cannot be pulled.
     Image(Str),
     /// A container ends again and again.
@@ -405,6 +415,7 @@ pub enum Cure {
     KnownZone,
     SetRequests,
     Metrics,
+    MemoryMetrics,
     DefaultClass,
     MakeClass,
     MakeVolume,
@@ -416,4 +427,6 @@ pub enum Cure {
     LabelPod,
     SetPort,
     Unfinalize,
+    MakeSource,
+    AddKey,
 }

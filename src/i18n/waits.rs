@@ -24,6 +24,8 @@ pub fn waits(waits: &Waits) -> String {
         ClaimUnbound(claim) => ["Its claim ", claim, " is not bound"].concat(),
         NodeMissing(node) => ["Its node ", node, " does not exist"].concat(),
         NodeSilent(node) => ["The kubelet of ", node, " is silent, so nobody acts on the Pod"].concat(),
+        SourceMissing(of) => [of, " does not exist, and a container or volume is made of it"].concat(),
+        KeyMissing { of, key } => [of, " has no key ", key, ", and a container or volume is made of it"].concat(),
         Image(image) => ["The image ", image, " cannot be pulled"].concat(),
         Crashes { container, code } => ["Container ", container, " ends with code ", &n(*code), " each time it is started"].concat(),
         NotReady(container) => ["Container ", container, " runs and is not ready"].concat(),
@@ -180,6 +182,7 @@ pub fn label(label: Label) -> &'static str {
         Label::Schedule => "schedule",
         Label::Updated => "new Pods",
         Label::Used => "used",
+        Label::Volume => "volume",
         Label::WantsLabel => "selector wants",
     }
 }
@@ -227,6 +230,7 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
         Cure::EndRun => ("End the run ", "", ""),
         Cure::KnownZone => ("Use ", "", ""),
         Cure::Metrics => ("Have the Pods of ", " request cpu, and use some", ""),
+        Cure::MemoryMetrics => ("Have the Pods of ", " request memory, and use some", ""),
         Cure::SetRequests => ("Lower what ", " requests: ", ""),
         Cure::DefaultClass => ("Make ", " the default class", ""),
         Cure::MakeClass => ("Make the class ", "", ""),
@@ -238,6 +242,8 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
         Cure::SetSelector => ("Select ", "", ""),
         Cure::LabelPod => ("Label ", ": ", ""),
         Cure::SetPort => ("Send to port ", "", ""),
+        Cure::MakeSource => ("Make the ", "", ""),
+        Cure::AddKey => ("Add a key to ", ": ", ""),
         Cure::Unfinalize => ("Remove the finalizer ", "", ""),
     };
     // What introduces a value is left out with it.

@@ -466,9 +466,11 @@ fn policy(object: &Object, of: List) -> Policy {
         let (kind, name) = (at("/spec/scaleTargetRef/kind"), at("/spec/scaleTargetRef/name"));
         let least = if at("/spec/minReplicas").is_empty() { "1".to_string() } else { at("/spec/minReplicas") };
         out.form = format!("{least}–{}", at("/spec/maxReplicas"));
-        let now = at("/status/currentMetrics/0/resource/current/averageUtilization");
-        let goal = at("/spec/metrics/0/resource/target/averageUtilization");
-        let what = at("/spec/metrics/0/resource/name");
+        // The first metric of the two kinds that are known here.
+        let source = if at("/spec/metrics/0/type") == "ContainerResource" { "containerResource" } else { "resource" };
+        let now = at(&["/status/currentMetrics/0/", source, "/current/averageUtilization"].concat());
+        let goal = at(&["/spec/metrics/0/", source, "/target/averageUtilization"].concat());
+        let what = at(&["/spec/metrics/0/", source, "/name"].concat());
         out.words = match (now.is_empty(), goal.is_empty()) {
             (false, false) => format!("scales {kind} {name} · {what} {now}% of {goal}%"),
             (true, false) => format!("scales {kind} {name} · {what} unknown of {goal}%"),

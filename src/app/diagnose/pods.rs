@@ -5,6 +5,7 @@ use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod};
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
+use crate::engine::kubelet::lack;
 use crate::engine::waits::{Cure, Label, Waits};
 use std::rc::Rc;
 
@@ -22,6 +23,9 @@ pub fn pod(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     if object.meta.is_deleting() {
         return held(object);
+    }
+    if let Some(found) = sources(sim, object, pod) {
+        return Some(found);
     }
     let status = |list: &[ContainerStatus]| list.iter().find_map(|status| container(sim, object, pod, status));
     if let Some(found) = status(&pod.status.init_container_statuses).or_else(|| status(&pod.status.container_statuses)) {
@@ -75,6 +79,37 @@ fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let force = line("delete", &object.key(), " --force --grace-period=0");
     out.cure(Cure::ForceDelete, &object.meta.name, "", &[force]);
     out.waits_for = Some(node);
+    Some(out)
+}
+
+/// A ConfigMap or Secret, or a key of it, that a container or a volume cannot be made without.
+#[inline(never)]
+fn sources(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
+    let lack = lack(object, sim.server())?;
+    let (kind, name) = (lack.source.kind, &lack.source.name);
+    let of: Str = [kind.name(), " ", name].concat().into();
+    let waits = match &lack.source.key {
+        Some(key) if lack.only_key => Waits::KeyMissing { of: of.clone(), key: key.clone() },
+        _ => Waits::SourceMissing(of.clone()),
+    };
+    let mut out = Diagnosis::new(object, waits);
+    out.word(Label::Container, lack.container.as_deref().unwrap_or(""));
+    out.word(Label::Volume, lack.volume.as_deref().unwrap_or(""));
+    out.word(Label::Message, &lack.words);
+    out.at(Label::LooksAgain, sim.kubelet_looks(object.meta.uid));
+    out.since(sim, pod.status.start_time);
+    let source = ObjectRef::new(kind, &object.meta.namespace, name);
+    if lack.only_key {
+        let part = if kind == Kind::Secret { "stringData" } else { "data" };
+        let pairs: Vec<String> = lack.missing.iter().map(|key| ["\"", key, "\":\"value\""].concat()).collect();
+        let patch = [" --type=merge -p '{\"", part, "\":{", &pairs.join(","), "}}'"].concat();
+        out.cure(Cure::AddKey, &of, &lack.missing.join(", "), &[line("patch", &source, &patch)]);
+    } else {
+        let verb = if kind == Kind::Secret { "kubectl create secret generic " } else { "kubectl create configmap " };
+        let literals: String = lack.missing.iter().map(|key| [" --from-literal=", key, "=value"].concat()).collect();
+        out.cure(Cure::MakeSource, &of, "", &[[verb, name, &literals, &flag(&source)].concat()]);
+    }
+    undo(sim, object, &mut out);
     Some(out)
 }
 

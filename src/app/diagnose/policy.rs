@@ -29,14 +29,17 @@ pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         _ => return Some(out),
     };
     let mut steps = Vec::new();
-    if let Some(lacks) = template.spec.containers.iter().find(|c| !c.resources.requests.contains_key("cpu")) {
-        out.facts.push(Fact::Word(Label::Requests, Str::new_static("no cpu")));
-        steps.push(line("set resources", &key, &[" -c ", &lacks.name, " --requests=cpu=100m"].concat()));
+    // The message names the metric that could not be had.
+    let of_memory = text("message").contains("failed to get memory ");
+    let (what, none, some) = if of_memory { ("memory", "no memory", "64Mi") } else { ("cpu", "no cpu", "100m") };
+    if let Some(lacks) = template.spec.containers.iter().find(|c| !c.resources.requests.contains_key(what)) {
+        out.facts.push(Fact::Word(Label::Requests, Str::new_static(none)));
+        steps.push(line("set resources", &key, &[" -c ", &lacks.name, " --requests=", what, "=", some].concat()));
     }
     if let Some((name, value)) = labels.iter().next() {
-        steps.push(["fault cpu-load ", name, "=", value, " 100m"].concat());
+        steps.push(["fault ", what, "-load ", name, "=", value, " ", some].concat());
     }
-    out.cure(Cure::Metrics, &object.meta.name, "", &steps);
+    out.cure(if of_memory { Cure::MemoryMetrics } else { Cure::Metrics }, &object.meta.name, "", &steps);
     out.waits_for = Some(key);
     Some(out)
 }

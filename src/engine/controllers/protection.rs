@@ -5,7 +5,8 @@
 use super::{Controller, Event, Watch};
 use crate::api::pod::Pod;
 use crate::api::storage::PersistentVolume;
-use crate::api::{Kind, ObjectRef};
+use crate::api::time::MS;
+use crate::api::{Duration, Kind, ObjectRef};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -13,6 +14,8 @@ use crate::engine::why::Why;
 
 const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";
+/// Before a claim may go, the API server is asked for its Pods: that round trip comes before the write.
+const LIVE_LIST: Duration = 7 * MS;
 
 /// Lets a claim that is being deleted go when no Pod on a node uses it any more.
 pub struct ClaimProtection;
@@ -35,16 +38,22 @@ impl Controller for ClaimProtection {
         }
     }
 
+    fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
+        LIVE_LIST
+    }
+
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(claim) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         if !claim.meta.is_deleting() || !claim.meta.has_finalizer(CLAIM_FINALIZER) {
             return Ok(Action::AwaitChange);
         }
-        let used = view.cache.list_in(Kind::Pod, &key.namespace).any(|pod| {
+        let uses = |pod: &std::rc::Rc<crate::api::Object>| {
             let body: &Pod = pod.body();
             !body.node_name.is_empty() && body.spec.claims().any(|name| *name == key.name)
-        });
-        if !used {
+        };
+        // The cache may not yet have a Pod that uses it.
+        let live = out.server.list(Kind::Pod).filter(|pod| pod.meta.namespace == key.namespace).any(uses);
+        if !live && !view.cache.list_in(Kind::Pod, &key.namespace).any(uses) {
             out.update(claim, Why::Unused, |o| o.meta.finalizers.retain(|f| f != CLAIM_FINALIZER))?;
         }
         Ok(Action::AwaitChange)

@@ -84,6 +84,9 @@ impl Pass<'_, '_> {
     #[inline(never)]
     pub(super) fn next_init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
+        if let Some(jobs) = self.wait_for_environment(n | FLAG) {
+            return jobs;
+        }
         // Annotations speak of the containers, not of these.
         if Behaviour::of(&container, &ObjectMeta::default(), (0, 0)).pulls {
             return vec![self.then(time(&container), Step::Init(n))];

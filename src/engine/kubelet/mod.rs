@@ -28,6 +28,7 @@ use behaviour::Behaviour;
 pub use probes::Probed;
 use rules::After;
 use smol_str::format_smolstr;
+pub use sources::{Lack, lack};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -183,9 +184,11 @@ impl Kubelets {
                 evicted: None,
             }
         });
-        if object.meta.is_deleting() && !known.stopping {
+        // Somebody else has said that the Pod is over: then its containers are not to run on.
+        let over = pod.is_terminal() && pod.status.container_statuses.iter().any(|s| s.state.running.is_some());
+        if (object.meta.is_deleting() || over) && !known.stopping {
             known.stopping = true;
-            jobs.push(job(MS, Step::Kill));
+            jobs.push(job(if over { 0 } else { MS }, Step::Kill));
         }
         jobs
     }
@@ -322,8 +325,8 @@ impl Pass<'_, '_> {
 
     /// The sandbox is up: the Pod has its address; init containers or containers start.
     fn start(&mut self) -> Jobs {
-        if sources::any(self.pod())
-            && let Some(jobs) = self.wait_for_sources()
+        if sources::has_volumes(self.pod())
+            && let Some(jobs) = self.wait_for_volumes()
         {
             return jobs;
         }
@@ -349,8 +352,12 @@ impl Pass<'_, '_> {
     fn start_containers_after(&mut self, ip: Option<Str>, before: impl FnOnce(&mut Pod)) -> Jobs {
         let spec = self.pod().spec.clone();
         let plans: Vec<Behaviour> = spec.containers.iter().enumerate().map(|(i, c)| self.behaviour(c, i as u32)).collect();
-        for (container, plan) in spec.containers.iter().zip(&plans) {
-            if plan.pulls {
+        let lacks: Vec<Option<String>> = (0..plans.len()).map(|i| self.lacks(i as u32).filter(|_| plans[i].pulls)).collect();
+        let mut jobs = Vec::new();
+        for (i, (container, plan)) in spec.containers.iter().zip(&plans).enumerate() {
+            if let Some(words) = &lacks[i] {
+                jobs.extend(self.say_lacks(i as u32, words));
+            } else if plan.pulls {
                 self.say_started(&container.name, &container.image, "containers");
             } else {
                 self.say_pull_failed(&container.name, &container.image, "containers");
@@ -363,22 +370,22 @@ impl Pass<'_, '_> {
             if let Some(ip) = ip {
                 status::set_ip(pod, ip);
             }
-            let started = plans.iter().any(|p| p.pulls);
             for (i, plan) in plans.iter().enumerate() {
                 let image = spec.containers[i].image.clone();
                 let status = &mut pod.status.container_statuses[i];
-                if plan.pulls {
+                if let Some(words) = &lacks[i] {
+                    status.state = sources::waiting(words);
+                } else if plan.pulls {
                     status::run(status, &image, ids[i].clone(), wall, plan.ready_after == Some(0));
                     status.started = Some(plan.started_after == Some(0));
                 } else {
                     status.state = status::waiting_for("ErrImagePull", &behaviour::pull_error(&image));
                 }
             }
-            pod.status.phase = if started { "Running" } else { "Pending" }.into();
+            status::begin_phase(pod);
             status::set_conditions(pod, true, wall, generation);
         });
-        let mut jobs = Vec::new();
-        for (i, plan) in plans.iter().enumerate() {
+        for (i, plan) in plans.iter().enumerate().filter(|(i, _)| lacks[*i].is_none()) {
             jobs.extend(self.follow(i as u32, plan));
         }
         if plans.iter().any(|p| !p.pulls) {
@@ -544,6 +551,14 @@ impl Pass<'_, '_> {
         if self.pod().is_terminal() {
             return Vec::new();
         }
+        // One that could not be made until now starts for the first time.
+        let first = init::seen(self.pod(), i).is_some_and(|s| s.state.terminated.is_none() && s.last_state.terminated.is_none());
+        if first && let Some(n) = init::number(i) {
+            return self.next_init(n);
+        }
+        if let Some(jobs) = self.wait_for_environment(i) {
+            return jobs;
+        }
         let sidecar = init::is_sidecar(&container);
         let init = init::number(i).filter(|_| !sidecar);
         let plan = match init {
@@ -553,13 +568,13 @@ impl Pass<'_, '_> {
         self.say_started(&container.name, &container.image, list);
         let (wall, generation, id) = (self.out.server.wall(), self.object.meta.generation, self.container_id());
         let mut count = 0;
-        if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
+        if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid).filter(|_| !first) {
             let n = running.restarts.entry(i).or_default();
             *n += 1;
             count = *n;
             *running.held_back.entry(i).or_default() += 1;
         }
-        self.write(Why::Restarted { count }, |pod| {
+        self.write(if first { Why::Started } else { Why::Restarted { count } }, |pod| {
             let Some(status) = init::status(pod, i) else { return };
             if status.state.terminated.is_some() {
                 status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
@@ -569,7 +584,7 @@ impl Pass<'_, '_> {
             if init.is_none() {
                 status.started = Some(plan.started_after == Some(0));
                 if init::number(i).is_none() {
-                    pod.status.phase = "Running".into();
+                    status::begin_phase(pod);
                 }
             }
             status::set_conditions(pod, true, wall, generation);
@@ -604,7 +619,7 @@ impl Pass<'_, '_> {
     fn stopped(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Stopped, |pod| status::stop(pod, wall, generation));
-        vec![self.then(3 * MS, Step::Remove)]
+        if self.object.meta.is_deleting() { vec![self.then(3 * MS, Step::Remove)] } else { Vec::new() }
     }
 
     #[inline(never)]
@@ -631,10 +646,14 @@ impl Pass<'_, '_> {
 
     fn say_started(&mut self, name: &str, image: &str, list: &str) {
         let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
-        let pulled = format_smolstr!("Container image {image:?} already present on machine and can be accessed by the pod");
-        self.out.event_at(&object, &field, "Normal", "Pulled", pulled);
+        self.say_present(&object, &field, image);
         self.out.event_at(&object, &field, "Normal", "Created", "Container created");
         self.out.event_at(&object, &field, "Normal", "Started", "Container started");
+    }
+
+    fn say_present(&mut self, object: &Object, field: &Str, image: &str) {
+        let pulled = format_smolstr!("Container image {image:?} already present on machine and can be accessed by the pod");
+        self.out.event_at(object, field, "Normal", "Pulled", pulled);
     }
 
     #[inline(never)]

@@ -1,13 +1,13 @@
-//! ConfigMaps and Secrets that a Pod names: it does not start while one is missing that is not optional.
+//! ConfigMaps and Secrets that a Pod names, whole or by key: it does not start while something is missing that is not optional.
 //!
-//! Guarantees: volumes come first, then what containers take into their environment; the kubelet tries again by itself, so what is
+//! Guarantees: volumes hold up the whole Pod, a variable only its own container; the kubelet tries again by itself, so what is
 //! created later is found. Models `pkg/volume/{configmap,secret,projected}`, `makeEnvironmentVariables` in
 //! `pkg/kubelet/kubelet_pods.go` and the retries of both.
 
-use super::{Jobs, Pass, Step, status};
+use super::{Jobs, Pass, Step, init, status};
 use crate::api::pod::Pod;
 use crate::api::time::{MS, SECOND};
-use crate::api::{Kind, ObjectRef};
+use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::store::ApiServer;
 use crate::engine::why::Why;
 use serde_json::Value;
@@ -18,107 +18,228 @@ const FIRST_MOUNT: u64 = 500 * MS;
 const MOST_MOUNT: u64 = 122 * SECOND;
 /// Between two tries to start a container.
 const AGAIN: u64 = 12 * SECOND;
-/// How the volume begins that admission adds.
-const TOKEN: &str = "kube-api-access-";
-/// Where the tries are counted.
+/// Where the tries to mount are counted.
 const TRIES: u32 = u32::MAX;
+const MISCONFIGURED: &str = "CreateContainerConfigError";
 
-/// Whether a Pod names anything that could be missing. Every Pod asks this as it starts.
-#[inline(always)]
-pub(super) fn any(pod: &Pod) -> bool {
-    let names = |container: &Value| container.get("env").is_some() || container.get("envFrom").is_some();
-    // Every Pod has the one for the API server's token; what that holds is always there.
-    let asked = |volume: &Value| !volume["name"].as_str().is_some_and(|name| name.starts_with(TOKEN));
-    pod.spec.raw["volumes"].as_array().is_some_and(|all| all.iter().any(asked))
-        || pod.spec.raw["containers"].as_array().is_some_and(|all| all.iter().any(names))
+/// One ConfigMap or Secret, or one key of it, that a part of a Pod cannot do without.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// ConfigMap or Secret.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Str,
+    /// Nothing if it is wanted as a whole.
+    pub key: Option<Str>,
 }
 
-/// The words for a ConfigMap or Secret that is named and not there.
-fn missing(server: &ApiServer, namespace: &str, kind: Kind, source: &Value, field: &str) -> Option<String> {
-    let name = source[field].as_str().filter(|_| source["optional"] != true)?;
-    let there = server.get(&ObjectRef::new(kind, namespace, name)).is_some();
-    (!there).then(|| format!("{} {name:?} not found", kind.name().to_ascii_lowercase()))
-}
+impl Source {
+    fn read(kind: Kind, part: &Value, field: &str, key: Option<&str>) -> Option<Source> {
+        let name = part[field].as_str().filter(|_| part["optional"] != true)?;
+        Some(Source { kind, name: name.into(), key: key.map(Str::from) })
+    }
 
-/// The first of both that a part of the Pod's JSON names in vain.
-fn of_both(server: &ApiServer, namespace: &str, part: &Value, (map, secret, secret_name): (&str, &str, &str)) -> Option<String> {
-    missing(server, namespace, Kind::ConfigMap, &part[map], "name")
-        .or_else(|| missing(server, namespace, Kind::Secret, &part[secret], secret_name))
+    fn is_there(&self, server: &ApiServer, namespace: &str) -> bool {
+        let Some(object) = server.get(&ObjectRef::new(self.kind, namespace, &self.name)) else { return false };
+        let (Some(key), Body::Other(body)) = (&self.key, &object.body) else { return true };
+        ["data", "binaryData"].into_iter().any(|part| body.get(part).is_some_and(|data| data.get(key.as_str()).is_some()))
+    }
+
+    /// The kubelet's words when it is missing: for a volume, or for a variable.
+    fn words(&self, server: &ApiServer, namespace: &str, mounted: bool) -> String {
+        let (kind, name) = (self.kind.name(), &self.name);
+        match &self.key {
+            Some(key) if server.get(&ObjectRef::new(self.kind, namespace, name)).is_some() => match (mounted, self.kind) {
+                (false, _) => format!("couldn't find key {key} in {kind} {namespace}/{name}"),
+                (true, Kind::Secret) => format!("references non-existent secret key: {key}"),
+                (true, _) => format!("references non-existent config key: {key}"),
+            },
+            _ => format!("{} {name:?} not found", kind.to_ascii_lowercase()),
+        }
+    }
 }
 
 fn items<'v>(value: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {
     value[list].as_array().into_iter().flatten()
 }
 
-/// A volume that cannot be mounted, and why.
-fn volume(pod: &Pod, server: &ApiServer, namespace: &str) -> Option<(String, String)> {
-    items(&pod.spec.raw, "volumes").filter(|volume| !volume["name"].as_str().is_some_and(|name| name.starts_with(TOKEN))).find_map(
-        |volume| {
-            let own = of_both(server, namespace, volume, ("configMap", "secret", "secretName"));
-            let projected =
-                || items(&volume["projected"], "sources").find_map(|one| of_both(server, namespace, one, ("configMap", "secret", "name")));
-            Some((volume["name"].as_str()?.to_owned(), own.or_else(projected)?))
-        },
-    )
+/// The volumes that a person has asked for: every Pod has one more, for the API server's token, whose sources are always there.
+fn volumes(pod: &Pod) -> impl Iterator<Item = &Value> {
+    items(&pod.spec.raw, "volumes").filter(|volume| !volume["name"].as_str().is_some_and(|name| name.starts_with("kube-api-access-")))
 }
 
-/// What a container's environment lacks.
-fn environment(container: &Value, server: &ApiServer, namespace: &str) -> Option<String> {
-    let whole = items(container, "envFrom").find_map(|from| of_both(server, namespace, from, ("configMapRef", "secretRef", "name")));
-    let one = |variable: &Value| of_both(server, namespace, &variable["valueFrom"], ("configMapKeyRef", "secretKeyRef", "name"));
-    whole.or_else(|| items(container, "env").find_map(one))
+/// What each source of a volume holds, by key where it says which.
+fn mounted(volume: &Value) -> Vec<Vec<Source>> {
+    let read = |kind: Kind, part: &Value, field: &str| -> Vec<Source> {
+        let mut keys = items(part, "items").filter_map(|item| item["key"].as_str()).peekable();
+        if keys.peek().is_none() {
+            return Source::read(kind, part, field, None).into_iter().collect();
+        }
+        keys.filter_map(|key| Source::read(kind, part, field, Some(key))).collect()
+    };
+    let mut sources = vec![read(Kind::ConfigMap, &volume["configMap"], "name"), read(Kind::Secret, &volume["secret"], "secretName")];
+    for part in items(&volume["projected"], "sources") {
+        sources.push(read(Kind::ConfigMap, &part["configMap"], "name"));
+        sources.push(read(Kind::Secret, &part["secret"], "name"));
+    }
+    sources
+}
+
+/// What a container's environment is made of: whole ConfigMaps and Secrets first.
+fn environment(container: &Value) -> Vec<Source> {
+    let whole = |from: &Value| {
+        Source::read(Kind::ConfigMap, &from["configMapRef"], "name", None)
+            .or_else(|| Source::read(Kind::Secret, &from["secretRef"], "name", None))
+    };
+    let one = |variable: &Value| {
+        let from = &variable["valueFrom"];
+        let read = |kind: Kind, part: &Value| Source::read(kind, part, "name", Some(part["key"].as_str().unwrap_or("")));
+        read(Kind::ConfigMap, &from["configMapKeyRef"]).or_else(|| read(Kind::Secret, &from["secretKeyRef"]))
+    };
+    items(container, "envFrom").filter_map(whole).chain(items(container, "env").filter_map(one)).collect()
+}
+
+/// A container as it was written; most name nothing.
+fn written(pod: &Pod, i: u32) -> Option<&Value> {
+    let (list, n) = init::number(i).map_or(("containers", i), |n| ("initContainers", n));
+    let container = pod.spec.raw.get(list)?.get(n as usize)?;
+    (container.get("env").is_some() || container.get("envFrom").is_some()).then_some(container)
+}
+
+/// A volume that cannot be mounted, with the words for all that its sources lack.
+fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<String> {
+    let lack = |sources: Vec<Source>| sources.into_iter().find(|source| !source.is_there(server, namespace));
+    let mut words: Vec<String> = mounted(volume).into_iter().filter_map(lack).map(|source| source.words(server, namespace, true)).collect();
+    words.dedup();
+    if words.len() < 2 { words.pop() } else { Some(format!("[{}]", words.join(", "))) }
+}
+
+/// What a Pod waits for: the first thing that is missing, the container or else the volume that wants it, and all the
+/// keys that the Pod wants of that ConfigMap or Secret and that are not there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lack {
+    /// What is missing.
+    pub source: Source,
+    /// Whether the ConfigMap or Secret is there, and only the key is not.
+    pub only_key: bool,
+    /// The container, if it is a variable of one.
+    pub container: Option<Str>,
+    /// The volume otherwise.
+    pub volume: Option<Str>,
+    /// The keys that are wanted of it in vain.
+    pub missing: Vec<Str>,
+    /// The kubelet's words.
+    pub words: String,
+}
+
+/// What a Pod on a node waits for, as its kubelet sees it.
+#[inline(never)]
+pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
+    let (pod, namespace) = (object.pod()?, object.meta.namespace.as_str());
+    let missing = |source: &Source| !source.is_there(server, namespace);
+    let waits = |i: u32| init::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
+    let all = || (0..pod.spec.init_containers.len() as u32).map(|n| n | init::FLAG).chain(0..pod.spec.containers.len() as u32);
+    let of_container = all().filter(|i| waits(*i).is_some_and(|w| w.reason == MISCONFIGURED)).find_map(|i| {
+        let source = environment(written(pod, i)?).into_iter().find(missing)?;
+        Some((source, Some(init::container(pod, i)?.1.name.clone()), None))
+    });
+    // Before anything has started, it is the volumes.
+    let of_volume = || {
+        let starts = all().all(|i| waits(i).is_some_and(|w| w.reason == "ContainerCreating" || w.reason == "PodInitializing"));
+        let mut held = volumes(pod).filter(|_| starts && pod.status.pod_ip.is_empty());
+        held.find_map(|volume| Some((mounted(volume).into_iter().flatten().find(missing)?, None, volume["name"].as_str().map(Str::from))))
+    };
+    let (source, container, volume) = of_container.or_else(of_volume)?;
+    let every = volumes(pod).flat_map(mounted).flatten().chain(all().filter_map(|i| written(pod, i)).flat_map(environment));
+    let of_it = every.filter(|other| other.kind == source.kind && other.name == source.name && missing(other));
+    let mut keys: Vec<Str> = of_it.filter_map(|source| source.key).collect();
+    crate::order::sort(&mut keys);
+    keys.dedup();
+    let only_key = server.get(&ObjectRef::new(source.kind, namespace, &source.name)).is_some();
+    let words = source.words(server, namespace, volume.is_some());
+    Some(Lack { source, only_key, container, volume, missing: keys, words })
+}
+
+/// Whether a Pod has volumes that could lack something. Every Pod asks this as it starts.
+#[inline(always)]
+pub(super) fn has_volumes(pod: &Pod) -> bool {
+    volumes(pod).next().is_some()
 }
 
 impl Pass<'_, '_> {
-    /// What is done instead of starting, while something is missing.
+    /// What is done instead of starting, while a volume cannot be mounted.
     #[inline(never)]
-    pub(super) fn wait_for_sources(&mut self) -> Option<Jobs> {
+    pub(super) fn wait_for_volumes(&mut self) -> Option<Jobs> {
         let object = self.object.clone();
-        let (pod, namespace) = (object.body::<Pod>(), object.meta.namespace.as_str());
-        if let Some((name, words)) = volume(pod, self.out.server, namespace) {
-            let message = format_smolstr!("MountVolume.SetUp failed for volume {name:?} : {words}");
+        let mut held = false;
+        for volume in volumes(object.body()) {
+            let Some(words) = unmounted(volume, self.out.server, &object.meta.namespace) else { continue };
+            held = true;
+            let message = format_smolstr!("MountVolume.SetUp failed for volume {} : {words}", volume["name"]);
             self.out.event(&object, "Warning", "FailedMount", message);
-            let tries = self.kubelets.pods.get_mut(&self.job.uid).map_or(0, |running| {
-                let tries = running.held_back.entry(TRIES).or_default();
-                *tries += 1;
-                *tries - 1
-            });
-            return Some(vec![self.then((FIRST_MOUNT << tries.clamp(0, 9)).min(MOST_MOUNT), Step::Start)]);
         }
-        // Init containers run first; they are not kept waiting for what comes after them.
-        if !pod.spec.init_containers.is_empty() {
+        if !held {
             return None;
         }
-        let lacks: Vec<Option<String>> = {
-            let server = &*self.out.server;
-            items(&pod.spec.raw, "containers").map(|container| environment(container, server, namespace)).collect()
-        };
-        if lacks.iter().all(Option::is_none) {
-            return None;
-        }
-        for (container, words) in pod.spec.containers.iter().zip(&lacks) {
-            if let Some(words) = words {
-                let field = format_smolstr!("spec.containers{{{}}}", container.name);
-                self.out.event_at(&object, &field, "Warning", "Failed", format_smolstr!("Error: {words}"));
-            }
-        }
-        let waits =
-            |status: &crate::api::pod::ContainerStatus, words: &str| status.state.waiting.as_ref().is_some_and(|w| w.message == words);
-        let told = pod
-            .status
-            .container_statuses
-            .iter()
-            .zip(&lacks)
-            .all(|(status, words)| words.as_deref().is_none_or(|words| waits(status, words)));
-        if !told {
-            self.write(Why::Observed, |pod| {
-                for (status, words) in pod.status.container_statuses.iter_mut().zip(&lacks) {
-                    if let Some(words) = words {
-                        status.state = status::waiting_for("CreateContainerConfigError", words);
-                    }
-                }
-            });
-        }
-        Some(vec![self.then(AGAIN, Step::Start)])
+        let tries = self.kubelets.pods.get_mut(&self.job.uid).map_or(0, |running| {
+            let tries = running.held_back.entry(TRIES).or_default();
+            *tries += 1;
+            *tries - 1
+        });
+        Some(vec![self.then((FIRST_MOUNT << tries.clamp(0, 9)).min(MOST_MOUNT), Step::Start)])
     }
+
+    /// What a container's environment lacks. Every container asks this as it starts.
+    #[inline(always)]
+    pub(super) fn lacks(&self, i: u32) -> Option<String> {
+        written(self.pod(), i).and_then(|container| self.lacks_of(container))
+    }
+
+    #[inline(never)]
+    fn lacks_of(&self, container: &Value) -> Option<String> {
+        let (server, namespace) = (&*self.out.server, self.object.meta.namespace.as_str());
+        let source = environment(container).into_iter().find(|source| !source.is_there(server, namespace))?;
+        Some(source.words(server, namespace, false))
+    }
+
+    /// The image is there, the container cannot be made; it is tried again.
+    #[inline(never)]
+    pub(super) fn say_lacks(&mut self, i: u32, words: &str) -> Jobs {
+        let object = self.object.clone();
+        let Some((list, container)) = init::container(object.body(), i) else { return Vec::new() };
+        let field = format_smolstr!("spec.{list}{{{}}}", container.name);
+        self.say_present(&object, &field, &container.image);
+        self.out.event_at(&object, &field, "Warning", "Failed", format_smolstr!("Error: {words}"));
+        vec![self.then(AGAIN, Step::Restart(i))]
+    }
+
+    /// What is done instead of starting a container alone, while its environment lacks something.
+    pub(super) fn wait_for_environment(&mut self, i: u32) -> Option<Jobs> {
+        let words = self.lacks(i)?;
+        Some(self.misconfigured(i, &words))
+    }
+
+    #[inline(never)]
+    fn misconfigured(&mut self, i: u32, words: &str) -> Jobs {
+        let jobs = self.say_lacks(i, words);
+        let told = init::seen(self.pod(), i).and_then(|s| s.state.waiting.as_ref()).is_some_and(|w| w.message == words);
+        if !told {
+            let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
+            self.write(Why::Observed, |pod| {
+                let Some(status) = init::status(pod, i) else { return };
+                if let Some(ended) = status.state.terminated.take() {
+                    status.last_state.terminated = Some(ended);
+                }
+                status.state = waiting(words);
+                status::set_conditions(pod, true, wall, generation);
+            });
+        }
+        jobs
+    }
+}
+
+/// The state of a container whose environment cannot be made.
+#[inline(never)]
+pub(super) fn waiting(words: &str) -> crate::api::pod::ContainerState {
+    status::waiting_for(MISCONFIGURED, words)
 }

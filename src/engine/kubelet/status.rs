@@ -97,6 +97,13 @@ pub(super) fn ends(policy: &str, code: i32) -> bool {
     policy == "Never" || (policy == "OnFailure" && code == 0)
 }
 
+/// A Pod runs from the moment on when every container has been started once.
+pub(super) fn begin_phase(pod: &mut Pod) {
+    let waits = |s: &ContainerStatus| s.state.waiting.is_some() && s.last_state.terminated.is_none();
+    let waits = pod.status.container_statuses.iter().any(waits);
+    pod.status.phase = Str::new_static(if waits { "Pending" } else { "Running" });
+}
+
 /// When all containers have ended for good: Failed if one failed, else Succeeded. Sidecars end with them.
 pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
     let codes: Vec<Option<i32>> = pod.status.container_statuses.iter().map(|s| Some(s.state.terminated.as_ref()?.exit_code)).collect();
@@ -141,7 +148,9 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
             failed = true;
         }
     }
-    pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
+    if !ended {
+        pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
+    }
     set_conditions(pod, false, now, generation);
 }
 

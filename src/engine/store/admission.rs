@@ -48,9 +48,24 @@ impl ApiServer {
                 merge_label_keys(pod, &object.meta.labels);
             }
             Body::Service(_) => self.allocate_service(object)?,
+            _ if object.kind == Kind::PriorityClass => self.check_default_priority(object)?,
             _ => self.admit_other(object, default_class),
         }
         Ok(())
+    }
+
+    /// Only one class is for all Pods that name none.
+    #[inline(never)]
+    fn check_default_priority(&self, object: &Object) -> Result<(), ApiError> {
+        let Body::Other(body) = &object.body else { return Ok(()) };
+        match self.default_priority().filter(|_| body.get("globalDefault") == Some(&Value::Bool(true))) {
+            Some(other) if other.meta.name != object.meta.name => Err(ApiError::forbidden(format!(
+                "priorityclasses.scheduling.k8s.io {:?} is forbidden: PriorityClass {} is already marked as default. Only one default can exist",
+                object.meta.name.as_str(),
+                other.meta.name
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// What no Pod and no Service is.
@@ -83,10 +98,13 @@ impl ApiServer {
         }
     }
 
-    /// A claim may only grow where its class allows it.
+    /// A claim may only grow where its class allows it; a Service is given what its new type needs.
     ///
-    /// Models `plugin/pkg/admission/storage/persistentvolume/resize`.
-    pub(super) fn admit_update(&self, new: &Object, old: &Object) -> Result<(), ApiError> {
+    /// Models `plugin/pkg/admission/storage/persistentvolume/resize` and `pkg/registry/core/service/storage/alloc.go`.
+    pub(super) fn admit_update(&mut self, new: &mut Object, old: &Object) -> Result<(), ApiError> {
+        if new.kind == Kind::Service {
+            return self.allocate_service(new);
+        }
         let (Body::PersistentVolumeClaim(claim), Body::PersistentVolumeClaim(before)) = (&new.body, &old.body) else { return Ok(()) };
         if claim.request() <= before.request() {
             return Ok(());
@@ -116,15 +134,57 @@ impl ApiServer {
         )))
     }
 
-    /// Puts the number of its priority class into a Pod that names one.
+    /// The class that Pods have that name none: of several the one of the lowest value.
     #[inline(never)]
+    fn default_priority(&self) -> Option<&Rc<Object>> {
+        let says = |o: &Rc<Object>, field: &str| if let Body::Other(body) = &o.body { body.get(field).cloned() } else { None };
+        let is_default = |o: &&Rc<Object>| says(o, "globalDefault") == Some(Value::Bool(true));
+        self.list(Kind::PriorityClass).filter(is_default).min_by_key(|o| says(o, "value").and_then(|value| value.as_i64()))
+    }
+
+    /// Puts the number of its priority class into a Pod that names one, or of the class that is for all others.
     fn resolve_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
-        let Some(class) = pod.spec.raw.get("priorityClassName").and_then(Value::as_str).filter(|c| !c.is_empty()) else { return Ok(()) };
-        let found = self.get(&ObjectRef::new(Kind::PriorityClass, "", class));
-        let Some(Body::Other(body)) = found.map(|o| &o.body) else {
-            return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: no PriorityClass with name {class} was found")));
-        };
+        let said = |field: &str| pod.spec.raw.get(field).is_some_and(|value| !value.is_null() && value != "");
+        let asked = ["priorityClassName", "priority", "preemptionPolicy"].into_iter().any(said);
+        if asked || self.default_priority().is_some() { self.compute_priority(name, pod) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn compute_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
         let mut raw = pod.spec.raw.clone();
+        let nobody = serde_json::Map::from_iter([
+            ("value".to_owned(), Value::from(0)),
+            ("preemptionPolicy".to_owned(), "PreemptLowerPriority".into()),
+        ]);
+        let body = match raw["priorityClassName"].as_str().filter(|class| !class.is_empty()).map(str::to_owned) {
+            Some(class) => match self.get(&ObjectRef::new(Kind::PriorityClass, "", &class)).map(|o| &o.body) {
+                Some(Body::Other(body)) => body,
+                _ => return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: no PriorityClass with name {class} was found"))),
+            },
+            None => match self.default_priority() {
+                Some(class) => {
+                    raw["priorityClassName"] = class.meta.name.as_str().into();
+                    if let Body::Other(body) = &class.body { body } else { &nobody }
+                }
+                None => &nobody,
+            },
+        };
+        let computed = |from: &str| body.get(from).filter(|value| !value.is_null());
+        let number = computed("value").cloned().unwrap_or(0.into());
+        let from = "must not be provided in pod spec; priority admission controller computed";
+        let refused = |what: &str, said: &Value, value: &Value| {
+            let (said, value) = (said.to_string().replace('"', ""), value.to_string().replace('"', ""));
+            let cause = format!("the {what} ({said}) {from} {value} from the given PriorityClass name");
+            Err(ApiError::forbidden(format!("pods {name:?} is forbidden: {cause}")))
+        };
+        if raw["priority"].is_i64() && raw["priority"] != number {
+            return refused("integer value of priority", &raw["priority"], &number);
+        }
+        if let (Some(policy), true) = (computed("preemptionPolicy"), raw["preemptionPolicy"].is_string())
+            && raw["preemptionPolicy"] != *policy
+        {
+            return refused("string value of PreemptionPolicy", &raw["preemptionPolicy"], policy);
+        }
         for (from, to) in [("value", "priority"), ("preemptionPolicy", "preemptionPolicy")] {
             if let Some(value) = body.get(from) {
                 raw[to] = value.clone();
@@ -151,7 +211,8 @@ impl ApiServer {
         }
         check_families(&object.meta.name, service)?;
         let (mut ips, mut node_ports) = (Vec::new(), Vec::new());
-        for other in self.list(Kind::Service) {
+        let own = (&object.meta.namespace, &object.meta.name);
+        for other in self.list(Kind::Service).filter(|other| (&other.meta.namespace, &other.meta.name) != own) {
             let spec = &other.body::<Service>().spec;
             ips.push(spec.cluster_ip.clone());
             node_ports.extend(spec.ports.iter().map(|p| p.node_port).filter(|p| *p != 0));

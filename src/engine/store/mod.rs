@@ -11,6 +11,7 @@ mod pod_security;
 pub mod quota;
 mod requests;
 mod server;
+mod services;
 pub mod validation;
 
 pub use error::{ApiError, Reason};

@@ -134,6 +134,9 @@ impl ApiServer {
         {
             reset_on_create(kind, map);
         }
+        if let (Kind::Service, Some(old)) = (kind, old) {
+            super::services::settle(&mut value, &old.to_value());
+        }
         defaults::apply_defaults(&mut value);
         if kind == Kind::Job && old.is_none() {
             self.identify_job(&mut value);
@@ -153,7 +156,7 @@ impl ApiServer {
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
             return Err(error);
         }
-        let object = Object::from_value(kind, value).map_err(|e| {
+        let mut object = Object::from_value(kind, value).map_err(|e| {
             ApiError::bad_request(format!(
                 "{} in version {:?} cannot be handled as a {}: {e}",
                 kind.name(),
@@ -162,7 +165,7 @@ impl ApiServer {
             ))
         })?;
         if let Some(old) = old {
-            self.admit_update(&object, old)?;
+            self.admit_update(&mut object, old)?;
         }
         Ok(object)
     }

@@ -2,12 +2,12 @@
 //!
 //! Models `pkg/controller/podautoscaler/replica_calculator.go`.
 
-use crate::api::pod::Pod;
+use crate::api::pod::{Container, Pod};
 use crate::api::quantity;
 use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, Str};
-use crate::engine::load::usage;
+use crate::engine::load::{is_known, usage};
 use crate::engine::out::View;
 use std::rc::Rc;
 
@@ -84,13 +84,17 @@ pub fn propose(
         return Err(unavailable(target, &format!("unable to fetch metrics from resource metrics API: {cause}")));
     }
     let pods: Vec<&Rc<Object>> = view.cache.list_in(Kind::Pod, namespace).filter(|pod| selector.matches(&pod.meta.labels)).collect();
-    if pods.iter().all(|pod| usage(view.loads, pod, view.cache).is_none()) {
+    let known: Vec<&&Rc<Object>> = pods.iter().filter(|pod| is_known(view.loads, pod)).collect();
+    if known.is_empty() {
         return Err(unavailable(target, "no metrics returned from resource metrics API"));
     }
-    let groups = group(target, &pods, view)?;
-    if groups.samples.is_empty() {
-        return Err("did not receive metrics for targeted pods (pods might be unready)".into());
+    if let Some(name) = &target.container
+        && let Some(pod) = known.iter().find(|pod| running(pod.body()).all(|container| container.name != *name))
+    {
+        let cause = format!("container {name} not present in metrics for pod {namespace}/{}", pod.meta.name);
+        return Err(unavailable(target, &format!("failed to get container metrics: {cause}")));
     }
+    let groups = group(target, &pods, view)?;
     weigh(target.goal, tolerances, current, groups).ok_or_else(|| "no metrics returned matched known pods".into())
 }
 
@@ -98,62 +102,78 @@ fn unavailable(target: &Target, cause: &str) -> String {
     format!("unable to get metrics for resource {}: {cause}", target.resource)
 }
 
+/// What the calculation makes of a Pod.
+enum Standing {
+    Sampled(i64),
+    Unready,
+    Missing,
+}
+
 fn group(target: &Target, pods: &[&Rc<Object>], view: &View<'_>) -> Result<Groups, String> {
+    let standing: Vec<Option<Standing>> = pods.iter().map(|object| stand(target, object, view)).collect();
+    if !standing.iter().any(|one| matches!(one, Some(Standing::Sampled(_)))) {
+        return Err("did not receive metrics for targeted pods (pods might be unready)".into());
+    }
     let mut groups = Groups::default();
-    for object in pods {
-        let Some(pod) = object.pod() else { continue };
-        let request = if let Goal::Utilization(_) = target.goal { request(target, object, pod)? } else { 0 };
-        if object.meta.is_deleting() || pod.status.phase == "Failed" {
-            continue;
+    for (object, standing) in pods.iter().zip(standing) {
+        // Pods that go or have failed are not counted, but have to say what they request like the others.
+        let request = if let Goal::Utilization(_) = target.goal { request(target, object, object.body())? } else { 0 };
+        match standing {
+            Some(Standing::Sampled(used)) => {
+                groups.ready += 1;
+                groups.samples.push((used, request));
+            }
+            Some(Standing::Unready) => groups.unready.push(request),
+            Some(Standing::Missing) => groups.missing.push(request),
+            None => {}
         }
-        if pod.status.phase == "Pending" {
-            groups.unready.push(request);
-            continue;
-        }
-        let Some(used) = used(target, object, pod, view) else {
-            groups.missing.push(request);
-            continue;
-        };
-        if target.resource == "cpu" && is_unready(pod, view) {
-            groups.unready.push(request);
-            continue;
-        }
-        groups.ready += 1;
-        groups.samples.push((used, request));
     }
     Ok(groups)
 }
 
-/// What a Pod, or its one container, uses: only CPU is known; it is shared evenly among the containers.
-fn used(target: &Target, object: &Object, pod: &Pod, view: &View<'_>) -> Option<i64> {
-    let all = usage(view.loads, object, view.cache).filter(|_| target.resource == "cpu")?;
-    match &target.container {
-        None => Some(all),
-        Some(name) => {
-            let containers = &pod.spec.containers;
-            containers.iter().any(|c| c.name == *name).then(|| all / containers.len().max(1) as i64)
-        }
+fn stand(target: &Target, object: &Object, view: &View<'_>) -> Option<Standing> {
+    let pod = object.pod()?;
+    if object.meta.is_deleting() || pod.status.phase == "Failed" {
+        return None;
     }
+    if pod.status.phase == "Pending" {
+        return Some(Standing::Unready);
+    }
+    let Some(used) = used(target, object, pod, view) else { return Some(Standing::Missing) };
+    // Memory says something from the first moment on, CPU does not while a Pod starts.
+    Some(if target.resource == "cpu" && is_unready(pod, view) { Standing::Unready } else { Standing::Sampled(used) })
+}
+
+/// The containers that run side by side: sidecars are among them.
+fn running(pod: &Pod) -> impl Iterator<Item = &Container> {
+    pod.spec.containers.iter().chain(pod.spec.init_containers.iter().filter(|c| c.restart_policy == "Always"))
+}
+
+/// What a Pod, or its one container, uses: it is shared evenly among the containers.
+fn used(target: &Target, object: &Object, pod: &Pod, view: &View<'_>) -> Option<i64> {
+    let all = usage(view.loads, &target.resource, object, view.cache)?;
+    Some(if target.container.is_none() { all } else { all / running(pod).count().max(1) as i64 })
 }
 
 /// What a Pod, or its one container, requests.
 fn request(target: &Target, object: &Object, pod: &Pod) -> Result<i64, String> {
     let (resource, name) = (&target.resource, &object.meta.name);
-    let sidecars = pod.spec.init_containers.iter().filter(|c| c.restart_policy == "Always");
-    let mut sum = 0;
-    let mut found = target.container.is_none();
-    for container in pod.spec.containers.iter().chain(sidecars) {
-        if target.container.as_ref().is_some_and(|wanted| *wanted != container.name) {
-            continue;
-        }
-        found = true;
+    let whole = &pod.spec.raw["resources"]["requests"];
+    if target.container.is_none() && whole.as_object().is_some_and(|requests| !requests.is_empty()) {
+        return match whole.get(resource.as_str()) {
+            Some(amount) => Ok(quantity::milli_of(amount)),
+            None => Err(format!("missing pod-level request for {resource} in Pod {name}")),
+        };
+    }
+    let mut sum = 0i64;
+    for container in running(pod).filter(|c| target.container.as_ref().is_none_or(|wanted| *wanted == c.name)) {
         let Some(amount) = container.resources.requests.get(resource) else {
             return Err(format!("missing request for {resource} in container {} of Pod {name}", container.name));
         };
-        sum += quantity::milli_of(amount);
+        sum = sum.saturating_add(quantity::milli_of(amount));
     }
     match &target.container {
-        Some(container) if !found => Err(format!("container {container} not found in Pod {name}")),
+        Some(container) if running(pod).all(|c| c.name != *container) => Err(format!("container {container} not found in Pod {name}")),
         _ => Ok(sum),
     }
 }
@@ -170,12 +190,13 @@ fn is_unready(pod: &Pod, view: &View<'_>) -> bool {
 
 /// Usage against the target: ratio, percent and average.
 fn ratio(goal: Goal, samples: &[(i64, i64)]) -> Option<(f64, Option<i64>, i64)> {
-    let (used, requested) = samples.iter().fold((0, 0), |sum: (i64, i64), one| (sum.0 + one.0, sum.1 + one.1));
-    let average = used / samples.len().max(1) as i64;
+    let (used, requested) = samples.iter().fold((0i128, 0i128), |sum, one| (sum.0 + i128::from(one.0), sum.1 + i128::from(one.1)));
+    let narrow = |wide: i128| i64::try_from(wide).unwrap_or(i64::MAX);
+    let average = narrow(used / samples.len().max(1) as i128);
     Some(match goal {
         Goal::Utilization(_) if requested == 0 => return None,
         Goal::Utilization(target) => {
-            let percent = used * 100 / requested;
+            let percent = narrow(used * 100 / requested);
             (percent as f64 / target as f64, Some(percent), average)
         }
         Goal::Value(target) => (average as f64 / target as f64, None, average),
@@ -194,7 +215,7 @@ fn weigh(goal: Goal, tolerances: Tolerances, current: i32, groups: Groups) -> Op
     if first < 1.0 {
         // Going down, they are taken to use all they requested, or the target.
         samples.extend(groups.missing.iter().map(|request| match goal {
-            Goal::Utilization(target) => (request * target.max(100) / 100, *request),
+            Goal::Utilization(target) => (request.saturating_mul(target.max(100)) / 100, *request),
             Goal::Value(target) => (target, 0),
         }));
     } else if first > 1.0 {

@@ -15,6 +15,9 @@ pub fn job(errors: &mut Errors, spec: &Value, field: &str, uid: &str) {
         }
     }
     numbers(errors, spec, field);
+    if !generated && !has(spec, "selector") {
+        errors.required(&format!("{field}.selector"), "");
+    }
     errors.one_of(&format!("{field}.completionMode"), text(spec, "completionMode"), &["Indexed", "NonIndexed"]);
     if text(spec, "completionMode") == "Indexed" && !has(spec, "completions") {
         errors.required(&format!("{field}.completions"), "when completion mode is Indexed");

@@ -6,7 +6,8 @@ use super::{Errors, has, list, meta, names, pod, text};
 use serde_json::Value;
 
 #[inline(never)]
-pub fn ingress(errors: &mut Errors, spec: &Value) {
+pub fn ingress(errors: &mut Errors, object: &Value) {
+    let spec = &object["spec"];
     let rules = list(spec, "rules");
     if rules.is_empty() && !has(spec, "defaultBackend") {
         errors.invalid("spec", Value::Null, "either `defaultBackend` or `rules` must be specified");
@@ -19,8 +20,8 @@ pub fn ingress(errors: &mut Errors, spec: &Value) {
         let host = text(rule, "host");
         if names::ip(host).is_none() {
             errors.invalid(&format!("{at}.host"), host, "must be a DNS name, not an IP address");
-        } else if !host.is_empty() && !host.contains('*') {
-            errors.checked(&format!("{at}.host"), host, names::subdomain);
+        } else if !host.is_empty() {
+            errors.checked(&format!("{at}.host"), host, names::host);
         }
         if !has(rule, "http") {
             continue;
@@ -31,6 +32,15 @@ pub fn ingress(errors: &mut Errors, spec: &Value) {
         }
         for (index, path) in paths.iter().enumerate() {
             one_path(errors, path, &format!("{at}[{index}]"));
+        }
+    }
+    for (index, tls) in list(spec, "tls").iter().enumerate() {
+        // Upstream counts the hosts of all of them in one place, and the secret in another.
+        for (n, host) in list(tls, "hosts").iter().enumerate() {
+            errors.checked(&format!("spec.tls[{n}].hosts"), host.as_str().unwrap_or(""), names::host);
+        }
+        if !text(tls, "secretName").is_empty() {
+            errors.checked(&format!("spec.tls[{index}].secretName"), text(tls, "secretName"), names::subdomain);
         }
     }
     if !text(spec, "ingressClassName").is_empty() {
@@ -44,6 +54,14 @@ fn one_path(errors: &mut Errors, path: &Value, field: &str) {
         "" => return errors.required(&format!("{field}.pathType"), "pathType must be specified"),
         "Exact" | "Prefix" if !route.starts_with('/') => {
             errors.invalid(&format!("{field}.path"), route, "must be an absolute path");
+        }
+        "Exact" | "Prefix" => {
+            for part in ["//", "/./", "/../", "%2f", "%2F"].into_iter().filter(|part| route.contains(part)) {
+                errors.invalid(&format!("{field}.path"), route, format!("must not contain '{part}'"));
+            }
+            for end in ["/..", "/."].into_iter().filter(|end| route.ends_with(end)) {
+                errors.invalid(&format!("{field}.path"), route, format!("cannot end with '{end}'"));
+            }
         }
         "ImplementationSpecific" if !route.is_empty() && !route.starts_with('/') => {
             errors.invalid(&format!("{field}.path"), route, "must be an absolute path");
@@ -88,6 +106,9 @@ pub fn network_policy(errors: &mut Errors, spec: &Value) {
     meta::selector(errors, &spec["podSelector"], "spec.podSelector");
     for (direction, peers) in [("ingress", "from"), ("egress", "to")] {
         for (index, rule) in list(spec, direction).iter().enumerate() {
+            for (n, port) in list(rule, "ports").iter().enumerate() {
+                policy_port(errors, port, &format!("spec.{direction}[{index}].ports[{n}]"));
+            }
             for (n, peer) in list(rule, peers).iter().enumerate() {
                 let at = format!("spec.{direction}[{index}].{peers}[{n}]");
                 let block = has(peer, "ipBlock");
@@ -106,6 +127,27 @@ pub fn network_policy(errors: &mut Errors, spec: &Value) {
     let kinds = list(spec, "policyTypes");
     for (index, kind) in kinds.iter().enumerate() {
         errors.one_of(&format!("spec.policyTypes[{index}]"), kind.as_str().unwrap_or(""), &["Egress", "Ingress"]);
+    }
+}
+
+fn policy_port(errors: &mut Errors, port: &Value, at: &str) {
+    if has(port, "protocol") {
+        errors.one_of(&format!("{at}.protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"]);
+    }
+    if has(port, "port") {
+        pod::port_or_name(errors, &format!("{at}.port"), &port["port"]);
+    }
+    let (end, at) = (&port["endPort"], format!("{at}.endPort"));
+    let Some(last) = end.as_i64() else { return };
+    match &port["port"] {
+        Value::Null => errors.invalid(&at, last, "may not be specified when `port` is not specified"),
+        Value::String(_) => errors.invalid(&at, last, "may not be specified when `port` is non-numeric"),
+        first => {
+            if Some(last) < first.as_i64() {
+                errors.invalid(&at, first.clone(), "must be greater than or equal to `port`");
+            }
+            pod::in_port_range(errors, &at, last);
+        }
     }
 }
 

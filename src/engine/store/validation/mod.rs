@@ -7,6 +7,7 @@ mod batch;
 mod cron;
 mod diff;
 mod ingress;
+mod inner;
 mod meta;
 mod names;
 mod network;
@@ -132,6 +133,11 @@ impl Errors {
         self.add(Fault::Invalid, field, value.into().to_string(), detail);
     }
 
+    /// A value of a type, shown in the server's inner form.
+    fn invalid_struct(&mut self, field: &str, kind: &'static str, value: &Value, detail: &str) {
+        self.add(Fault::Invalid, field, inner::text(kind, value), detail);
+    }
+
     /// A value as a whole that is not shown.
     fn invalid_at(&mut self, field: &str, detail: &str) {
         self.add(Fault::Invalid, field, "", detail);
@@ -181,12 +187,6 @@ impl Errors {
 const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
 const NOT_PORT: &str = "must be between 1 and 65535, inclusive";
 
-/// An object as JSON text with its fields in the order of the API server's own struct.
-fn ordered(value: &Value, order: &[&str]) -> String {
-    let fields: Vec<String> = order.iter().map(|name| format!("\"{name}\":{}", value[*name])).collect();
-    format!("{{{}}}", fields.join(","))
-}
-
 /// The text in a field; empty if there is none.
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or("")
@@ -203,6 +203,12 @@ fn has(value: &Value, name: &str) -> bool {
 
 /// Validates an object that is about to be created.
 pub fn validate_create(object: &Value) -> Vec<FieldError> {
+    let mut errors = validate(object);
+    only_new(&mut errors, object);
+    errors.list
+}
+
+fn validate(object: &Value) -> Errors {
     let mut errors = Errors::default();
     meta::metadata(&mut errors, object);
     let spec = &object["spec"];
@@ -225,13 +231,22 @@ pub fn validate_create(object: &Value) -> Vec<FieldError> {
         "ConfigMap" | "Secret" => policy::keys(&mut errors, object),
         "ResourceQuota" => policy::quota(&mut errors, spec),
         "LimitRange" => policy::limit_range(&mut errors, spec),
-        "Ingress" => ingress::ingress(&mut errors, spec),
+        "Ingress" => ingress::ingress(&mut errors, object),
         "NetworkPolicy" => ingress::network_policy(&mut errors, spec),
         "PriorityClass" => ingress::priority_class(&mut errors, object),
         "Node" => scheduling::taints(&mut errors, spec, "spec.taints"),
         _ => {}
     }
-    errors.list
+    errors
+}
+
+/// What is refused only of an object that is new.
+fn only_new(errors: &mut Errors, object: &Value) {
+    let old_way = "kubernetes.io/ingress.class";
+    let class = text(&object["metadata"]["annotations"], old_way);
+    if object["kind"] == "Ingress" && !class.is_empty() && has(&object["spec"], "ingressClassName") {
+        errors.invalid(&format!("annotations.{old_way}"), class, "can not be set when the class field is also set");
+    }
 }
 
 #[cfg(test)]

@@ -44,6 +44,20 @@ pub fn subdomain(text: &str) -> Option<String> {
     (!is_subdomain(text)).then(|| SUBDOMAIN.to_owned())
 }
 
+const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of \
+    lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for \
+    validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+/// `example.com` or `*.example.com`
+#[inline(never)]
+pub fn host(text: &str) -> Option<String> {
+    if !text.contains('*') {
+        return subdomain(text);
+    }
+    let good = text.strip_prefix("*.").is_some_and(is_subdomain);
+    (!good).then(|| WILDCARD.to_owned())
+}
+
 /// `system:node`
 #[inline(never)]
 pub fn path_segment(text: &str) -> Option<String> {

@@ -2,7 +2,7 @@
 //!
 //! Models the Service part of `pkg/apis/core/validation/validation.go`.
 
-use super::{Errors, Fault, has, list, meta, names, pod, text};
+use super::{Errors, Fault, has, inner, list, meta, names, pod, text};
 use serde_json::{Value, json};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -131,9 +131,8 @@ fn duplicates(errors: &mut Errors, ports: &[Value]) {
     for (index, port) in ports.iter().enumerate() {
         let same = |other: &&Value| other["port"] == port["port"] && other["protocol"] == port["protocol"];
         if ports[..index].iter().any(|other| same(&other)) {
-            let shown = json!({"Name": "", "Protocol": port["protocol"], "AppProtocol": null, "Port": port["port"], "TargetPort": 0, "NodePort": 0});
-            let order = ["Name", "Protocol", "AppProtocol", "Port", "TargetPort", "NodePort"];
-            errors.add(Fault::Duplicate, &format!("spec.ports[{index}]"), super::ordered(&shown, &order), "");
+            let shown = inner::text("v1.ServicePort", &json!({"protocol": port["protocol"], "port": port["port"]}));
+            errors.add(Fault::Duplicate, &format!("spec.ports[{index}]"), shown, "");
         }
     }
 }

@@ -48,6 +48,9 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
             }
             names.insert(name);
             container(errors, one, &at, &volumes);
+            if has(&one["resources"], "claims") {
+                pod_parts::device_claims(errors, spec, one, &at);
+            }
             if has(one, "restartPolicy") || has(one, "restartPolicyRules") {
                 pod_parts::restarts(errors, one, &at);
             }
@@ -150,7 +153,7 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
             errors.checked(&format!("{field}.{name}"), text(spec, name), check);
         }
     }
-    if spec["activeDeadlineSeconds"].as_i64().is_some_and(|n| n < 1) {
+    if spec["activeDeadlineSeconds"].as_i64().is_some_and(|n| !(1..=i64::from(i32::MAX)).contains(&n)) {
         let detail = "must be between 1 and 2147483647, inclusive";
         errors.invalid(&format!("{field}.activeDeadlineSeconds"), spec["activeDeadlineSeconds"].clone(), detail);
     }
@@ -181,6 +184,7 @@ fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTre
     errors.one_of(&format!("{field}.imagePullPolicy"), text(container, "imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
     resources(errors, &container["resources"], &format!("{field}.resources"));
     pod_parts::security(errors, &container["securityContext"], &format!("{field}.securityContext"));
+    pod_parts::escalation(errors, &container["securityContext"], &format!("{field}.securityContext"));
 }
 
 /// Hooks and probes; init containers that end have none.
@@ -304,6 +308,13 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSe
             errors.invalid(&format!("{at}.subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive");
         }
         pod_parts::descending(errors, expression, &format!("{field}.volumeMounts.subPathExpr"));
+        if has(mount, "mountPropagation") {
+            let (spreads, at) = (text(mount, "mountPropagation"), format!("{at}.mountPropagation"));
+            errors.one_of(&at, spreads, &["Bidirectional", "HostToContainer", "None"]);
+            if spreads == "Bidirectional" && container["securityContext"]["privileged"] != true {
+                errors.forbidden(&at, "Bidirectional mount propagation is available only to privileged containers");
+            }
+        }
     }
 }
 
@@ -375,17 +386,32 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
             if amount(value).is_negative() {
                 errors.invalid(&format!("{at}[{name}]"), value.clone(), super::NOT_NEGATIVE);
             }
+            if is_extended(name) && !amount(value).is_whole() {
+                errors.invalid(&format!("{at}[{name}]"), value.clone(), "must be an integer");
+            }
         }
     }
     for (name, request) in entries("requests") {
+        let scarce = is_extended(name) || name.starts_with("hugepages-");
         let Some(limit) = resources["limits"].get(name) else {
+            if scarce {
+                errors.required(&format!("{field}.limits"), "Limit must be set for non overcommitable resources");
+            }
             continue;
         };
-        if amount(request) > amount(limit) {
+        if scarce && amount(request) != amount(limit) {
+            let detail = format!("must be equal to {name} limit of {}", limit.as_str().unwrap_or(""));
+            errors.invalid(&format!("{field}.requests"), request.clone(), detail);
+        } else if amount(request) > amount(limit) {
             let detail = format!("must be less than or equal to {name} limit of {}", limit.as_str().unwrap_or(""));
             errors.invalid(&format!("{field}.requests"), request.clone(), detail);
         }
     }
+}
+
+/// What device plugins offer: whole pieces, which nobody shares.
+fn is_extended(name: &str) -> bool {
+    name.contains('/') && !name.contains("kubernetes.io/")
 }
 
 #[inline(never)]

@@ -137,8 +137,75 @@ pub fn security(errors: &mut Errors, context: &Value, field: &str) {
             errors.invalid(&format!("{field}.{name}"), context[name].clone(), "must be between 0 and 2147483647, inclusive");
         }
     }
+    for (index, group) in list(context, "supplementalGroups").iter().enumerate() {
+        if group.as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
+            let at = format!("{field}.supplementalGroups[{index}]");
+            errors.invalid(&at, group.clone(), "must be between 0 and 2147483647, inclusive");
+        }
+    }
+    if has(context, "seccompProfile") {
+        seccomp(errors, &context["seccompProfile"], &format!("{field}.seccompProfile"));
+    }
     if let Some(policy) = context["fsGroupChangePolicy"].as_str() {
         errors.one_of(&format!("{field}.fsGroupChangePolicy"), policy, &["Always", "OnRootMismatch"]);
+    }
+}
+
+/// Devices that a container claims are among those that its Pod claims.
+#[inline(never)]
+pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field: &str) {
+    let mut known: Vec<&str> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
+    crate::order::sort(&mut known);
+    let all = list(&container["resources"], "claims");
+    for (index, claim) in all.iter().enumerate() {
+        let (at, name) = (format!("{field}.resources.claims[{index}]"), text(claim, "name"));
+        if name.is_empty() {
+            errors.required(&at, "");
+            continue;
+        }
+        if all[..index].contains(claim) {
+            errors.duplicate(&at, name);
+        }
+        if !known.contains(&name) {
+            let which = if known.is_empty() { " which is empty".to_owned() } else { format!(": {}", known.join(", ")) };
+            let detail = format!("must be one of the names in pod.spec.resourceClaims{which}");
+            errors.add(Fault::NotFound, &at, Value::from(name).to_string(), detail);
+        }
+    }
+}
+
+#[inline(never)]
+fn seccomp(errors: &mut Errors, profile: &Value, field: &str) {
+    match text(profile, "type") {
+        "" => errors.required(&format!("{field}.type"), "type is required when seccompProfile is set"),
+        kind => {
+            errors.one_of(&format!("{field}.type"), kind, &["Localhost", "RuntimeDefault", "Unconfined"]);
+        }
+    }
+    let at = format!("{field}.localhostProfile");
+    match (text(profile, "type") == "Localhost", profile["localhostProfile"].as_str()) {
+        (true, None) => errors.required(&at, "must be set when seccomp type is Localhost"),
+        (true, Some(path)) => descending(errors, path, &at),
+        (false, Some(_)) => {
+            errors.invalid_struct(&at, "v1.SeccompProfile", profile, "can only be set when seccomp type is Localhost");
+        }
+        (false, None) => {}
+    }
+}
+
+/// Who may do anything cannot be kept from getting more rights.
+#[inline(never)]
+pub fn escalation(errors: &mut Errors, context: &Value, field: &str) {
+    if context["allowPrivilegeEscalation"] != false {
+        return;
+    }
+    if context["privileged"] == true {
+        let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
+        errors.invalid_struct(field, "v1.SecurityContext", context, detail);
+    }
+    if list(&context["capabilities"], "add").iter().any(|name| name == "CAP_SYS_ADMIN") {
+        let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
+        errors.invalid_struct(field, "v1.SecurityContext", context, detail);
     }
 }
 

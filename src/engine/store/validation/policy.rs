@@ -4,15 +4,12 @@
 
 use super::{Errors, Fault, has, list, meta, names, text, workloads};
 use crate::api::quantity::Quantity;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 #[inline(never)]
 pub fn budget(errors: &mut Errors, spec: &Value) {
     if has(spec, "minAvailable") && has(spec, "maxUnavailable") {
-        let shown = json!({"MinAvailable": spec["minAvailable"], "Selector": spec["selector"],
-            "MaxUnavailable": spec["maxUnavailable"], "UnhealthyPodEvictionPolicy": spec["unhealthyPodEvictionPolicy"]});
-        let order = ["MinAvailable", "Selector", "MaxUnavailable", "UnhealthyPodEvictionPolicy"];
-        errors.add(Fault::Invalid, "spec", super::ordered(&shown, &order), "minAvailable and maxUnavailable cannot be both set");
+        errors.invalid_struct("spec", "policyv1.PodDisruptionBudgetSpec", spec, "minAvailable and maxUnavailable cannot be both set");
     }
     for name in ["minAvailable", "maxUnavailable"] {
         let field = format!("spec.{name}");
@@ -99,7 +96,38 @@ fn metric_source(errors: &mut Errors, metric: &Value, field: &str) {
     if !has(metric, &source) {
         return errors.required(&format!("{field}.{source}"), "must populate information for the given metric source");
     }
-    metric_target(errors, &metric[&source], &source, &format!("{field}.{source}"));
+    let at = format!("{field}.{source}");
+    metric_target(errors, &metric[&source], &source, &at);
+    elsewhere(errors, &metric[&source], &source, &at);
+}
+
+/// What metrics that are not of resources need.
+#[inline(never)]
+fn elsewhere(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
+    let (target, at) = (&source["target"], format!("{field}.target.averageValue"));
+    let (value, average) = (has(target, "value"), has(target, "averageValue"));
+    match kind {
+        "object" => {
+            for name in ["kind", "name"] {
+                if text(&source["describedObject"], name).is_empty() {
+                    errors.required(&format!("{field}.describedObject.{name}"), "");
+                }
+            }
+            if !value && !average {
+                errors.required(&at, "must set either a target value or averageValue");
+            }
+        }
+        "pods" if !average || quantity(&target["averageValue"]) <= Quantity::ZERO => {
+            errors.required(&at, "must specify a positive target averageValue");
+        }
+        "external" if !value && !average => {
+            errors.required(&at, "must set either a target value for metric or a per-pod target");
+        }
+        "external" if value && average => {
+            errors.forbidden(&format!("{field}.target.value"), "may not set both a target value for metric and a per-pod target");
+        }
+        _ => {}
+    }
 }
 
 fn metric_target(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
@@ -145,7 +173,44 @@ pub fn keys(errors: &mut Errors, object: &Value) {
     for name in ["data", "binaryData"] {
         for key in object[name].as_object().into_iter().flat_map(|map| map.keys()) {
             errors.checked(&format!("{name}[{key}]"), key, names::config_key);
+            if name == "data" && object["binaryData"].get(key).is_some() {
+                errors.invalid(&format!("data[{key}]"), key.as_str(), "duplicate of key present in binaryData");
+            }
         }
+    }
+    let of = |name: &str| object[name].as_object().into_iter().flatten();
+    let decoded = |value: &Value| value.as_str().map_or(0, |text| text.trim_end_matches('=').len() * 3 / 4);
+    if text(object, "kind") == "Secret" {
+        if of("data").map(|(_, value)| decoded(value)).sum::<usize>() > MOST_DATA {
+            errors.add(Fault::TooLong, "data", "", format!("may not be more than {MOST_DATA} bytes"));
+        }
+        return of_type(errors, object);
+    }
+    let plain: usize = of("data").map(|(_, value)| value.as_str().map_or(0, str::len)).sum();
+    if plain + of("binaryData").map(|(_, value)| decoded(value)).sum::<usize>() > MOST_DATA {
+        // The whole object is meant.
+        errors.add(Fault::TooLong, "[]", "", format!("may not be more than {MOST_DATA} bytes"));
+    }
+}
+
+const MOST_DATA: usize = 1024 * 1024;
+
+/// The keys that a Secret of a known type cannot do without.
+#[inline(never)]
+fn of_type(errors: &mut Errors, object: &Value) {
+    let kind = text(object, "type");
+    let needed: &[&str] = match kind {
+        "kubernetes.io/tls" => &["tls.crt", "tls.key"],
+        "kubernetes.io/dockerconfigjson" => &[".dockerconfigjson"],
+        "kubernetes.io/dockercfg" => &[".dockercfg"],
+        _ => &[],
+    };
+    for key in needed.iter().filter(|key| object["data"].get(**key).is_none()) {
+        errors.required(&format!("data[{key}]"), "");
+    }
+    let named = "kubernetes.io/service-account.name";
+    if kind == "kubernetes.io/service-account-token" && text(&object["metadata"]["annotations"], named).is_empty() {
+        errors.required(&format!("metadata.annotations[{named}]"), "");
     }
 }
 

@@ -3,7 +3,7 @@
 //! Models the scheduling part of `pkg/apis/core/validation/validation.go`.
 
 use super::names::{is_label_value, is_qualified_name};
-use super::{Errors, list, meta, text};
+use super::{Errors, has, list, meta, text};
 use serde_json::Value;
 
 #[inline(never)]
@@ -38,7 +38,7 @@ fn node_affinity(errors: &mut Errors, affinity: &Value, field: &str) {
             errors.required(&at, "must have at least one node selector term");
         }
         for (index, term) in terms.iter().enumerate() {
-            node_term(errors, term, &format!("{at}[{index}]"));
+            required_node_term(errors, term, &format!("{at}[{index}]"));
         }
     }
     for (index, term) in list(affinity, PREFERRED).iter().enumerate() {
@@ -48,8 +48,17 @@ fn node_affinity(errors: &mut Errors, affinity: &Value, field: &str) {
     }
 }
 
-/// A term of a node selector, also of a volume's node affinity.
-pub fn node_term(errors: &mut Errors, term: &Value, field: &str) {
+/// A term that must hold, also of a volume's node affinity: its values have to be such as a label can have.
+pub fn required_node_term(errors: &mut Errors, term: &Value, field: &str) {
+    node_term(errors, term, field);
+    for (index, requirement) in list(term, "matchExpressions").iter().enumerate() {
+        for (n, value) in list(requirement, "values").iter().enumerate() {
+            errors.checked(&format!("{field}.matchExpressions[{index}].values[{n}]"), value.as_str().unwrap_or(""), is_label_value);
+        }
+    }
+}
+
+fn node_term(errors: &mut Errors, term: &Value, field: &str) {
     for (index, requirement) in list(term, "matchExpressions").iter().enumerate() {
         let at = format!("{field}.matchExpressions[{index}]");
         let values = list(requirement, "values").len();
@@ -81,6 +90,23 @@ fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
     }
     for detail in is_qualified_name(key) {
         errors.invalid(&at, key, detail);
+    }
+    label_keys(errors, term, &term["labelSelector"], field);
+}
+
+/// Keys whose values are the Pod's own need a selector to be added to.
+#[inline(never)]
+fn label_keys(errors: &mut Errors, of: &Value, selector: &Value, field: &str) {
+    for name in ["matchLabelKeys", "mismatchLabelKeys"] {
+        let at = format!("{field}.{name}");
+        if !list(of, name).is_empty() && selector.is_null() {
+            errors.forbidden(&at, "must not be specified when labelSelector is not set");
+        }
+        for (index, key) in list(of, name).iter().enumerate() {
+            for detail in is_qualified_name(key.as_str().unwrap_or("")) {
+                errors.invalid(&format!("{at}[{index}]"), key.clone(), detail);
+            }
+        }
     }
 }
 
@@ -125,7 +151,8 @@ fn tolerates(errors: &mut Errors, toleration: &Value, at: &str) {
 
 #[inline(never)]
 pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
-    for (index, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
+    let all = list(spec, "topologySpreadConstraints");
+    for (index, constraint) in all.iter().enumerate() {
         let at = format!("{field}[{index}]");
         let skew = constraint["maxSkew"].as_i64().unwrap_or(0);
         if skew <= 0 {
@@ -140,9 +167,21 @@ pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
         }
         let action = text(constraint, "whenUnsatisfiable");
         errors.one_of(&format!("{at}.whenUnsatisfiable"), action, &["DoNotSchedule", "ScheduleAnyway"]);
-        if constraint["minDomains"].as_i64().is_some_and(|n| n <= 0) {
-            errors.invalid(&format!("{at}.minDomains"), constraint["minDomains"].clone(), "must be greater than zero");
+        if all[..index].iter().any(|other| text(other, "topologyKey") == key && text(other, "whenUnsatisfiable") == action) {
+            errors.duplicate(&format!("{at}.{{topologyKey, whenUnsatisfiable}}"), format!("{{{key}, {action}}}"));
         }
+        let (least, least_at) = (&constraint["minDomains"], format!("{at}.minDomains"));
+        if least.as_i64().is_some_and(|n| n <= 0) {
+            errors.invalid(&least_at, least.clone(), "must be greater than zero");
+        }
+        if least.is_i64() && action != "DoNotSchedule" {
+            let detail = format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
+            errors.invalid(&least_at, least.clone(), detail);
+        }
+        for name in ["nodeAffinityPolicy", "nodeTaintsPolicy"].into_iter().filter(|name| has(constraint, name)) {
+            errors.one_of(&format!("{at}.{name}"), text(constraint, name), &["Honor", "Ignore"]);
+        }
+        label_keys(errors, constraint, &constraint["labelSelector"], &at);
         meta::selector(errors, &constraint["labelSelector"], &format!("{at}.labelSelector"));
     }
 }

@@ -94,7 +94,7 @@ pub fn volume(errors: &mut Errors, spec: &Value) {
     class_name(errors, spec, "spec");
     mode(errors, spec, "spec");
     for (index, term) in list(&spec["nodeAffinity"]["required"], "nodeSelectorTerms").iter().enumerate() {
-        scheduling::node_term(errors, term, &format!("spec.nodeAffinity.required.nodeSelectorTerms[{index}]"));
+        scheduling::required_node_term(errors, term, &format!("spec.nodeAffinity.required.nodeSelectorTerms[{index}]"));
     }
 }
 

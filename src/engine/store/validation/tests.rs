@@ -15,8 +15,14 @@ const ELSEWHERE: [&str; 8] = [
     "no-kind",
     "no-apiversion",
 ];
-/// Texts that hold a random uid, or a whole Pod in the API server's inner form.
-const SHOWN_OTHERWISE: [&str; 3] = ["job-immutable-template", "pod-immutable-field", "job-with-selector"];
+/// Where the lines of a whole Pod are counted; the recorded Pod had eighteen more, which nothing else tells of.
+const SHOWN_OTHERWISE: [&str; 1] = ["pod-immutable-field"];
+/// A random uid is as good as another.
+fn masked(text: &str) -> String {
+    let uid =
+        |word: &str| if word.len() == 36 && word.matches('-').count() == 4 || word == "u" { "UID".to_owned() } else { word.to_owned() };
+    text.split('"').map(uid).collect::<Vec<_>>().join("\"")
+}
 
 fn stored(value: &Value) -> Value {
     let mut value = value.clone();
@@ -75,9 +81,9 @@ fn recorded_refusals_are_met() {
             continue;
         }
         total += 1;
-        let found = refusal(text(case, "manifest"), case["setup"].as_str());
+        let found = masked(&refusal(text(case, "manifest"), case["setup"].as_str()));
         let wanted = text(&case["kubectl"], "stderr");
-        let wanted = wanted.strip_suffix('\n').unwrap_or(wanted);
+        let wanted = masked(wanted.strip_suffix('\n').unwrap_or(wanted));
         exact += usize::from(found == wanted);
         verdict += usize::from(found.is_empty() == wanted.is_empty());
         if found != wanted && !SHOWN_OTHERWISE.contains(&name) {
@@ -120,4 +126,17 @@ fn strange_shapes_are_refused_without_harm() {
             validate_update(&value, &value);
         }
     }
+}
+
+#[test]
+fn what_is_too_large_to_be_kept_is_told() {
+    let large = "x".repeat(1024 * 1024 + 1);
+    let of = |kind: &str, data: Value| {
+        validate_create(&serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}, "data": data}))
+    };
+    let told = |errors: Vec<FieldError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(told(of("ConfigMap", serde_json::json!({"a": large}))), ["[]: Too long: may not be more than 1048576 bytes"]);
+    let encoded = "x".repeat((1024 * 1024 + 3) / 3 * 4);
+    assert_eq!(told(of("Secret", serde_json::json!({"a": encoded}))), ["data: Too long: may not be more than 1048576 bytes"]);
+    assert!(of("ConfigMap", serde_json::json!({"a": large[1..]})).is_empty());
 }

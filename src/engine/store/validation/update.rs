@@ -2,7 +2,7 @@
 //!
 //! Models the `Validate...Update` functions of `pkg/apis/*/validation`.
 
-use super::{Errors, FieldError, diff, has, list, storage, text, validate_create};
+use super::{Errors, FieldError, diff, has, list, storage, text, validate};
 use serde_json::{Map, Value};
 
 const IMMUTABLE: &str = "field is immutable";
@@ -10,7 +10,7 @@ const IMMUTABLE: &str = "field is immutable";
 /// Validates an object that is to replace another one.
 #[inline(never)]
 pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
-    let mut errors = Errors { list: validate_create(new) };
+    let mut errors = validate(new);
     let part = |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());
     let (spec, before) = (&part(new), &part(old));
     match text(new, "kind") {
@@ -22,6 +22,7 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
         "PersistentVolume" => volume(&mut errors, spec, before),
         "Service" => service(&mut errors, spec, before),
         "StorageClass" => class(&mut errors, new, old),
+        "PriorityClass" => priority_class(&mut errors, new, old),
         "ConfigMap" | "Secret" => sealed(&mut errors, new, old),
         "ControllerRevision" if new["data"] != old["data"] => errors.invalid("data", Value::Null, IMMUTABLE),
         _ => {}
@@ -32,6 +33,13 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
 fn immutable(errors: &mut Errors, new: &Value, old: &Value, names: &[&str]) {
     for name in names.iter().filter(|name| new[**name] != old[**name]) {
         errors.invalid(&format!("spec.{name}"), new[*name].clone(), IMMUTABLE);
+    }
+}
+
+/// A part that may not change, shown as the server keeps it.
+fn fixed(errors: &mut Errors, new: &Value, old: &Value, (name, kind): (&str, &'static str)) {
+    if new[name] != old[name] {
+        errors.invalid_struct(&format!("spec.{name}"), kind, &new[name], IMMUTABLE);
     }
 }
 
@@ -77,9 +85,12 @@ fn job(errors: &mut Errors, new: &Value, old: &Value) {
         new["template"] == old["template"]
     };
     if !same {
-        immutable(errors, new, old, &["template"]);
+        errors.invalid_struct("spec.template", "v1.PodTemplateSpec", &new["template"], IMMUTABLE);
     }
-    immutable(errors, new, old, &["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "successPolicy"]);
+    immutable(errors, new, old, &["completionMode"]);
+    fixed(errors, new, old, ("podFailurePolicy", "batchv1.PodFailurePolicy"));
+    immutable(errors, new, old, &["backoffLimitPerIndex"]);
+    fixed(errors, new, old, ("successPolicy", "batchv1.SuccessPolicy"));
 }
 
 const POD_FORBIDDEN: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
@@ -107,16 +118,42 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
             map.retain(|_, value| !value.is_null());
         }
     }
-    let kept = |spec: &Value| -> Vec<Value> { list(spec, "tolerations").to_vec() };
-    if kept(&right).iter().all(|toleration| kept(&left).contains(toleration)) {
-        left["tolerations"] = right["tolerations"].clone();
+    let (before, after) = (&old["activeDeadlineSeconds"], &new["activeDeadlineSeconds"]);
+    let at = "spec.activeDeadlineSeconds";
+    if before.is_i64() && after.as_i64() > before.as_i64() {
+        return errors.invalid(at, after.clone(), "must be less than or equal to previous value");
+    } else if before.is_i64() && after.is_null() {
+        errors.invalid(at, Value::Null, "must not update from a positive integer to nil value");
     }
-    if let (Some(map), Value::Null) = (left.as_object_mut(), &right["tolerations"]) {
-        map.remove("tolerations");
+    // Only for how long a taint is tolerated may change.
+    let kept = |spec: &Value| -> Vec<Map<String, Value>> {
+        list(spec, "tolerations").iter().map(|toleration| without(toleration, &["tolerationSeconds"])).collect()
+    };
+    if !kept(&right).iter().all(|toleration| kept(&left).contains(toleration)) {
+        errors.forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
     }
-    let gates = |spec: &Value| list(spec, "schedulingGates").len();
-    if gates(new) > gates(old) {
-        errors.forbidden("spec.schedulingGates", "only deletion is allowed, but found new scheduling gate");
+    let gates = list(old, "schedulingGates");
+    for (index, gate) in list(new, "schedulingGates").iter().enumerate().filter(|(_, gate)| !gates.contains(gate)) {
+        let detail = format!("only deletion is allowed, but found new scheduling gate '{}'", text(gate, "name"));
+        errors.forbidden(&format!("spec.schedulingGates[{index}].name"), detail);
+    }
+    let mut settled = vec!["tolerations"];
+    // A Pod that is held back may still be told where to run.
+    if !gates.is_empty() {
+        settled.push("nodeSelector");
+        let labels = |spec: &Value| spec["nodeSelector"].as_object().cloned().unwrap_or_default();
+        let chosen = labels(new);
+        if labels(old).iter().any(|(key, value)| chosen.get(key) != Some(value)) {
+            let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+            errors.invalid("spec.nodeSelector", Value::Object(chosen), detail);
+        }
+    }
+    for name in settled {
+        let Some(map) = left.as_object_mut() else { continue };
+        match right.get(name) {
+            Some(value) => map.insert(name.to_owned(), value.clone()),
+            None => map.remove(name),
+        };
     }
     if left != right {
         errors.forbidden("spec", format!("{POD_FORBIDDEN}{}", diff::of("v1.PodSpec", &right, &left)));
@@ -176,6 +213,10 @@ fn service(errors: &mut Errors, new: &Value, old: &Value) {
         errors.list.retain(|error| error.field != "spec.clusterIPs[0]");
         errors.invalid("spec.clusterIPs[0]", shown, "may not change once set");
     }
+    let balanced = |spec: &Value| text(spec, "type") == "LoadBalancer";
+    if balanced(old) && balanced(new) && old["loadBalancerClass"] != new["loadBalancerClass"] {
+        errors.invalid("spec.loadBalancerClass", new["loadBalancerClass"].clone(), "may not change once set");
+    }
 }
 
 fn class(errors: &mut Errors, new: &Value, old: &Value) {
@@ -187,6 +228,15 @@ fn class(errors: &mut Errors, new: &Value, old: &Value) {
     }
     for name in ["reclaimPolicy", "volumeBindingMode"].into_iter().filter(|name| new[*name] != old[*name]) {
         errors.invalid(name, new[name].clone(), IMMUTABLE);
+    }
+}
+
+fn priority_class(errors: &mut Errors, new: &Value, old: &Value) {
+    if new["value"].as_i64().unwrap_or(0) != old["value"].as_i64().unwrap_or(0) {
+        errors.forbidden("value", "may not be changed in an update.");
+    }
+    if new["preemptionPolicy"] != old["preemptionPolicy"] {
+        errors.invalid("preemptionPolicy", new["preemptionPolicy"].clone(), IMMUTABLE);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Models `pkg/apis/apps/validation/validation.go`.
 
 use super::names::{self};
-use super::{Errors, Fault, list, meta, pod, storage, text};
+use super::{Errors, inner, list, meta, pod, storage, text};
 use serde_json::{Value, json};
 
 const NO_MATCH: &str = "`selector` does not match template `labels`";
@@ -64,22 +64,11 @@ fn strategy(errors: &mut Errors, strategy: &Value) {
         }
         "Recreate" => {}
         "RollingUpdate" => rolling_update(errors, rolling, "spec.strategy.rollingUpdate", true),
-        kind => {
-            errors.unsupported_text("spec.strategy", strategy_text(kind, rolling), &["Recreate", "RollingUpdate"]);
+        _ => {
+            let shown = inner::text("appsv1.DeploymentStrategy", strategy);
+            errors.unsupported_text("spec.strategy", shown, &["Recreate", "RollingUpdate"]);
         }
     }
-}
-
-/// A strategy as the API server's own type shows it.
-fn strategy_text(kind: &str, rolling: &Value) -> String {
-    let rolling = match rolling {
-        Value::Null => "null".to_owned(),
-        _ => super::ordered(
-            &json!({"MaxUnavailable": rolling["maxUnavailable"], "MaxSurge": rolling["maxSurge"]}),
-            &["MaxUnavailable", "MaxSurge"],
-        ),
-    };
-    format!("{{\"Type\":{},\"RollingUpdate\":{rolling}}}", Value::from(kind))
 }
 
 fn rolling_update(errors: &mut Errors, rolling: &Value, field: &str, zero_forbidden: bool) {
@@ -181,8 +170,9 @@ fn stateful_strategy(errors: &mut Errors, strategy: &Value) {
     match text(strategy, "type") {
         "" => errors.required("spec.updateStrategy", ""),
         "OnDelete" if !rolling.is_null() => {
-            let shown = json!({"Partition": rolling["partition"], "MaxUnavailable": rolling["maxUnavailable"]});
-            ordered_invalid(errors, "spec.updateStrategy.rollingUpdate", &shown, &["Partition", "MaxUnavailable"]);
+            let shown = json!({"partition": rolling["partition"].as_i64().unwrap_or(0), "maxUnavailable": rolling["maxUnavailable"]});
+            let detail = "only allowed for updateStrategy 'RollingUpdate'";
+            errors.invalid_struct("spec.updateStrategy.rollingUpdate", "appsv1.RollingUpdateStatefulSetStrategy", &shown, detail);
         }
         "OnDelete" => {}
         "RollingUpdate" => {
@@ -195,11 +185,6 @@ fn stateful_strategy(errors: &mut Errors, strategy: &Value) {
     }
 }
 
-/// The one message that shows a struct whose fields are not in alphabetical order.
-fn ordered_invalid(errors: &mut Errors, field: &str, shown: &Value, order: &[&str]) {
-    errors.add(Fault::Invalid, field, super::ordered(shown, order), "only allowed for updateStrategy 'RollingUpdate'");
-}
-
 #[inline(never)]
 pub fn daemon_set(errors: &mut Errors, spec: &Value) {
     selector(errors, spec, "empty selector is invalid for daemonset");
@@ -210,8 +195,8 @@ pub fn daemon_set(errors: &mut Errors, spec: &Value) {
         "OnDelete" => {}
         "RollingUpdate" if strategy["rollingUpdate"].is_null() => errors.required("spec.updateStrategy.rollingUpdate", ""),
         "RollingUpdate" => daemon_rolling(errors, &strategy["rollingUpdate"]),
-        kind => {
-            let shown = strategy_text(kind, &strategy["rollingUpdate"]);
+        _ => {
+            let shown = inner::text("appsv1.DaemonSetUpdateStrategy", strategy);
             errors.unsupported_text("spec.updateStrategy", shown, &["OnDelete", "RollingUpdate"]);
         }
     }
