@@ -759,7 +759,8 @@ impl State {
     /// A slice of the way to where nothing but Events changes for three seconds.
     #[inline(never)]
     pub fn pursue(&mut self, budget: usize) {
-        match self.goal {
+        let goal = self.goal;
+        match goal {
             Some(Goal::At(to)) if self.advance(to, budget) => self.goal = None,
             Some(Goal::At(_)) | None => {}
             Some(Goal::Settled) => {
