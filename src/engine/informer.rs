@@ -224,3 +224,54 @@ impl Informer {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::pod::Pod;
+    use crate::api::{Body, ObjectMeta, OwnerReference, Timestamp};
+    use crate::engine::rng::Rng;
+
+    /// A Pod of some owner or of none, as it may come in some watch event.
+    fn pod(name: u64, rng: &mut Rng) -> Rc<Object> {
+        let mut meta = ObjectMeta { name: format!("web-{name}").into(), namespace: "default".into(), ..Default::default() };
+        // A new Pod of the same name, whose predecessor's end nobody has told, is another Pod.
+        meta.uid = Uid(u128::from(name * 10 + rng.below(2) + 100));
+        let owner = rng.below(4);
+        if owner > 0 {
+            let reference = OwnerReference { controller: Some(rng.below(5) > 0), uid: Uid(u128::from(owner)), ..Default::default() };
+            meta.owner_references.push(reference);
+        }
+        Rc::make_mut(&mut meta.labels).insert("app".into(), ["web", "db"][rng.below(2) as usize].into());
+        meta.deletion_timestamp = (rng.below(4) == 0).then_some(Timestamp(1));
+        let mut body = Pod::default();
+        body.status.phase = ["Pending", "Running", "Failed"][rng.below(3) as usize].into();
+        Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(body)) })
+    }
+
+    #[test]
+    fn what_is_counted_and_what_is_owned_is_what_is_there() {
+        let (mut cache, mut rng) = (Cache::new(), Rng::new(3));
+        for step in 0..5_000 {
+            let object = pod(rng.below(40), &mut rng);
+            cache.apply([Op::Added, Op::Modified, Op::Deleted][rng.below(3) as usize], &object);
+            for uid in (0..4).map(Uid) {
+                let is_mine = |o: &&Rc<Object>| owners(o).any(|owner| owner == uid);
+                let mut there: Vec<_> = cache.list(Kind::Pod).filter(is_mine).map(|o| o.meta.uid).collect();
+                there.sort_unstable();
+                let owned: Vec<_> = cache.owned_by(uid).map(|o| o.meta.uid).collect();
+                assert_eq!(owned, there, "step {step}, owner {uid}");
+                if uid.0 == 0 {
+                    continue;
+                }
+                let count =
+                    |passes: &dyn Fn(&Object) -> bool| cache.list(Kind::Pod).filter(|o| o.meta.is_controlled_by(uid) && passes(o)).count();
+                let told = cache.tally(uid).expect("two sets of labels");
+                let sum = |of: fn(&Alike) -> usize| told.iter().map(of).sum::<usize>();
+                let leaves = |o: &Object| o.meta.is_deleting() && !o.pod().is_some_and(Pod::is_terminal);
+                let counted = (count(&|_| true), count(&Object::is_active_pod), count(&leaves));
+                assert_eq!((sum(|a| a.pods), sum(|a| a.active), sum(|a| a.terminating)), counted, "step {step}, owner {uid}");
+            }
+        }
+    }
+}
