@@ -277,7 +277,7 @@ impl Run {
             return;
         }
         self.checkpoints.push(Checkpoint::of(&mut self.live));
-        let most = if self.live.sim.list(Kind::Pod).count() > LARGE { FEWER } else { MOST };
+        let most = if self.live.sim.server().count(Kind::Pod) > LARGE { FEWER } else { MOST };
         if self.checkpoints.len() > most {
             let mut keep = false;
             self.checkpoints.retain(|_| {

@@ -337,8 +337,8 @@ struct Key {
 /// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
 const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
 
-/// So many tasks are run in one go when a person goes to another instant; what is left runs in slices, so that the page
-/// stays awake.
+/// So many tasks of a cluster of a thousand Pods or less are run in one go when a person goes to another instant; what is left
+/// runs in slices, so that the page stays awake.
 const AT_ONCE: usize = 2_000;
 /// So many lines of the console are kept, and so many that were entered.
 const LINES: usize = 2_000;
@@ -490,7 +490,7 @@ impl State {
                 let to = Time((self.run.now() as i64 + seconds * 1000).max(0) as u64 * 1000);
                 if seconds > 0 {
                     self.goal = Some(Goal::At(to));
-                    self.pursue(AT_ONCE);
+                    self.pursue(self.at_once());
                 } else {
                     self.seek(to);
                 }
@@ -593,6 +593,7 @@ impl State {
 
     #[inline(never)]
     fn restart(&mut self) {
+        (self.stopped, self.goal) = (None, None);
         let turns = self.run.turns + 1;
         self.run = Run::new(self.run.seed());
         self.run.turns = turns;
@@ -776,7 +777,13 @@ impl State {
 
     /// Goes to an instant of the past: at once if it is near a checkpoint, else on from there in slices.
     fn seek(&mut self, to: Time) {
-        self.goal = (!self.run.seek(to, AT_ONCE)).then_some(Goal::At(to));
+        let budget = self.at_once();
+        self.goal = (!self.run.seek(to, budget)).then_some(Goal::At(to));
+    }
+
+    /// A task of a large cluster takes longer.
+    fn at_once(&self) -> usize {
+        AT_ONCE / (1 + self.run.sim().server().count(Kind::Pod) / 1_000)
     }
 
     fn untried(&mut self) {
@@ -1254,6 +1261,20 @@ mod tests {
         state.update(Msg::Seconds(600));
         state.update(Msg::Pause);
         assert_eq!(state.goal, None);
+    }
+
+    #[test]
+    fn a_full_history_stops_the_clock_and_says_so() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Settle);
+        state.full();
+        assert_eq!((state.playing, state.goal), (false, None));
+        assert!(state.stopped.as_ref().is_some_and(|stop| stop.text == "The history is full") && state.notice.contains("two gigabytes"));
+        // What was is still there, and a new beginning goes.
+        state.update(Msg::Restart);
+        assert_eq!(state.stopped, None);
+        state.update(Msg::Seconds(10));
+        assert_eq!(ready(&state), 2);
     }
 
     #[test]

@@ -111,6 +111,11 @@ impl ApiServer {
         self.objects[kind as usize].iter()
     }
 
+    /// How many objects of a kind there are.
+    pub fn count(&self, kind: Kind) -> usize {
+        self.objects[kind as usize].len()
+    }
+
     /// Writes a line that is no write: a command, a fault.
     #[inline(never)]
     pub fn note(&mut self, origin: &Origin, text: &str, why: Why) -> EntryId {
@@ -151,7 +156,7 @@ impl ApiServer {
         if info.namespaced {
             self.check_namespace(object)?;
         }
-        if object.kind == Kind::Pod && self.objects[Kind::Pod as usize].len() >= MOST_PODS {
+        if object.kind == Kind::Pod && self.count(Kind::Pod) >= MOST_PODS {
             let name = object.meta.name.as_str();
             return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: this cluster holds at most {MOST_PODS} Pods")));
         }

@@ -165,12 +165,27 @@ pub struct Page {
     carry: f64,
     drawn: f64,
     pace: Pace,
+    room: Room,
     asked: Option<f64>,
     asked_at: f64,
     spoke: f64,
     frame: Closure<dyn FnMut()>,
     _timer: Interval,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
+}
+
+/// Pages of memory that the history may fill. What was once taken is not given back, only filled again: after a new beginning
+/// there is room until more is taken.
+struct Room(usize);
+
+impl Room {
+    fn check(&mut self, state: &mut State) {
+        let taken = core::arch::wasm32::memory_size::<0>();
+        if taken > self.0 {
+            self.0 = taken;
+            state.full();
+        }
+    }
 }
 
 impl Page {
@@ -191,6 +206,7 @@ impl Page {
             while state.goal.is_some() && dom::now() - now < SLICE {
                 state.pursue(GRAIN);
             }
+            self.room.check(&mut state);
             state.follow(GRAIN);
             state.poll();
             return true;
@@ -217,9 +233,7 @@ impl Page {
             }
         }
         self.pace.slice(passed, wanted, state.run.sim().now().0.saturating_sub(from) as f64);
-        if core::arch::wasm32::memory_size::<0>() > PAGES {
-            state.full();
-        }
+        self.room.check(&mut state);
         while !state.follow(GRAIN) && dom::now() - now < 2.0 * SLICE {}
         if window::is_whole() && now - self.spoke > NEWS && state.speak(now - self.spoke > TALK) {
             self.spoke = now;
@@ -455,6 +469,7 @@ impl Component for Page {
             last: dom::now(),
             carry: 0.0,
             pace: Pace::default(),
+            room: Room(PAGES),
             drawn: 0.0,
             asked: None,
             asked_at: 0.0,
