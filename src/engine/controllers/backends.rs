@@ -29,7 +29,15 @@ pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut
 
 /// The Pods that a Service selects, by name.
 pub(super) fn selected<'a>(object: &'a Object, service: &'a Service, cache: &'a Cache) -> impl Iterator<Item = &'a Rc<Object>> {
-    cache.list_in(Kind::Pod, &object.meta.namespace).filter(|pod| contains_all(&pod.meta.labels, &service.spec.selector))
+    // Pods of one template share their labels: what the last one said holds for the next.
+    let mut last: Option<(&Labels, bool)> = None;
+    cache.list_in(Kind::Pod, &object.meta.namespace).filter(move |pod| {
+        let labels = &pod.meta.labels;
+        let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, selected)| selected);
+        let selected = known.unwrap_or_else(|| contains_all(labels, &service.spec.selector));
+        last = Some((labels, selected));
+        selected
+    })
 }
 
 /// Whether a Pod can be listed at all: it has an address and has not ended.
@@ -84,20 +92,32 @@ pub(super) fn labels(object: &Object, service: &Service, own: &[(&'static str, &
 
 /// When the earliest change happened that the loop has not yet taken in; remembered from pass to pass.
 pub(super) fn trigger_time<'a>(object: &Object, pods: impl Iterator<Item = &'a Rc<Object>>, memory: &mut Memory) -> Option<Timestamp> {
-    let mut earliest: Option<i64> = None;
-    let mut seen = Memory::new();
+    let (mut earliest, mut count): (Option<i64>, usize) = (None, 0);
+    let mut seen: Vec<(&Str, i64)> = Vec::new();
+    let none = Str::default();
     let pod_times = pods.filter_map(|pod| {
         let since = pod.body::<Pod>().status.condition("Ready")?.last_transition_time?;
-        Some((pod.meta.name.clone(), since.0))
+        Some((&pod.meta.name, since.0))
     });
-    let service = object.meta.creation_timestamp.map(|t| (Str::default(), t.0));
+    let service = object.meta.creation_timestamp.map(|t| (&none, t.0));
     for (name, time) in pod_times.chain(service) {
-        if memory.get(&name).is_none_or(|known| time > *known) {
+        let known = memory.get(name);
+        if known.is_none_or(|known| time > *known) {
             earliest = Some(earliest.map_or(time, |e| e.min(time)));
         }
-        seen.insert(name, time);
+        count += usize::from(known.is_some());
+        seen.push((name, time));
     }
-    *memory = seen;
+    // Most passes see almost what the last one saw.
+    if count < memory.len() {
+        memory.clear();
+    }
+    for (name, time) in seen {
+        match memory.get_mut(name) {
+            Some(known) => *known = time,
+            None => drop(memory.insert(name.clone(), time)),
+        }
+    }
     earliest.map(Timestamp)
 }
 
