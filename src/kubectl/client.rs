@@ -83,8 +83,13 @@ impl<'a> Client<'a> {
 
     /// All objects of a kind in a namespace (empty: in all), as JSON.
     pub fn list(&self, kind: Kind, namespace: &str) -> Vec<Value> {
+        self.objects(kind, namespace).map(|o| o.to_value()).collect()
+    }
+
+    /// The same as they are.
+    pub fn objects(&self, kind: Kind, namespace: &str) -> impl Iterator<Item = &Rc<Object>> {
         let everywhere = namespace.is_empty() || !kind.info().namespaced;
-        self.sim.list(kind).filter(|o| everywhere || o.meta.namespace == namespace).map(|o| o.to_value()).collect()
+        self.sim.list(kind).filter(move |o| everywhere || o.meta.namespace == namespace)
     }
 
     /// Creates an object.

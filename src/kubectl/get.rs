@@ -6,9 +6,10 @@ use super::printers::table::Widths;
 use super::printers::{self, Row, jsonpath, yaml};
 use super::targets::{self, Targets, label, name_of};
 use super::{Failure, Task};
-use crate::api::Kind;
+use crate::api::{Kind, Object};
 use crate::engine::Record;
 use serde_json::{Value, json};
+use std::rc::Rc;
 
 const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= all-namespaces/A all show-labels label-columns/L= sort-by= \
     no-headers show-kind ignore-not-found chunk-size= filename/f= recursive/R raw= subresource= server-print output-watch-events";
@@ -281,7 +282,7 @@ fn list(client: &mut Client<'_>, watch: &mut Watch, args: &Args) -> Result<Task,
         let there = |name: &Option<String>, kind: Kind| name.as_ref().is_none_or(|name| client.find(&client.key(kind, name)).is_some());
         watch.targets.list.retain(|(kind, name)| there(name, *kind));
     }
-    let mut objects = watch.targets.fetch(client);
+    let mut objects = watch.targets.find(client);
     if let Some(path) = args.get("sort-by") {
         sort(&mut objects, path)?;
     }
@@ -292,7 +293,7 @@ fn list(client: &mut Client<'_>, watch: &mut Watch, args: &Args) -> Result<Task,
             return Ok(Task::Done);
         }
         let kind = watch.targets.list.first().map_or(Kind::Pod, |(kind, _)| *kind);
-        let mut values: Vec<Value> = objects.into_iter().map(|(_, object)| object).collect();
+        let mut values: Vec<Value> = objects.iter().map(|object| object.to_value()).collect();
         if args.on("show-managed-fields") {
             values.iter_mut().for_each(|object| client.show_managers(kind_of(object, kind), object));
         }
@@ -316,16 +317,16 @@ fn list(client: &mut Client<'_>, watch: &mut Watch, args: &Args) -> Result<Task,
 }
 
 /// A table for each kind, an empty line between two.
-fn tables(client: &mut Client<'_>, watch: &Watch, objects: &[(Kind, Value)]) {
+fn tables(client: &mut Client<'_>, watch: &Watch, objects: &[Rc<Object>]) {
     let now = client.wall();
     let mut rest = objects;
-    while let Some((kind, _)) = rest.first() {
-        let length = rest.iter().take_while(|(other, _)| other == kind).count();
+    while let Some(kind) = rest.first().map(|object| object.kind) {
+        let length = rest.iter().take_while(|other| other.kind == kind).count();
         let mut rows = Vec::new();
         if watch.header {
-            rows.push(watch.head(*kind));
+            rows.push(watch.head(kind));
         }
-        rows.extend(rest[..length].iter().map(|(kind, object)| watch.row(*kind, object, now)));
+        rows.extend(rest[..length].iter().map(|object| watch.row(kind, &object.to_value(), now)));
         if rest.len() < objects.len() {
             client.out.push('\n');
         }
@@ -334,17 +335,17 @@ fn tables(client: &mut Client<'_>, watch: &Watch, objects: &[(Kind, Value)]) {
     }
 }
 
-fn sort(objects: &mut [(Kind, Value)], path: &str) -> Result<(), Failure> {
-    let key = |object: &Value| jsonpath::values(path, object).map(|found| found.first().map(|v| (*v).clone()));
-    for (_, object) in objects.iter() {
-        key(object).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
+fn sort(objects: &mut Vec<Rc<Object>>, path: &str) -> Result<(), Failure> {
+    let mut keyed: Vec<(Option<Value>, Rc<Object>)> = Vec::with_capacity(objects.len());
+    for object in objects.drain(..) {
+        let value = object.to_value();
+        let found = jsonpath::values(path, &value).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
+        keyed.push((found.first().map(|value| (*value).clone()), object));
     }
-    crate::order::sort_by(objects, |(_, left), (_, right)| {
-        let (left, right) = (key(left).ok().flatten(), key(right).ok().flatten());
-        match (&left, &right) {
-            (Some(Value::Number(a)), Some(Value::Number(b))) => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(std::cmp::Ordering::Equal),
-            _ => left.as_ref().map(jsonpath::show).cmp(&right.as_ref().map(jsonpath::show)),
-        }
+    crate::order::sort_by(&mut keyed, |(left, _), (right, _)| match (left, right) {
+        (Some(Value::Number(a)), Some(Value::Number(b))) => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(std::cmp::Ordering::Equal),
+        _ => left.as_ref().map(jsonpath::show).cmp(&right.as_ref().map(jsonpath::show)),
     });
+    objects.extend(keyed.into_iter().map(|(_, object)| object));
     Ok(())
 }
