@@ -296,6 +296,12 @@ pub struct Controller {
     pub chip: String,
     /// Has a deletionTimestamp.
     pub leaving: bool,
+    /// `spec.replicas`, or what stands for it.
+    pub desired: usize,
+    /// The labels of its template: `app=nginx`.
+    pub labels: Vec<String>,
+    /// Whether it makes claims for its Pods.
+    pub claims: bool,
 }
 
 /// Pods that one controller owns, with that controller's card if it stands between the root and the Pods.
@@ -319,9 +325,19 @@ pub struct Root {
 }
 
 impl Root {
-    /// Whether a Pod mounts a claim.
+    /// Whether a Pod mounts a claim, or will.
     pub fn mounts(&self) -> bool {
-        self.groups.iter().any(|group| group.pods.mounts())
+        self.controller.as_ref().is_some_and(|of| of.claims) || self.groups.iter().any(|group| group.pods.mounts())
+    }
+
+    /// How many Pods there are to be.
+    pub fn desired(&self) -> usize {
+        self.controller.as_ref().map_or(0, |of| of.desired)
+    }
+
+    /// How many Pods there are.
+    pub fn pods(&self) -> usize {
+        self.groups.iter().map(|group| group.pods.len()).sum()
     }
 }
 
@@ -364,6 +380,24 @@ impl Service {
     pub fn ready(&self) -> usize {
         self.endpoints.iter().filter(|endpoint| endpoint.ready).count()
     }
+
+    /// What it lists of a Pod.
+    pub fn endpoint(&self, pod: &str) -> Option<&Endpoint> {
+        self.endpoints.binary_search_by(|endpoint| natural(&endpoint.pod, pod)).ok().map(|at| &self.endpoints[at])
+    }
+
+    /// The trees whose Pods it selects: by the labels of their template, where there is none by what it lists.
+    pub fn reached(&self, roots: &[Root]) -> Vec<usize> {
+        let near = |id: &Id| id.namespace == self.id.namespace;
+        let made = |of: &Controller| near(&of.id) && self.selector.split(',').all(|label| of.labels.iter().any(|own| own == label));
+        let lists =
+            |root: &Root| root.groups.iter().flat_map(|g| g.pods.iter()).any(|pod| near(&pod.id) && self.endpoint(&pod.id.name).is_some());
+        let selects = |root: &Root| match &root.controller {
+            Some(of) if !of.labels.is_empty() => made(of),
+            _ => !self.endpoints.is_empty() && lists(root),
+        };
+        (0..roots.len()).filter(|at| selects(&roots[*at])).collect()
+    }
 }
 
 /// What acts on a workload from beside it: an autoscaler, a disruption budget.
@@ -371,7 +405,7 @@ impl Service {
 pub struct Policy {
     /// Which.
     pub id: Id,
-    /// In its pill: `1–5`, `1 may go`.
+    /// In its pill: `1 to 5 Pods`, `1 may go`.
     pub form: String,
     /// Beside its card.
     pub words: String,
@@ -474,7 +508,7 @@ impl Model {
 
     /// How many Pods there are.
     pub fn population(&self) -> usize {
-        self.roots.iter().flat_map(|root| &root.groups).map(|group| group.pods.len()).sum()
+        self.roots.iter().map(Root::pods).sum()
     }
 
     /// Whether a Pod mounts a claim.

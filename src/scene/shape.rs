@@ -309,6 +309,11 @@ impl Scene {
         }
     }
 
+    /// Whether it is a picture of cells: what they show is seen without letters.
+    pub fn dense(&self) -> bool {
+        self.items.iter().any(|item| matches!(&item.body, Body::Node(node) if node.small.is_some()))
+    }
+
     /// The distance of an item from its root.
     pub fn depth(&self, mut index: usize) -> usize {
         let mut depth = 0;

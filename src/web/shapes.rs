@@ -104,7 +104,8 @@ fn outer(item: &Item) -> Classes {
     match &item.body {
         Body::Controller { of, wide } => classes!("card", wide.then_some("wide"), of.leaving.then_some("leaving")),
         Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat"),
-        Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } | Body::Inert => classes!("card"),
+        Body::Inert => classes!("card", "chip"),
+        Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => classes!("card"),
         Body::Cells(cells) if cells.at == (0.0, 0.0) => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
         Body::Pod { state, stale, .. } => classes!("pod", state.class(), stale.then_some("stale")),
@@ -216,7 +217,7 @@ fn volume(name: &str, fact: &str) -> Html {
 #[inline(never)]
 fn inert(item: &Item) -> Html {
     html! {
-        <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ cut(item, 64.0) }</b></div></div>
+        <div class="hd">{ tile(&item.id.kind) }<small>{ &item.id.kind }</small><b class="ell">{ cut(item, 44.0 + 7.0 * item.id.kind.len() as f64) }</b></div>
     }
 }
 

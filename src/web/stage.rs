@@ -73,8 +73,9 @@ pub enum Msg {
     Key(KeyboardEvent),
     /// Zoom by a factor about the middle.
     Zoom(f64),
-    /// Fit everything.
+    /// Fit everything, because a person wants it, or because it could have been larger for a while.
     Fit,
+    Refit,
     /// Ghosts are gone.
     Bury(u32),
     /// The focus is on this item, and whether the keyboard brought it there.
@@ -118,6 +119,8 @@ pub struct Stage {
     rested: bool,
     resting: Option<Timeout>,
     menu: bool,
+    /// Runs while the picture could be larger.
+    larger: Option<Timeout>,
 }
 
 /// The key of an item's object, if the engine knows it.
@@ -144,8 +147,12 @@ impl Stage {
         // The controls at the foot cover nothing.
         let room = if self.controls(props) && h > 120.0 { h - 44.0 } else { h };
         let narrow = w < 560.0 && h >= w;
-        // What does not fit a phone is panned; letters that nobody can read help nobody.
-        let least = if narrow { 0.8 } else { 0.25 };
+        // What does not fit is panned; letters that nobody can read help nobody. Cells without letters may be smaller.
+        let least = match () {
+            () if scene.dense() => 0.5,
+            () if w < 700.0 => 0.8,
+            () => 0.75,
+        };
         self.zoom = (w / scene.width).min(if narrow { 1.0 } else { room / scene.height }).clamp(least, 1.0);
         let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
         // Ownership grows to all sides; columns and tables hang from the top.
@@ -154,6 +161,42 @@ impl Stage {
         self.pan = (left.round(), top.round());
         if props.covered > 0.0 {
             self.uncover(props);
+        }
+    }
+
+    /// The picture has become another. It keeps its place and scale as long as it is in sight; where it has to be fitted anew,
+    /// what is selected stays where it is, as far as that is possible.
+    fn settle(&mut self, ctx: &Context<Self>, old: &Scene) {
+        let props = ctx.props();
+        let scene = &props.scene;
+        let (pan, zoom) = (self.pan, self.zoom);
+        let inside = |pan: (f64, f64)| {
+            let (right, bottom) = (pan.0 + scene.width * zoom, pan.1 + scene.height * zoom);
+            pan.0 >= 0.0 && pan.1 >= 0.0 && right <= self.size.0 + 1.0 && bottom <= self.size.1 + 1.0
+        };
+        let stays = inside(pan) && !old.items.is_empty();
+        self.fit(props);
+        let larger = self.larger.take();
+        if stays {
+            // It could be larger: that is worth a move only if it lasts.
+            if self.zoom > zoom * 1.25 {
+                let link = ctx.link().clone();
+                self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
+            }
+            (self.pan, self.zoom) = (pan, zoom);
+            return;
+        }
+        let find = |scene: &Scene| {
+            let chosen = scene.items.iter().find(|item| props.selected.as_deref() == Some(item.id.uid.as_str()));
+            chosen.map_or((0.0, 0.0), |item| (item.rect.x, item.rect.y))
+        };
+        let (was, is) = (find(old), find(scene));
+        if self.zoom == zoom || was != (0.0, 0.0) && is != (0.0, 0.0) {
+            let keep = |was: f64, is: f64, pan: f64, size: f64, room: f64| {
+                let over = room - size * self.zoom;
+                ((was * zoom - is * self.zoom + pan).clamp(over.min(0.0), over.max(0.0))).round()
+            };
+            self.pan = (keep(was.0, is.0, pan.0, scene.width, self.size.0), keep(was.1, is.1, pan.1, scene.height, self.size.1));
         }
     }
 
@@ -447,6 +490,7 @@ impl Component for Stage {
             rested: false,
             resting: None,
             menu: false,
+            larger: None,
         }
     }
 
@@ -477,8 +521,10 @@ impl Component for Stage {
             }
             self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
             self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
-            if !self.touched && (other || (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height)) {
+            if !self.touched && other {
                 self.fit(props);
+            } else if !self.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
+                self.settle(ctx, &old.scene);
             }
         }
         if old.covered != props.covered && !self.touched {
@@ -551,7 +597,9 @@ impl Component for Stage {
                 self.zoom_about(factor, self.size.0 / 2.0, self.size.1 / 2.0);
                 true
             }
-            Msg::Fit => {
+            Msg::Refit if self.touched => false,
+            Msg::Fit | Msg::Refit => {
+                self.larger = None;
                 self.touched = false;
                 self.fit(ctx.props());
                 true
