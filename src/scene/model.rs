@@ -330,6 +330,12 @@ impl Root {
         self.controller.as_ref().is_some_and(|of| of.claims) || self.groups.iter().any(|group| group.pods.mounts())
     }
 
+    /// From which of its Pods on a group is of an older revision: from the first, or none.
+    pub fn older(&self, group: &Group) -> usize {
+        let newest = self.groups.last().is_none_or(|last| std::ptr::eq(last, group));
+        if !newest && self.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment") { 0 } else { usize::MAX }
+    }
+
     /// How many Pods there are to be.
     pub fn desired(&self) -> usize {
         self.controller.as_ref().map_or(0, |of| of.desired)

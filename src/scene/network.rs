@@ -121,7 +121,7 @@ fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoin
         Some(pod) => (Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() }, pod.state, pod_label(pod), pod.stale),
         None => (Id::default(), PodState::Terminating, format!("Pod {}, gone", endpoint.pod), true),
     };
-    out.put(&id, rect, Body::Tile { state, tail: middle(&endpoint.pod, letters), stale }, None, state.class(), label);
+    out.put(&id, rect, Body::Tile { state, tail: middle(&endpoint.pod, letters), note: String::new(), stale }, None, state.class(), label);
 }
 
 fn title(out: &mut Scene, y: f64, what: &str, says: &str) {

@@ -14,7 +14,7 @@ const BETWEEN: f64 = 36.0;
 const APART: f64 = 32.0;
 const ASIDE: f64 = 44.0;
 /// A Service, and from one to the next.
-const CARD: (f64, f64) = (200.0, 44.0);
+const CARD: (f64, f64) = (228.0, 44.0);
 const ROW: f64 = 56.0;
 /// From this many Pods in the whole view, all of them are cells.
 const DENSE: usize = 200;
@@ -163,22 +163,24 @@ impl Row<'_> {
 
     /// Draws the card, and what it says of itself beside it.
     fn put(&self, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
-        let wide = if self.scales() { CARD.0 + 90.0 } else { CARD.0 };
+        let wide = if self.scales() { CARD.0 + 76.0 } else { CARD.0 };
         let rect = Rect::new(x, y, wide, CARD.1);
-        let words = match self {
+        let (words, short) = match self {
             Row::Service(service) => {
                 put_service(out, service, rect);
-                let words = if service.selector.is_empty() { "no selector".into() } else { format!("selector {}", service.selector) };
-                format!("{words} · {}", endpoints(service.ready()))
+                let (of, ready) = (&service.selector, service.ready());
+                let words = if of.is_empty() { "no selector".into() } else { format!("selector {of}") };
+                (format!("{words} · {}", endpoints(ready)), format!("{of} · {} ready", count(ready)))
             }
             Row::Policy(policy) => {
                 let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);
                 out.put(&policy.id, rect, Body::Service { form: policy.form.clone() }, None, "settled", label);
-                policy.words.clone()
+                (policy.words.clone(), policy.words.clone())
             }
         };
-        let x = rect.right() + 24.0;
-        let text = middle(&words, ((end - x - 28.0) / 6.4).max(8.0) as usize);
+        // Where the words do not fit before the rail, the short ones do.
+        let (x, room) = (rect.right() + 24.0, ((end - rect.right() - 48.0) / 6.0).max(8.0) as usize);
+        let text = if words.chars().count() <= room { words } else { middle(&short, room) };
         out.labels.push(Label { x, y: rect.cy() - 8.0, text, class: "onedge", centred: false });
         if end == f64::MAX && matches!(self, Row::Service(_)) {
             out.link(self.id().uid.clone(), format!("M{} {}H{x}", rect.right(), rect.cy()), Line::Selects);
@@ -227,6 +229,8 @@ struct Tree<'a> {
     slots: Vec<(Leaves, f64, f64)>,
     /// Right end of the Pods, and of everything.
     ends: (f64, f64),
+    /// The height of the Pods that are to be.
+    least: f64,
 }
 
 /// Which Services and policies belong to which trees, and those that belong to none.
@@ -364,7 +368,7 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) {
 impl<'a> Tree<'a> {
     fn new(frame: &Frame, root: &'a Root) -> Tree<'a> {
         let columns = if root.mounts() { frame.claims } else { &WIDE };
-        Tree { root, columns, rows: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0) }
+        Tree { root, columns, rows: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0 }
     }
 
     fn pitch(&self) -> f64 {
@@ -384,7 +388,8 @@ impl<'a> Tree<'a> {
     fn xs(&self) -> (f64, f64) {
         let c = self.columns;
         let set = if self.root.controller.is_some() { c.root + c.gap } else { 0.0 };
-        let sets = self.root.groups.iter().any(|group| group.controller.is_some());
+        let of = |kind: &str| self.root.controller.as_ref().is_some_and(|of| of.id.kind == kind);
+        let sets = of("Deployment") || of("CronJob") || self.root.groups.iter().any(|group| group.controller.is_some());
         (set, if sets { set + c.set + c.gap } else { set })
     }
 
@@ -407,6 +412,9 @@ impl<'a> Tree<'a> {
             let height = leaves_height(&group.pods, now, &kind, pitch);
             self.slots.push((kind, height, height.max(group.controller.as_ref().map_or(0.0, card_height))));
         }
+        let kind = leaves(desired, desired, frame.total, c.pod);
+        stored |= root.mounts() && matches!(kind, Leaves::Cards);
+        self.least = leaves_height(&Block::default(), desired, &kind, pitch).max(self.card());
         let pods = self.xs().1 + wide;
         let volume = if c.volume > 0.0 { 36.0 + c.volume } else { 0.0 };
         let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
@@ -416,7 +424,7 @@ impl<'a> Tree<'a> {
 
     /// The height with one revision.
     fn rest(&self) -> f64 {
-        self.head() + self.slots.last().map_or(0.0, |slot| slot.2).max(self.card())
+        self.head() + self.slots.last().map_or(0.0, |slot| slot.2).max(self.least)
     }
 
     /// Draws it and returns its bottom.
@@ -434,12 +442,12 @@ impl<'a> Tree<'a> {
         let top = top + self.head();
         let used = || self.slots.iter().filter(|slot| slot.2 > 0.0).map(|slot| slot.2);
         let groups = used().map(|high| high + BETWEEN).sum::<f64>() - BETWEEN;
-        let mut bottom = top + groups.max(self.card());
-        let mut y = top + (self.card() - groups).max(0.0) / 2.0;
+        let mut bottom = top + groups.max(self.least);
+        let mut y = top + (self.least - groups).max(0.0) / 2.0;
         let (mut root_index, mut root_rect) = (None, Rect::default());
         if let Some(of) = &root.controller {
             let (h, first, last) = (card_height(of), used().next().unwrap_or(0.0), used().last().unwrap_or(0.0));
-            let centre = if groups > 0.0 { y + (first / 2.0 + groups - last / 2.0) / 2.0 } else { top + h / 2.0 };
+            let centre = if groups > 0.0 { y + (first / 2.0 + groups - last / 2.0) / 2.0 } else { top + self.least / 2.0 };
             root_rect = Rect::new(x, (centre - h / 2.0).max(top), c.root, h);
             root_index = Some(put_controller(out, of, root_rect, None, false));
         }
@@ -517,7 +525,7 @@ impl<'a> Tree<'a> {
                 for (i, pod) in group.pods.iter().enumerate() {
                     let (column, row) = ((i % 4) as f64, (i / 4) as f64);
                     let rect = Rect::new(x + column * (TILE.0 + 6.0), y + row * (TILE.1 + 6.0), TILE.0, TILE.1);
-                    let body = Body::Tile { state: pod.state, tail: pod.parts(6).1, stale: pod.stale };
+                    let body = Body::Tile { state: pod.state, tail: pod.parts(6).1, note: String::new(), stale: pod.stale };
                     out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod));
                 }
                 let all = Rect::new(x, y, 4.0 * (TILE.0 + 6.0) - 6.0, *rows as f64 * (TILE.1 + 6.0) - 6.0);
@@ -527,10 +535,11 @@ impl<'a> Tree<'a> {
                 ends.push(End { rect: all, pod: None, behind: false });
             }
             Leaves::Cells { columns: across, rows, side, pitch } if !group.pods.is_empty() => {
+                let old = self.root.older(group);
                 let head = counts_height(&group.pods);
                 let width = (*across as f64 * pitch + 24.0).max(c.pod);
                 let rect = Rect::new(x, y, width, head + *rows as f64 * pitch + 18.0);
-                let cells = Cells { pods: group.pods.clone(), columns: *across, side: *side, pitch: *pitch, at: (12.0, head + 6.0) };
+                let cells = Cells { pods: group.pods.clone(), columns: *across, side: *side, pitch: *pitch, at: (12.0, head + 6.0), old };
                 let counts: Vec<String> = cells.pods.counts().iter().map(|(state, n)| format!("{} {}", count(*n), state.word())).collect();
                 let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
                 let namespace = group.pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
@@ -728,7 +737,7 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
                     at = rect.bottom() + 21.0;
                     owner = (Some(index), rect);
                 }
-                lowest = lowest.max(stack(group, x, at, group_w, owner, total, &mut out));
+                lowest = lowest.max(stack(group, (x, at, group_w), owner, (total, root.older(group)), &mut out));
             }
             y = lowest + 24.0;
         }
@@ -738,7 +747,13 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
 }
 
 #[inline(never)]
-fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>, Rect), total: usize, out: &mut Scene) -> f64 {
+fn stack(
+    group: &Group,
+    (x, top, w): (f64, f64, f64),
+    (parent, from): (Option<usize>, Rect),
+    (total, old): (usize, usize),
+    out: &mut Scene,
+) -> f64 {
     let mut y = top;
     if let (Some(first), true) = (group.pods.first(), from.h > 0.0) {
         out.link(format!("{}/stem", first.id.uid), drop(from.cx(), from.bottom(), x + w / 2.0, top, top - 12.0), Line::Owns);
@@ -760,7 +775,7 @@ fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>
     let (side, pitch) = if total > DENSE { (7.0, 8.0) } else { (8.0, 10.0) };
     let columns = ((w - 24.0) / pitch) as usize;
     let head = counts_height(&group.pods);
-    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (12.0, head + 6.0) };
+    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (12.0, head + 6.0), old };
     let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 18.0;
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", group.pods[0].id.uid), ..group.pods[0].id.clone() };
     out.put(&id, Rect::new(x, y, w, h), Body::Cells(cells), parent, "progressing", format!("{} Pods", group.pods.len()));

@@ -1,6 +1,6 @@
 //! The shapes of a scene as HTML over SVG.
 
-use super::cells::CellsView;
+use super::cells::{CellsView, swatch};
 use super::dom::{icon, tile};
 use crate::scene::format::Px;
 use crate::scene::model::{Controller, PodState, Tone};
@@ -64,6 +64,9 @@ pub struct ShapeProps {
     pub ghost: bool,
     /// The theme: what is painted has its colours.
     pub dark: bool,
+    /// Which of its cells the inspector shows.
+    #[prop_or_default]
+    pub ring: Option<usize>,
 }
 
 /// One thing of the scene, at its place.
@@ -90,20 +93,20 @@ pub fn Shape(props: &ShapeProps) -> Html {
             aria-hidden={props.ghost.then_some("true")}
             tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
         >
-            { content(item, props.dark) }
+            { content(item, props.dark, props.ring) }
         </div>
     }
 }
 
 /// What cannot be chosen.
 pub fn still(body: &Body) -> bool {
-    matches!(body, Body::Tray { .. } | Body::Note(_) | Body::Store { .. } | Body::Pass(_) | Body::Terminal { .. })
+    matches!(body, Body::Tray { .. } | Body::Totals { .. } | Body::Note(_) | Body::Store { .. } | Body::Pass(_) | Body::Terminal { .. })
 }
 
 fn outer(item: &Item) -> Classes {
     match &item.body {
         Body::Controller { of, wide } => classes!("card", wide.then_some("wide"), of.leaving.then_some("leaving")),
-        Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat"),
+        Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat", (item.rect.w < 310.0).then_some("two")),
         Body::Inert => classes!("card", "chip"),
         Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => classes!("card"),
         Body::Cells(cells) if cells.at == (0.0, 0.0) => classes!("cells", "bare"),
@@ -114,6 +117,7 @@ fn outer(item: &Item) -> Classes {
         Body::Cylinder { .. } => classes!("cylinder"),
         Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
         Body::Tray { .. } => classes!("tray"),
+        Body::Totals { .. } => classes!("card", "totals"),
         Body::Note(_) => classes!("foldnote"),
         Body::Store { .. } => classes!("card", "store"),
         Body::Loop { big, above, writes, .. } => {
@@ -126,7 +130,7 @@ fn outer(item: &Item) -> Classes {
     }
 }
 
-fn content(item: &Item, dark: bool) -> Html {
+fn content(item: &Item, dark: bool, ring: Option<usize>) -> Html {
     let name = &item.id.name;
     match &item.body {
         Body::Controller { of, wide: true } => wide(of),
@@ -140,8 +144,10 @@ fn content(item: &Item, dark: bool) -> Html {
                 <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ word }</em>{ (!note.is_empty()).then(|| format!(" · {note}")) }</small></div>
             </>
         },
-        Body::Tile { state, tail, .. } => html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b></> },
-        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={cells.at == (0.0, 0.0)} dark={dark} /> },
+        Body::Tile { state, tail, note, .. } => {
+            html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b>if !note.is_empty() { <small class="ell">{ note }</small> }</> }
+        }
+        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={cells.at == (0.0, 0.0)} dark={dark} ring={ring} /> },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(name, fact),
@@ -149,6 +155,7 @@ fn content(item: &Item, dark: bool) -> Html {
         Body::Node(body) if body.small.is_some() => small_node(item, body),
         Body::Node(body) => node(&cut(item, 146.0), body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
+        Body::Totals { numbers, parts } => totals(numbers, parts),
         Body::Inert => inert(item),
         Body::Note(text) => html! { { text } },
         Body::Store { version } => store(*version),
@@ -367,16 +374,39 @@ fn small_node(item: &Item, body: &NodeBody) -> Html {
         (true, true) => Some("i-cordon"),
         (true, false) => None,
     };
-    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ body.small.unwrap_or(0) }</span></div> }
+    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ crate::app::format::count(body.small.unwrap_or(0)) }</span></div> }
+}
+
+/// The strip over cells.
+#[inline(never)]
+fn totals(numbers: &[(usize, &'static str)], parts: &[(PodState, bool, usize)]) -> Html {
+    let count = crate::app::format::count;
+    let rolls = parts.iter().any(|(_, old, _)| *old);
+    html! {
+        <>
+            <div class="nums">{ for numbers.iter().map(|(n, word)| html! { <div class={(*word == "ready").then_some("ok")}><b>{ count(*n) }</b><small>{ *word }</small></div> }) }</div>
+            <div class="grow">
+                <div class="share">{ for parts.iter().map(|(state, old, n)| html! { <i class={swatch(*state, *old)} style={format!("flex:{n}")} /> }) }</div>
+                <div class="parts">
+                    { for parts.iter().map(|(state, old, n)| html! { <span><i class={swatch(*state, *old)} />{ match (rolls, state, old) {
+                        (true, PodState::Ready, true) => "Ready, older",
+                        (true, PodState::Ready, false) => "Ready, newest",
+                        _ => state.word(),
+                    } }<b>{ count(*n) }</b></span> }) }
+                    <small>{ "one square is one Pod" }</small>
+                </div>
+            </div>
+        </>
+    }
 }
 
 #[inline(never)]
-fn tray(title: &str, aside: &str, head: &str, rows: &[(String, String)]) -> Html {
+fn tray(title: &str, aside: &str, head: &str, rows: &[[String; 3]]) -> Html {
     html! {
         <>
             <div class="th"><b>{ "Unscheduled" }</b><span class="pill">{ title }</span><span class="grow" /><small>{ aside }</small></div>
             <div class="tb"><small class="h">{ head }</small>
-                { for rows.iter().map(|(who, why)| html! { <div class="tr"><span class="mono">{ who }</span><i>{ "×" }</i><b>{ why }</b></div> }) }
+                { for rows.iter().map(|[who, why, detail]| html! { <div class="tr"><span class="mono ell">{ who }</span><i>{ if why.is_empty() { "" } else { "×" } }</i><b>{ why }</b><small class="ell">{ detail }</small></div> }) }
             </div>
         </>
     }

@@ -7,7 +7,7 @@ use crate::api::{Kind, ObjectRef};
 use crate::app::card::Card;
 use crate::app::format::clock;
 use crate::scene::format::Px;
-use crate::scene::model::{Id, PodState};
+use crate::scene::model::Id;
 use crate::scene::shape::{Body, Item, Rect, Scene};
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
@@ -144,8 +144,7 @@ impl Stage {
         if w < 1.0 || h < 1.0 || scene.width < 1.0 {
             return;
         }
-        // The controls at the foot cover nothing.
-        let room = if self.controls(props) && h > 120.0 { h - 44.0 } else { h };
+        let room = self.room(props);
         let narrow = w < 560.0 && h >= w;
         // What does not fit is panned; letters that nobody can read help nobody. Cells without letters may be smaller.
         let least = match () {
@@ -188,16 +187,17 @@ impl Stage {
         }
         let find = |scene: &Scene| {
             let chosen = scene.items.iter().find(|item| props.selected.as_deref() == Some(item.id.uid.as_str()));
-            chosen.map_or((0.0, 0.0), |item| (item.rect.x, item.rect.y))
+            chosen.map_or(0.0, |item| item.rect.y)
         };
-        let (was, is) = (find(old), find(scene));
-        if self.zoom == zoom || was != (0.0, 0.0) && is != (0.0, 0.0) {
-            let keep = |was: f64, is: f64, pan: f64, size: f64, room: f64| {
-                let over = room - size * self.zoom;
-                ((was * zoom - is * self.zoom + pan).clamp(over.min(0.0), over.max(0.0))).round()
-            };
-            self.pan = (keep(was.0, is.0, pan.0, scene.width, self.size.0), keep(was.1, is.1, pan.1, scene.height, self.size.1));
+        let over = self.room(props) - scene.height * self.zoom;
+        if over < 0.0 {
+            self.pan.1 = (find(old) * zoom - find(scene) * self.zoom + pan.1).clamp(over, 0.0).round();
         }
+    }
+
+    /// The height in which the controls at the foot cover nothing.
+    fn room(&self, props: &Props) -> f64 {
+        if self.controls(props) && self.size.1 > 120.0 { self.size.1 - 44.0 } else { self.size.1 }
     }
 
     /// What is selected is not left under the panel at the right.
@@ -504,7 +504,9 @@ impl Component for Stage {
             return false;
         }
         if !Rc::ptr_eq(&old.scene, &props.scene) {
-            let other = old.scope != props.scope;
+            // Another manifest is another picture: nothing of the one before is in it.
+            let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id.uid == item.id.uid);
+            let other = old.scope != props.scope || !old.scene.items.iter().take(50).any(same);
             self.quiet = other || !props.animate;
             if other {
                 self.ghosts.clear();
@@ -648,6 +650,13 @@ impl Component for Stage {
         let scene = &props.scene;
         let nothing = scene.items.is_empty();
         let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
+        let ring = |item: &Item| match &item.body {
+            Body::Cells(cells) => {
+                let uid = props.selected.as_deref()?;
+                cells.pods.iter().position(|pod| pod.id.uid == uid)
+            }
+            _ => None,
+        };
         let world = format!("transform:translate({}px,{}px) scale({})", Px(self.pan.0), Px(self.pan.1), Px(self.zoom));
         let onfocus = link.batch_callback(|event: FocusEvent| {
             let element: Element = event.target()?.dyn_into().ok()?;
@@ -660,7 +669,7 @@ impl Component for Stage {
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for scene.items.iter().enumerate().map(|(index, item)| html! {
-                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} />
+                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} ring={ring(item)} />
                 }) }
                 { over(scene) }
             </div>
@@ -686,11 +695,11 @@ impl Component for Stage {
                     { list(scene, &props.on_select) }
                 } else {
                     { drawing }
-                    if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !props.scope.starts_with("rollout") {
+                    if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !props.scope.starts_with("rollout") && !scene.dense() {
                         if props.scope.starts_with("loops") {
                             <div class="legend"><span><i class="dot" />{ "key in the work queue" }</span><span><i class="ln-watch" />{ "watch" }</span><span><i class="ln-write" />{ "newest write" }</span></div>
                         } else {
-                        <div class="legend">{ for PodState::ALL.iter().map(|state| html! { <span>{ icon(state.glyph(), 14) }{ state.word() }</span> }) }</div>
+                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ icon(state.glyph(), 14) }{ state.word() }</span> }) }</div>
                         }
                     }
                     { self.card(props) }
