@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// Width of a card: the most, and the least before a row breaks.
 const CARD: (f64, f64) = (240.0, 196.0);
-const HEAD: f64 = 212.0;
+const HEAD: f64 = 218.0;
 const TILE: f64 = 32.0;
 /// One of many: its width, its head, and cells in a row.
 const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
@@ -228,7 +228,7 @@ fn card(node: &Node, on: &On, waiting: &[&Pod], rect: Rect, dense: bool, out: &m
     let wide = (rect.w - 30.0) / 2.0;
     for (i, pod) in pods.iter().enumerate() {
         let at = Rect::new(x + (i % 2) as f64 * (wide + 6.0), y + (i / 2) as f64 * (TILE + 6.0), wide, TILE);
-        let tail = short(pod, ((wide - 27.0) / 7.0) as usize);
+        let tail = short(pod, ((wide - 31.0) / 7.0) as usize);
         let body = Body::Tile { state: pod.state, tail, note: String::new(), stale: pod.stale || !node.ready };
         out.put(&pod.id, at, body, Some(parent), pod.state.class(), pod_label(pod));
     }
@@ -239,7 +239,7 @@ fn short(pod: &Pod, most: usize) -> String {
     let name = pod.id.name.as_str();
     let (family, tail) = (name.get(..pod.family).unwrap_or(""), name.get(pod.prefix..).unwrap_or(name));
     let room = most.saturating_sub(tail.len() + 1);
-    if name.len() <= most || family.is_empty() || room == 0 {
+    if name.len() <= most || family.is_empty() || room < 3 {
         let (lead, tail) = pod.parts(most);
         return if lead.starts_with('…') { tail } else { format!("{lead}{tail}") };
     }

@@ -607,7 +607,7 @@ fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Colum
         drawn.push(claim.id.uid.clone());
         let x = at.right() + columns.gap;
         let rect = Rect::new(x, at.cy() - 30.0 + i as f64 * 68.0, columns.claim, 60.0);
-        let index = put_claim(out, claim, rect, Some(parent));
+        let index = put_claim(out, claim, rect, Some(parent), &[&claim.phase, &claim.capacity]);
         let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
         if pod.state == PodState::Terminating && columns.volume == 0.0 {
             out.labels.push(Label { x: x + 2.0, y: rect.bottom() + 1.0, text: "the claim stays".into(), class: "", centred: false });
@@ -642,10 +642,10 @@ fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Co
     }
 }
 
-/// Puts a claim's ticket.
-pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usize>) -> usize {
-    let fact = [claim.phase.as_str(), claim.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
-    let label = format!("PersistentVolumeClaim {}, {fact}", claim.id.name);
+/// Puts a claim's ticket, with a few facts.
+pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usize>, facts: &[&str]) -> usize {
+    let fact = facts.iter().filter(|fact| !fact.is_empty()).copied().collect::<Vec<_>>().join(" · ");
+    let label = format!("PersistentVolumeClaim {}, {}, {fact}", claim.id.name, claim.phase);
     let body = Body::Claim { fact, bound: claim.phase == "Bound" };
     out.put(&claim.id, rect, body, parent, &claim.phase.to_ascii_lowercase(), label)
 }
@@ -661,7 +661,7 @@ fn orphans(model: &Model, top: f64, out: &mut Scene, drawn: &[String]) {
         out.labels.push(Label { x: LEFT, y, text: "Claims without a Pod".into(), class: "", centred: false });
         for (i, claim) in waiting.iter().enumerate() {
             let rect = Rect::new(LEFT + (i % tickets) as f64 * 196.0, y + 22.0 + (i / tickets) as f64 * 76.0, 180.0, 60.0);
-            put_claim(out, claim, rect, None);
+            put_claim(out, claim, rect, None, &[&claim.phase, &claim.capacity]);
         }
         y += 22.0 + waiting.len().div_ceil(tickets) as f64 * 76.0 + 12.0;
     }

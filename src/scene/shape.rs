@@ -315,7 +315,7 @@ impl Scene {
 
     /// Whether it is a picture of cells: what they show is seen without letters.
     pub fn dense(&self) -> bool {
-        self.items.iter().any(|item| matches!(&item.body, Body::Node(node) if node.small.is_some()))
+        self.items.iter().any(|item| matches!(&item.body, Body::Totals { .. }))
     }
 
     /// The states of the Pods in it.

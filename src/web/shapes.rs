@@ -12,7 +12,7 @@ use yew::prelude::*;
 /// Everything under the cards: bands and lines.
 pub fn under(scene: &Scene) -> Html {
     let bands = scene.bands.iter().map(
-        |band| html! { <div class="band" style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
+        |band| html! { <div class={if band.h < 2.0 { "band rule" } else { "band" }} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
     );
     let edges = scene.edges.iter().map(|edge| {
         html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
@@ -25,8 +25,8 @@ pub fn under(scene: &Scene) -> Html {
     }
 }
 
-/// Everything over the cards: ports and words.
-pub fn over(scene: &Scene) -> Html {
+/// Everything over the cards: ports and words. So much of the left is not in sight: names of rows stay in it.
+pub fn over(scene: &Scene, hidden: f64) -> Html {
     let ports = scene.ports.iter().map(|port| {
         let class = match (port.network, port.full) {
             (true, true) => "port net full",
@@ -37,8 +37,15 @@ pub fn over(scene: &Scene) -> Html {
         html! { <circle class={class} cx={Px(port.x).to_string()} cy={Px(port.y).to_string()} r={if port.network { "4.5" } else { "4" }} /> }
     });
     let labels = scene.labels.iter().map(|label| {
-        let style = format!("translate:{}px {}px", Px(label.x), Px(label.y));
-        html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>{ &label.text }</span></span> }
+        let x = label.x + if label.class == "rowname" { hidden } else { 0.0 };
+        let style = format!("translate:{}px {}px", Px(x), Px(label.y));
+        // What comes first stands out: the number of a stop, what a band is about.
+        let (first, rest) = match label.class {
+            "stop" | "bandname" => label.text.split_once(if label.class == "stop" { " " } else { " — " }).unwrap_or((&label.text, "")),
+            _ => ("", label.text.as_str()),
+        };
+        let dash = if label.class == "bandname" { " — " } else { "" };
+        html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>if !first.is_empty() { <b>{ first }</b>{ dash } }{ rest }</span></span> }
     });
     html! {
         <>
@@ -232,10 +239,13 @@ fn chart(of: &Chart, width: f64, height: f64) -> Html {
     html! {
         <>
             <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
+                <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0H6V6H0Z" /><path class="line" d="M1 0V6" /></pattern>
                 { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
                 { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
             </svg>
-            <ul class="keys-of" style={format!("left:{}px", Px(of.left))}>{ for of.legend.iter().map(|(class, words)| html! { <li><i class={class.clone()} />{ words }</li> }) }</ul>
+            <ul class="keys-of" style={format!("left:{}px", Px(of.left))}>{ for of.legend.iter().map(|(class, [image, hash, ready, unready])| html! {
+                <li><i class={*class} /><b class="mono">{ image }</b><span class="mono">{ hash }</span><span>{ ready }</span><span class="off"><i class="unr" />{ unready }</span></li>
+            }) }</ul>
         </>
     }
 }
@@ -274,7 +284,7 @@ fn controller(of: &Controller, width: f64) -> Html {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, most) }</b></div></div>
             if !of.counters.is_empty() {
-                <div class="nums">
+                <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some("long"))}>
                     { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
                 </div>
             }
@@ -334,7 +344,7 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
             <div class="in"><div class="nm">{ icon("i-pv", 14) }<b>{ crate::app::format::middle(&item.id.name, 13) }</b></div><small>{ fact }</small>
-                if data.is_empty() { <span class={classes!("pill", "storage")}>{ crate::app::format::sentence(&item.state) }</span> } else { <span class="pill storage">{ data }</span> }
+                if data.is_empty() { <span class="pill">{ if item.state == "bound" { "no writes yet".into() } else { crate::app::format::sentence(&item.state) } }</span> } else { <span class="pill storage">{ data }</span> }
             </div>
         </>
     }

@@ -657,6 +657,7 @@ impl Component for Stage {
             }
             _ => None,
         };
+        let cells = scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
         let world = format!("transform:translate({}px,{}px) scale({})", Px(self.pan.0), Px(self.pan.1), Px(self.zoom));
         let onfocus = link.batch_callback(|event: FocusEvent| {
             let element: Element = event.target()?.dyn_into().ok()?;
@@ -671,7 +672,7 @@ impl Component for Stage {
                 { for scene.items.iter().enumerate().map(|(index, item)| html! {
                     <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} ring={ring(item)} />
                 }) }
-                { over(scene) }
+                { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
             </div>
         };
         html! {
@@ -699,7 +700,7 @@ impl Component for Stage {
                         if props.scope.starts_with("loops") {
                             <div class="legend"><span><i class="dot" />{ "key in the work queue" }</span><span><i class="ln-watch" />{ "watch" }</span><span><i class="ln-write" />{ "newest write" }</span></div>
                         } else {
-                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ icon(state.glyph(), 14) }{ state.word() }</span> }) }</div>
+                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ state.word() }</span> }) }</div>
                         }
                     }
                     { self.card(props) }
