@@ -325,7 +325,7 @@ fn controller(object: &Object) -> Controller {
             {
                 out.chip = format!("partition {partition}");
             } else if body.status.updated_replicas < body.status.replicas && body.status.update_revision != body.status.current_revision {
-                out.chip = format!("{} of {} updated", body.status.updated_replicas, body.spec.replicas);
+                out.chip = format!("{} of {} updated", short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
             }
         }
         _ => plain(object, &mut out),
@@ -350,9 +350,9 @@ fn plain(object: &Object, out: &mut Controller) {
             out.desired = desired as usize;
             out.counters = counters(desired, count("/status/currentNumberScheduled"), count("/status/numberReady"));
             let updated = count("/status/updatedNumberScheduled");
-            out.footer = if desired == 1 { "1 node matches".into() } else { format!("{desired} nodes match") };
+            out.footer = if desired == 1 { "1 node matches".into() } else { format!("{} nodes match", short_count(desired)) };
             if updated < desired && number("/status/updatedNumberScheduled").is_some() {
-                out.chip = format!("{updated} of {desired} updated");
+                out.chip = format!("{} of {} updated", short_count(updated), short_count(desired));
             }
         }
         Kind::Job => {

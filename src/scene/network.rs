@@ -22,9 +22,9 @@ struct Columns {
     gaps: (f64, f64, f64),
 }
 
-const WIDE: Columns = Columns { client: 232.0, dns: 312.0, slice: 216.0, pod: 150.0, gaps: (64.0, 48.0, 40.0) };
+const WIDE: Columns = Columns { client: 232.0, dns: 312.0, slice: 216.0, pod: 150.0, gaps: (78.0, 48.0, 40.0) };
 /// Where there is less room the columns are narrower: letters are not to be made smaller.
-const CLOSE: Columns = Columns { client: 226.0, dns: 252.0, slice: 200.0, pod: 136.0, gaps: (64.0, 26.0, 26.0) };
+const CLOSE: Columns = Columns { client: 226.0, dns: 252.0, slice: 200.0, pod: 136.0, gaps: (78.0, 26.0, 26.0) };
 /// Height of a card's head, of a table's head, of a row.
 const HEAD: f64 = 52.0;
 const TABLE: f64 = 28.0;
@@ -269,9 +269,9 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     out.labels.push(Label { x: LEFT + c.client + c.gaps.0 / 2.0, y: ask - 26.0, text: "1 query".into(), class: "stop", centred: true });
     let bottom = (y + dns_height).max(y + 220.0).max(y + slice_height + 24.0);
     if let Some(endpoint) = endpoint.filter(|endpoint| endpoint.ready) {
-        let (from, to, y) = (dns_x - 3.0, LEFT + c.client + 3.0, ask + 22.0);
-        out.link(format!("hear/{uid}"), format!("M{from} {y}H{to}"), Line::Selects);
-        out.link(format!("hears/{uid}"), format!("M{} {}L{to} {y}L{} {}", to + 7.0, y - 4.0, to + 7.0, y + 4.0), Line::Travels);
+        let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
+        out.link(format!("hear/{uid}"), format!("M{} {back}H{to}", dns_x - 3.0), Line::Selects);
+        out.link(format!("hears/{uid}"), format!("M{} {}L{to} {back}L{} {}", to + 7.0, back - 4.0, to + 7.0, back + 4.0), Line::Travels);
         out.labels.push(Label {
             x: LEFT + c.client + c.gaps.0 / 2.0,
             y: ask + 30.0,
@@ -334,7 +334,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     if external {
         return y + height.max(vip_height);
     }
-    let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy, each node".into());
+    let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy on each node".into());
     let rows = match ready {
         0 => vec![(vec!["no ready endpoint:".to_string()], false), (vec!["the connection is refused".to_string()], false)],
         n => vec![

@@ -163,7 +163,7 @@ impl Row<'_> {
 
     /// Draws the card, and what it says of itself beside it.
     fn put(&self, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
-        let wide = if self.scales() { CARD.0 + 76.0 } else { CARD.0 };
+        let wide = if matches!(self, Row::Policy(_)) { CARD.0 + 76.0 } else { CARD.0 };
         let rect = Rect::new(x, y, wide, CARD.1);
         let (words, short) = match self {
             Row::Service(service) => {

@@ -127,7 +127,12 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
             let mut d = String::new();
             steps(&mut d, track, &over, x, y, true);
             let class = format!("{} {}", if ready { "rdy" } else { "unr" }, shade(revision, revisions));
-            out.paths.push((format!("top {class}"), d.clone()));
+            let mut top = String::new();
+            for (i, over) in over.iter().enumerate().filter(|(i, _)| heights[*i] > 0) {
+                let to = track.points.get(i + 1).map_or(track.now, |next| next.at);
+                let _ = write!(top, "M{:.1} {:.1}H{:.1}", x(track.points[i].at), y(*over), x(to));
+            }
+            out.paths.push((format!("top {class}"), top));
             steps(&mut d, track, &below, x, y, false);
             d.push('Z');
             out.paths.insert(1, (format!("layer {class}"), d));

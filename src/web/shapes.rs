@@ -12,7 +12,7 @@ use yew::prelude::*;
 /// Everything under the cards: bands and lines.
 pub fn under(scene: &Scene) -> Html {
     let bands = scene.bands.iter().map(
-        |band| html! { <div class={if band.h < 2.0 { "band rule" } else { "band" }} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
+        |band| html! { <div class={classes!("band", (band.h < 2.0).then_some("rule"))} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
     );
     let edges = scene.edges.iter().map(|edge| {
         html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
@@ -239,7 +239,7 @@ fn chart(of: &Chart, width: f64, height: f64) -> Html {
     html! {
         <>
             <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
-                <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0H6V6H0Z" /><path class="line" d="M1 0V6" /></pattern>
+                <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0H6V6H0Z" /><path class="line" d="M1 0V6" /></pattern>
                 { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
                 { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
             </svg>
