@@ -326,10 +326,10 @@ impl Stage {
     }
 
     /// Brings an item into view and moves the focus to it.
-    fn focus(&mut self, scene: &Scene, index: usize) {
-        let Some(item) = scene.items.get(index) else { return };
+    fn focus(&mut self, props: &Props, index: usize) {
+        let Some(item) = props.scene.items.get(index) else { return };
         self.stop = index;
-        let (w, h) = self.size;
+        let (w, h) = (self.size.0, self.room(props));
         let (x, y) = (item.rect.x * self.zoom + self.pan.0, item.rect.y * self.zoom + self.pan.1);
         let (iw, ih) = (item.rect.w * self.zoom, item.rect.h * self.zoom);
         let shift = |at: f64, size: f64, room: f64| {
@@ -432,7 +432,7 @@ impl Stage {
         event.prevent_default();
         event.stop_propagation();
         if let Some(to) = to {
-            self.focus(&scene, to);
+            self.focus(ctx.props(), to);
         }
         true
     }
