@@ -54,7 +54,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         order.insert(1, it);
     }
     let c = if width < 1080.0 { &CLOSE } else { &WIDE };
-    let rule = LEFT.max(c.client + c.dns + c.slice + c.pod + c.gaps.0 + c.gaps.1 + c.gaps.2).min(width - 2.0 * LEFT);
+    let rule = if width < 620.0 { width - 2.0 * LEFT } else { c.client + c.dns + c.slice + c.pod + c.gaps.0 + c.gaps.1 + c.gaps.2 + 16.0 };
     let mut y = 20.0;
     for (n, service) in order.iter().take(2).enumerate() {
         let follows = chosen_pod.filter(|pod| serves(service, pod)).map(|pod| pod.id.name.as_str());

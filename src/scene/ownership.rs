@@ -446,7 +446,7 @@ impl<'a> Tree<'a> {
         let mut y = top + (self.least - groups).max(0.0) / 2.0;
         let (mut root_index, mut root_rect) = (None, Rect::default());
         if let Some(of) = &root.controller {
-            let (h, first, last) = (card_height(of), used().next().unwrap_or(0.0), used().last().unwrap_or(0.0));
+            let (h, first, last) = (card_height(of), used().next().unwrap_or(0.0), used().next_back().unwrap_or(0.0));
             let centre = if groups > 0.0 { y + (first / 2.0 + groups - last / 2.0) / 2.0 } else { top + self.least / 2.0 };
             root_rect = Rect::new(x, (centre - h / 2.0).max(top), c.root, h);
             root_index = Some(put_controller(out, of, root_rect, None, false));

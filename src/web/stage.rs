@@ -163,35 +163,21 @@ impl Stage {
         }
     }
 
-    /// The picture has become another. It keeps its place and scale as long as it is in sight; where it has to be fitted anew,
-    /// what is selected stays where it is, as far as that is possible.
+    /// The picture has become another. It keeps its place and scale as long as it is in sight.
     fn settle(&mut self, ctx: &Context<Self>, old: &Scene) {
         let props = ctx.props();
-        let scene = &props.scene;
         let (pan, zoom) = (self.pan, self.zoom);
-        let inside = |pan: (f64, f64)| {
-            let (right, bottom) = (pan.0 + scene.width * zoom, pan.1 + scene.height * zoom);
-            pan.0 >= 0.0 && pan.1 >= 0.0 && right <= self.size.0 + 1.0 && bottom <= self.size.1 + 1.0
-        };
-        let stays = inside(pan) && !old.items.is_empty();
         self.fit(props);
         let larger = self.larger.take();
-        if stays {
+        let over = (self.size.0 - props.scene.width * zoom, self.room(props) - props.scene.height * zoom);
+        if self.zoom >= zoom && !old.items.is_empty() {
             // It could be larger: that is worth a move only if it lasts.
             if self.zoom > zoom * 1.25 {
                 let link = ctx.link().clone();
                 self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
             }
-            (self.pan, self.zoom) = (pan, zoom);
-            return;
-        }
-        let find = |scene: &Scene| {
-            let chosen = scene.items.iter().find(|item| props.selected.as_deref() == Some(item.id.uid.as_str()));
-            chosen.map_or(0.0, |item| item.rect.y)
-        };
-        let over = self.room(props) - scene.height * self.zoom;
-        if over < 0.0 {
-            self.pan.1 = (find(old) * zoom - find(scene) * self.zoom + pan.1).clamp(over, 0.0).round();
+            let slide = |pan: f64, over: f64| pan.clamp(over.min(0.0), over.max(0.0)).round();
+            (self.pan, self.zoom) = ((slide(pan.0, over.0), slide(pan.1, over.1)), zoom);
         }
     }
 
