@@ -69,6 +69,9 @@ pub struct ShapeProps {
     /// On its way out.
     #[prop_or_default]
     pub ghost: bool,
+    /// It has just come.
+    #[prop_or_default]
+    pub fresh: bool,
     /// The theme: what is painted has its colours.
     pub dark: bool,
     /// Which of its cells the inspector shows.
@@ -83,7 +86,8 @@ pub fn Shape(props: &ShapeProps) -> Html {
     let rect = item.rect;
     let style = format!("translate:{}px {}px;width:{}px;height:{}px", Px(rect.x), Px(rect.y), Px(rect.w), Px(rect.h));
     let still = still(&item.body);
-    let class = classes!("item", outer(item), props.selected.then_some("pick"), props.ghost.then_some("ghost"));
+    let class =
+        classes!("item", outer(item), props.selected.then_some("pick"), props.ghost.then_some("ghost"), props.fresh.then_some("fresh"));
     let real = !still && !props.ghost && !item.id.kind.is_empty();
     html! {
         <div

@@ -108,6 +108,8 @@ pub struct Stage {
     pointers: Vec<(i32, f64, f64)>,
     dragged: bool,
     ghosts: Vec<(u32, Rc<Item>)>,
+    /// What has just come: it alone enters, also where the browser puts others back in.
+    fresh: Vec<(u32, String)>,
     generation: u32,
     stop: usize,
     timers: Vec<Timeout>,
@@ -467,6 +469,7 @@ impl Component for Stage {
             pointers: Vec::new(),
             dragged: false,
             ghosts: Vec::new(),
+            fresh: Vec::new(),
             generation: 0,
             stop: 0,
             timers: Vec::new(),
@@ -496,13 +499,17 @@ impl Component for Stage {
             self.quiet = other || !props.animate;
             if other {
                 self.ghosts.clear();
+                self.fresh.clear();
                 self.touched = false;
             } else if props.animate && old.scene.items.len() < 400 {
-                let gone = old.scene.items.iter().filter(|item| !props.scene.items.iter().any(|new| new.id.uid == item.id.uid));
+                let lacks = |scene: &Scene, item: &Item| !scene.items.iter().any(|other| other.id.uid == item.id.uid);
                 self.generation += 1;
-                let before = self.ghosts.len();
+                let before = self.ghosts.len() + self.fresh.len();
+                let gone = old.scene.items.iter().filter(|item| lacks(&props.scene, item));
                 self.ghosts.extend(gone.map(|item| (self.generation, item.clone())));
-                if self.ghosts.len() > before {
+                let come = props.scene.items.iter().filter(|item| lacks(&old.scene, item));
+                self.fresh.extend(come.map(|item| (self.generation, item.id.uid.clone())));
+                if self.ghosts.len() + self.fresh.len() > before {
                     let (link, generation) = (ctx.link().clone(), self.generation);
                     self.timers.push(Timeout::new(340, move || link.send_message(Msg::Bury(generation))));
                 }
@@ -594,7 +601,8 @@ impl Component for Stage {
             }
             Msg::Bury(generation) => {
                 self.ghosts.retain(|(of, _)| *of > generation);
-                if self.ghosts.is_empty() {
+                self.fresh.retain(|(of, _)| *of > generation);
+                if self.ghosts.is_empty() && self.fresh.is_empty() {
                     self.timers.clear();
                 }
                 true
@@ -656,7 +664,7 @@ impl Component for Stage {
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for scene.items.iter().enumerate().map(|(index, item)| html! {
-                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} ring={ring(item)} />
+                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} ring={ring(item)} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
                 }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
             </div>
