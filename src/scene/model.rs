@@ -1,5 +1,6 @@
 //! What the diagrams need to know, free of the engine's types.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Which object a shape stands for.
@@ -515,6 +516,14 @@ impl Model {
     /// How many Pods there are.
     pub fn population(&self) -> usize {
         self.roots.iter().map(Root::pods).sum()
+    }
+
+    /// The Pods of a chosen owner, by uid.
+    pub fn kin(&self, chosen: Option<&str>) -> BTreeSet<&str> {
+        let is = |of: &Option<Controller>| of.as_ref().is_some_and(|of| Some(of.id.uid.as_str()) == chosen);
+        let groups =
+            self.roots.iter().flat_map(|root| root.groups.iter().filter(move |group| is(&root.controller) || is(&group.controller)));
+        groups.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.as_str()).collect()
     }
 
     /// Whether a Pod mounts a claim.

@@ -7,6 +7,7 @@ use super::format::middle;
 use super::model::{Endpoint, Id, Model, Pod, PodState, Service};
 use super::ownership::pod_label;
 use super::shape::{Body, Label, Line, Rect, Scene, Table, elbow};
+use std::rc::Rc;
 
 const LEFT: f64 = 24.0;
 /// Height of a Pod.
@@ -77,6 +78,12 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             put_service(&mut out, service, rect);
         }
     }
+    let own = model.kin(selected);
+    for item in out.items.iter_mut().filter(|item| own.contains(item.id.uid.rsplit('/').next().unwrap_or(""))) {
+        if let Body::Tile { kin, .. } = &mut Rc::make_mut(item).body {
+            *kin = true;
+        }
+    }
     out.finish(24.0)
 }
 
@@ -127,7 +134,7 @@ fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoin
         Some(pod) => (Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() }, pod.state, pod_label(pod), pod.stale),
         None => (Id::default(), PodState::Terminating, format!("Pod {}, gone", endpoint.pod), true),
     };
-    out.put(&id, rect, Body::Tile { state, tail, note, stale }, None, state.class(), label);
+    out.put(&id, rect, Body::Tile { state, tail, note, stale, kin: false }, None, state.class(), label);
 }
 
 fn title(out: &mut Scene, y: f64, text: String) {

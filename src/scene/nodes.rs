@@ -4,7 +4,7 @@ use super::format;
 use super::model::{Group, Id, Model, Node, Pod, PodState, natural};
 use super::ownership::{pod_body, pod_label};
 use super::shape::{Body, Cells, NodeBody, Rect, Scene};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Width of a card: the most, and the least before a row breaks.
@@ -18,7 +18,7 @@ const STRIP: f64 = 78.0;
 
 /// Lays the nodes out, as many in a row as fit.
 #[inline(never)]
-pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
+pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let (all, pods) = (model.nodes.len(), model.population());
     let ready = model.nodes.iter().filter(|node| node.ready).count();
     let some = |n: usize, what: &str| format!("{} {what}{}", format::count(n), if n == 1 { "" } else { "s" });
@@ -29,6 +29,7 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
     let waiting: Vec<&Pod> =
         model.pods().filter(|pod| pod.node.is_empty() && !matches!(pod.state, PodState::Succeeded | PodState::Failed)).collect();
     let dense = pods > 200;
+    let kin = if dense { BTreeSet::new() } else { model.kin(selected) };
     let on = by_node(model, dense);
     if all > 12 || dense && all > 6 {
         return many(model, &on, &waiting, width, out);
@@ -45,7 +46,7 @@ pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
         let tallest = pods.iter().map(|pods| body_height(pods.pods.len(), dense, wide)).fold(0.0, f64::max);
         for (column, (node, pods)) in row.iter().zip(&pods).enumerate() {
             let rect = Rect::new(margin + column as f64 * (wide + 16.0), y, wide, HEAD + tallest + 12.0);
-            card(node, pods, &waiting, rect, dense, &mut out);
+            card(node, pods, (&waiting, &kin), rect, dense, &mut out);
         }
         y += HEAD + tallest + 12.0 + 16.0;
     }
@@ -196,7 +197,7 @@ fn used(on: &On) -> (u64, u64, u64) {
     live.fold((0, 0, 0), |(cpu, memory, n), pod| (cpu + pod.cpu, memory + pod.memory, n + 1))
 }
 
-fn card(node: &Node, on: &On, waiting: &[&Pod], rect: Rect, dense: bool, out: &mut Scene) {
+fn card(node: &Node, on: &On, (waiting, kin): (&[&Pod], &BTreeSet<&str>), rect: Rect, dense: bool, out: &mut Scene) {
     let (cpu, memory, count) = used(on);
     let pods = &on.pods;
     let share = |used: u64, all: u64| if all == 0 { 0.0 } else { (used as f64 / all as f64 * 100.0).min(100.0) };
@@ -229,7 +230,13 @@ fn card(node: &Node, on: &On, waiting: &[&Pod], rect: Rect, dense: bool, out: &m
     for (i, pod) in pods.iter().enumerate() {
         let at = Rect::new(x + (i % 2) as f64 * (wide + 6.0), y + (i / 2) as f64 * (TILE + 6.0), wide, TILE);
         let tail = short(pod, ((wide - 31.0) / 7.0) as usize);
-        let body = Body::Tile { state: pod.state, tail, note: String::new(), stale: pod.stale || !node.ready };
+        let body = Body::Tile {
+            state: pod.state,
+            tail,
+            note: String::new(),
+            stale: pod.stale || !node.ready,
+            kin: kin.contains(pod.id.uid.as_str()),
+        };
         out.put(&pod.id, at, body, Some(parent), pod.state.class(), pod_label(pod));
     }
 }
@@ -338,6 +345,20 @@ mod tests {
         let Body::Node(body) = &scene.items[0].body else { panic!("a node") };
         assert_eq!(body.meters[0].1, "3 / 4");
         assert!(body.note.contains("1 cpu is free: not enough"));
+    }
+
+    #[test]
+    fn the_pods_of_a_chosen_owner_are_marked() {
+        let pod = |name: &str| Pod { id: Id::named("Pod", name), node: "n".into(), ..Pod::default() };
+        let root = |name: &str| Root {
+            controller: Some(super::super::model::Controller { id: Id::named("Deployment", name), ..Default::default() }),
+            groups: vec![Group { controller: None, pods: [pod(&format!("{name}-0"))].into_iter().collect() }],
+            folded: 0,
+        };
+        let nodes = vec![Node { id: Id::named("Node", "n"), ready: true, pods: 110, ..Node::default() }];
+        let scene = layout(&Model { roots: vec![root("a"), root("b")], nodes, ..Model::default() }, Some("Deployment/b"), 800.0);
+        let marked = scene.items.iter().filter(|item| matches!(item.body, Body::Tile { kin: true, .. })).map(|item| item.id.name.as_str());
+        assert_eq!(marked.collect::<Vec<_>>(), ["b-0"]);
     }
 
     #[test]

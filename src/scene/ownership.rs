@@ -525,7 +525,7 @@ impl<'a> Tree<'a> {
                 for (i, pod) in group.pods.iter().enumerate() {
                     let (column, row) = ((i % 4) as f64, (i / 4) as f64);
                     let rect = Rect::new(x + column * (TILE.0 + 6.0), y + row * (TILE.1 + 6.0), TILE.0, TILE.1);
-                    let body = Body::Tile { state: pod.state, tail: pod.parts(6).1, note: String::new(), stale: pod.stale };
+                    let body = Body::Tile { state: pod.state, tail: pod.parts(6).1, note: String::new(), stale: pod.stale, kin: false };
                     out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod));
                 }
                 let all = Rect::new(x, y, 4.0 * (TILE.0 + 6.0) - 6.0, *rows as f64 * (TILE.1 + 6.0) - 6.0);
@@ -584,7 +584,10 @@ fn line(chosen: bool, leaving: bool) -> Line {
 /// A Pod as a card.
 pub fn pod_body(pod: &Pod, most: usize) -> Body {
     let (lead, tail) = pod.parts(most);
-    Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note: pod.note.clone(), stale: pod.stale }
+    // The node goes before a letter of the status does.
+    let long = pod.note == pod.node && pod.word.len() + pod.note.len() > most + 2;
+    let note = if long { String::new() } else { pod.note.clone() };
+    Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
 /// A Pod's words for a reader who does not see it.

@@ -80,8 +80,8 @@ pub enum Body {
     Service { form: String },
     /// A Pod as a card.
     Pod { state: PodState, lead: String, tail: String, word: String, note: String, stale: bool },
-    /// A Pod as a tile: glyph, the end of its name, and where it is.
-    Tile { state: PodState, tail: String, note: String, stale: bool },
+    /// A Pod as a tile: glyph, the end of its name, where it is, and whether its owner is chosen.
+    Tile { state: PodState, tail: String, note: String, stale: bool, kin: bool },
     /// Pods as cells.
     Cells(Cells),
     /// A claim: the ticket.

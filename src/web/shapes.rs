@@ -12,7 +12,7 @@ use yew::prelude::*;
 /// Everything under the cards: bands and lines.
 pub fn under(scene: &Scene) -> Html {
     let bands = scene.bands.iter().map(
-        |band| html! { <div class={classes!("band", (band.h < 2.0).then_some("rule"))} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
+        |band| html! { <div class={classes!("band", (band.h < 2.0).then_some("divides"))} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
     );
     let edges = scene.edges.iter().map(|edge| {
         html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
@@ -123,7 +123,7 @@ fn outer(item: &Item) -> Classes {
         Body::Cells(cells) if cells.at == (0.0, 0.0) => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
         Body::Pod { state, stale, .. } => classes!("pod", state.class(), stale.then_some("stale")),
-        Body::Tile { state, stale, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale")),
+        Body::Tile { state, stale, kin, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale"), kin.then_some("kin")),
         Body::Claim { .. } => classes!("ticket"),
         Body::Cylinder { .. } => classes!("cylinder"),
         Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
