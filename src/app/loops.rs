@@ -32,6 +32,10 @@ fn component(entry: &Entry, one_kubelet: bool) -> String {
 }
 
 fn title(name: &str) -> String {
+    // What a node is called stays as it is.
+    if name.starts_with("kubelet ") {
+        return name.into();
+    }
     name.trim_end_matches("-controller").trim_start_matches("default-").replace("persistentvolume", "volume").replace('-', " ")
 }
 

@@ -971,11 +971,11 @@ impl State {
         let width = if self.stage.0 > self.stage.1 { self.stage.0.max(560.0) } else { self.stage.0 };
         let uid = uid.as_deref();
         let mut scene = match self.view {
-            View::Ownership => ownership::layout(&model, uid, width),
+            View::Ownership => ownership::layout(&model, uid, (width, self.stage.1)),
             View::Nodes => nodes::layout(&model, uid, width),
             // A low frame has no room for three rows; claims stand beside their Pods there.
             View::Storage if self.stage.1 < 420.0 && self.stage.0 > self.stage.1 && !model.claims.is_empty() => {
-                ownership::claims(&model, uid, width)
+                ownership::claims(&model, uid, (width, self.stage.1))
             }
             View::Storage => storage::layout(&model, uid, width),
             View::Network => crate::scene::network::layout(&model, uid, width),

@@ -1,6 +1,7 @@
 //! The engine's objects, read into a [`Model`]. The only file of `scene` that knows the API's types.
 
 use super::budget::Budget;
+use super::format::short_count;
 use super::model::{
     Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, PodState, Policy, Root, Service, Tone, Volume, counters,
     natural,
@@ -287,13 +288,21 @@ fn controller(object: &Object) -> Controller {
     let whole = |n: i32| n.max(0) as u64;
     let mut out =
         Controller { id: id(object), caption: object.kind.name().into(), leaving: object.meta.is_deleting(), ..Controller::default() };
+    let (desired, template) = match &object.body {
+        Body::Deployment(body) => (body.spec.replicas, Some(&body.spec.template)),
+        Body::ReplicaSet(body) => (body.spec.replicas, Some(&body.spec.template)),
+        Body::StatefulSet(body) => (body.spec.replicas, Some(&body.spec.template)),
+        _ => (0, None),
+    };
+    out.desired = desired.clamp(0, 100_000) as usize;
+    out.labels = template.map(|template| template.labels.iter().map(|(key, value)| format!("{key}={value}")).collect()).unwrap_or_default();
     match &object.body {
         Body::Deployment(body) => {
             let desired = body.spec.replicas;
             out.counters = counters(whole(desired), whole(body.status.replicas), whole(body.status.ready_replicas));
             out.footer = if body.spec.paused { "paused".into() } else { body.spec.strategy.kind.to_string() };
             if body.status.updated_replicas != desired {
-                out.chip = format!("{} of {desired} updated", body.status.updated_replicas);
+                out.chip = format!("{} of {} updated", short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
             }
         }
         Body::ReplicaSet(body) => {
@@ -310,12 +319,13 @@ fn controller(object: &Object) -> Controller {
             } else {
                 body.spec.pod_management_policy.to_string()
             };
+            out.claims = !body.spec.volume_claim_templates.is_empty();
             if let Some(partition) =
                 body.spec.update_strategy.rolling_update.as_ref().and_then(|update| update.partition).filter(|partition| *partition > 0)
             {
                 out.chip = format!("partition {partition}");
             } else if body.status.updated_replicas < body.status.replicas && body.status.update_revision != body.status.current_revision {
-                out.chip = format!("{} of {} updated", body.status.updated_replicas, body.spec.replicas);
+                out.chip = format!("{} of {} updated", short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
             }
         }
         _ => plain(object, &mut out),
@@ -330,14 +340,19 @@ fn plain(object: &Object, out: &mut Controller) {
     let number = |path: &str| value.pointer(path).and_then(serde_json::Value::as_i64);
     let count = |path: &str| number(path).unwrap_or(0).max(0) as u64;
     let word = |value: u64, word: &'static str, tone: Tone| Counter { value: super::format::count(value as usize), word, tone };
+    let of =
+        if object.kind == Kind::CronJob { "/spec/jobTemplate/spec/template/metadata/labels" } else { "/spec/template/metadata/labels" };
+    let labels = value.pointer(of).and_then(serde_json::Value::as_object).into_iter().flatten();
+    out.labels = labels.map(|(key, value)| format!("{key}={}", text(Some(value)))).collect();
     match object.kind {
         Kind::DaemonSet => {
             let desired = count("/status/desiredNumberScheduled");
+            out.desired = desired as usize;
             out.counters = counters(desired, count("/status/currentNumberScheduled"), count("/status/numberReady"));
             let updated = count("/status/updatedNumberScheduled");
-            out.footer = if desired == 1 { "1 node matches".into() } else { format!("{desired} nodes match") };
+            out.footer = if desired == 1 { "1 node matches".into() } else { format!("{} nodes match", short_count(desired)) };
             if updated < desired && number("/status/updatedNumberScheduled").is_some() {
-                out.chip = format!("{updated} of {desired} updated");
+                out.chip = format!("{} of {} updated", short_count(updated), short_count(desired));
             }
         }
         Kind::Job => {
@@ -465,15 +480,15 @@ fn policy(object: &Object, of: List) -> Policy {
     if object.kind == Kind::HorizontalPodAutoscaler {
         let (kind, name) = (at("/spec/scaleTargetRef/kind"), at("/spec/scaleTargetRef/name"));
         let least = if at("/spec/minReplicas").is_empty() { "1".to_string() } else { at("/spec/minReplicas") };
-        out.form = format!("{least}–{}", at("/spec/maxReplicas"));
+        out.form = format!("{least} to {} Pods", at("/spec/maxReplicas"));
         // The first metric of the two kinds that are known here.
         let source = if at("/spec/metrics/0/type") == "ContainerResource" { "containerResource" } else { "resource" };
         let now = at(&["/status/currentMetrics/0/", source, "/current/averageUtilization"].concat());
         let goal = at(&["/spec/metrics/0/", source, "/target/averageUtilization"].concat());
         let what = at(&["/spec/metrics/0/", source, "/name"].concat());
         out.words = match (now.is_empty(), goal.is_empty()) {
-            (false, false) => format!("scales {kind} {name} · {what} {now}% of {goal}%"),
-            (true, false) => format!("scales {kind} {name} · {what} unknown of {goal}%"),
+            (false, false) => format!("{what}: {now}%, target {goal}%"),
+            (true, false) => format!("{what}: no metrics yet, target {goal}%"),
             _ => format!("scales {kind} {name}"),
         };
         out.target = named(&kind, &name).map(|o| o.meta.uid.to_string()).unwrap_or_default();
@@ -481,7 +496,8 @@ fn policy(object: &Object, of: List) -> Policy {
     }
     let may = at("/status/disruptionsAllowed");
     out.form = format!("{} may go", if may.is_empty() { "0" } else { &may });
-    out.words = format!("{} of {} healthy", at("/status/currentHealthy"), at("/status/desiredHealthy"));
+    let number = |path| if at(path).is_empty() { "0".to_string() } else { at(path) };
+    out.words = format!("{} healthy, {} must stay", number("/status/currentHealthy"), number("/status/desiredHealthy"));
     let budget = BudgetSpec::of(object);
     let mut owner = of(Kind::Pod).into_iter().find(|pod| pod.meta.namespace == object.meta.namespace && budget.selects(pod));
     while let Some(next) = owner.as_ref().and_then(|o| o.meta.controller()).and_then(|o| named(&o.kind, &o.name)) {

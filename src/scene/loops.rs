@@ -93,10 +93,10 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
     // Letters are not to be made smaller for the sake of room: where there is little, ring and panel are narrow.
     let (rx, ry) = match () {
         () if wide => (252.0 * wider, 224.0 * wider),
-        () if stacked => (((width - CLOSE) / 2.0 - 8.0).clamp(150.0, 190.0) * wider, 214.0 * wider),
-        () => (166.0 * wider, 214.0 * wider),
+        () if stacked => (166.0 * wider, 214.0 * wider),
+        () => (182.0 * wider, 214.0 * wider),
     };
-    let side = if wide { NAMED / 2.0 + 16.0 } else { CLOSE / 2.0 + 8.0 };
+    let side = if wide { NAMED / 2.0 + 16.0 } else { CLOSE / 2.0 + if stacked { 0.0 } else { 8.0 } };
     let (cx, cy) = (rx + side, ry + SMALL + NAME + 16.0);
     let half = if wide { 80.0 } else { 72.0 };
     let store = Rect::new(cx - half, cy - 66.0, half * 2.0, 132.0);
@@ -153,9 +153,11 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
             out.link(format!("watch/{}", one.name), format!("M{tx:.1} {ty:.1}L{ex:.1} {ey:.1}"), Line::Watches);
         }
         if one.writes
+            && !stacked
             && let Some(pass) = of.pass.as_ref().filter(|pass| pass.newest && of.shown == Some(i))
         {
-            let (x, y) = ((ex + tx) / 2.0, (ey + ty) / 2.0 - 22.0);
+            // Beyond the name: on the line it would cover the store.
+            let y = if above { rect.y - 16.0 } else { rect.bottom() - 10.0 };
             out.labels.push(Label { x, y, text: pass.act.clone(), class: "onedge writes", centred: true });
         }
     }

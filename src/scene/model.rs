@@ -1,5 +1,6 @@
 //! What the diagrams need to know, free of the engine's types.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Which object a shape stands for.
@@ -296,6 +297,12 @@ pub struct Controller {
     pub chip: String,
     /// Has a deletionTimestamp.
     pub leaving: bool,
+    /// `spec.replicas`, or what stands for it.
+    pub desired: usize,
+    /// The labels of its template: `app=nginx`.
+    pub labels: Vec<String>,
+    /// Whether it makes claims for its Pods.
+    pub claims: bool,
 }
 
 /// Pods that one controller owns, with that controller's card if it stands between the root and the Pods.
@@ -319,9 +326,25 @@ pub struct Root {
 }
 
 impl Root {
-    /// Whether a Pod mounts a claim.
+    /// Whether a Pod mounts a claim, or will.
     pub fn mounts(&self) -> bool {
-        self.groups.iter().any(|group| group.pods.mounts())
+        self.controller.as_ref().is_some_and(|of| of.claims) || self.groups.iter().any(|group| group.pods.mounts())
+    }
+
+    /// From which of its Pods on a group is of an older revision: from the first, or none.
+    pub fn older(&self, group: &Group) -> usize {
+        let newest = self.groups.last().is_none_or(|last| std::ptr::eq(last, group));
+        if !newest && self.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment") { 0 } else { usize::MAX }
+    }
+
+    /// How many Pods there are to be.
+    pub fn desired(&self) -> usize {
+        self.controller.as_ref().map_or(0, |of| of.desired)
+    }
+
+    /// How many Pods there are.
+    pub fn pods(&self) -> usize {
+        self.groups.iter().map(|group| group.pods.len()).sum()
     }
 }
 
@@ -364,6 +387,24 @@ impl Service {
     pub fn ready(&self) -> usize {
         self.endpoints.iter().filter(|endpoint| endpoint.ready).count()
     }
+
+    /// What it lists of a Pod.
+    pub fn endpoint(&self, pod: &str) -> Option<&Endpoint> {
+        self.endpoints.binary_search_by(|endpoint| natural(&endpoint.pod, pod)).ok().map(|at| &self.endpoints[at])
+    }
+
+    /// The trees whose Pods it selects: by the labels of their template, where there is none by what it lists.
+    pub fn reached(&self, roots: &[Root]) -> Vec<usize> {
+        let near = |id: &Id| id.namespace == self.id.namespace;
+        let made = |of: &Controller| near(&of.id) && self.selector.split(',').all(|label| of.labels.iter().any(|own| own == label));
+        let lists =
+            |root: &Root| root.groups.iter().flat_map(|g| g.pods.iter()).any(|pod| near(&pod.id) && self.endpoint(&pod.id.name).is_some());
+        let selects = |root: &Root| match &root.controller {
+            Some(of) if !of.labels.is_empty() => made(of),
+            _ => !self.endpoints.is_empty() && lists(root),
+        };
+        (0..roots.len()).filter(|at| selects(&roots[*at])).collect()
+    }
 }
 
 /// What acts on a workload from beside it: an autoscaler, a disruption budget.
@@ -371,7 +412,7 @@ impl Service {
 pub struct Policy {
     /// Which.
     pub id: Id,
-    /// In its pill: `1–5`, `1 may go`.
+    /// In its pill: `1 to 5 Pods`, `1 may go`.
     pub form: String,
     /// Beside its card.
     pub words: String,
@@ -474,7 +515,15 @@ impl Model {
 
     /// How many Pods there are.
     pub fn population(&self) -> usize {
-        self.roots.iter().flat_map(|root| &root.groups).map(|group| group.pods.len()).sum()
+        self.roots.iter().map(Root::pods).sum()
+    }
+
+    /// The Pods of a chosen owner, by uid.
+    pub fn kin(&self, chosen: Option<&str>) -> BTreeSet<&str> {
+        let is = |of: &Option<Controller>| of.as_ref().is_some_and(|of| Some(of.id.uid.as_str()) == chosen);
+        let groups =
+            self.roots.iter().flat_map(|root| root.groups.iter().filter(move |group| is(&root.controller) || is(&group.controller)));
+        groups.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.as_str()).collect()
     }
 
     /// Whether a Pod mounts a claim.

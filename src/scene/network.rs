@@ -7,6 +7,7 @@ use super::format::middle;
 use super::model::{Endpoint, Id, Model, Pod, PodState, Service};
 use super::ownership::pod_label;
 use super::shape::{Body, Label, Line, Rect, Scene, Table, elbow};
+use std::rc::Rc;
 
 const LEFT: f64 = 24.0;
 /// Height of a Pod.
@@ -20,13 +21,11 @@ struct Columns {
     pod: f64,
     /// From the client to the next column, from there on, and to the Pods.
     gaps: (f64, f64, f64),
-    /// So many letters of a Pod's name.
-    letters: usize,
 }
 
-const WIDE: Columns = Columns { client: 232.0, dns: 312.0, slice: 216.0, pod: 150.0, gaps: (56.0, 48.0, 40.0), letters: 15 };
+const WIDE: Columns = Columns { client: 232.0, dns: 312.0, slice: 216.0, pod: 150.0, gaps: (78.0, 48.0, 40.0) };
 /// Where there is less room the columns are narrower: letters are not to be made smaller.
-const CLOSE: Columns = Columns { client: 226.0, dns: 252.0, slice: 200.0, pod: 118.0, gaps: (54.0, 26.0, 26.0), letters: 12 };
+const CLOSE: Columns = Columns { client: 226.0, dns: 252.0, slice: 200.0, pod: 136.0, gaps: (78.0, 26.0, 26.0) };
 /// Height of a card's head, of a table's head, of a row.
 const HEAD: f64 = 52.0;
 const TABLE: f64 = 28.0;
@@ -45,22 +44,23 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let serves = |service: &Service, pod: &Pod| {
         service.id.namespace == pod.id.namespace && service.endpoints.iter().any(|endpoint| endpoint.pod == pod.id.name)
     };
-    let rank = |service: &Service| match chosen_pod {
-        _ if Some(service.id.uid.as_str()) == selected => 0,
-        Some(pod) if serves(service, pod) => 1,
-        // A Service that reaches something tells more than one that does not.
-        _ if service.ready() == 0 => 4,
-        _ if service.form == "headless" => 2,
-        _ => 3,
-    };
+    // A Service that reaches something tells more than one that does not.
+    let rank = |service: &Service| if service.ready() == 0 { 2 } else { usize::from(service.form != "headless") };
     let mut order: Vec<&Service> = model.services.iter().collect();
     crate::order::sort_by_key(&mut order, |service| rank(service));
+    // What is selected is drawn: in its place, or, if it has none, in the second.
+    let is_it = |service: &&Service| Some(service.id.uid.as_str()) == selected || chosen_pod.is_some_and(|pod| serves(service, pod));
+    if let Some(at) = order.iter().position(is_it).filter(|at| *at > 1) {
+        let it = order.remove(at);
+        order.insert(1, it);
+    }
     let c = if width < 1080.0 { &CLOSE } else { &WIDE };
+    let rule = if width < 620.0 { width - 2.0 * LEFT } else { c.client + c.dns + c.slice + c.pod + c.gaps.0 + c.gaps.1 + c.gaps.2 + 16.0 };
     let mut y = 20.0;
     for (n, service) in order.iter().take(2).enumerate() {
         let follows = chosen_pod.filter(|pod| serves(service, pod)).map(|pod| pod.id.name.as_str());
         if n > 0 {
-            out.labels.push(Label { x: LEFT, y: y - 18.0, text: String::new(), class: "line", centred: false });
+            out.bands.push(Rect::new(LEFT, y - 22.0, rule, 1.0));
         }
         y = if width < 620.0 {
             narrow(model, service, width, y, &mut out)
@@ -76,6 +76,12 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             let columns = if width < 620.0 { 1 } else { 4 };
             let rect = Rect::new(LEFT + (i % columns) as f64 * 256.0, y + 24.0 + (i / columns) as f64 * 66.0, 240.0, 54.0);
             put_service(&mut out, service, rect);
+        }
+    }
+    let own = model.kin(selected);
+    for item in out.items.iter_mut().filter(|item| own.contains(item.id.uid.rsplit('/').next().unwrap_or(""))) {
+        if let Body::Tile { kin, .. } = &mut Rc::make_mut(item).body {
+            *kin = true;
         }
     }
     out.finish(24.0)
@@ -105,29 +111,34 @@ fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
 
 fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lines: Vec<String>) {
     let pod = client(model, service);
-    let title = pod.map_or("any Pod of the namespace".to_string(), |pod| middle(&pod.id.name, 24));
+    let title = pod.map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 24));
     let state = pod.map_or(PodState::Ready, |pod| pod.state);
     let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
     let label = format!("{title} asks: {}", lines.join("; "));
     out.put(&id, rect, Body::Terminal { state, title, lines }, None, "", label);
 }
 
-/// A tile for the Pod behind an endpoint.
-fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoint, (x, y, w): (f64, f64, f64), letters: usize) {
+/// A tile for the Pod behind an endpoint: what tells it apart, and its node.
+fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoint, (x, y, w): (f64, f64, f64)) {
     let rect = Rect::new(x, y, w, POD);
     let found = model.pods().find(|pod| pod.id.name == endpoint.pod && pod.id.namespace == service.id.namespace);
+    let letters = ((w - 32.0) / 7.2) as usize;
+    let note = found.filter(|pod| pod.node.len() < 10).map(|pod| pod.node.clone()).unwrap_or_default();
+    let left = letters.saturating_sub(if note.is_empty() { 0 } else { note.len() });
+    let tail = match found {
+        Some(pod) if pod.id.name.len() > left => format!("…{}", pod.parts(left.max(5)).1.trim_start_matches('…')),
+        _ => middle(&endpoint.pod, letters),
+    };
     let (id, state, label, stale) = match found {
         // The same Pod may stand behind both Services: each tile has its own key.
         Some(pod) => (Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() }, pod.state, pod_label(pod), pod.stale),
         None => (Id::default(), PodState::Terminating, format!("Pod {}, gone", endpoint.pod), true),
     };
-    out.put(&id, rect, Body::Tile { state, tail: middle(&endpoint.pod, letters), stale }, None, state.class(), label);
+    out.put(&id, rect, Body::Tile { state, tail, note, stale, kin: false }, None, state.class(), label);
 }
 
-fn title(out: &mut Scene, y: f64, what: &str, says: &str) {
-    out.labels.push(Label { x: LEFT, y, text: what.into(), class: "bandname", centred: false });
-    let x = LEFT + what.len() as f64 * 7.4 + 12.0;
-    out.labels.push(Label { x, y, text: says.into(), class: "bandsays", centred: false });
+fn title(out: &mut Scene, y: f64, text: String) {
+    out.labels.push(Label { x: LEFT, y, text, class: "bandname", centred: false });
 }
 
 fn condition(endpoint: &Endpoint) -> String {
@@ -161,7 +172,7 @@ fn arrow(x1: f64, x2: f64, y: f64) -> String {
 
 /// A headless Service: the name answers with Pod addresses.
 fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
-    title(out, top, "Headless Service", "— the name answers with Pod addresses");
+    title(out, top, "Headless Service — the name answers with Pod addresses".into());
     let (shown, more) = drawn(service, follows);
     let y = top + 32.0;
     let name = service.id.name.as_str();
@@ -190,10 +201,11 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let all = match ready {
         0 => "no record".to_string(),
         1 => "the one ready".into(),
-        n => format!("all {n} ready"),
+        n => format!("all {} ready", super::format::count(n)),
     };
     rows.push((vec![name.into(), "A".into(), all], false));
-    let records = if ready == 0 { 0 } else { ready * 2 };
+    // Its own name, and one for each Pod that is ready.
+    let names = if ready == 0 { 0 } else { ready + 1 };
     let dns_height = HEAD + TABLE + rows.len() as f64 * ROW;
     let slice_height = HEAD + TABLE + shown.len().max(1) as f64 * ROW;
     let row_y = |i: usize| y + HEAD + TABLE + i as f64 * ROW + ROW / 2.0;
@@ -212,12 +224,12 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         kind: "Dns",
         caption: "Cluster DNS".into(),
         title: crate::engine::dns::SERVER.into(),
-        pill: format!("{records} record{}", if records == 1 { "" } else { "s" }),
+        pill: format!("{} name{}", super::format::count(names), if names == 1 { "" } else { "s" }),
         head: vec!["Name", "Type", "Address"],
         rows,
     };
     let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
-    out.put(&id, Rect::new(dns_x, y, c.dns, dns_height), Body::Table(dns), None, "", format!("Cluster DNS, {records} records for {name}"));
+    out.put(&id, Rect::new(dns_x, y, c.dns, dns_height), Body::Table(dns), None, "", format!("Cluster DNS, {names} names for {name}"));
     let mut slice_rows: Vec<(Vec<String>, bool)> =
         shown.iter().map(|one| (vec![one.address.clone(), condition(one)], Some(one.pod.as_str()) == followed)).collect();
     if slice_rows.is_empty() {
@@ -227,7 +239,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         kind: "Service",
         caption: "Service".into(),
         title: name.into(),
-        pill: if c.letters < WIDE.letters { "headless".into() } else { "clusterIP: None".into() },
+        pill: if c.slice < WIDE.slice { "headless".into() } else { "clusterIP: None".into() },
         head: vec!["EndpointSlice", "Condition"],
         rows: slice_rows,
     };
@@ -237,7 +249,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let words = if !service.hint.is_empty() {
         service.hint.clone()
     } else if more > 0 {
-        format!("+{more} more; DNS records are made from it")
+        format!("+{} more; DNS records are made from it", super::format::count(more))
     } else {
         "DNS records are made from it".into()
     };
@@ -249,7 +261,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         centred: false,
     });
     for (i, one) in shown.iter().enumerate() {
-        put_pod(out, model, service, one, (pod_x, row_y(i) - POD / 2.0, c.pod), c.letters);
+        put_pod(out, model, service, one, (pod_x, row_y(i) - POD / 2.0, c.pod));
         let key = |what: &str| format!("{what}/{}/{}", service.id.uid, one.pod);
         out.link(key("slice"), arrow(pod_x - 4.0, slice_x + c.slice + 4.0, row_y(i)), Line::Derives);
         if one.ready {
@@ -261,13 +273,15 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let ask = row_y(at.min(3)).min(y + 180.0);
     let uid = &service.id.uid;
     out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, dns_x - 3.0, ask), Line::Travels);
-    out.labels.push(Label { x: LEFT + c.client + c.gaps.0 / 2.0, y: ask - 24.0, text: "1 query".into(), class: "stop", centred: true });
+    out.labels.push(Label { x: LEFT + c.client + c.gaps.0 / 2.0, y: ask - 26.0, text: "1 query".into(), class: "stop", centred: true });
     let bottom = (y + dns_height).max(y + 220.0).max(y + slice_height + 24.0);
     if let Some(endpoint) = endpoint.filter(|endpoint| endpoint.ready) {
-        out.link(format!("hear/{uid}"), arrow(dns_x - 3.0, LEFT + c.client + 3.0, ask + 22.0), Line::Selects);
+        let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
+        out.link(format!("hear/{uid}"), format!("M{} {back}H{to}", dns_x - 3.0), Line::Selects);
+        out.link(format!("hears/{uid}"), format!("M{} {}L{to} {back}L{} {}", to + 7.0, back - 4.0, to + 7.0, back + 4.0), Line::Travels);
         out.labels.push(Label {
             x: LEFT + c.client + c.gaps.0 / 2.0,
-            y: ask + 28.0,
+            y: ask + 30.0,
             text: "2 answer".into(),
             class: "stop",
             centred: true,
@@ -290,7 +304,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         );
         out.link(format!("go/{uid}"), d, Line::Travels);
         let words = format!("3 connects straight to {}: no virtual IP, no balancing", endpoint.address);
-        out.labels.push(Label { x: (from + right) / 2.0, y: low - 8.0, text: words, class: "stop", centred: true });
+        out.labels.push(Label { x: (from + right) / 2.0, y: low - 10.0, text: words, class: "stop", centred: true });
         out.width = out.width.max(right);
         return low + 8.0;
     }
@@ -301,10 +315,13 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
 fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
     let name = service.id.name.as_str();
     let external = service.form == "ExternalName";
-    let says = if external { "— another name, outside the cluster" } else { "— one virtual IP in front of every ready Pod" };
-    title(out, top, &format!("{} Service", service.form), says);
+    let says = if external { "another name, outside the cluster" } else { "one virtual IP in front of every ready Pod" };
+    title(out, top, format!("{} Service — {says}", service.form));
     let (shown, more) = drawn(service, follows);
-    let height = (shown.len() as f64 * (POD + 12.0)).max(126.0) + if more > 0 { 20.0 } else { 0.0 };
+    // What gets no traffic says so below it.
+    let pitch = |one: &Endpoint| POD + if one.ready { 12.0 } else { 30.0 };
+    let tall: f64 = shown.iter().map(|one| pitch(one)).sum();
+    let height = tall.max(126.0) + if more > 0 { 20.0 } else { 0.0 };
     let y = top + 32.0;
     let mid = y + height / 2.0;
     let vip_x = LEFT + c.client + c.gaps.0;
@@ -327,7 +344,10 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy on each node".into());
     let rows = match ready {
         0 => vec![(vec!["no ready endpoint:".to_string()], false), (vec!["the connection is refused".to_string()], false)],
-        n => vec![(vec!["each ready endpoint".to_string()], false), (vec![format!("is picked with chance 1 in {n}")], false)],
+        n => vec![
+            (vec!["each ready endpoint".to_string()], false),
+            (vec![format!("is picked with chance 1 in {}", super::format::count(n))], false),
+        ],
     };
     let proxy = Table { kind: "Proxy", caption: on, title: "rewrites to one Pod".into(), pill: String::new(), head: Vec::new(), rows };
     let id = Id { uid: format!("proxy/{uid}"), ..Id::default() };
@@ -341,10 +361,9 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     );
     out.link(format!("proxy/{uid}"), arrow(vip_x + c.dns + 2.0, proxy_x - 3.0, mid), Line::Travels);
     let followed = follows.or_else(|| shown.iter().find(|one| one.ready).map(|one| one.pod.as_str()));
-    let first = mid - (shown.len() as f64 * (POD + 12.0) - 12.0) / 2.0;
-    for (i, one) in shown.iter().enumerate() {
-        let at = first + i as f64 * (POD + 12.0);
-        put_pod(out, model, service, one, (pod_x, at, c.pod), c.letters);
+    let mut at = mid - (tall - 12.0) / 2.0;
+    for one in &shown {
+        put_pod(out, model, service, one, (pod_x, at, c.pod));
         if one.ready {
             let here = at + POD / 2.0;
             let d = elbow(proxy_x + c.slice, mid, pod_x - 3.0, here, proxy_x + c.slice + 20.0);
@@ -353,14 +372,15 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
             out.link(format!("to/{uid}/{}", one.pod), head, line);
         } else {
             let text = if one.terminating { "terminating: no new traffic" } else { "not ready: gets no traffic" };
-            out.labels.push(Label { x: pod_x + c.pod + 8.0, y: at + 8.0, text: text.into(), class: "", centred: false });
-            out.width = out.width.max(pod_x + c.pod + 170.0);
+            out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text: text.into(), class: "under", centred: false });
+            out.width = out.width.max(pod_x + 156.0);
         }
+        at += pitch(one);
     }
-    let words = if more > 0 { format!("+{more} more") } else { service.hint.clone() };
+    let words = if more > 0 { format!("+{} more", super::format::count(more)) } else { service.hint.clone() };
     if !words.is_empty() {
         let class = if more > 0 { "" } else { "hint" };
-        let at = if more > 0 { first + shown.len() as f64 * (POD + 12.0) } else { mid - 8.0 };
+        let at = if more > 0 { at } else { mid - 8.0 };
         out.labels.push(Label { x: pod_x, y: at, text: words, class, centred: false });
         out.width = out.width.max(pod_x + 240.0);
     }
@@ -384,7 +404,7 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
         rows.extend(shown.iter().map(|one| (vec![middle(&one.pod, 20), condition(one)], false)));
     }
     if more > 0 {
-        rows.push((vec![format!("+{more} more"), String::new()], false));
+        rows.push((vec![format!("+{} more", super::format::count(more)), String::new()], false));
     }
     if !service.hint.is_empty() {
         rows.push((vec![service.hint.clone()], false));
@@ -404,7 +424,7 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
     let mut y = top + height + 12.0;
     for (i, one) in shown.iter().enumerate() {
         let half = (w - 12.0) / 2.0;
-        put_pod(out, model, service, one, (16.0 + (i % 2) as f64 * (half + 12.0), y, half), 17);
+        put_pod(out, model, service, one, (16.0 + (i % 2) as f64 * (half + 12.0), y, half));
         if i % 2 == 1 || i + 1 == shown.len() {
             y += POD + 8.0;
         }
@@ -479,6 +499,22 @@ mod tests {
             scene.edges.iter().filter(|edge| edge.key.starts_with("to/")).map(|edge| edge.key.rsplit('/').next().unwrap()).collect();
         assert_eq!(to, ["web-0"]);
         assert!(scene.labels.iter().any(|label| label.text == "not ready: gets no traffic"));
+    }
+
+    #[test]
+    fn a_choice_moves_no_band() {
+        let mut model = some("ClusterIP", "10.96.0.7");
+        let mut other = model.services[0].clone();
+        (other.id, other.endpoints, other.form) =
+            (Id::named("Service", "other"), vec![endpoint("busybox", "10.244.1.9", true)], "headless".into());
+        model.services.push(other);
+        let bands = |selected| {
+            let scene = layout(&model, selected, 800.0);
+            let at = |uid: &str| scene.items.iter().find(|item| item.id.uid == uid).unwrap().rect;
+            (at("Service/nginx"), at("Service/other"), scene.width)
+        };
+        assert_eq!(bands(None), bands(Some("Pod/web-1")));
+        assert_eq!(bands(None), bands(Some("Service/nginx")));
     }
 
     #[test]

@@ -1,89 +1,112 @@
 //! Where the Pods are: a card a Node with its requests, and the tray of those that no node took.
 
 use super::format;
-use super::model::{Id, Model, Node, Pod, PodState, natural};
+use super::model::{Group, Id, Model, Node, Pod, PodState, natural};
 use super::ownership::{pod_body, pod_label};
 use super::shape::{Body, Cells, NodeBody, Rect, Scene};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-const CARD: f64 = 240.0;
-const HEAD: f64 = 192.0;
-const TILE: (f64, f64) = (104.0, 32.0);
+/// Width of a card: the most, and the least before a row breaks.
+const CARD: (f64, f64) = (240.0, 196.0);
+const HEAD: f64 = 218.0;
+const TILE: f64 = 32.0;
 /// One of many: its width, its head, and cells in a row.
 const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
+/// The strip over cells, and what is below it.
+const STRIP: f64 = 78.0;
 
 /// Lays the nodes out, as many in a row as fit.
 #[inline(never)]
-pub fn layout(model: &Model, _selected: Option<&str>, width: f64) -> Scene {
+pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
+    let (all, pods) = (model.nodes.len(), model.population());
     let ready = model.nodes.iter().filter(|node| node.ready).count();
-    let mut out = Scene {
-        summary: format!(
-            "{} nodes, {} ready; {} Pod{}.",
-            format::count(model.nodes.len()),
-            format::count(ready),
-            format::count(model.population()),
-            if model.population() == 1 { "" } else { "s" }
-        ),
-        ..Scene::default()
-    };
-    let margin = if width < 560.0 { 16.0 } else { 24.0 };
-    let columns = (((width - 2.0 * margin + 16.0) / (CARD + 16.0)).floor() as usize).clamp(1, model.nodes.len().max(1));
-    // A few nodes stand in one row, if that makes them only a little smaller.
-    let row = 2.0 * margin + model.nodes.len() as f64 * (CARD + 16.0) - 16.0;
-    let columns = if width >= 560.0 && width / row >= 0.85 { model.nodes.len().max(1) } else { columns };
+    let some = |n: usize, what: &str| format!("{} {what}{}", format::count(n), if n == 1 { "" } else { "s" });
+    let summary = format!("{}, {} ready; {}.", some(all, "node"), format::count(ready), some(pods, "Pod"));
+    let mut out = Scene { summary, ..Scene::default() };
+    let margin = if width < 700.0 { 16.0 } else { 24.0 };
+    let room = width - 2.0 * margin;
     let waiting: Vec<&Pod> =
         model.pods().filter(|pod| pod.node.is_empty() && !matches!(pod.state, PodState::Succeeded | PodState::Failed)).collect();
-    let dense = model.population() > 200;
-    let on = by_node(model);
-    let mut y = 24.0;
-    if model.nodes.len() > 12 || dense && model.nodes.len() > 6 {
+    let dense = pods > 200;
+    let kin = if dense { BTreeSet::new() } else { model.kin(selected) };
+    let on = by_node(model, dense);
+    if all > 12 || dense && all > 6 {
         return many(model, &on, &waiting, width, out);
     }
+    // Cards shrink a little before a row breaks; on a phone each has the whole width.
+    let columns = (((room + 16.0) / (CARD.1 + 16.0)).floor() as usize).clamp(1, all.max(1));
+    let columns = if width < 560.0 { 1 } else { columns };
+    let most = if columns == 1 { 358.0 } else { CARD.0 };
+    let wide = ((room + 16.0) / columns as f64 - 16.0).min(most).floor();
+    let across = columns as f64 * (wide + 16.0) - 16.0;
+    let mut y = if dense { strip(model, (margin, 16.0), across.max(room.min(720.0)), &mut out) } else { 24.0 };
     for row in model.nodes.chunks(columns) {
-        let pods: Vec<Vec<&Rc<Pod>>> = row.iter().map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default()).collect();
-        let tallest = pods.iter().map(|pods| body_height(pods.len(), dense)).fold(0.0, f64::max);
+        let pods: Vec<&On> = row.iter().map(|node| on.get(node.id.name.as_str()).unwrap_or(EMPTY)).collect();
+        let tallest = pods.iter().map(|pods| body_height(pods.pods.len(), dense, wide)).fold(0.0, f64::max);
         for (column, (node, pods)) in row.iter().zip(&pods).enumerate() {
-            let rect = Rect::new(margin + column as f64 * (CARD + 16.0), y, CARD, HEAD + tallest + 12.0);
-            card(node, pods, &waiting, rect, dense, &mut out);
+            let rect = Rect::new(margin + column as f64 * (wide + 16.0), y, wide, HEAD + tallest + 12.0);
+            card(node, pods, (&waiting, &kin), rect, dense, &mut out);
         }
         y += HEAD + tallest + 12.0 + 16.0;
     }
-    tray(model, &waiting, margin, y + 8.0, columns as f64 * (CARD + 16.0) - 16.0, &mut out);
+    tray(model, &on, &waiting, (margin, y + 8.0), across, &mut out);
     out.finish(margin)
 }
 
 /// Many nodes: a small tile each, its Pods as cells.
 #[inline(never)]
-fn many(model: &Model, on: &BTreeMap<&str, Vec<&Rc<Pod>>>, waiting: &[&Pod], width: f64, mut out: Scene) -> Scene {
+fn many(model: &Model, on: &BTreeMap<&str, On>, waiting: &[&Pod], width: f64, mut out: Scene) -> Scene {
     let (wide, head, cells) = SMALL;
-    let most = on.iter().filter(|(node, _)| !node.is_empty()).map(|(_, pods)| pods.len()).max().unwrap_or(0);
+    let most = on.iter().filter(|(node, _)| !node.is_empty()).map(|(_, on)| on.pods.len()).max().unwrap_or(0);
     let height = head + most.div_ceil(cells).max(1) as f64 * 8.0 + 8.0;
     let (margin, count) = (if width < 560.0 { 16.0 } else { 24.0 }, model.nodes.len() as f64);
     let fit = ((width - 2.0 * margin + 8.0) / (wide + 8.0)).floor().max(1.0);
     // As wide as high as a stage is, where that needs more in a row than fit.
     let square = (count * (height + 8.0) * 1.4 / (wide + 8.0)).sqrt().ceil();
     let columns = if width < 560.0 { fit } else { fit.max(square).min(count) } as usize;
+    let across = (columns as f64 * (wide + 8.0) - 8.0).max(460.0);
+    let top = strip(model, (margin, 16.0), across, &mut out);
     for (i, node) in model.nodes.iter().enumerate() {
-        let pods = on.get(node.id.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let on = on.get(node.id.name.as_str()).unwrap_or(EMPTY);
         let (column, row) = ((i % columns) as f64, (i / columns) as f64);
-        let rect = Rect::new(margin + column * (wide + 8.0), 24.0 + row * (height + 8.0), wide, height);
-        let body = NodeBody {
-            ready: node.ready,
-            cordoned: node.cordoned,
-            note: String::new(),
-            meters: Vec::new(),
-            small: Some(pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed)).count()),
-        };
-        let parent = put(node, body, pods.len(), rect, &mut out);
-        if !pods.is_empty() {
-            squares(node, pods, cells, (rect.x + 7.0, rect.y + head), parent, &mut out);
-        }
+        let rect = Rect::new(margin + column * (wide + 8.0), top + row * (height + 8.0), wide, height);
+        let live = on.pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed)).count();
+        let body = NodeBody { ready: node.ready, cordoned: node.cordoned, note: String::new(), meters: Vec::new(), small: Some(live) };
+        let parent = put(node, body, on.pods.len(), rect, &mut out);
+        squares(node, on, cells, (rect.x + 7.0, rect.y + head), parent, &mut out);
     }
     let rows = model.nodes.len().div_ceil(columns) as f64;
-    let across = (columns as f64 * (wide + 8.0) - 8.0).max(460.0);
-    tray(model, waiting, margin, 24.0 + rows * (height + 8.0) + 16.0, across, &mut out);
+    tray(model, on, waiting, (margin, top + rows * (height + 8.0) + 16.0), across, &mut out);
     out.finish(margin)
+}
+
+/// What all the cells come to: numbers, and a bar of the revisions and states. Returns where the nodes begin.
+fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 {
+    let mut parts: Vec<(PodState, bool, usize)> = Vec::new();
+    let (mut current, mut updated, mut ready) = (0, 0, 0);
+    for (group, old) in groups(model) {
+        for (state, n) in group.pods.counts() {
+            current += n;
+            updated += if old { 0 } else { n };
+            ready += if state == PodState::Ready { n } else { 0 };
+            // Of those in transition it does not matter whence they come.
+            let old = old && state == PodState::Ready;
+            match parts.iter_mut().find(|part| (part.0, part.1) == (state, old)) {
+                Some(part) => part.2 += n,
+                None => parts.push((state, old, n)),
+            }
+        }
+    }
+    // As in a tile: the newest, what is on its way, the old ones.
+    crate::order::sort_by_key(&mut parts, |(state, old, _)| (*old, *state != PodState::Ready, *state));
+    let desired = model.roots.iter().map(super::model::Root::desired).sum();
+    let numbers = vec![(desired, "desired"), (current, "current"), (updated, "updated"), (ready, "ready")];
+    let words: Vec<String> = numbers.iter().map(|(n, word)| format!("{} {word}", format::count(*n))).collect();
+    let id = Id { uid: "totals".into(), ..Id::default() };
+    let height = if width < 560.0 { STRIP + 74.0 } else { STRIP };
+    out.put(&id, Rect::new(x, y, width, height), Body::Totals { numbers, parts }, None, "", words.join(", "));
+    y + height + 16.0
 }
 
 /// The card or the tile of a node.
@@ -98,43 +121,86 @@ fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mut Scene) ->
 }
 
 /// Pods as cells, so many in a row.
-fn squares(node: &Node, pods: &[&Rc<Pod>], columns: usize, (x, y): (f64, f64), parent: usize, out: &mut Scene) {
-    let cells = Cells { pods: pods.iter().map(|pod| Rc::clone(pod)).collect(), columns, side: 7.0, pitch: 8.0, at: (0.0, 0.0) };
+fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), parent: usize, out: &mut Scene) {
+    let pods = &on.pods;
+    if pods.is_empty() {
+        return;
+    }
+    let all = pods.iter().map(|pod| Rc::clone(pod)).collect();
+    let cells = Cells { pods: all, columns, side: 7.0, pitch: 8.0, at: (0.0, 0.0), old: on.old };
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
     let rect = Rect::new(x, y, columns as f64 * 8.0, pods.len().div_ceil(columns) as f64 * 8.0);
     out.put(&id, rect, Body::Cells(cells), Some(parent), "", format!("{} Pods on {}", pods.len(), node.id.name));
 }
 
-fn by_node(model: &Model) -> BTreeMap<&str, Vec<&Rc<Pod>>> {
-    let mut on: BTreeMap<&str, Vec<&Rc<Pod>>> = BTreeMap::new();
-    for pod in model.roots.iter().flat_map(|root| &root.groups).flat_map(|group| group.pods.iter()) {
-        on.entry(pod.node.as_str()).or_default().push(pod);
-    }
-    for pods in on.values_mut() {
-        crate::order::sort_by(pods, |a, b| natural(&a.id.name, &b.id.name));
-    }
-    on
+/// The Pods on a node, and from which on they are ready ones of an older revision.
+#[derive(Default)]
+struct On<'a> {
+    pods: Vec<&'a Rc<Pod>>,
+    old: usize,
 }
 
-fn body_height(pods: usize, dense: bool) -> f64 {
+const EMPTY: &On<'static> = &On { pods: Vec::new(), old: 0 };
+
+/// All groups of Pods, and whether they are of an older revision.
+fn groups(model: &Model) -> impl Iterator<Item = (&Group, bool)> {
+    model.roots.iter().flat_map(|root| root.groups.iter().map(move |group| (group, root.older(group) == 0)))
+}
+
+/// Tiles by name. Cells so that a rollout is seen as a wave: the newest revision, what is on its way, the older ones.
+fn by_node(model: &Model, dense: bool) -> BTreeMap<&str, On<'_>> {
+    let mut on: BTreeMap<&str, [Vec<&Rc<Pod>>; 3]> = BTreeMap::new();
+    for (group, old) in groups(model) {
+        for pod in group.pods.iter() {
+            let place = if pod.state != PodState::Ready { 1 } else { usize::from(old) * 2 };
+            on.entry(pod.node.as_str()).or_default()[place].push(pod);
+        }
+    }
+    let mut out = BTreeMap::new();
+    for (node, [new, going, ready]) in on {
+        let old = if dense { new.len() + going.len() } else { usize::MAX };
+        let mut pods = [new, going, ready].concat();
+        if !dense {
+            crate::order::sort_by(&mut pods, |a, b| natural(&a.id.name, &b.id.name));
+        }
+        out.insert(node, On { pods, old });
+    }
+    out
+}
+
+fn body_height(pods: usize, dense: bool, wide: f64) -> f64 {
     match pods {
         0 => 0.0,
-        n if dense || n > 24 => n.div_ceil(27) as f64 * 8.0 + 8.0,
-        n => n.div_ceil(2) as f64 * (TILE.1 + 6.0) - 6.0,
+        n if dense || n > 24 => n.div_ceil(across(wide)) as f64 * 8.0 + 8.0,
+        n => n.div_ceil(2) as f64 * (TILE + 6.0) - 6.0,
     }
 }
 
-fn card(node: &Node, pods: &[&Rc<Pod>], waiting: &[&Pod], rect: Rect, dense: bool, out: &mut Scene) {
-    let live = || pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed));
-    let cpu: u64 = live().map(|pod| pod.cpu).sum();
-    let memory: u64 = live().map(|pod| pod.memory).sum();
-    let count = live().count() as u64;
+/// Cells in a row of a card.
+fn across(wide: f64) -> usize {
+    ((wide - 24.0) / 8.0) as usize
+}
+
+/// Cores and gibibytes as they are read best.
+fn cores(milli: u64) -> String {
+    if milli.is_multiple_of(1000) { (milli / 1000).to_string() } else { format!("{:.1}", milli as f64 / 1000.0) }
+}
+
+fn gib(bytes: u64) -> String {
+    let value = bytes as f64 / f64::from(1 << 30);
+    if value.fract() < 0.05 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+/// What the Pods of a node ask for that have not ended: CPU, memory, and how many they are.
+fn used(on: &On) -> (u64, u64, u64) {
+    let live = on.pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed));
+    live.fold((0, 0, 0), |(cpu, memory, n), pod| (cpu + pod.cpu, memory + pod.memory, n + 1))
+}
+
+fn card(node: &Node, on: &On, (waiting, kin): (&[&Pod], &BTreeSet<&str>), rect: Rect, dense: bool, out: &mut Scene) {
+    let (cpu, memory, count) = used(on);
+    let pods = &on.pods;
     let share = |used: u64, all: u64| if all == 0 { 0.0 } else { (used as f64 / all as f64 * 100.0).min(100.0) };
-    let cores = |milli: u64| if milli.is_multiple_of(1000) { (milli / 1000).to_string() } else { format!("{:.1}", milli as f64 / 1000.0) };
-    let gib = |bytes: u64| {
-        let value = bytes as f64 / f64::from(1 << 30);
-        if value.fract() < 0.05 { format!("{value:.0}") } else { format!("{value:.1}") }
-    };
     let mut note = node.note.clone();
     if let (true, Some(pod)) = (note.is_empty() && node.ready && !node.cordoned, waiting.first())
         && pod.cpu > 0
@@ -158,22 +224,20 @@ fn card(node: &Node, pods: &[&Rc<Pod>], waiting: &[&Pod], rect: Rect, dense: boo
     let parent = put(node, body, count as usize, rect, out);
     let (x, y) = (rect.x + 12.0, rect.y + HEAD);
     if dense || pods.len() > 24 {
-        if !pods.is_empty() {
-            squares(node, pods, 27, (x, y), parent, out);
-        }
-        return;
+        return squares(node, on, across(rect.w), (x, y), parent, out);
     }
+    let wide = (rect.w - 30.0) / 2.0;
     for (i, pod) in pods.iter().enumerate() {
-        let at = Rect::new(x + (i % 2) as f64 * 110.0, y + (i / 2) as f64 * (TILE.1 + 6.0), TILE.0, TILE.1);
-        let tail = short(pod, 11);
-        out.put(
-            &pod.id,
-            at,
-            Body::Tile { state: pod.state, tail, stale: pod.stale || !node.ready },
-            Some(parent),
-            pod.state.class(),
-            pod_label(pod),
-        );
+        let at = Rect::new(x + (i % 2) as f64 * (wide + 6.0), y + (i / 2) as f64 * (TILE + 6.0), wide, TILE);
+        let tail = short(pod, ((wide - 31.0) / 7.0) as usize);
+        let body = Body::Tile {
+            state: pod.state,
+            tail,
+            note: String::new(),
+            stale: pod.stale || !node.ready,
+            kin: kin.contains(pod.id.uid.as_str()),
+        };
+        out.put(&pod.id, at, body, Some(parent), pod.state.class(), pod_label(pod));
     }
 }
 
@@ -182,7 +246,7 @@ fn short(pod: &Pod, most: usize) -> String {
     let name = pod.id.name.as_str();
     let (family, tail) = (name.get(..pod.family).unwrap_or(""), name.get(pod.prefix..).unwrap_or(name));
     let room = most.saturating_sub(tail.len() + 1);
-    if name.len() <= most || family.is_empty() || room == 0 {
+    if name.len() <= most || family.is_empty() || room < 3 {
         let (lead, tail) = pod.parts(most);
         return if lead.starts_with('…') { tail } else { format!("{lead}{tail}") };
     }
@@ -190,40 +254,58 @@ fn short(pod: &Pod, most: usize) -> String {
     format!("{}…{tail}", family.get(..room.min(family.len())).unwrap_or(family))
 }
 
-/// The Pods without a node, and per node why not, out of the scheduler's message.
-fn tray(model: &Model, waiting: &[&Pod], x: f64, y: f64, width: f64, out: &mut Scene) {
+/// The Pods without a node, and per node why not: with its numbers where they tell it, else out of the scheduler's message.
+fn tray(model: &Model, on: &BTreeMap<&str, On>, waiting: &[&Pod], (x, y): (f64, f64), width: f64, out: &mut Scene) {
     let Some(pod) = waiting.first() else { return };
-    let reasons = reasons(&pod.unscheduled);
-    let rows = reasons.len().max(2) as f64;
-    let rect = Rect::new(x, y, width.max(460.0).min(if width < 460.0 { width } else { f64::MAX }), 56.0 + rows * 24.0 + 44.0);
+    let own: Vec<_> = model.nodes.iter().filter_map(|node| refuses(node, on.get(node.id.name.as_str()).unwrap_or(EMPTY), pod)).collect();
+    let mut rows = if own.is_empty() || own.len() < model.nodes.len() { reasons(&pod.unscheduled) } else { own };
+    if rows.len() > 5 {
+        let more = rows.len() - 4;
+        rows.truncate(4);
+        rows.push([format!("+{} nodes", format::count(more)), String::new(), String::new()]);
+    }
+    let small = width < 460.0;
+    let high = if small { 120.0 + rows.len() as f64 * 24.0 } else { (76.0 + rows.len() as f64 * 24.0).max(126.0) };
+    let rect = Rect::new(x, y, if small { width } else { width.max(460.0) }, high);
     let title = format!("{} Pod{}", format::count(waiting.len()), if waiting.len() == 1 { "" } else { "s" });
     let head = pod.unscheduled.split(": ").next().unwrap_or("").to_string();
     let id = Id { kind: "Unscheduled".into(), uid: "tray".into(), ..Id::default() };
     let aside = if model.nodes.is_empty() { "there is no node" } else { "tried again when a node or a Pod changes" };
-    let parent = out.put(
-        &id,
-        rect,
-        Body::Tray { title, aside: aside.into(), head, rows: reasons },
-        None,
-        "",
-        format!("{} Pods without a node. {}", format::count(waiting.len()), pod.unscheduled),
-    );
-    for (i, pod) in waiting.iter().take(1).enumerate() {
-        let at = Rect::new(x + 14.0, y + 46.0 + i as f64 * 60.0, 196.0, 52.0);
-        out.put(&pod.id, at, pod_body(pod, 19), Some(parent), pod.state.class(), pod_label(pod));
+    let label = format!("{} Pods without a node. {}", format::count(waiting.len()), pod.unscheduled);
+    let parent = out.put(&id, rect, Body::Tray { title, aside: aside.into(), head, rows }, None, "", label);
+    let at = Rect::new(x + 14.0, y + 42.0, 196.0, 52.0);
+    out.put(&pod.id, at, pod_body(pod, 19), Some(parent), pod.state.class(), pod_label(pod));
+    if waiting.len() > 1 && !small {
+        let text = format!("+{} more", format::count(waiting.len() - 1));
+        out.labels.push(super::shape::Label { x: x + 16.0, y: at.bottom() + 6.0, text, class: "", centred: false });
     }
 }
 
+/// Why a node does not take a Pod, as far as its state and its room tell.
+fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[String; 3]> {
+    let (cpu, memory, pods) = used(on);
+    let (cpu, memory) = (node.cpu.saturating_sub(cpu), node.memory.saturating_sub(memory));
+    let (why, detail) = match () {
+        () if !node.ready => ("untolerated taint", "node.kubernetes.io/unreachable".to_string()),
+        () if node.cordoned => ("node(s) were unschedulable", format!("kubectl cordon {}", node.id.name)),
+        () if pods >= node.pods => ("Too many pods", format!("{pods} of {} are there", node.pods)),
+        () if cpu < pod.cpu => ("Insufficient cpu", format!("needs {}m, {cpu}m free", pod.cpu)),
+        () if memory < pod.memory => ("Insufficient memory", format!("needs {} Gi, {} Gi free", gib(pod.memory), gib(memory))),
+        () => return None,
+    };
+    Some([format::middle(&node.id.name, 12), why.into(), detail])
+}
+
 /// Splits `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: …`.
-fn reasons(message: &str) -> Vec<(String, String)> {
+fn reasons(message: &str) -> Vec<[String; 3]> {
     let Some((_, rest)) = message.split_once("available: ") else { return Vec::new() };
     let rest = rest.split(". ").next().unwrap_or(rest).trim_end_matches('.');
     rest.split(", ")
         .map(|part| match part.split_once(' ') {
             Some((n, why)) if n.chars().all(|c| c.is_ascii_digit()) => {
-                (format!("{n} node{}", if n == "1" { "" } else { "s" }), why.to_string())
+                [format!("{n} node{}", if n == "1" { "" } else { "s" }), why.to_string(), String::new()]
             }
-            _ => (String::new(), part.to_string()),
+            _ => [String::new(), part.to_string(), String::new()],
         })
         .collect()
 }
@@ -266,13 +348,54 @@ mod tests {
     }
 
     #[test]
+    fn the_pods_of_a_chosen_owner_are_marked() {
+        let pod = |name: &str| Pod { id: Id::named("Pod", name), node: "n".into(), ..Pod::default() };
+        let root = |name: &str| Root {
+            controller: Some(super::super::model::Controller { id: Id::named("Deployment", name), ..Default::default() }),
+            groups: vec![Group { controller: None, pods: [pod(&format!("{name}-0"))].into_iter().collect() }],
+            folded: 0,
+        };
+        let nodes = vec![Node { id: Id::named("Node", "n"), ready: true, pods: 110, ..Node::default() }];
+        let scene = layout(&Model { roots: vec![root("a"), root("b")], nodes, ..Model::default() }, Some("Deployment/b"), 800.0);
+        let marked = scene.items.iter().filter(|item| matches!(item.body, Body::Tile { kin: true, .. })).map(|item| item.id.name.as_str());
+        assert_eq!(marked.collect::<Vec<_>>(), ["b-0"]);
+    }
+
+    #[test]
+    fn a_node_says_with_its_numbers_why_it_takes_no_more() {
+        let node = |name: &str| Node { id: Id::named("Node", name), ready: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
+        let pod = Pod { id: Id::named("Pod", "a"), cpu: 1500, ..Pod::default() };
+        let full = Rc::new(Pod { cpu: 3400, ..Pod::default() });
+        let on = On { pods: vec![&full], old: usize::MAX };
+        assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "Insufficient cpu", "needs 1500m, 600m free"]);
+        assert_eq!(refuses(&node("n"), EMPTY, &pod), None);
+        assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, EMPTY, &pod).unwrap()[2], "kubectl cordon n");
+    }
+
+    #[test]
+    fn many_pods_stand_with_the_newest_revision_first_and_three_cards_fit_a_tablet() {
+        let pod = |name: String, state| Pod { id: Id::named("Pod", &name), node: "n".into(), state, ..Pod::default() };
+        let group =
+            |set: &str, n: usize, state| Group { controller: None, pods: (0..n).map(|i| pod(format!("{set}{i}"), state)).collect() };
+        let of = super::super::model::Controller { id: Id::named("Deployment", "d"), ..Default::default() };
+        let groups = vec![group("a", 150, PodState::Ready), group("b", 60, PodState::Ready), group("c", 3, PodState::NotReady)];
+        let node = |name: &str| Node { id: Id::named("Node", name), ready: true, pods: 500, ..Node::default() };
+        let roots = vec![Root { controller: Some(of), groups, folded: 0 }];
+        let model = Model { roots, nodes: vec![node("n"), node("o"), node("p")], ..Model::default() };
+        let scene = layout(&model, None, 656.0);
+        assert!(scene.width <= 656.0, "{}", scene.width);
+        let cells = scene.items.iter().find_map(|item| if let Body::Cells(cells) = &item.body { Some(cells) } else { None }).unwrap();
+        let states: Vec<&str> = [0, 2, 3].map(|at| cells.pods[at].id.name.get(..1).unwrap()).to_vec();
+        assert_eq!((states, cells.old), (vec!["c", "c", "a"], 3));
+        let Body::Totals { parts, .. } = &scene.items[0].body else { panic!("the strip") };
+        assert_eq!(parts[..], [(PodState::NotReady, false, 3), (PodState::Ready, true, 210)]);
+    }
+
+    #[test]
     fn the_schedulers_message_is_split_by_reason() {
         let rows =
             reasons("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: 0/3 nodes are available.");
-        assert_eq!(
-            rows,
-            [("1 node".to_string(), "Insufficient cpu".to_string()), ("2 nodes".to_string(), "node(s) were unschedulable".to_string())]
-        );
+        assert_eq!(rows, [["1 node", "Insufficient cpu", ""], ["2 nodes", "node(s) were unschedulable", ""]]);
         assert!(reasons("").is_empty());
     }
 }

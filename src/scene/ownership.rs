@@ -1,16 +1,25 @@
-//! Who owns whom: roots, ReplicaSets or Jobs, Pods, their claims and volumes; Services in a row above.
+//! Who owns whom: roots, ReplicaSets or Jobs, Pods, their claims and volumes. What selects or scales a tree stands above its
+//! root; what selects several stands above all of them. Trees stand in columns where one below the other would be too high.
 
-use super::model::{Block, Claim, Controller, Group, Id, Model, Pod, PodState, Root};
+use super::format::{count, middle};
+use super::model::{Block, Claim, Controller, Group, Id, Model, Pod, PodState, Policy, Root, Service};
 use super::shape::{Body, Cells, Label, Line, Port, Rect, Scene, drop, elbow};
 
 const TOP: f64 = 26.0;
 const LEFT: f64 = 28.0;
 const POD_H: f64 = 52.0;
 const GAP: f64 = 8.0;
+/// Between the sets of a tree, between trees, between columns of trees.
 const BETWEEN: f64 = 36.0;
-const RAIL: f64 = 28.0;
+const APART: f64 = 32.0;
+const ASIDE: f64 = 44.0;
+/// A Service, and from one to the next.
+const CARD: (f64, f64) = (228.0, 44.0);
+const ROW: f64 = 56.0;
 /// From this many Pods in the whole view, all of them are cells.
 const DENSE: usize = 200;
+/// The smallest scale at which a stage shows this diagram.
+const LEAST: f64 = 0.75;
 
 /// Widths and distances of the columns of one tree.
 struct Columns {
@@ -28,84 +37,273 @@ const SMALL: Columns = Columns { root: 176.0, gap: 56.0, set: 190.0, pod: 196.0,
 /// Four columns in the width of three.
 const CLAIMS: Columns = Columns { root: 176.0, gap: 44.0, set: 190.0, pod: 188.0, claim: 156.0, volume: 152.0 };
 
-/// Lays the trees out. `selected` is a uid; `width` is the viewport's.
-pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
+/// What is the same for all trees of a picture.
+struct Frame<'a> {
+    model: &'a Model,
+    selected: Option<&'a str>,
+    claims: &'static Columns,
+    /// Pods that there are, or will be.
+    total: usize,
+}
+
+/// Lays the trees out. `selected` is a uid; the size is the viewport's.
+pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
     if width < 560.0 {
         return narrow(model, selected, width);
     }
-    let claims = if width < 780.0 { &SMALL } else { &CLAIMS };
-    let total = model.population();
+    let total = model.roots.iter().map(|root| root.desired().max(root.pods())).sum();
+    let frame = Frame { model, selected, claims: if width < 780.0 { &SMALL } else { &CLAIMS }, total };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
-    let first = if model.mounts() { claims } else { &WIDE };
-    let services = services(model, &mut out, first.root);
-    let rows = services.len() + model.policies.len();
-    let policies = policies(model, services.len(), first.root, &mut out);
-    let mut y = if rows == 0 { TOP + 14.0 } else { TOP + rows as f64 * 70.0 + 28.0 };
-    let mut drawn_claims = Vec::new();
-
-    for root in &model.roots {
-        let columns = if root.mounts() { claims } else { &WIDE };
-        y = tree(model, root, columns, y, total, selected, &mut out, &mut drawn_claims) + BETWEEN + 8.0;
+    let (loose, bundles) = bundles(&frame);
+    let mut top = TOP;
+    for row in &loose {
+        row.put((LEFT, top), f64::MAX, &mut out);
+        top += ROW;
     }
-    orphans(model, y, &mut out, &drawn_claims);
-    if !model.services.is_empty() {
-        rails(model, &services, &mut out);
+    top += if loose.is_empty() { 0.0 } else { 12.0 };
+    let sizes: Vec<(f64, f64)> = bundles.iter().map(Bundle::size).collect();
+    let foot = if model.inert.is_empty() { 0.0 } else { 64.0 };
+    let of = columns(&sizes, (width - 2.0 * LEFT, height - 44.0 - top - foot - LEFT));
+    let (mut x, mut bottom, mut drawn) = (LEFT, top, Vec::new());
+    for column in 0..=of.last().copied().unwrap_or(0) {
+        let (mut y, mut wide) = (top, 0.0f64);
+        for (bundle, (w, _)) in bundles.iter().zip(&sizes).zip(&of).filter(|(_, at)| **at == column).map(|(it, _)| it) {
+            y = bundle.put(&frame, (x, y), *w, &mut out, &mut drawn) + APART;
+            wide = wide.max(*w);
+        }
+        bottom = bottom.max(y - APART);
+        x += wide + ASIDE;
     }
-    aims(model, &policies, &mut out);
+    // Room for what is to come: the picture does not grow with each Pod.
+    (out.width, out.height) = ((x - ASIDE).max(out.width), bottom);
+    orphans(model, bottom + APART, &mut out, &drawn);
     out.finish(LEFT)
-}
-
-/// Autoscalers and budgets, below the Services.
-#[inline(never)]
-fn policies(model: &Model, above: usize, width: f64, out: &mut Scene) -> Vec<Rect> {
-    let mut rects = Vec::new();
-    for (row, policy) in model.policies.iter().enumerate() {
-        let rect = Rect::new(LEFT, TOP + (above + row) as f64 * 70.0, width + 90.0, 54.0);
-        let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);
-        out.put(&policy.id, rect, Body::Service { form: policy.form.clone() }, None, "settled", label);
-        let text = policy.words.clone();
-        out.labels.push(Label { x: rect.right() + 14.0, y: rect.cy() - 8.0, text, class: "onedge", centred: false });
-        rects.push(rect);
-    }
-    rects
-}
-
-/// From an autoscaler or a budget down the left margin to the workload it is about.
-#[inline(never)]
-fn aims(model: &Model, cards: &[Rect], out: &mut Scene) {
-    for (n, (policy, card)) in model.policies.iter().zip(cards).enumerate() {
-        let Some(target) = out.items.iter().find(|item| item.id.uid == policy.target).map(|item| item.rect) else { continue };
-        let x = (LEFT - 8.0 - n as f64 * 5.0).max(6.0);
-        let (from, to) = (card.cy(), target.cy() + 8.0 + n as f64 * 8.0);
-        let d = format!("M{} {from}H{}Q{x} {from} {x} {}V{}Q{x} {to} {} {to}H{}", card.x, x + 6.0, from + 6.0, to - 6.0, x + 6.0, target.x);
-        out.link(format!("aim/{}", policy.id.uid), d, Line::Selects);
-    }
 }
 
 /// The trees that have claims, without Services: storage in a low frame.
 #[inline(never)]
-pub fn claims(model: &Model, selected: Option<&str>, width: f64) -> Scene {
+pub fn claims(model: &Model, selected: Option<&str>, size: (f64, f64)) -> Scene {
     let mut only = model.clone();
     only.services.clear();
+    only.policies.clear();
     only.inert.clear();
     only.roots.retain(|root| root.mounts() || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet"));
-    layout(&only, selected, width)
+    layout(&only, selected, size)
 }
 
-#[inline(never)]
-fn services(model: &Model, out: &mut Scene, width: f64) -> Vec<Rect> {
-    let mut rects = Vec::new();
-    for (row, service) in model.services.iter().enumerate() {
-        let rect = Rect::new(LEFT, TOP + row as f64 * 70.0, width, 54.0);
-        let ready = service.ready();
-        let label = format!("Service {}, {}, {} ready endpoints", service.id.name, service.form, ready);
-        out.put(&service.id, rect, Body::Service { form: service.form.clone() }, None, if ready > 0 { "ready" } else { "none" }, label);
-        rects.push(rect);
+/// In which column each stands: as few as let everything be as large as it can be, in their order.
+fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64)) -> Vec<usize> {
+    let mut best: (f64, Vec<usize>) = (0.0, vec![0; sizes.len()]);
+    for count in 1..=sizes.len().min(4) {
+        let of = split(sizes, count);
+        let (mut wide, mut high) = ([0.0f64; 4], [-APART; 4]);
+        for ((w, h), column) in sizes.iter().zip(&of) {
+            wide[*column] = wide[*column].max(*w);
+            high[*column] += h + APART;
+        }
+        let across = (width / (wide.iter().sum::<f64>() + (count - 1) as f64 * ASIDE)).min(1.0);
+        let scale = across.min(height / high.into_iter().fold(0.0, f64::max));
+        // Of what does not fit in height, as much as can be read is seen at once.
+        let scale = if across >= LEAST { scale.max(0.01 * count as f64) } else { scale / 100.0 };
+        if scale > best.0 * 1.02 {
+            best = (scale, of);
+        }
     }
-    rects
+    best.1
 }
 
-/// Heights of what stands for the Pods of a group.
+/// So many columns of about the same height.
+fn split(sizes: &[(f64, f64)], count: usize) -> Vec<usize> {
+    let fill = |most: f64| {
+        let (mut column, mut high) = (0, 0.0);
+        let put = |(_, h): &(f64, f64)| {
+            if high > 0.0 && high + h > most {
+                (column, high) = (column + 1, 0.0);
+            }
+            high += h + APART;
+            column
+        };
+        sizes.iter().map(put).collect::<Vec<usize>>()
+    };
+    let all: f64 = sizes.iter().map(|(_, h)| h + APART).sum();
+    let (mut low, mut high) = (0.0, all);
+    while high - low > 4.0 {
+        let most = (low + high) / 2.0;
+        if fill(most).last().is_some_and(|last| *last < count) { high = most } else { low = most }
+    }
+    fill(high)
+}
+
+/// What stands in a row above a tree: a Service, an autoscaler, a disruption budget.
+enum Row<'a> {
+    Service(&'a Service),
+    Policy(&'a Policy),
+}
+
+/// What a line of a row may end at: a Pod's card, or a block of many.
+struct End<'a> {
+    rect: Rect,
+    pod: Option<&'a Pod>,
+    /// Whether something stands at its right, so that a line from there has to pass below it.
+    behind: bool,
+}
+
+impl Row<'_> {
+    fn id(&self) -> &Id {
+        match self {
+            Row::Service(service) => &service.id,
+            Row::Policy(policy) => &policy.id,
+        }
+    }
+
+    /// An autoscaler acts on the workload; the others choose Pods.
+    fn scales(&self) -> bool {
+        self.id().kind == "HorizontalPodAutoscaler"
+    }
+
+    /// Draws the card, and what it says of itself beside it.
+    fn put(&self, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
+        let wide = if matches!(self, Row::Policy(_)) { CARD.0 + 76.0 } else { CARD.0 };
+        let rect = Rect::new(x, y, wide, CARD.1);
+        let (words, short) = match self {
+            Row::Service(service) => {
+                put_service(out, service, rect);
+                let (of, ready) = (&service.selector, service.ready());
+                let words = if of.is_empty() { "no selector".into() } else { format!("selector {of}") };
+                (format!("{words} · {}", endpoints(ready)), format!("{of} · {} ready", count(ready)))
+            }
+            Row::Policy(policy) => {
+                let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);
+                out.put(&policy.id, rect, Body::Service { form: policy.form.clone() }, None, "settled", label);
+                (policy.words.clone(), policy.words.clone())
+            }
+        };
+        // Where the words do not fit before the rail, the short ones do.
+        let (x, room) = (rect.right() + 24.0, ((end - rect.right() - 48.0) / 6.0).max(8.0) as usize);
+        let text = if words.chars().count() <= room { words } else { middle(&short, room) };
+        out.labels.push(Label { x, y: rect.cy() - 8.0, text, class: "onedge", centred: false });
+        if end == f64::MAX && matches!(self, Row::Service(_)) {
+            out.link(self.id().uid.clone(), format!("M{} {}H{x}", rect.right(), rect.cy()), Line::Selects);
+        }
+        rect
+    }
+
+    /// The selector's line: along the row to a rail, with a stub to each Pod in the EndpointSlice, or to each block of Pods.
+    fn rail(&self, card: Rect, rail: f64, lift: f64, ends: &[End], out: &mut Scene) {
+        let to = |end: &End| match (self, end.pod) {
+            (Row::Service(service), Some(pod)) => service.endpoint(&pod.id.name).map(|endpoint| endpoint.ready),
+            (Row::Service(service), None) => (!service.endpoints.is_empty()).then_some(service.ready() > 0),
+            (Row::Policy(_), pod) => Some(pod.is_none_or(|pod| pod.state == PodState::Ready)),
+        };
+        let (uid, y) = (&self.id().uid, card.cy());
+        let (mut n, mut last) = (0, 0.0f64);
+        for (end, full) in ends.iter().filter_map(|end| Some((end, to(end)?))) {
+            let (right, port) = (end.rect.right(), end.rect.cy() + lift);
+            let from = if end.behind { end.rect.bottom() + 12.0 } else { port };
+            let down = if end.behind { format!("H{}V{port}", right + 14.0) } else { String::new() };
+            out.link(format!("{uid}/{n}"), format!("M{rail} {from}{down}H{}", right + 7.0), Line::Selects);
+            out.ports.push(Port { x: right, y: port, full, network: true });
+            (n, last) = (n + 1, last.max(from));
+        }
+        let d = match n {
+            0 => format!("M{} {y}H{}", card.right(), card.right() + 24.0),
+            _ => format!("M{} {y}H{}Q{rail} {y} {rail} {}V{last}", card.right(), rail - 10.0, y + 10.0),
+        };
+        out.link(uid.clone(), d, Line::Selects);
+    }
+}
+
+/// Trees that a Service holds together: most often one.
+struct Bundle<'a> {
+    /// What selects several of them.
+    rows: Vec<Row<'a>>,
+    trees: Vec<Tree<'a>>,
+}
+
+/// A root with what selects or scales it alone.
+struct Tree<'a> {
+    root: &'a Root,
+    columns: &'static Columns,
+    rows: Vec<Row<'a>>,
+    /// By group: how its Pods are drawn, their height and that of the group.
+    slots: Vec<(Leaves, f64, f64)>,
+    /// Right end of the Pods, and of everything.
+    ends: (f64, f64),
+    /// The height of the Pods that are to be.
+    least: f64,
+}
+
+/// Which Services and policies belong to which trees, and those that belong to none.
+fn bundles<'a>(frame: &Frame<'a>) -> (Vec<Row<'a>>, Vec<Bundle<'a>>) {
+    let model = frame.model;
+    let mut trees: Vec<Tree> = model.roots.iter().map(|root| Tree::new(frame, root)).collect();
+    let mut with: Vec<usize> = (0..trees.len()).collect();
+    let (mut loose, mut shared) = (Vec::new(), Vec::new());
+    for service in &model.services {
+        match service.reached(&model.roots)[..] {
+            [] => loose.push(Row::Service(service)),
+            [one] => trees[one].rows.push(Row::Service(service)),
+            ref several => {
+                shared.push((several[0], service));
+                let first = several.iter().map(|at| with[*at]).min().unwrap_or(0);
+                let joined: Vec<usize> = several.iter().map(|at| with[*at]).collect();
+                with.iter_mut().filter(|at| joined.contains(at)).for_each(|at| *at = first);
+            }
+        }
+    }
+    // An autoscaler comes last: nothing stands between it and what it scales.
+    let aims = |policy: &&Policy| model.roots.iter().position(|root| root.controller.as_ref().is_some_and(|of| of.id.uid == policy.target));
+    let scales = |policy: &&Policy| Row::Policy(policy).scales();
+    for policy in model.policies.iter().filter(|it| !scales(it)).chain(model.policies.iter().filter(scales)) {
+        match aims(&policy) {
+            Some(at) => trees[at].rows.push(Row::Policy(policy)),
+            None => loose.push(Row::Policy(policy)),
+        }
+    }
+    let mut out: Vec<(usize, Bundle)> = Vec::new();
+    for (at, mut tree) in with.iter().zip(trees) {
+        tree.measure(frame);
+        match out.iter_mut().find(|(first, _)| first == at) {
+            Some((_, bundle)) => bundle.trees.push(tree),
+            None => out.push((*at, Bundle { rows: Vec::new(), trees: vec![tree] })),
+        }
+    }
+    for (root, service) in shared {
+        out.iter_mut().filter(|(first, _)| *first == with[root]).for_each(|(_, bundle)| bundle.rows.push(Row::Service(service)));
+    }
+    (loose, out.into_iter().map(|(_, bundle)| bundle).collect())
+}
+
+impl<'a> Bundle<'a> {
+    /// Width, and the height once nothing is on its way: what a rollout needs meanwhile moves nothing from column to column.
+    fn size(&self) -> (f64, f64) {
+        let wide = self.trees.iter().map(|tree| tree.ends.1).fold(0.0, f64::max);
+        let high: f64 = self.trees.iter().map(|tree| tree.rest() + APART).sum();
+        let rows = self.rows.len() as f64;
+        (wide + if rows > 0.0 { 16.0 + (rows - 1.0) * 10.0 } else { 0.0 }, high - APART + rows * ROW)
+    }
+
+    /// Draws it and returns its bottom.
+    fn put(&self, frame: &Frame<'a>, (x, top): (f64, f64), wide: f64, out: &mut Scene, claims: &mut Vec<String>) -> f64 {
+        let mut y = top;
+        let mut cards = Vec::new();
+        for (k, row) in self.rows.iter().enumerate() {
+            let rail = x + wide - k as f64 * 10.0;
+            cards.push((row, row.put((x, y), rail, out), rail));
+            y += ROW;
+        }
+        let mut ends = Vec::new();
+        for tree in &self.trees {
+            y = tree.put(frame, (x, y), out, claims, &mut ends) + APART;
+        }
+        for (k, (row, card, rail)) in cards.into_iter().enumerate() {
+            row.rail(card, rail, 12.0 - k as f64 * 8.0, &ends, out);
+        }
+        y - APART
+    }
+}
+
+/// How the Pods of a group are drawn.
 enum Leaves {
     None,
     Cards,
@@ -113,36 +311,38 @@ enum Leaves {
     Cells { columns: usize, rows: usize, side: f64, pitch: f64 },
 }
 
-fn leaves(pods: usize, total: usize, width: f64) -> Leaves {
-    match pods {
+/// `most`: as many as there are or will be; `now`: those for which there is to be a place.
+fn leaves(most: usize, now: usize, total: usize, width: f64) -> Leaves {
+    match most {
         0 => Leaves::None,
+        _ if now == 0 => Leaves::None,
         n if total > DENSE && n > 24 => {
-            let (side, pitch, most) = if total > 20_000 { (4.0, 5.0, 320) } else { (7.0, 8.0, 110) };
-            let columns = ((n as f64 * 1.6).sqrt().ceil() as usize).clamp(22, most);
-            Leaves::Cells { columns, rows: n.div_ceil(columns), side, pitch }
+            let (side, pitch, across) = if total > 20_000 { (4.0, 5.0, 320) } else { (7.0, 8.0, 110) };
+            let columns = ((n as f64 * 1.6).sqrt().ceil() as usize).clamp(22, across);
+            Leaves::Cells { columns, rows: now.div_ceil(columns), side, pitch }
         }
         1..=6 => Leaves::Cards,
-        7..=24 => Leaves::Tiles { rows: pods.div_ceil(4) },
-        n => {
+        7..=24 => Leaves::Tiles { rows: now.div_ceil(4) },
+        _ => {
             let columns = ((width - 24.0) / 10.0) as usize;
-            Leaves::Cells { columns, rows: n.div_ceil(columns), side: 8.0, pitch: 10.0 }
+            Leaves::Cells { columns, rows: now.div_ceil(columns), side: 8.0, pitch: 10.0 }
         }
     }
 }
 
 const TILE: (f64, f64) = (72.0, 30.0);
 
-/// Height of the counts over cells: one line, or as many as there are states.
+/// Height of the counts over cells: a line for each state, two at least, so that the second moves nothing.
 fn counts_height(pods: &Block) -> f64 {
-    8.0 + 18.0 * pods.counts().len() as f64
+    8.0 + 18.0 * pods.counts().len().max(2) as f64
 }
 
-fn leaves_height(group: &Group, kind: &Leaves, pitch: f64) -> f64 {
+fn leaves_height(pods: &Block, now: usize, kind: &Leaves, pitch: f64) -> f64 {
     match kind {
         Leaves::None => 0.0,
-        Leaves::Cards => group.pods.len() as f64 * pitch - (pitch - POD_H),
+        Leaves::Cards => now as f64 * pitch - (pitch - POD_H),
         Leaves::Tiles { rows } => *rows as f64 * (TILE.1 + 6.0) - 6.0,
-        Leaves::Cells { rows, pitch, .. } => counts_height(&group.pods) + *rows as f64 * pitch + 18.0,
+        Leaves::Cells { rows, pitch, .. } => counts_height(pods) + *rows as f64 * pitch + 18.0,
     }
 }
 
@@ -153,83 +353,209 @@ pub fn card_height(of: &Controller) -> f64 {
     54.0 + counters + footer
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parts of one pass over a tree")]
-fn tree(
-    model: &Model,
-    root: &Root,
-    columns: &Columns,
-    top: f64,
-    total: usize,
-    selected: Option<&str>,
-    out: &mut Scene,
-    claims: &mut Vec<String>,
-) -> f64 {
-    let sets = root.groups.iter().any(|group| group.controller.is_some());
-    let root_w = if root.controller.is_some() { columns.root } else { 0.0 };
-    let set_x = LEFT + root_w + if root_w > 0.0 { columns.gap } else { 0.0 };
-    let pod_x = if sets { set_x + columns.set + columns.gap } else { set_x };
-    let pitch = if root.mounts() { 76.0 } else { POD_H + GAP };
-
-    // First the heights, so that the root can be put before its children (depth first) yet be centred on them.
-    let mut y = top;
-    let mut blocks = Vec::new();
-    for group in &root.groups {
-        let kind = leaves(group.pods.len(), total, columns.pod);
-        let leaves_h = leaves_height(group, &kind, pitch);
-        let card_h = group.controller.as_ref().map_or(0.0, card_height);
-        let height = leaves_h.max(card_h);
-        if height == 0.0 {
-            blocks.push((kind, y, y, y));
-            continue;
-        }
-        let leaves_y = y + (height - leaves_h) / 2.0;
-        blocks.push((kind, y, leaves_y, y + height / 2.0));
-        y += height + BETWEEN;
-    }
-    let mut bottom = if y > top { y - BETWEEN } else { y };
-    let occupied: Vec<f64> =
-        blocks.iter().zip(&root.groups).filter(|(_, g)| g.controller.is_some() || !g.pods.is_empty()).map(|(b, _)| b.3).collect();
-
-    let mut root_index = None;
-    let mut root_rect = Rect::default();
-    if let Some(of) = &root.controller {
-        let h = card_height(of);
-        let centre = match (occupied.first(), occupied.last()) {
-            (Some(first), Some(last)) => (first + last) / 2.0,
-            _ => top + h / 2.0,
-        };
-        root_rect = Rect::new(LEFT, (centre - h / 2.0).max(top), columns.root, h);
-        bottom = bottom.max(root_rect.bottom());
-        root_index = Some(put_controller(out, of, root_rect, None, false));
-    }
-
-    for (group, (kind, block_y, leaves_y, centre)) in root.groups.iter().zip(&blocks) {
-        let mut parent = (root_index, root_rect, root.controller.as_ref());
-        let set_chosen =
-            group.controller.as_ref().is_some_and(|of| chosen(selected, &of.id) || group.pods.iter().any(|pod| chosen(selected, &pod.id)));
-        if let Some(of) = &group.controller {
-            let h = card_height(of);
-            let rect = Rect::new(set_x, (centre - h / 2.0).max(*block_y), columns.set, h);
-            let index = put_controller(out, of, rect, root_index, false);
-            if root.controller.is_some() {
-                let d = elbow(root_rect.right(), root_rect.cy(), rect.x, rect.cy(), rect.x - columns.gap / 2.0);
-                out.link(of.id.uid.clone(), d, line(set_chosen, of.leaving));
-            }
-            parent = (Some(index), rect, Some(of));
-        }
-        pods(model, group, kind, pod_x, *leaves_y, pitch, columns, parent, selected, out, claims);
-    }
-    if root.folded > 0 {
-        let what = if root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") { "ended Job" } else { "old revision" };
-        let text = format!("+{} {what}{}", root.folded, if root.folded == 1 { "" } else { "s" });
-        let id = Id { uid: format!("{}/folded", root.controller.as_ref().map_or("", |of| &of.id.uid)), ..Id::default() };
-        let rect = Rect::new(set_x, bottom + 12.0, columns.set, 20.0);
-        out.put(&id, rect, Body::Note(text.clone()), root_index, "", text);
-        bottom += 32.0;
-    }
-    bottom
+/// "ready endpoints", counted.
+fn endpoints(ready: usize) -> String {
+    if ready == 1 { "1 ready endpoint".into() } else { format!("{} ready endpoints", count(ready)) }
 }
 
+fn put_service(out: &mut Scene, service: &Service, rect: Rect) {
+    let ready = service.ready();
+    let label = format!("Service {}, {}, {}", service.id.name, service.form, endpoints(ready));
+    let state = if ready > 0 { "ready" } else { "none" };
+    out.put(&service.id, rect, Body::Service { form: service.form.clone() }, None, state, label);
+}
+
+impl<'a> Tree<'a> {
+    fn new(frame: &Frame, root: &'a Root) -> Tree<'a> {
+        let columns = if root.mounts() { frame.claims } else { &WIDE };
+        Tree { root, columns, rows: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0 }
+    }
+
+    fn pitch(&self) -> f64 {
+        if self.root.mounts() { 76.0 } else { POD_H + GAP }
+    }
+
+    fn card(&self) -> f64 {
+        self.root.controller.as_ref().map_or(0.0, card_height)
+    }
+
+    fn head(&self) -> f64 {
+        let rows = self.rows.len() as f64;
+        rows * ROW + if self.rows.last().is_some_and(Row::scales) { 18.0 } else { 0.0 }
+    }
+
+    /// Left of the sets and of the Pods.
+    fn xs(&self) -> (f64, f64) {
+        let c = self.columns;
+        let set = if self.root.controller.is_some() { c.root + c.gap } else { 0.0 };
+        let of = |kind: &str| self.root.controller.as_ref().is_some_and(|of| of.id.kind == kind);
+        let sets = of("Deployment") || of("CronJob") || self.root.groups.iter().any(|group| group.controller.is_some());
+        (set, if sets { set + c.set + c.gap } else { set })
+    }
+
+    /// Finds the places of the groups. While two revisions stand beside each other, each has room for all Pods: neither moves
+    /// when the other grows.
+    fn measure(&mut self, frame: &Frame) {
+        let (root, pitch, c) = (self.root, self.pitch(), self.columns);
+        let desired = root.desired();
+        let (mut wide, mut stored) = (c.pod, false);
+        for group in &root.groups {
+            let own = group.controller.as_ref().map_or(desired, |of| of.desired);
+            let few = desired <= 24 && root.groups.len() > 1;
+            let now = group.pods.len().max(if few { desired } else { own });
+            let kind = leaves(now.max(desired), now, frame.total, c.pod);
+            match &kind {
+                Leaves::Cells { columns, pitch, .. } => wide = wide.max(*columns as f64 * pitch + 24.0),
+                Leaves::Tiles { .. } => wide = wide.max(4.0 * (TILE.0 + 6.0) - 6.0),
+                _ => stored |= root.mounts(),
+            }
+            let height = leaves_height(&group.pods, now, &kind, pitch);
+            self.slots.push((kind, height, height.max(group.controller.as_ref().map_or(0.0, card_height))));
+        }
+        let kind = leaves(desired, desired, frame.total, c.pod);
+        stored |= root.mounts() && matches!(kind, Leaves::Cards);
+        self.least = leaves_height(&Block::default(), desired, &kind, pitch).max(self.card());
+        let pods = self.xs().1 + wide;
+        let volume = if c.volume > 0.0 { 36.0 + c.volume } else { 0.0 };
+        let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
+        let rail = if rails > 0.0 { 18.0 + rails * 10.0 } else { 0.0 };
+        self.ends = (pods, pods + if stored { c.gap + c.claim + volume } else { rail });
+    }
+
+    /// The height with one revision.
+    fn rest(&self) -> f64 {
+        self.head() + self.slots.last().map_or(0.0, |slot| slot.2).max(self.least)
+    }
+
+    /// Draws it and returns its bottom.
+    fn put(&self, frame: &Frame<'a>, (x, top): (f64, f64), out: &mut Scene, claims: &mut Vec<String>, ends: &mut Vec<End<'a>>) -> f64 {
+        let (root, c) = (self.root, self.columns);
+        let stored = self.ends.1 > self.ends.0 && root.mounts();
+        let rails = self.rows.iter().filter(|row| !row.scales()).count();
+        let mut cards = Vec::new();
+        for (i, row) in self.rows.iter().enumerate() {
+            // The first row's rail is the outermost: it crosses no other row.
+            let k = rails.saturating_sub(i) as f64;
+            let rail = x + self.ends.0 + if stored { 8.0 + 8.0 * k } else { 18.0 + 10.0 * k };
+            cards.push((row, row.put((x, top + i as f64 * ROW), rail, out), rail));
+        }
+        let top = top + self.head();
+        let used = || self.slots.iter().filter(|slot| slot.2 > 0.0).map(|slot| slot.2);
+        let groups = used().map(|high| high + BETWEEN).sum::<f64>() - BETWEEN;
+        let mut bottom = top + groups.max(self.least);
+        let mut y = top + (self.least - groups).max(0.0) / 2.0;
+        let (mut root_index, mut root_rect) = (None, Rect::default());
+        if let Some(of) = &root.controller {
+            let (h, first, last) = (card_height(of), used().next().unwrap_or(0.0), used().next_back().unwrap_or(0.0));
+            let centre = if groups > 0.0 { y + (first / 2.0 + groups - last / 2.0) / 2.0 } else { top + self.least / 2.0 };
+            root_rect = Rect::new(x, (centre - h / 2.0).max(top), c.root, h);
+            root_index = Some(put_controller(out, of, root_rect, None, false));
+        }
+        let (first, (set_x, pod_x)) = (ends.len(), self.xs());
+        for (group, (kind, leaves, high)) in root.groups.iter().zip(&self.slots).filter(|(_, slot)| slot.2 > 0.0) {
+            let mut parent = (root_index, root_rect, root.controller.as_ref());
+            if let Some(of) = &group.controller {
+                let own = |pod: &std::rc::Rc<Pod>| chosen(frame.selected, &pod.id);
+                let on = frame.selected.is_some() && (chosen(frame.selected, &of.id) || group.pods.iter().any(own));
+                let h = card_height(of);
+                let rect = Rect::new(x + set_x, y + (high - h) / 2.0, c.set, h);
+                let index = put_controller(out, of, rect, root_index, false);
+                if root.controller.is_some() {
+                    let d = elbow(root_rect.right(), root_rect.cy(), rect.x, rect.cy(), rect.x - c.gap / 2.0);
+                    out.link(of.id.uid.clone(), d, line(on, of.leaving));
+                }
+                parent = (Some(index), rect, Some(of));
+            }
+            self.pods(frame, group, kind, (x + pod_x, y + (high - leaves) / 2.0), parent, out, claims, ends);
+            y += high + BETWEEN;
+        }
+        if root.folded > 0 {
+            let what = if root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") { "ended Job" } else { "old revision" };
+            let text = format!("+{} {what}{}", root.folded, if root.folded == 1 { "" } else { "s" });
+            let id = Id { uid: format!("{}/folded", root.controller.as_ref().map_or("", |of| &of.id.uid)), ..Id::default() };
+            let rect = Rect::new(x + set_x, bottom + 8.0, c.set, 20.0);
+            out.put(&id, rect, Body::Note(text.clone()), root_index, "", text);
+            bottom += 28.0;
+        }
+        for (i, (row, card, rail)) in cards.into_iter().enumerate() {
+            if row.scales() {
+                let (x, from, to) = (card.x + 28.0, card.bottom(), root_rect.y - 3.0);
+                let d = format!("M{x} {from}V{to}M{} {}L{x} {to}L{} {}", x - 4.0, to - 7.0, x + 4.0, to - 7.0);
+                out.link(row.id().uid.clone(), d, Line::Derives);
+                out.labels.push(Label { x: x + 4.0, y: (from + to) / 2.0 - 8.0, text: "scales".into(), class: "onedge", centred: false });
+            } else {
+                let lift = if stored { i as f64 * 7.0 - 15.0 } else { (i as f64 - (rails - 1) as f64 / 2.0) * 10.0 };
+                row.rail(card, rail, lift, &ends[first..], out);
+            }
+        }
+        if stored {
+            ends[first..].iter_mut().for_each(|end| end.behind = true);
+        }
+        bottom
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one pass over a tree")]
+    fn pods(
+        &self,
+        frame: &Frame<'a>,
+        group: &'a Group,
+        kind: &Leaves,
+        (x, y): (f64, f64),
+        (parent, from, owner): (Option<usize>, Rect, Option<&Controller>),
+        out: &mut Scene,
+        claims: &mut Vec<String>,
+        ends: &mut Vec<End<'a>>,
+    ) {
+        let (c, pitch) = (self.columns, self.pitch());
+        let mid = x - c.gap / 2.0;
+        match kind {
+            Leaves::Cards => {
+                for (row, pod) in group.pods.iter().enumerate() {
+                    let rect = Rect::new(x, y + row as f64 * pitch, c.pod, POD_H);
+                    let index = out.put(&pod.id, rect, pod_body(pod, 20), parent, pod.state.class(), pod_label(pod));
+                    if owner.is_some() {
+                        let d = elbow(from.right(), from.cy(), rect.x, rect.cy(), mid);
+                        out.link(pod.id.uid.clone(), d, line(chosen(frame.selected, &pod.id), pod.state == PodState::Terminating));
+                    }
+                    ends.push(End { rect, pod: Some(pod), behind: false });
+                    storage_of(frame.model, pod, rect, index, c, out, claims);
+                }
+            }
+            Leaves::Tiles { rows } if !group.pods.is_empty() => {
+                for (i, pod) in group.pods.iter().enumerate() {
+                    let (column, row) = ((i % 4) as f64, (i / 4) as f64);
+                    let rect = Rect::new(x + column * (TILE.0 + 6.0), y + row * (TILE.1 + 6.0), TILE.0, TILE.1);
+                    let body = Body::Tile { state: pod.state, tail: pod.parts(6).1, note: String::new(), stale: pod.stale, kin: false };
+                    out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod));
+                }
+                let all = Rect::new(x, y, 4.0 * (TILE.0 + 6.0) - 6.0, *rows as f64 * (TILE.1 + 6.0) - 6.0);
+                if let Some(owner) = owner {
+                    out.link(format!("{}/pods", owner.id.uid), elbow(from.right(), from.cy(), x, all.cy(), mid), Line::Owns);
+                }
+                ends.push(End { rect: all, pod: None, behind: false });
+            }
+            Leaves::Cells { columns: across, rows, side, pitch } if !group.pods.is_empty() => {
+                let old = self.root.older(group);
+                let head = counts_height(&group.pods);
+                let width = (*across as f64 * pitch + 24.0).max(c.pod);
+                let rect = Rect::new(x, y, width, head + *rows as f64 * pitch + 18.0);
+                let cells = Cells { pods: group.pods.clone(), columns: *across, side: *side, pitch: *pitch, at: (12.0, head + 6.0), old };
+                let counts: Vec<String> = cells.pods.counts().iter().map(|(state, n)| format!("{} {}", count(*n), state.word())).collect();
+                let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
+                let namespace = group.pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
+                let id = Id { kind: "Pods".into(), namespace, name: owner.map(|owner| owner.id.name.clone()).unwrap_or_default(), uid };
+                let ready = matches!(cells.pods.counts()[..], [(PodState::Ready, _)]);
+                let label = format!("{} Pods: {}", count(group.pods.len()), counts.join(", "));
+                if owner.is_some() {
+                    out.link(id.uid.clone(), elbow(from.right(), from.cy(), rect.x, rect.cy(), mid), Line::Owns);
+                }
+                out.put(&id, rect, Body::Cells(cells), parent, if ready { "ready" } else { "progressing" }, label);
+                ends.push(End { rect, pod: None, behind: false });
+            }
+            _ => {}
+        }
+    }
+}
 fn put_controller(out: &mut Scene, of: &Controller, rect: Rect, parent: Option<usize>, wide: bool) -> usize {
     let state = if of.leaving {
         "terminating"
@@ -258,80 +584,16 @@ fn line(chosen: bool, leaving: bool) -> Line {
 /// A Pod as a card.
 pub fn pod_body(pod: &Pod, most: usize) -> Body {
     let (lead, tail) = pod.parts(most);
-    Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note: pod.note.clone(), stale: pod.stale }
+    // The node goes before a letter of the status does.
+    let long = pod.note == pod.node && pod.word.len() + pod.note.len() > most + 2;
+    let note = if long { String::new() } else { pod.note.clone() };
+    Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
 /// A Pod's words for a reader who does not see it.
 pub fn pod_label(pod: &Pod) -> String {
     let node = if pod.node.is_empty() { String::new() } else { format!(", on {}", pod.node) };
     format!("Pod {}, {}{node}", pod.id.name, pod.word)
-}
-
-#[expect(clippy::too_many_arguments, reason = "the parts of one pass over a tree")]
-fn pods(
-    model: &Model,
-    group: &Group,
-    kind: &Leaves,
-    x: f64,
-    y: f64,
-    pitch: f64,
-    columns: &Columns,
-    (parent, from, owner): (Option<usize>, Rect, Option<&Controller>),
-    selected: Option<&str>,
-    out: &mut Scene,
-    claims: &mut Vec<String>,
-) {
-    let mid = x - columns.gap / 2.0;
-    match kind {
-        Leaves::None => {}
-        Leaves::Cards => {
-            for (row, pod) in group.pods.iter().enumerate() {
-                let rect = Rect::new(x, y + row as f64 * pitch, columns.pod, POD_H);
-                let body = pod_body(pod, 20);
-                let index = out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod));
-                if owner.is_some() {
-                    let d = elbow(from.right(), from.cy(), rect.x, rect.cy(), mid);
-                    out.link(pod.id.uid.clone(), d, line(chosen(selected, &pod.id), pod.state == PodState::Terminating));
-                }
-                storage_of(model, pod, rect, index, columns, out, claims);
-            }
-        }
-        Leaves::Tiles { .. } => {
-            for (i, pod) in group.pods.iter().enumerate() {
-                let (column, row) = ((i % 4) as f64, (i / 4) as f64);
-                let rect = Rect::new(x + column * (TILE.0 + 6.0), y + row * (TILE.1 + 6.0), TILE.0, TILE.1);
-                out.put(
-                    &pod.id,
-                    rect,
-                    Body::Tile { state: pod.state, tail: pod.parts(6).1, stale: pod.stale },
-                    parent,
-                    pod.state.class(),
-                    pod_label(pod),
-                );
-            }
-            if let Some(owner) = owner {
-                let h = group.pods.len().div_ceil(4) as f64 * (TILE.1 + 6.0) - 6.0;
-                out.link(format!("{}/pods", owner.id.uid), elbow(from.right(), from.cy(), x, y + h / 2.0, mid), Line::Owns);
-            }
-        }
-        Leaves::Cells { columns: across, rows, side, pitch } => {
-            let head = counts_height(&group.pods);
-            let width = (*across as f64 * pitch + 24.0).max(columns.pod);
-            let rect = Rect::new(x, y, width, head + *rows as f64 * pitch + 18.0);
-            let cells = Cells { pods: group.pods.clone(), columns: *across, side: *side, pitch: *pitch, at: (12.0, head + 6.0) };
-            let counts: Vec<String> =
-                cells.pods.counts().iter().map(|(state, n)| format!("{} {}", super::format::count(*n), state.word())).collect();
-            let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
-            let namespace = group.pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
-            let id = Id { kind: "Pods".into(), namespace, name: owner.map(|owner| owner.id.name.clone()).unwrap_or_default(), uid };
-            let ready = matches!(cells.pods.counts()[..], [(PodState::Ready, _)]);
-            let label = format!("{} Pods: {}", super::format::count(group.pods.len()), counts.join(", "));
-            if owner.is_some() {
-                out.link(id.uid.clone(), elbow(from.right(), from.cy(), rect.x, rect.cy(), mid), Line::Owns);
-            }
-            out.put(&id, rect, Body::Cells(cells), parent, if ready { "ready" } else { "progressing" }, label);
-        }
-    }
 }
 
 /// The claims of a Pod and their volumes, to its right.
@@ -348,7 +610,7 @@ fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Colum
         drawn.push(claim.id.uid.clone());
         let x = at.right() + columns.gap;
         let rect = Rect::new(x, at.cy() - 30.0 + i as f64 * 68.0, columns.claim, 60.0);
-        let index = put_claim(out, claim, rect, Some(parent));
+        let index = put_claim(out, claim, rect, Some(parent), &[&claim.phase, &claim.capacity]);
         let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
         if pod.state == PodState::Terminating && columns.volume == 0.0 {
             out.labels.push(Label { x: x + 2.0, y: rect.bottom() + 1.0, text: "the claim stays".into(), class: "", centred: false });
@@ -383,10 +645,10 @@ fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Co
     }
 }
 
-/// Puts a claim's ticket.
-pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usize>) -> usize {
-    let fact = [claim.phase.as_str(), claim.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
-    let label = format!("PersistentVolumeClaim {}, {fact}", claim.id.name);
+/// Puts a claim's ticket, with a few facts.
+pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usize>, facts: &[&str]) -> usize {
+    let fact = facts.iter().filter(|fact| !fact.is_empty()).copied().collect::<Vec<_>>().join(" · ");
+    let label = format!("PersistentVolumeClaim {}, {}, {fact}", claim.id.name, claim.phase);
     let body = Body::Claim { fact, bound: claim.phase == "Bound" };
     out.put(&claim.id, rect, body, parent, &claim.phase.to_ascii_lowercase(), label)
 }
@@ -395,76 +657,23 @@ pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usiz
 #[inline(never)]
 fn orphans(model: &Model, top: f64, out: &mut Scene, drawn: &[String]) {
     let mut y = top;
+    let across = |pitch: f64| (((out.width - LEFT + 16.0) / pitch) as usize).max(3);
+    let (tickets, chips) = (across(196.0), across(184.0));
     let waiting: Vec<&Claim> = model.claims.iter().filter(|claim| !drawn.contains(&claim.id.uid)).collect();
     if !waiting.is_empty() {
         out.labels.push(Label { x: LEFT, y, text: "Claims without a Pod".into(), class: "", centred: false });
         for (i, claim) in waiting.iter().enumerate() {
-            let rect = Rect::new(LEFT + (i % 4) as f64 * 196.0, y + 22.0 + (i / 4) as f64 * 76.0, 180.0, 60.0);
-            put_claim(out, claim, rect, None);
+            let rect = Rect::new(LEFT + (i % tickets) as f64 * 196.0, y + 22.0 + (i / tickets) as f64 * 76.0, 180.0, 60.0);
+            put_claim(out, claim, rect, None, &[&claim.phase, &claim.capacity]);
         }
-        y += 22.0 + waiting.len().div_ceil(4) as f64 * 76.0 + 16.0;
+        y += 22.0 + waiting.len().div_ceil(tickets) as f64 * 76.0 + 12.0;
     }
     if !model.inert.is_empty() {
         out.labels.push(Label { x: LEFT, y, text: "Stored, not animated".into(), class: "", centred: false });
         for (i, id) in model.inert.iter().enumerate() {
-            let rect = Rect::new(LEFT + (i % 4) as f64 * 196.0, y + 22.0 + (i / 4) as f64 * 62.0, 180.0, 52.0);
+            let rect = Rect::new(LEFT + (i % chips) as f64 * 184.0, y + 22.0 + (i / chips) as f64 * 36.0, 176.0, 28.0);
             out.put(id, rect, Body::Inert, None, "inert", format!("{} {}, stored, not animated", id.kind, id.name));
         }
-    }
-}
-
-/// The selector lines: along the Service's row to a rail right of the Pods, with a stub per endpoint.
-#[inline(never)]
-fn rails(model: &Model, services: &[Rect], out: &mut Scene) {
-    let mut used = 0;
-    for (service, card) in model.services.iter().zip(services) {
-        let mut ends: Vec<(Rect, bool)> = out
-            .items
-            .iter()
-            .filter(|item| item.id.kind == "Pod" && item.id.namespace == service.id.namespace && matches!(item.body, Body::Pod { .. }))
-            .filter_map(|item| {
-                service.endpoints.iter().find(|endpoint| endpoint.pod == item.id.name).map(|endpoint| (item.rect, endpoint.ready))
-            })
-            .collect();
-        let ready = service.ready();
-        let mut words = if service.selector.is_empty() { "no selector".to_string() } else { format!("selector {}", service.selector) };
-        words.push_str(&match ready {
-            1 => " · 1 ready endpoint".to_string(),
-            n => format!(" · {} ready endpoints", super::format::count(n)),
-        });
-        // Pods as tiles or cells have one line to their block instead of a stub each.
-        if ends.is_empty() && !service.endpoints.is_empty() {
-            let block = out.items.iter().filter(|item| matches!(item.body, Body::Cells(_) | Body::Tile { .. })).map(|item| item.rect);
-            let block = block.reduce(|a, b| {
-                Rect::new(a.x.min(b.x), a.y.min(b.y), a.right().max(b.right()) - a.x.min(b.x), a.bottom().max(b.bottom()) - a.y.min(b.y))
-            });
-            ends.extend(block.map(|rect| (rect, ready > 0)));
-        }
-        let y = card.cy();
-        let claims = out.items.iter().any(|item| matches!(item.body, Body::Claim { .. }) && item.parent.is_some());
-        let label_x = card.right() + 32.0;
-        out.labels.push(Label { x: label_x, y: y - 8.0, text: words, class: "onedge", centred: false });
-        if ends.is_empty() {
-            out.link(service.id.uid.clone(), format!("M{} {y}H{}", card.right(), label_x), Line::Selects);
-            continue;
-        }
-        crate::order::sort_by(&mut ends, |a, b| a.0.y.total_cmp(&b.0.y));
-        let right = ends.iter().map(|(rect, _)| rect.right()).fold(0.0, f64::max);
-        let (offset, lift) = if claims { (16.0 + used as f64 * 8.0, -13.0) } else { (RAIL + used as f64 * 10.0, used as f64 * 12.0) };
-        let rail = right + offset;
-        let last = ends.last().map_or(y, |(rect, _)| rect.cy() + lift);
-        out.link(
-            service.id.uid.clone(),
-            format!("M{} {y}H{}Q{rail} {y} {rail} {}V{last}", card.right(), rail - 10.0, y + 10.0),
-            Line::Selects,
-        );
-        for (i, (rect, full)) in ends.iter().enumerate() {
-            let stub = rect.cy() + lift;
-            out.link(format!("{}/{i}", service.id.uid), format!("M{rail} {stub}H{}", rect.right() + 7.0), Line::Selects);
-            out.ports.push(Port { x: rect.right(), y: stub, full: *full, network: true });
-        }
-        out.width = out.width.max(rail);
-        used += 1;
     }
 }
 
@@ -496,14 +705,15 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let total = model.population();
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let mut y = 16.0;
-    for service in &model.services {
-        let ready = service.ready();
-        let form = if ready == 1 { "1 ready endpoint".to_string() } else { format!("{} ready endpoints", super::format::count(ready)) };
-        let label = format!("Service {}, {form}", service.id.name);
-        out.put(&service.id, Rect::new(m, y, w, 44.0), Body::Service { form }, None, if ready > 0 { "ready" } else { "none" }, label);
-        y += 60.0;
-    }
-    for root in &model.roots {
+    // A Service stands over the first tree that it reaches.
+    let over: Vec<usize> = model.services.iter().map(|service| service.reached(&model.roots).first().copied().unwrap_or(0)).collect();
+    for (at, root) in model.roots.iter().enumerate() {
+        for service in model.services.iter().zip(&over).filter(|(_, over)| **over == at).map(|(service, _)| service) {
+            let (form, state) = (endpoints(service.ready()), if service.ready() > 0 { "ready" } else { "none" });
+            let label = format!("Service {}, {form}", service.id.name);
+            out.put(&service.id, Rect::new(m, y, w, 44.0), Body::Service { form }, None, state, label);
+            y += 60.0;
+        }
         let (mut parent, mut from) = (None, Rect::default());
         if let Some(of) = &root.controller {
             from = Rect::new(m, y, w, card_height(of));
@@ -530,7 +740,7 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
                     at = rect.bottom() + 21.0;
                     owner = (Some(index), rect);
                 }
-                lowest = lowest.max(stack(group, x, at, group_w, owner, total, &mut out));
+                lowest = lowest.max(stack(group, (x, at, group_w), owner, (total, root.older(group)), &mut out));
             }
             y = lowest + 24.0;
         }
@@ -540,7 +750,13 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
 }
 
 #[inline(never)]
-fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>, Rect), total: usize, out: &mut Scene) -> f64 {
+fn stack(
+    group: &Group,
+    (x, top, w): (f64, f64, f64),
+    (parent, from): (Option<usize>, Rect),
+    (total, old): (usize, usize),
+    out: &mut Scene,
+) -> f64 {
     let mut y = top;
     if let (Some(first), true) = (group.pods.first(), from.h > 0.0) {
         out.link(format!("{}/stem", first.id.uid), drop(from.cx(), from.bottom(), x + w / 2.0, top, top - 12.0), Line::Owns);
@@ -562,7 +778,7 @@ fn stack(group: &Group, x: f64, top: f64, w: f64, (parent, from): (Option<usize>
     let (side, pitch) = if total > DENSE { (7.0, 8.0) } else { (8.0, 10.0) };
     let columns = ((w - 24.0) / pitch) as usize;
     let head = counts_height(&group.pods);
-    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (12.0, head + 6.0) };
+    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (12.0, head + 6.0), old };
     let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 18.0;
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", group.pods[0].id.uid), ..group.pods[0].id.clone() };
     out.put(&id, Rect::new(x, y, w, h), Body::Cells(cells), parent, "progressing", format!("{} Pods", group.pods.len()));
@@ -612,7 +828,7 @@ mod tests {
 
     #[test]
     fn a_parent_is_centred_on_its_children_and_nothing_overlaps() {
-        let scene = layout(&deployment(vec![group("a", 3), group("b", 2)]), None, 800.0);
+        let scene = layout(&deployment(vec![group("a", 3), group("b", 2)]), None, (800.0, 700.0));
         assert_eq!(rect(&scene, "ReplicaSet/a").cy(), rect(&scene, "Pod/a-1").cy());
         let middle = (rect(&scene, "ReplicaSet/a").cy() + rect(&scene, "ReplicaSet/b").cy()) / 2.0;
         assert_eq!(rect(&scene, "Deployment/nginx").cy(), middle);
@@ -623,13 +839,13 @@ mod tests {
     #[test]
     fn one_state_draws_one_picture() {
         let model = deployment(vec![group("a", 3), group("b", 9)]);
-        assert_eq!(layout(&model, Some("Pod/a-1"), 800.0), layout(&model.clone(), Some("Pod/a-1"), 800.0));
+        assert_eq!(layout(&model, Some("Pod/a-1"), (800.0, 700.0)), layout(&model.clone(), Some("Pod/a-1"), (800.0, 700.0)));
     }
 
     #[test]
     fn pods_fold_into_tiles_then_cells_then_dense_cells() {
         let bodies = |n: usize| {
-            let scene = layout(&deployment(vec![group("a", n)]), None, 800.0);
+            let scene = layout(&deployment(vec![group("a", n)]), None, (800.0, 700.0));
             nothing_overlaps(&scene);
             let cells = scene.items.iter().find_map(|item| match &item.body {
                 Body::Cells(cells) => Some((cells.pods.len(), cells.pitch)),
@@ -653,7 +869,7 @@ mod tests {
     fn a_leaving_pod_has_a_fading_edge_and_the_chosen_path_is_drawn_last() {
         let mut model = deployment(vec![group("a", 2)]);
         model.roots[0].groups[0].pods.replace(0, Rc::new(pod("a-0", PodState::Terminating)));
-        let scene = layout(&model, Some("Pod/a-1"), 800.0);
+        let scene = layout(&model, Some("Pod/a-1"), (800.0, 700.0));
         let line = |key: &str| scene.edges.iter().find(|edge| edge.key == key).expect("drawn").line;
         assert_eq!(line("Pod/a-0"), Line::Leaving);
         assert_eq!(line("Pod/a-1"), Line::Chosen);
@@ -667,7 +883,7 @@ mod tests {
         let endpoint = |pod: &str, ready| super::super::model::Endpoint { pod: pod.into(), ready, ..Default::default() };
         let endpoints = vec![endpoint("a-0", true), endpoint("a-1", false)];
         model.services.push(Service { id: Id::named("Service", "nginx"), selector: "app=nginx".into(), endpoints, ..Service::default() });
-        let scene = layout(&model, None, 800.0);
+        let scene = layout(&model, None, (800.0, 700.0));
         let ports: Vec<bool> = scene.ports.iter().map(|port| port.full).collect();
         assert_eq!(ports, [true, false]);
         assert!(scene.items.iter().all(|item| item.parent.is_none_or(|parent| scene.items[parent].id.kind != "Service")));
@@ -695,18 +911,105 @@ mod tests {
             volumes: vec![Volume { id: Id::named("PersistentVolume", "pv-1"), ..Volume::default() }],
             ..Model::default()
         };
-        let scene = layout(&model, None, 800.0);
+        let scene = layout(&model, None, (800.0, 700.0));
         let at = |uid: &str| scene.items.iter().position(|item| item.id.uid == uid).expect("drawn");
         assert_eq!(scene.items[at("PersistentVolumeClaim/www-web-0")].parent, Some(at("Pod/web-0")));
         assert_eq!(scene.items[at("PersistentVolume/pv-1")].parent, Some(at("PersistentVolumeClaim/www-web-0")));
         assert_eq!(scene.items[at("PersistentVolumeClaim/www-web-1")].parent, None);
         nothing_overlaps(&scene);
-        nothing_overlaps(&layout(&model, None, 390.0));
+        nothing_overlaps(&layout(&model, None, (390.0, 700.0)));
+    }
+
+    /// Trees of a Deployment and its Service each.
+    fn shops(count: usize, pods: usize) -> Model {
+        let mut model = Model::default();
+        for i in 0..count {
+            let mut root = deployment(vec![group(&format!("set{i}"), pods)]).roots.remove(0);
+            let of = root.controller.as_mut().unwrap();
+            (of.id, of.labels, of.desired) = (Id::named("Deployment", &format!("shop{i}")), vec![format!("app=shop{i}")], pods);
+            let endpoint = |pod: &Rc<Pod>| super::super::model::Endpoint { pod: pod.id.name.clone(), ready: true, ..Default::default() };
+            let endpoints = root.groups[0].pods.iter().map(endpoint).collect();
+            let id = Id::named("Service", &format!("shop{i}"));
+            model.services.push(Service { id, selector: format!("app=shop{i}"), endpoints, ..Service::default() });
+            model.roots.push(root);
+        }
+        model
+    }
+
+    #[test]
+    fn a_service_stands_over_its_tree_and_its_line_crosses_no_other() {
+        let scene = layout(&shops(4, 2), None, (800.0, 560.0));
+        nothing_overlaps(&scene);
+        for i in 0..4 {
+            let (service, root) = (rect(&scene, &format!("Service/shop{i}")), rect(&scene, &format!("Deployment/shop{i}")));
+            assert!(service.x == root.x && service.bottom() < root.y && root.y - service.bottom() < 60.0);
+            let (from, to) = (service.y, rect(&scene, &format!("Pod/set{i}-1")).bottom());
+            let own = scene.edges.iter().filter(|edge| edge.key.starts_with(&format!("Service/shop{i}")));
+            for number in own.flat_map(|edge| edge.d.split('V').skip(1)) {
+                let y: f64 = number.split(|c: char| c.is_alphabetic()).next().unwrap().parse().unwrap();
+                assert!(from <= y && y <= to, "{y} not in {from}..{to}");
+            }
+        }
+        assert_eq!(scene.ports.len(), 8);
+    }
+
+    #[test]
+    fn trees_stand_in_columns_where_height_is_the_limit() {
+        let (narrow, wide) = (layout(&shops(11, 2), None, (800.0, 560.0)), layout(&shops(11, 2), None, (1600.0, 800.0)));
+        assert!(narrow.width <= 800.0 / LEAST && wide.width <= 1600.0 / LEAST);
+        assert!(wide.height < narrow.height * 0.6, "{} {}", wide.height, narrow.height);
+        nothing_overlaps(&wide);
+    }
+
+    #[test]
+    fn a_rollout_moves_no_other_tree_while_it_goes_on() {
+        let at = |old: usize, new: usize| {
+            let mut model = shops(2, 3);
+            let named = |name: &str, n: usize| Group {
+                pods: (0..n).map(|i| pod(&format!("{name}-{i}"), PodState::Ready)).collect(),
+                ..group(name, 0)
+            };
+            model.roots[0].groups = vec![named("set0", old), named("next", new)];
+            layout(&model, None, (800.0, 560.0))
+        };
+        let first = at(3, 1);
+        for (old, new) in [(3, 1), (2, 2), (3, 2), (1, 3), (2, 3)] {
+            let scene = at(old, new);
+            nothing_overlaps(&scene);
+            for uid in ["Deployment/shop0", "ReplicaSet/set0", "ReplicaSet/next", "Pod/set0-0", "Deployment/shop1", "Service/shop1"] {
+                assert_eq!(rect(&scene, uid), rect(&first, uid), "{uid}, {old} and {new}");
+            }
+            assert_eq!((scene.width, scene.height), (first.width, first.height));
+        }
+    }
+
+    #[test]
+    fn a_service_that_reaches_two_trees_stands_over_both() {
+        let mut model = shops(2, 2);
+        for root in &mut model.roots {
+            root.controller.as_mut().unwrap().labels.push("tier=web".into());
+        }
+        let endpoints = model.services.iter().flat_map(|service| service.endpoints.clone()).collect();
+        model.services.push(Service { id: Id::named("Service", "z"), selector: "tier=web".into(), endpoints, ..Service::default() });
+        let scene = layout(&model, None, (800.0, 560.0));
+        nothing_overlaps(&scene);
+        assert!(rect(&scene, "Service/z").bottom() < rect(&scene, "Service/shop0").y);
+        assert_eq!(scene.ports.len(), 8);
+    }
+
+    #[test]
+    fn two_blocks_of_cells_have_a_stub_each() {
+        let mut model = shops(1, 100);
+        model.roots[0].groups.push(group("next", 60));
+        let scene = layout(&model, None, (800.0, 560.0));
+        let blocks = scene.items.iter().filter(|item| matches!(item.body, Body::Cells(_))).map(|item| (item.rect.right(), item.rect.cy()));
+        let ports: Vec<(f64, f64)> = scene.ports.iter().map(|port| (port.x, port.y)).collect();
+        assert_eq!(ports, blocks.collect::<Vec<_>>());
     }
 
     #[test]
     fn a_phone_gets_a_stack_that_fits_its_width() {
-        let scene = layout(&deployment(vec![group("a", 3), group("b", 40)]), None, 390.0);
+        let scene = layout(&deployment(vec![group("a", 3), group("b", 40)]), None, (390.0, 700.0));
         nothing_overlaps(&scene);
         assert!(scene.width <= 390.0, "{}", scene.width);
     }

@@ -48,12 +48,14 @@ pub struct Chart {
     pub paths: Vec<(String, String)>,
     /// Place, anchor, class, words.
     pub words: Vec<(f64, f64, &'static str, &'static str, String)>,
-    /// Class and words of the legend.
-    pub legend: Vec<(String, String)>,
+    /// The legend: class, image, hash, ready, not ready.
+    pub legend: Vec<(&'static str, [String; 4])>,
     /// Where the legend begins.
     pub left: f64,
 }
 
+/// As many revisions are named, the newest.
+const KEYS: usize = 5;
 /// Where the plot is within the chart.
 const PLOT: Rect = Rect { x: 56.0, y: 34.0, w: 0.0, h: 0.0 };
 
@@ -64,7 +66,8 @@ pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
     if track.points.is_empty() {
         return out;
     }
-    let rect = Rect::new(16.0, 16.0, (width - 32.0).clamp(300.0, 1400.0), (height - 76.0).clamp(260.0, 620.0));
+    let head = track.revisions.len().min(KEYS) as f64 * 20.0;
+    let rect = Rect::new(16.0, 16.0, (width - 32.0).clamp(300.0, 1400.0), (height - 76.0).clamp(260.0, 400.0 + head));
     let chart = draw(track, rect.w, rect.h);
     let id = Id { uid: format!("rollout/{}", track.id.uid), ..track.id.clone() };
     out.put(&id, rect, Body::Chart(Box::new(chart)), None, "", out.summary.clone());
@@ -75,8 +78,8 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let small = width < 520.0;
     let left = if small { 16.0 } else { PLOT.x };
     let mut out = Chart { left, legend: legend(track, small), ..Chart::default() };
-    let head = rows(&out.legend, width - left - 12.0) * 20.0 + 8.0;
-    let plot = Rect::new(PLOT.x, PLOT.y + head, width - PLOT.x - if small { 84.0 } else { 120.0 }, height - PLOT.y - head - 44.0);
+    let head = out.legend.len() as f64 * 20.0 + 8.0;
+    let plot = Rect::new(PLOT.x, PLOT.y + head, width - PLOT.x - if small { 84.0 } else { 104.0 }, height - PLOT.y - head - 44.0);
     let first = track.points.first().map_or(0, |point| point.at);
     let span = (track.now.saturating_sub(first)).max(4_000);
     let axis = Axis { from: first, to: first + span + span / 20, width: plot.w };
@@ -123,9 +126,16 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
             let over: Vec<u32> = below.iter().zip(&heights).map(|(below, height)| below + height).collect();
             let mut d = String::new();
             steps(&mut d, track, &over, x, y, true);
+            let class = format!("{} {}", if ready { "rdy" } else { "unr" }, shade(revision, revisions));
+            let mut top = String::new();
+            for (i, over) in over.iter().enumerate().filter(|(i, _)| heights[*i] > 0) {
+                let to = track.points.get(i + 1).map_or(track.now, |next| next.at);
+                let _ = write!(top, "M{:.1} {:.1}H{:.1}", x(track.points[i].at), y(*over), x(to));
+            }
+            out.paths.push((format!("top {class}"), top));
             steps(&mut d, track, &below, x, y, false);
             d.push('Z');
-            out.paths.push((format!("layer {} {}", if ready { "rdy" } else { "unr" }, shade(revision, revisions)), d));
+            out.paths.insert(1, (format!("layer {class}"), d));
             below = over;
         }
     }
@@ -135,12 +145,25 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let last = track.points.last();
     let limited = last.is_some_and(|point| point.limits.0 != point.limits.1);
     for (words, class, pick) in lines.into_iter().filter(|_| limited) {
-        let values: Vec<u32> = track.points.iter().map(pick).collect();
+        // One line a value, with nothing between them: what rises would look like an instant.
         let mut d = String::new();
-        steps(&mut d, track, &values, x, y, true);
+        for (i, point) in track.points.iter().enumerate().filter(|(_, point)| pick(point) > 0) {
+            let (from, to) = (x(point.at), x(track.points.get(i + 1).map_or(track.now, |next| next.at)));
+            let goes_on = i > 0 && pick(&track.points[i - 1]) == pick(point);
+            let _ = if goes_on { write!(d, "H{to:.1}") } else { write!(d, "M{from:.1} {:.1}H{to:.1}", y(pick(point))) };
+        }
         out.paths.push((format!("limit {class}"), d));
-        let value = values.last().copied().unwrap_or(0);
+        let value = last.map_or(0, pick);
         out.words.push((x(track.now) + 8.0, y(value) + 4.0, "start", "lim", format!("{words} {}", super::format::count(value as usize))));
+    }
+    // Limits hold for what ReplicaSets ask for; Pods are deleted some at a time.
+    let over = |point: &&Point| all(point).saturating_sub(point.limits.1);
+    if let Some(point) =
+        track.points.iter().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
+    {
+        let words = format!("{} Pods too many are not deleted yet", super::format::count(over(&point) as usize));
+        let (anchor, dx) = if x(point.at) > plot.cx() { ("end", -6.0) } else { ("start", 6.0) };
+        out.words.push((x(point.at) + dx, y(all(point)) + 4.0, anchor, "lim", words));
     }
     if let Some(point) = last {
         out.words.push((
@@ -161,30 +184,20 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
 }
 
 /// What each revision has, in its colour.
-fn legend(track: &Track, small: bool) -> Vec<(String, String)> {
+fn legend(track: &Track, small: bool) -> Vec<(&'static str, [String; 4])> {
     let revisions = track.revisions.len();
-    let now = |revision| track.points.last().and_then(|point| point.counts.get(revision)).copied().unwrap_or_default();
+    let now = |revision| track.points.last().and_then(|point: &Point| point.counts.get(revision)).copied().unwrap_or_default();
+    let count = |n: u32| super::format::count(n as usize);
     let words = |(revision, name): (usize, &String)| {
-        let count: Count = now(revision);
+        let of: Count = now(revision);
+        let (image, hash) = name.trim_end_matches(')').split_once(" (").unwrap_or((name, ""));
+        let newest = if revision + 1 == revisions { " · newest" } else { "" };
         // On a small page the hash goes: the image tells enough.
-        let name = if small { name.split(" (").next().unwrap_or(name) } else { name };
-        let newest = if revision + 1 == revisions && !small { " (newest)" } else { "" };
-        (shade(revision, revisions).to_string(), format!("{name}{newest}: {} ready, {} not ready", count.ready, count.unready))
+        let hash = if small { String::new() } else { format!("{hash}{newest}") };
+        let image = super::format::middle(image, if small { 18 } else { 30 });
+        (shade(revision, revisions), [image, hash, format!("{} ready", count(of.ready)), format!("{} not ready", count(of.unready))])
     };
-    track.revisions.iter().enumerate().map(words).collect()
-}
-
-/// How many rows a legend takes: a letter is 7 pixels wide.
-fn rows(legend: &[(String, String)], width: f64) -> f64 {
-    let (mut rows, mut x) = (1.0, 0.0);
-    for (_, words) in legend {
-        let wide = words.chars().count() as f64 * 7.2 + 38.0;
-        if x > 0.0 && x + wide > width {
-            (rows, x) = (rows + 1.0, 0.0);
-        }
-        x += wide;
-    }
-    rows
+    track.revisions.iter().enumerate().skip(revisions.saturating_sub(KEYS)).map(words).collect()
 }
 
 /// The newest revision has the full colour, those before it paler ones.
@@ -248,7 +261,10 @@ mod tests {
         let scene = layout(&track, 900.0, 500.0);
         let Body::Chart(chart) = &scene.items[0].body else { panic!("a chart") };
         let layers: Vec<&str> = chart.paths.iter().map(|path| path.0.as_str()).filter(|class| class.starts_with("layer")).collect();
-        assert_eq!(layers, ["layer rdy r1", "layer rdy r0", "layer unr r0"]);
+        assert_eq!(layers, ["layer unr r0", "layer rdy r0", "layer rdy r1"]);
+        assert_eq!(chart.legend[1].1, ["1.16", " · newest", "1 ready", "0 not ready"]);
+        // The limits are lines of one height each.
+        assert!(chart.paths.iter().filter(|path| path.0.starts_with("limit")).all(|path| !path.1.contains(['L', 'V'])));
         assert!(chart.words.iter().any(|word| word.4 == "at most 4") && chart.words.iter().any(|word| word.4 == "at least 2"));
         assert!(scene.summary.contains("revision 1.16: 1 ready, 0 not ready"));
     }

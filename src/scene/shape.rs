@@ -55,6 +55,8 @@ pub struct Cells {
     pub pitch: f64,
     /// Left and top of the first cell, within the shape.
     pub at: (f64, f64),
+    /// From this one on they are of an older revision.
+    pub old: usize,
 }
 
 impl Cells {
@@ -78,8 +80,8 @@ pub enum Body {
     Service { form: String },
     /// A Pod as a card.
     Pod { state: PodState, lead: String, tail: String, word: String, note: String, stale: bool },
-    /// A Pod as a tile: glyph and the end of its name.
-    Tile { state: PodState, tail: String, stale: bool },
+    /// A Pod as a tile: glyph, the end of its name, where it is, and whether its owner is chosen.
+    Tile { state: PodState, tail: String, note: String, stale: bool, kin: bool },
     /// Pods as cells.
     Cells(Cells),
     /// A claim: the ticket.
@@ -93,7 +95,9 @@ pub enum Body {
     /// A Node with its bars.
     Node(NodeBody),
     /// The Pods that no node took.
-    Tray { title: String, aside: String, head: String, rows: Vec<(String, String)> },
+    Tray { title: String, aside: String, head: String, rows: Vec<[String; 3]> },
+    /// What all Pods of a picture of cells come to: numbers, and how many are in each state, of an older revision or not.
+    Totals { numbers: Vec<(usize, &'static str)>, parts: Vec<(PodState, bool, usize)> },
     /// An object that is stored and not animated.
     Inert,
     /// A line of words, as "+2 old revisions".
@@ -309,6 +313,21 @@ impl Scene {
         }
     }
 
+    /// Whether it is a picture of cells: what they show is seen without letters.
+    pub fn dense(&self) -> bool {
+        self.items.iter().any(|item| matches!(&item.body, Body::Totals { .. }))
+    }
+
+    /// The states of the Pods in it.
+    pub fn states(&self) -> Vec<PodState> {
+        let has = |item: &Item, state: PodState| match &item.body {
+            Body::Pod { state: own, .. } | Body::Tile { state: own, .. } => *own == state,
+            Body::Cells(cells) => cells.pods.counts().iter().any(|(own, _)| *own == state),
+            _ => false,
+        };
+        PodState::ALL.into_iter().filter(|state| self.items.iter().any(|item| has(item, *state))).collect()
+    }
+
     /// The distance of an item from its root.
     pub fn depth(&self, mut index: usize) -> usize {
         let mut depth = 0;
@@ -396,7 +415,7 @@ mod tests {
     #[test]
     fn a_cell_is_found_by_arithmetic() {
         let pods = (0..5).map(|_| super::super::model::Pod::default());
-        let cells = Cells { pods: pods.collect(), columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0) };
+        let cells = Cells { pods: pods.collect(), columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0), old: 0 };
         assert_eq!(cells.hit(10.0, 20.0), Some(0));
         assert_eq!(cells.hit(19.0, 29.0), Some(3));
         assert_eq!(cells.hit(19.0, 37.0), None);

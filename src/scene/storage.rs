@@ -29,8 +29,10 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     }
     let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(&claim.id.uid.as_str())).collect();
     if !rest.is_empty() {
-        let columns: Vec<Column<'_>> =
-            rest.iter().map(|claim| Column { title: String::new(), pods: pods_of(model, claim), claims: vec![claim] }).collect();
+        let columns: Vec<Column<'_>> = rest
+            .iter()
+            .map(|claim| Column { title: String::new(), ordinal: 0, pods: pods_of(model, claim), claims: vec![claim] })
+            .collect();
         y = grid(model, &columns, None, selected, (left, y), &mut out) + 40.0;
     }
     free_volumes(model, (left, y), &mut out);
@@ -41,6 +43,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
 
 struct Column<'a> {
     title: String,
+    ordinal: usize,
     pods: Vec<&'a Pod>,
     claims: Vec<&'a Claim>,
 }
@@ -76,6 +79,7 @@ fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (
         own.iter()
             .map(|claim| Column {
                 title: String::new(),
+                ordinal: 0,
                 pods: pods.iter().copied().filter(|pod| pod.claims.contains(&claim.id.name)).collect(),
                 claims: vec![claim],
             })
@@ -83,6 +87,7 @@ fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (
     } else {
         let of = |n: u32| Column {
             title: format!("ordinal {n}"),
+            ordinal: n as usize,
             pods: pods.iter().copied().filter(|pod| pod.ordinal == Some(n)).collect(),
             claims: own.iter().copied().filter(|claim| claim.member.as_ref().is_some_and(|member| member.1 == n)).collect(),
         };
@@ -134,6 +139,13 @@ fn grid(
             out.labels.push(Label { x: x + 2.0, y: pod_y - 36.0, text: column.title.clone(), class: "", centred: false });
         }
         let mut pod_index = parent;
+        if column.pods.is_empty()
+            && let Some(of) = controller.filter(|_| !column.title.is_empty())
+        {
+            // The claim outlives the Pod: a scale-down leaves the data behind.
+            let text = if column.ordinal >= of.desired { format!("kept: replicas is {}", of.desired) } else { "no Pod now".into() };
+            out.labels.push(Label { x: cx, y: pod_y + 18.0, text, class: "", centred: true });
+        }
         if let Some(pod) = column.pods.first() {
             let rect = Rect::new(x, pod_y, COLUMN, 52.0);
             let mut body = pod_body(pod, 15);
@@ -155,7 +167,9 @@ fn grid(
         for (k, claim) in column.claims.iter().enumerate() {
             let at = claim_y + k as f64 * block;
             let rect = Rect::new(x, at, COLUMN, 60.0);
-            let index = put_claim(out, claim, rect, pod_index);
+            // Whether it is bound stands on its line.
+            let facts = [claim.capacity.as_str(), claim.mode.as_str()];
+            let index = put_claim(out, claim, rect, pod_index, &facts);
             if let Some(pod) = column.pods.first().filter(|_| k == 0) {
                 mount(pod, claim, cx, pod_y + 52.0, at, on, out);
             }

@@ -1,7 +1,7 @@
 //! Pods as cells on a canvas, with their counts above. What has not changed is not painted again, and what is much is
 //! painted in parts, so that no task is long.
 
-use super::dom::{self, icon};
+use super::dom;
 use crate::scene::model::PodState;
 use crate::scene::shape::Cells;
 use gloo_timers::callback::Timeout;
@@ -14,6 +14,14 @@ const PART: usize = 8_000;
 /// The canvas grows by so many rows: another size loses what is on it.
 const ROWS: usize = 16;
 
+/// How much of their colour ready Pods of an older revision have.
+const OLD: f64 = 0.4;
+
+/// The square that explains a cell.
+pub fn swatch(state: PodState, old: bool) -> Classes {
+    classes!("sw", state.class(), (old && state == PodState::Ready).then_some("old"))
+}
+
 /// What to draw.
 #[derive(Properties, PartialEq)]
 pub struct CellsProps {
@@ -23,12 +31,17 @@ pub struct CellsProps {
     pub bare: bool,
     /// The theme.
     pub dark: bool,
+    /// The one that the inspector shows.
+    pub ring: Option<usize>,
 }
+
+/// What a cell is painted as: its state, and whether it is of an older revision.
+type Look = (PodState, bool);
 
 /// The canvas, and what is on it.
 pub struct CellsView {
     node: NodeRef,
-    painted: Vec<Option<PodState>>,
+    painted: Vec<Option<Look>>,
     rows: usize,
     more: Option<Timeout>,
 }
@@ -57,14 +70,17 @@ impl Component for CellsView {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
-        let CellsProps { cells, bare, .. } = ctx.props();
+        let CellsProps { cells, bare, ring, .. } = ctx.props();
         let (x, y) = cells.at;
         html! {
             <>
                 if !bare {
-                    <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span>{ icon(state.glyph(), 12) }<b>{ crate::app::format::count(*n) }</b>{ " " }{ state.word() }</span> }) }</div>
+                    <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }{ state.word() }</span> }) }</div>
                 }
                 <canvas ref={self.node.clone()} style={format!("translate:{x}px {y}px")} aria-hidden="true" />
+                if let Some(at) = ring {
+                    <i class="ring-of" style={format!("translate:{}px {}px;width:{2}px;height:{2}px", x + (at % cells.columns) as f64 * cells.pitch, y + (at / cells.columns) as f64 * cells.pitch, cells.side)} />
+                }
             </>
         }
     }
@@ -85,10 +101,11 @@ impl CellsView {
         };
         let cells = &ctx.props().cells;
         let states = cells.pods.states();
+        let look = |at: usize| states.get(at).map(|state| (*state, at >= cells.old && *state == PodState::Ready));
         self.fit(&canvas, &context, cells, states.len());
         let mut changed: Vec<usize> = Vec::new();
         for at in 0..states.len().max(self.painted.len()) {
-            if self.painted.get(at).copied().flatten() != states.get(at).copied() {
+            if self.painted.get(at).copied().flatten() != look(at) {
                 changed.push(at);
                 if changed.len() == PART {
                     let link = ctx.link().clone();
@@ -104,15 +121,17 @@ impl CellsView {
                 let (x, y) = place(*at);
                 context.clear_rect(x, y, cells.pitch, cells.pitch);
             }
-            self.painted[*at] = states.get(*at).copied();
+            self.painted[*at] = look(*at);
         }
         self.painted.truncate(self.painted.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
-        for state in PodState::ALL {
-            let mut own = changed.iter().filter(|at| states.get(**at) == Some(&state)).map(|at| place(*at)).peekable();
+        for kind in PodState::ALL.map(|state| (state, false)).into_iter().chain([(PodState::Ready, true)]) {
+            let mut own = changed.iter().filter(|at| look(**at) == Some(kind)).map(|at| place(*at)).peekable();
             if own.peek().is_some() {
-                draw(&context, state, cells.side, own);
+                context.set_global_alpha(if kind.1 { OLD } else { 1.0 });
+                draw(&context, kind.0, cells.side, own);
             }
         }
+        context.set_global_alpha(1.0);
     }
 
     /// The canvas in its size.

@@ -1,6 +1,6 @@
 //! The shapes of a scene as HTML over SVG.
 
-use super::cells::CellsView;
+use super::cells::{CellsView, swatch};
 use super::dom::{icon, tile};
 use crate::scene::format::Px;
 use crate::scene::model::{Controller, PodState, Tone};
@@ -12,7 +12,7 @@ use yew::prelude::*;
 /// Everything under the cards: bands and lines.
 pub fn under(scene: &Scene) -> Html {
     let bands = scene.bands.iter().map(
-        |band| html! { <div class="band" style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
+        |band| html! { <div class={classes!("band", (band.h < 2.0).then_some("divides"))} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
     );
     let edges = scene.edges.iter().map(|edge| {
         html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
@@ -25,8 +25,8 @@ pub fn under(scene: &Scene) -> Html {
     }
 }
 
-/// Everything over the cards: ports and words.
-pub fn over(scene: &Scene) -> Html {
+/// Everything over the cards: ports and words. So much of the left is not in sight: names of rows stay in it.
+pub fn over(scene: &Scene, hidden: f64) -> Html {
     let ports = scene.ports.iter().map(|port| {
         let class = match (port.network, port.full) {
             (true, true) => "port net full",
@@ -37,8 +37,15 @@ pub fn over(scene: &Scene) -> Html {
         html! { <circle class={class} cx={Px(port.x).to_string()} cy={Px(port.y).to_string()} r={if port.network { "4.5" } else { "4" }} /> }
     });
     let labels = scene.labels.iter().map(|label| {
-        let style = format!("translate:{}px {}px", Px(label.x), Px(label.y));
-        html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>{ &label.text }</span></span> }
+        let x = label.x + if label.class == "rowname" { hidden } else { 0.0 };
+        let style = format!("translate:{}px {}px", Px(x), Px(label.y));
+        // What comes first stands out: the number of a stop, what a band is about.
+        let (first, rest) = match label.class {
+            "stop" | "bandname" => label.text.split_once(if label.class == "stop" { " " } else { " — " }).unwrap_or((&label.text, "")),
+            _ => ("", label.text.as_str()),
+        };
+        let dash = if label.class == "bandname" { " — " } else { "" };
+        html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>if !first.is_empty() { <b>{ first }</b>{ dash } }{ rest }</span></span> }
     });
     html! {
         <>
@@ -62,8 +69,14 @@ pub struct ShapeProps {
     /// On its way out.
     #[prop_or_default]
     pub ghost: bool,
+    /// It has just come.
+    #[prop_or_default]
+    pub fresh: bool,
     /// The theme: what is painted has its colours.
     pub dark: bool,
+    /// Which of its cells the inspector shows.
+    #[prop_or_default]
+    pub ring: Option<usize>,
 }
 
 /// One thing of the scene, at its place.
@@ -73,7 +86,8 @@ pub fn Shape(props: &ShapeProps) -> Html {
     let rect = item.rect;
     let style = format!("translate:{}px {}px;width:{}px;height:{}px", Px(rect.x), Px(rect.y), Px(rect.w), Px(rect.h));
     let still = still(&item.body);
-    let class = classes!("item", outer(item), props.selected.then_some("pick"), props.ghost.then_some("ghost"));
+    let class =
+        classes!("item", outer(item), props.selected.then_some("pick"), props.ghost.then_some("ghost"), props.fresh.then_some("fresh"));
     let real = !still && !props.ghost && !item.id.kind.is_empty();
     html! {
         <div
@@ -90,29 +104,31 @@ pub fn Shape(props: &ShapeProps) -> Html {
             aria-hidden={props.ghost.then_some("true")}
             tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
         >
-            { content(item, props.dark) }
+            { content(item, props.dark, props.ring) }
         </div>
     }
 }
 
 /// What cannot be chosen.
 pub fn still(body: &Body) -> bool {
-    matches!(body, Body::Tray { .. } | Body::Note(_) | Body::Store { .. } | Body::Pass(_) | Body::Terminal { .. })
+    matches!(body, Body::Tray { .. } | Body::Totals { .. } | Body::Note(_) | Body::Store { .. } | Body::Pass(_) | Body::Terminal { .. })
 }
 
 fn outer(item: &Item) -> Classes {
     match &item.body {
         Body::Controller { of, wide } => classes!("card", wide.then_some("wide"), of.leaving.then_some("leaving")),
-        Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat"),
-        Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } | Body::Inert => classes!("card"),
+        Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat", (item.rect.w < 310.0).then_some("two")),
+        Body::Inert => classes!("card", "chip"),
+        Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => classes!("card"),
         Body::Cells(cells) if cells.at == (0.0, 0.0) => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
         Body::Pod { state, stale, .. } => classes!("pod", state.class(), stale.then_some("stale")),
-        Body::Tile { state, stale, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale")),
+        Body::Tile { state, stale, kin, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale"), kin.then_some("kin")),
         Body::Claim { .. } => classes!("ticket"),
         Body::Cylinder { .. } => classes!("cylinder"),
         Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
         Body::Tray { .. } => classes!("tray"),
+        Body::Totals { .. } => classes!("card", "totals"),
         Body::Note(_) => classes!("foldnote"),
         Body::Store { .. } => classes!("card", "store"),
         Body::Loop { big, above, writes, .. } => {
@@ -125,7 +141,7 @@ fn outer(item: &Item) -> Classes {
     }
 }
 
-fn content(item: &Item, dark: bool) -> Html {
+fn content(item: &Item, dark: bool, ring: Option<usize>) -> Html {
     let name = &item.id.name;
     match &item.body {
         Body::Controller { of, wide: true } => wide(of),
@@ -139,8 +155,10 @@ fn content(item: &Item, dark: bool) -> Html {
                 <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ word }</em>{ (!note.is_empty()).then(|| format!(" · {note}")) }</small></div>
             </>
         },
-        Body::Tile { state, tail, .. } => html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b></> },
-        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={cells.at == (0.0, 0.0)} dark={dark} /> },
+        Body::Tile { state, tail, note, .. } => {
+            html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b>if !note.is_empty() { <small class="ell">{ note }</small> }</> }
+        }
+        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={cells.at == (0.0, 0.0)} dark={dark} ring={ring} /> },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(name, fact),
@@ -148,6 +166,7 @@ fn content(item: &Item, dark: bool) -> Html {
         Body::Node(body) if body.small.is_some() => small_node(item, body),
         Body::Node(body) => node(&cut(item, 146.0), body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
+        Body::Totals { numbers, parts } => totals(numbers, parts),
         Body::Inert => inert(item),
         Body::Note(text) => html! { { text } },
         Body::Store { version } => store(*version),
@@ -216,7 +235,7 @@ fn volume(name: &str, fact: &str) -> Html {
 #[inline(never)]
 fn inert(item: &Item) -> Html {
     html! {
-        <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small>{ &item.id.kind }</small><b class="ell">{ cut(item, 64.0) }</b></div></div>
+        <div class="hd">{ tile(&item.id.kind) }<small>{ &item.id.kind }</small><b class="ell">{ cut(item, 44.0 + 7.0 * item.id.kind.len() as f64) }</b></div>
     }
 }
 
@@ -224,10 +243,13 @@ fn chart(of: &Chart, width: f64, height: f64) -> Html {
     html! {
         <>
             <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
+                <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0H6V6H0Z" /><path class="line" d="M1 0V6" /></pattern>
                 { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
                 { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
             </svg>
-            <ul class="keys-of" style={format!("left:{}px", Px(of.left))}>{ for of.legend.iter().map(|(class, words)| html! { <li><i class={class.clone()} />{ words }</li> }) }</ul>
+            <ul class="keys-of" style={format!("left:{}px", Px(of.left))}>{ for of.legend.iter().map(|(class, [image, hash, ready, unready])| html! {
+                <li><i class={*class} /><b class="mono">{ image }</b><span class="mono">{ hash }</span><span>{ ready }</span><span class="off"><i class="unr" />{ unready }</span></li>
+            }) }</ul>
         </>
     }
 }
@@ -266,7 +288,7 @@ fn controller(of: &Controller, width: f64) -> Html {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, most) }</b></div></div>
             if !of.counters.is_empty() {
-                <div class="nums">
+                <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some("long"))}>
                     { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
                 </div>
             }
@@ -326,7 +348,7 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
             <div class="in"><div class="nm">{ icon("i-pv", 14) }<b>{ crate::app::format::middle(&item.id.name, 13) }</b></div><small>{ fact }</small>
-                if data.is_empty() { <span class={classes!("pill", "storage")}>{ crate::app::format::sentence(&item.state) }</span> } else { <span class="pill storage">{ data }</span> }
+                if data.is_empty() { <span class="pill">{ if item.state == "bound" { "no writes yet".into() } else { crate::app::format::sentence(&item.state) } }</span> } else { <span class="pill storage">{ data }</span> }
             </div>
         </>
     }
@@ -366,16 +388,39 @@ fn small_node(item: &Item, body: &NodeBody) -> Html {
         (true, true) => Some("i-cordon"),
         (true, false) => None,
     };
-    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ body.small.unwrap_or(0) }</span></div> }
+    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ crate::app::format::count(body.small.unwrap_or(0)) }</span></div> }
+}
+
+/// The strip over cells.
+#[inline(never)]
+fn totals(numbers: &[(usize, &'static str)], parts: &[(PodState, bool, usize)]) -> Html {
+    let count = crate::app::format::count;
+    let rolls = parts.iter().any(|(_, old, _)| *old);
+    html! {
+        <>
+            <div class="nums">{ for numbers.iter().map(|(n, word)| html! { <div class={(*word == "ready").then_some("ok")}><b>{ count(*n) }</b><small>{ *word }</small></div> }) }</div>
+            <div class="grow">
+                <div class="share">{ for parts.iter().map(|(state, old, n)| html! { <i class={swatch(*state, *old)} style={format!("flex:{n}")} /> }) }</div>
+                <div class="parts">
+                    { for parts.iter().map(|(state, old, n)| html! { <span><i class={swatch(*state, *old)} />{ match (rolls, state, old) {
+                        (true, PodState::Ready, true) => "Ready, older",
+                        (true, PodState::Ready, false) => "Ready, newest",
+                        _ => state.word(),
+                    } }<b>{ count(*n) }</b></span> }) }
+                    <small>{ "one square is one Pod" }</small>
+                </div>
+            </div>
+        </>
+    }
 }
 
 #[inline(never)]
-fn tray(title: &str, aside: &str, head: &str, rows: &[(String, String)]) -> Html {
+fn tray(title: &str, aside: &str, head: &str, rows: &[[String; 3]]) -> Html {
     html! {
         <>
             <div class="th"><b>{ "Unscheduled" }</b><span class="pill">{ title }</span><span class="grow" /><small>{ aside }</small></div>
             <div class="tb"><small class="h">{ head }</small>
-                { for rows.iter().map(|(who, why)| html! { <div class="tr"><span class="mono">{ who }</span><i>{ "×" }</i><b>{ why }</b></div> }) }
+                { for rows.iter().map(|[who, why, detail]| html! { <div class="tr"><span class="mono ell">{ who }</span><i>{ if why.is_empty() { "" } else { "×" } }</i><b>{ why }</b><small class="ell">{ detail }</small></div> }) }
             </div>
         </>
     }

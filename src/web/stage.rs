@@ -7,7 +7,7 @@ use crate::api::{Kind, ObjectRef};
 use crate::app::card::Card;
 use crate::app::format::clock;
 use crate::scene::format::Px;
-use crate::scene::model::{Id, PodState};
+use crate::scene::model::Id;
 use crate::scene::shape::{Body, Item, Rect, Scene};
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
@@ -73,8 +73,9 @@ pub enum Msg {
     Key(KeyboardEvent),
     /// Zoom by a factor about the middle.
     Zoom(f64),
-    /// Fit everything.
+    /// Fit everything, because a person wants it, or because it could have been larger for a while.
     Fit,
+    Refit,
     /// Ghosts are gone.
     Bury(u32),
     /// The focus is on this item, and whether the keyboard brought it there.
@@ -107,6 +108,8 @@ pub struct Stage {
     pointers: Vec<(i32, f64, f64)>,
     dragged: bool,
     ghosts: Vec<(u32, Rc<Item>)>,
+    /// What has just come: it alone enters, also where the browser puts others back in.
+    fresh: Vec<(u32, String)>,
     generation: u32,
     stop: usize,
     timers: Vec<Timeout>,
@@ -118,6 +121,8 @@ pub struct Stage {
     rested: bool,
     resting: Option<Timeout>,
     menu: bool,
+    /// Runs while the picture could be larger.
+    larger: Option<Timeout>,
 }
 
 /// The key of an item's object, if the engine knows it.
@@ -141,11 +146,14 @@ impl Stage {
         if w < 1.0 || h < 1.0 || scene.width < 1.0 {
             return;
         }
-        // The controls at the foot cover nothing.
-        let room = if self.controls(props) && h > 120.0 { h - 44.0 } else { h };
+        let room = self.room(props);
         let narrow = w < 560.0 && h >= w;
-        // What does not fit a phone is panned; letters that nobody can read help nobody.
-        let least = if narrow { 0.8 } else { 0.25 };
+        // What does not fit is panned; letters that nobody can read help nobody. Cells without letters may be smaller.
+        let least = match () {
+            () if scene.dense() => 0.5,
+            () if w < 700.0 => 0.8,
+            () => 0.75,
+        };
         self.zoom = (w / scene.width).min(if narrow { 1.0 } else { room / scene.height }).clamp(least, 1.0);
         let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
         // Ownership grows to all sides; columns and tables hang from the top.
@@ -155,6 +163,29 @@ impl Stage {
         if props.covered > 0.0 {
             self.uncover(props);
         }
+    }
+
+    /// The picture has become another. It keeps its place and scale as long as it is in sight.
+    fn settle(&mut self, ctx: &Context<Self>, old: &Scene) {
+        let props = ctx.props();
+        let (pan, zoom) = (self.pan, self.zoom);
+        self.fit(props);
+        let larger = self.larger.take();
+        let over = (self.size.0 - props.scene.width * zoom, self.room(props) - props.scene.height * zoom);
+        if self.zoom >= zoom && !old.items.is_empty() {
+            // It could be larger: that is worth a move only if it lasts.
+            if self.zoom > zoom * 1.25 {
+                let link = ctx.link().clone();
+                self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
+            }
+            let slide = |pan: f64, over: f64| pan.clamp(over.min(0.0), over.max(0.0)).round();
+            (self.pan, self.zoom) = ((slide(pan.0, over.0), slide(pan.1, over.1)), zoom);
+        }
+    }
+
+    /// The height in which the controls at the foot cover nothing.
+    fn room(&self, props: &Props) -> f64 {
+        if self.controls(props) && self.size.1 > 120.0 { self.size.1 - 44.0 } else { self.size.1 }
     }
 
     /// What is selected is not left under the panel at the right.
@@ -283,10 +314,10 @@ impl Stage {
     }
 
     /// Brings an item into view and moves the focus to it.
-    fn focus(&mut self, scene: &Scene, index: usize) {
-        let Some(item) = scene.items.get(index) else { return };
+    fn focus(&mut self, props: &Props, index: usize) {
+        let Some(item) = props.scene.items.get(index) else { return };
         self.stop = index;
-        let (w, h) = self.size;
+        let (w, h) = (self.size.0, self.room(props));
         let (x, y) = (item.rect.x * self.zoom + self.pan.0, item.rect.y * self.zoom + self.pan.1);
         let (iw, ih) = (item.rect.w * self.zoom, item.rect.h * self.zoom);
         let shift = |at: f64, size: f64, room: f64| {
@@ -389,7 +420,7 @@ impl Stage {
         event.prevent_default();
         event.stop_propagation();
         if let Some(to) = to {
-            self.focus(&scene, to);
+            self.focus(ctx.props(), to);
         }
         true
     }
@@ -438,6 +469,7 @@ impl Component for Stage {
             pointers: Vec::new(),
             dragged: false,
             ghosts: Vec::new(),
+            fresh: Vec::new(),
             generation: 0,
             stop: 0,
             timers: Vec::new(),
@@ -447,6 +479,7 @@ impl Component for Stage {
             rested: false,
             resting: None,
             menu: false,
+            larger: None,
         }
     }
 
@@ -460,25 +493,33 @@ impl Component for Stage {
             return false;
         }
         if !Rc::ptr_eq(&old.scene, &props.scene) {
-            let other = old.scope != props.scope;
+            // Another manifest is another picture: nothing of the one before is in it.
+            let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id.uid == item.id.uid);
+            let other = old.scope != props.scope || !old.scene.items.iter().take(50).any(same);
             self.quiet = other || !props.animate;
             if other {
                 self.ghosts.clear();
+                self.fresh.clear();
                 self.touched = false;
             } else if props.animate && old.scene.items.len() < 400 {
-                let gone = old.scene.items.iter().filter(|item| !props.scene.items.iter().any(|new| new.id.uid == item.id.uid));
+                let lacks = |scene: &Scene, item: &Item| !scene.items.iter().any(|other| other.id.uid == item.id.uid);
                 self.generation += 1;
-                let before = self.ghosts.len();
+                let before = self.ghosts.len() + self.fresh.len();
+                let gone = old.scene.items.iter().filter(|item| lacks(&props.scene, item));
                 self.ghosts.extend(gone.map(|item| (self.generation, item.clone())));
-                if self.ghosts.len() > before {
+                let come = props.scene.items.iter().filter(|item| lacks(&old.scene, item));
+                self.fresh.extend(come.map(|item| (self.generation, item.id.uid.clone())));
+                if self.ghosts.len() + self.fresh.len() > before {
                     let (link, generation) = (ctx.link().clone(), self.generation);
                     self.timers.push(Timeout::new(340, move || link.send_message(Msg::Bury(generation))));
                 }
             }
             self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
             self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
-            if !self.touched && (other || (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height)) {
+            if !self.touched && other {
                 self.fit(props);
+            } else if !self.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
+                self.settle(ctx, &old.scene);
             }
         }
         if old.covered != props.covered && !self.touched {
@@ -551,14 +592,17 @@ impl Component for Stage {
                 self.zoom_about(factor, self.size.0 / 2.0, self.size.1 / 2.0);
                 true
             }
-            Msg::Fit => {
+            Msg::Refit if self.touched => false,
+            Msg::Fit | Msg::Refit => {
+                self.larger = None;
                 self.touched = false;
                 self.fit(ctx.props());
                 true
             }
             Msg::Bury(generation) => {
                 self.ghosts.retain(|(of, _)| *of > generation);
-                if self.ghosts.is_empty() {
+                self.fresh.retain(|(of, _)| *of > generation);
+                if self.ghosts.is_empty() && self.fresh.is_empty() {
                     self.timers.clear();
                 }
                 true
@@ -600,6 +644,14 @@ impl Component for Stage {
         let scene = &props.scene;
         let nothing = scene.items.is_empty();
         let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
+        let ring = |item: &Item| match &item.body {
+            Body::Cells(cells) => {
+                let uid = props.selected.as_deref()?;
+                cells.pods.iter().position(|pod| pod.id.uid == uid)
+            }
+            _ => None,
+        };
+        let cells = scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
         let world = format!("transform:translate({}px,{}px) scale({})", Px(self.pan.0), Px(self.pan.1), Px(self.zoom));
         let onfocus = link.batch_callback(|event: FocusEvent| {
             let element: Element = event.target()?.dyn_into().ok()?;
@@ -612,9 +664,9 @@ impl Component for Stage {
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for scene.items.iter().enumerate().map(|(index, item)| html! {
-                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} />
+                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} ring={ring(item)} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
                 }) }
-                { over(scene) }
+                { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
             </div>
         };
         html! {
@@ -638,11 +690,11 @@ impl Component for Stage {
                     { list(scene, &props.on_select) }
                 } else {
                     { drawing }
-                    if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !props.scope.starts_with("rollout") {
+                    if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !props.scope.starts_with("rollout") && !scene.dense() {
                         if props.scope.starts_with("loops") {
                             <div class="legend"><span><i class="dot" />{ "key in the work queue" }</span><span><i class="ln-watch" />{ "watch" }</span><span><i class="ln-write" />{ "newest write" }</span></div>
                         } else {
-                        <div class="legend">{ for PodState::ALL.iter().map(|state| html! { <span>{ icon(state.glyph(), 14) }{ state.word() }</span> }) }</div>
+                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ state.word() }</span> }) }</div>
                         }
                     }
                     { self.card(props) }
