@@ -1,6 +1,7 @@
 //! What the inspector says about an object: facts, one plain sentence, and what can be done with it.
 
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use super::words::grouped;
 use crate::scene::adapt::status;
 use crate::scene::model::PodState;
 use serde_json::Value;
@@ -136,10 +137,10 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
         Body::Deployment(body) => {
             out.put(
                 "replicas",
-                format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
+                replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas),
                 false,
             );
-            out.put("updated", body.status.updated_replicas.to_string(), true);
+            out.put("updated", grouped(&body.status.updated_replicas.to_string()), true);
             out.put("strategy", body.spec.strategy.kind.to_string(), false);
             image(&body.spec.template.spec.containers, &mut out);
             for condition in &body.status.conditions {
@@ -149,7 +150,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
         Body::ReplicaSet(body) => {
             out.put(
                 "replicas",
-                format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
+                replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas),
                 false,
             );
             out.put(
@@ -162,7 +163,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
         Body::StatefulSet(body) => {
             out.put(
                 "replicas",
-                format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
+                replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas),
                 false,
             );
             out.put("order", body.spec.pod_management_policy.to_string(), false);
@@ -239,6 +240,11 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
     out.all
 }
 
+#[inline(never)]
+fn replicas(desired: i32, current: i32, ready: i32) -> String {
+    grouped(&format!("{desired} desired, {current} current, {ready} ready"))
+}
+
 fn image(containers: &[crate::api::pod::Container], out: &mut Facts<'_>) {
     for container in containers {
         out.put("image", container.image.to_string(), true);
@@ -257,7 +263,7 @@ fn text(value: Option<&serde_json::Value>) -> String {
 pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
     let of = |ready: i32, desired: i32| {
         let state = if ready >= desired { PodState::Ready } else { PodState::NotReady };
-        Some((format!("{ready} / {desired}"), state.class(), state.glyph()))
+        Some((grouped(&format!("{ready} / {desired}")), state.class(), state.glyph()))
     };
     match &object.body {
         Body::Pod(_) => {
