@@ -376,7 +376,9 @@ pub fn because(entry: &Entry) -> String {
         Why::Bootstrap => "part of the cluster from the start".into(),
         // The sentence has said so.
         Why::Revision { .. } => String::new(),
-        why => crate::i18n::why(why),
+        // A hash may be of digits alone.
+        why @ Why::NewTemplate { .. } => crate::i18n::why(why),
+        why => grouped(&crate::i18n::why(why)),
     }
 }
 

@@ -240,3 +240,23 @@ test('Ownership: old revisions fold into a line with their count', async ({ page
   await expect(page.locator('.item[data-kind="ReplicaSet"]:not(.ghost)')).toHaveCount(1);
   await expect(page.locator('.lbl').filter({ hasText: '+3 old revisions' }).or(page.locator('.foldnote').filter({ hasText: '+3 old revisions' }))).toHaveCount(1);
 });
+
+test('where both sides have no room the manifest gives way, nothing is covered, and the tabs stay where they are', async ({ page }) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await open(page, undefined, 5);
+  const places = () => page.locator('.topbar [role=tab]').evaluateAll((all) => all.map((tab) => tab.getBoundingClientRect().x));
+  const before = await places();
+  await page.keyboard.press('3');
+  expect(await places()).toEqual(before);
+  await page.keyboard.press('1');
+  await page.keyboard.press('Escape');
+  await page.locator('#stage .item[data-kind="Pod"]').first().click();
+  const inspector = await page.locator('.panel.right').boundingBox();
+  for (const part of ['.c-head .filter', '.c-head .picker', '.zoom']) {
+    const box = await page.locator(part).first().boundingBox();
+    expect(box.x + box.width, part).toBeLessThanOrEqual(inspector.x);
+  }
+  await expect(page.locator('#manifest')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Hide the inspector' }).click();
+  await expect(page.locator('#manifest')).toBeVisible();
+});
