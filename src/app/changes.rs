@@ -24,7 +24,7 @@ impl Field {
     /// What the machinery keeps for itself: identity, counts of writes, times.
     pub fn is_technical(&self) -> bool {
         let last = self.path.rsplit('.').next().unwrap_or("");
-        matches!(last, "uid" | "resourceVersion" | "observedGeneration" | "containerID")
+        matches!(last, "uid" | "resourceVersion" | "observedGeneration" | "containerID" | "imageID")
             || ["Time", "Timestamp", "-time"].iter().any(|end| last.ends_with(end))
     }
 }

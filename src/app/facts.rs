@@ -1,7 +1,7 @@
 //! What the inspector says about an object: facts, one plain sentence, and what can be done with it.
 
-use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use super::words::grouped;
+use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::scene::adapt::status;
 use crate::scene::model::PodState;
 use serde_json::Value;
@@ -135,11 +135,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             }
         }
         Body::Deployment(body) => {
-            out.put(
-                "replicas",
-                replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas),
-                false,
-            );
+            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
             out.put("updated", grouped(&body.status.updated_replicas.to_string()), true);
             out.put("strategy", body.spec.strategy.kind.to_string(), false);
             image(&body.spec.template.spec.containers, &mut out);
@@ -148,11 +144,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             }
         }
         Body::ReplicaSet(body) => {
-            out.put(
-                "replicas",
-                replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas),
-                false,
-            );
+            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
             out.put(
                 "revision",
                 object.meta.annotation("deployment.kubernetes.io/revision").map(|text| text.to_string()).unwrap_or_default(),
@@ -161,11 +153,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             image(&body.spec.template.spec.containers, &mut out);
         }
         Body::StatefulSet(body) => {
-            out.put(
-                "replicas",
-                replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas),
-                false,
-            );
+            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
             out.put("order", body.spec.pod_management_policy.to_string(), false);
             out.link("service", Kind::Service, &body.spec.service_name);
             image(&body.spec.template.spec.containers, &mut out);

@@ -484,8 +484,10 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     let fields = |technical: bool| -> Vec<Html> {
         let some = change.fields.iter().filter(|field| field.is_technical() == technical);
         // A path may break after its dots.
-        let line = |field: &Field| html! {
-            <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span><del>{ value(&field.from) }</del>{ " → " }<ins>{ value(&field.to) }</ins></p>
+        let line = |field: &Field| {
+            html! {
+                <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span><del>{ value(&field.from) }</del>{ " → " }<ins>{ value(&field.to) }</ins></p>
+            }
         };
         some.map(line).collect()
     };

@@ -121,6 +121,9 @@ test('a node is powered off and on by its buttons, and its Pods say so', async (
   await item(page, 'Node', 'node-2').click();
   await page.locator('.faults summary').click();
   await page.getByRole('button', { name: 'Power off' }).click();
+  // What is said of it for a moment leaves the page as it is: the menu stays open.
+  await expect(page.locator('.toast')).toContainText('node-down');
+  await expect(page.locator('.faults')).toHaveAttribute('open', '');
   for (let i = 0; i < 60; i++) await page.keyboard.press('.');
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'notready');
   await page.getByRole('button', { name: 'Power on', exact: true }).click();

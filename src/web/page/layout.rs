@@ -17,12 +17,7 @@ use yew::prelude::*;
 impl Page {
     pub(super) fn full(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
-        let class = classes!(
-            "app",
-            (!self.left).then_some("l0"),
-            (!self.right).then_some("r0"),
-            self.console.then_some("open-console")
-        );
+        let class = classes!("app", (!self.left).then_some("l0"), (!self.right).then_some("r0"), self.console.then_some("open-console"));
         let state = self.state.borrow();
         let rail = |side: &'static str, words: &'static str, name: &'static str, open: Callback<MouseEvent>| {
             html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={format!("Show the {}", words.to_ascii_lowercase())} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ words }</span></div> }
@@ -117,7 +112,9 @@ impl Page {
         let over = match self.over {
             Over::Manifest => html! { <div class="fullscreen">{ self.editor(ctx) }</div> },
             Over::Inspector => html! { <div class="fullscreen">{ self.inspector(ctx) }</div> },
-            Over::Console => html! { <div class="fullscreen"><div class="p-head"><h2>{ "kubectl console" }</h2><span class="grow" /><button type="button" class="btn" onclick={link.callback(|_| Msg::Console(false))}>{ "Done" }</button></div>{ self.console(ctx) }</div> },
+            Over::Console => {
+                html! { <div class="fullscreen"><div class="p-head"><h2>{ "kubectl console" }</h2><span class="grow" /><button type="button" class="btn" onclick={link.callback(|_| Msg::Console(false))}>{ "Done" }</button></div>{ self.console(ctx) }</div> }
+            }
             _ => Html::default(),
         };
         html! {

@@ -665,6 +665,8 @@ impl Component for Page {
             self.full(ctx)
         };
         let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ &self.state.borrow().notice }</span></div> });
+        // What is not there keeps its place: otherwise the page would be made anew when something is said.
+        let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
         html! { <>{ page }if self.over != Over::Nothing { { self.dialog(ctx) } }{ error }{ said }{ live }</> }
     }
 
