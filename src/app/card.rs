@@ -3,7 +3,9 @@
 use super::facts::{facts, pill};
 use super::run::Run;
 use super::words::{self, Span};
-use crate::api::ObjectRef;
+use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::app::format::count;
+use std::rc::Rc;
 
 /// The card.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,22 +37,56 @@ pub fn read(run: &Run, key: &ObjectRef) -> Option<Card> {
     let node = all.iter().find(|fact| fact.name == "node").map(|fact| [" on ", &fact.value].concat()).unwrap_or_default();
     let shown = all.into_iter().filter(|fact| !of_place(fact.name) && fact.name != "status" && fact.value != "0");
     let last = words::last(&run.journal()[..run.happened().min(run.journal().len())], key);
+    let lag = lag(run, object).map(|words| ("status lags", words));
     Some(Card {
         caption: [key.kind.name(), &node].concat(),
         name: key.name.to_string(),
         pill: pill(object),
-        facts: shown.map(|fact| (fact.name, fact.value)).take(FACTS).collect(),
+        facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(FACTS).collect(),
         by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
         short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),
         effect: last.map(|last| last.effect).unwrap_or_default(),
     })
 }
 
+/// A status is written after what it tells of: for a moment the Pods are further.
+#[inline(never)]
+fn lag(run: &Run, object: &Object) -> Option<String> {
+    let said = match &object.body {
+        Body::Deployment(body) => body.status.ready_replicas,
+        Body::ReplicaSet(body) => body.status.ready_replicas,
+        Body::StatefulSet(body) => body.status.ready_replicas,
+        _ => return None,
+    };
+    let uid = object.meta.uid;
+    let sets = run.sim().list(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(uid)).map(|set| set.meta.uid);
+    let owners: Vec<_> = sets.chain([uid]).collect();
+    let stays = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|body| body.is_ready() && !body.is_terminal());
+    let mine = |pod: &&Rc<Object>| pod.meta.controller().is_some_and(|owner| owners.contains(&owner.uid));
+    let ready = run.sim().list(Kind::Pod).filter(stays).filter(mine).count();
+    let said = said.max(0) as usize;
+    (ready != said).then(|| format!("status says {}; {} Pods are Ready", count(said), count(ready)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Kind;
     use crate::app::{Msg, State, examples};
+
+    #[test]
+    fn a_status_that_lags_says_so() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        let mut told = Vec::new();
+        for _ in 0..400 {
+            state.update(Msg::Step);
+            let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
+            let card = read(&state.run, &deployment).expect("a card");
+            told.extend(card.facts.into_iter().filter(|fact| fact.0 == "status lags").map(|fact| fact.1));
+        }
+        assert!(told.iter().any(|words| words == "status says 1; 2 Pods are Ready"), "{told:?}");
+        let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
+        assert!(read(&state.run, &deployment).is_some_and(|card| card.facts[0].0 != "status lags"));
+    }
 
     #[test]
     fn a_card_says_the_state_and_why_it_is_so() {

@@ -2,7 +2,7 @@
 //! happened between two instants.
 
 use crate::api::meta::LAST_APPLIED;
-use crate::api::{Object, ObjectRef};
+use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::{Entry, Op};
 use crate::order;
 use crate::scene::format::middle;
@@ -18,6 +18,15 @@ pub struct Field {
     pub from: Option<String>,
     /// What it is; nothing if it is not set.
     pub to: Option<String>,
+}
+
+impl Field {
+    /// What the machinery keeps for itself: identity, counts of writes, times.
+    pub fn is_technical(&self) -> bool {
+        let last = self.path.rsplit('.').next().unwrap_or("");
+        matches!(last, "uid" | "resourceVersion" | "observedGeneration" | "containerID" | "imageID")
+            || ["Time", "Timestamp", "-time"].iter().any(|end| last.ends_with(end))
+    }
 }
 
 /// An object that differs.
@@ -83,10 +92,13 @@ fn within(path: &mut String, step: &str, before: Option<&Value>, after: Option<&
     path.truncate(length);
 }
 
-/// What the elements of a list are known by: their names or types where they have them, else their places.
+/// What the elements of a list are known by: their names or types, or what they stand for, where they have them; else their places.
 fn names(list: &[Value]) -> Vec<String> {
-    let name = |element: &Value, key: &str| element.get(key).and_then(Value::as_str).map(str::to_string);
-    let all: Option<Vec<String>> = list.iter().map(|element| name(element, "name").or_else(|| name(element, "type"))).collect();
+    let name = |element: &Value| {
+        let found = ["/name", "/type", "/targetRef/name"].iter().find_map(|key| element.pointer(key).and_then(Value::as_str));
+        found.filter(|name| !name.is_empty()).map(str::to_string)
+    };
+    let all: Option<Vec<String>> = list.iter().map(name).collect();
     all.unwrap_or_else(|| (0..list.len()).map(|at| at.to_string()).collect())
 }
 
@@ -131,7 +143,9 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
         };
         let was = before.get(i).filter(|_| side.is_le());
         let is = after.get(j).filter(|_| side.is_ge());
-        out.extend(change(was, is, out.len() < detail));
+        let found = change(was, is, out.len() < detail);
+        // What was changed and changed back is as it was.
+        out.extend(found.filter(|change| change.op != Op::Modified || !change.fields.is_empty() || out.len() >= detail));
         i += usize::from(side.is_le());
         j += usize::from(side.is_ge());
     }
@@ -139,7 +153,13 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
 }
 
 fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
-    (a.kind, &a.meta.namespace, &a.meta.name, a.meta.uid).cmp(&(b.kind, &b.meta.namespace, &b.meta.name, b.meta.uid))
+    // Pods first, then what makes them.
+    let rank = |object: &Object| match object.kind {
+        Kind::Pod => 0,
+        Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet | Kind::Job | Kind::CronJob => 1,
+        _ => 2,
+    };
+    (rank(a), a.kind, &a.meta.namespace, &a.meta.name, a.meta.uid).cmp(&(rank(b), b.kind, &b.meta.namespace, &b.meta.name, b.meta.uid))
 }
 
 fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Option<Change> {
@@ -185,6 +205,7 @@ mod tests {
         let deployment = all.iter().find(|one| one.contains("Deployment nginx-deployment:")).expect("the Deployment changed");
         assert!(deployment.contains("spec.replicas 2→1") && deployment.contains("status.readyReplicas 2→1"), "{deployment}");
         assert!(!deployment.contains("resourceVersion"), "{deployment}");
+        assert!(all.iter().take_while(|one| one.contains(" Pod ")).count() > 0, "{all:#?}");
     }
 
     #[test]
@@ -195,5 +216,9 @@ mod tests {
         compare(&mut String::new(), Some(&a), Some(&b), &mut out);
         let paths: Vec<&str> = out.iter().map(|field| field.path.as_str()).collect();
         assert_eq!(paths, ["c[x].n", "l[1]"]);
+        let pods = |all: &[&str]| Value::from_iter(all.iter().map(|pod| serde_json::json!({"targetRef": {"name": pod}, "ip": *pod})));
+        assert_eq!(names(pods(&["web-0", "web-1"]).as_array().expect("a list")), ["web-0", "web-1"]);
+        let technical = |path: &str| Field { path: path.into(), from: None, to: None }.is_technical();
+        assert!(technical("metadata.uid") && technical("status.conditions[Ready].lastTransitionTime") && !technical("spec.replicas"));
     }
 }

@@ -1,5 +1,6 @@
 //! What the inspector says about an object: facts, one plain sentence, and what can be done with it.
 
+use super::words::grouped;
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::scene::adapt::status;
 use crate::scene::model::PodState;
@@ -134,12 +135,8 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             }
         }
         Body::Deployment(body) => {
-            out.put(
-                "replicas",
-                format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
-                false,
-            );
-            out.put("updated", body.status.updated_replicas.to_string(), true);
+            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
+            out.put("updated", grouped(&body.status.updated_replicas.to_string()), true);
             out.put("strategy", body.spec.strategy.kind.to_string(), false);
             image(&body.spec.template.spec.containers, &mut out);
             for condition in &body.status.conditions {
@@ -147,11 +144,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             }
         }
         Body::ReplicaSet(body) => {
-            out.put(
-                "replicas",
-                format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
-                false,
-            );
+            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
             out.put(
                 "revision",
                 object.meta.annotation("deployment.kubernetes.io/revision").map(|text| text.to_string()).unwrap_or_default(),
@@ -160,11 +153,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             image(&body.spec.template.spec.containers, &mut out);
         }
         Body::StatefulSet(body) => {
-            out.put(
-                "replicas",
-                format!("{} desired, {} current, {} ready", body.spec.replicas, body.status.replicas, body.status.ready_replicas),
-                false,
-            );
+            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
             out.put("order", body.spec.pod_management_policy.to_string(), false);
             out.link("service", Kind::Service, &body.spec.service_name);
             image(&body.spec.template.spec.containers, &mut out);
@@ -239,6 +228,11 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
     out.all
 }
 
+#[inline(never)]
+fn replicas(desired: i32, current: i32, ready: i32) -> String {
+    grouped(&format!("{desired} desired, {current} current, {ready} ready"))
+}
+
 fn image(containers: &[crate::api::pod::Container], out: &mut Facts<'_>) {
     for container in containers {
         out.put("image", container.image.to_string(), true);
@@ -257,7 +251,7 @@ fn text(value: Option<&serde_json::Value>) -> String {
 pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
     let of = |ready: i32, desired: i32| {
         let state = if ready >= desired { PodState::Ready } else { PodState::NotReady };
-        Some((format!("{ready} / {desired}"), state.class(), state.glyph()))
+        Some((grouped(&format!("{ready} / {desired}")), state.class(), state.glyph()))
     };
     match &object.body {
         Body::Pod(_) => {

@@ -286,7 +286,7 @@ fn goes_first(rank: DeletionRank) -> &'static str {
 
 /// What the loop saw: names and values. The last one is the conclusion.
 pub fn saw(why: &Why) -> Vec<(String, String)> {
-    let row = |name: &str, value: String| (name.to_string(), value);
+    let row = |name: &str, value: String| (name.to_string(), grouped(&value));
     match why {
         Why::RolloutDown { available, at_least, from, to } => vec![
             row("Pods available", available.to_string()),
@@ -376,7 +376,9 @@ pub fn because(entry: &Entry) -> String {
         Why::Bootstrap => "part of the cluster from the start".into(),
         // The sentence has said so.
         Why::Revision { .. } => String::new(),
-        why => crate::i18n::why(why),
+        // A hash may be of digits alone.
+        why @ Why::NewTemplate { .. } => crate::i18n::why(why),
+        why => grouped(&crate::i18n::why(why)),
     }
 }
 
@@ -475,8 +477,43 @@ pub fn narrate(journal: &[Entry]) -> String {
     let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. });
     let entry = pass().filter(decided).last().unwrap_or(last);
     let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();
-    let more = if alike > 1 { format!(" and {} more", alike - 1) } else { String::new() };
+    sentence(entry, alike.saturating_sub(1))
+}
+
+/// What was last decided, for a line beside the clock: what a loop merely writes down of what it saw is passed over.
+#[inline(never)]
+pub fn caption(journal: &[Entry]) -> String {
+    let told = |entry: &Entry| !is_event(entry) && !matches!(entry.why, Why::Observed | Why::Revision { .. });
+    let mut words = narrate(&journal[..journal.iter().rposition(told).map_or(journal.len(), |at| at + 1)]);
+    words.truncate(words.rfind(" at ").unwrap_or(words.len()));
+    words
+}
+
+/// Who did what, how many more of the kind, and when.
+fn sentence(entry: &Entry, more: usize) -> String {
+    let more = if more > 0 { format!(" and {} more", count(more)) } else { String::new() };
     format!("{}: {}{more} at {}", actor(entry).0, plain(&effect(entry)), clock(entry.time.0 / 1000))
+}
+
+/// Numbers that stand alone get their thousands marked.
+pub fn grouped(text: &str) -> String {
+    let word = |word: &str| {
+        let digits = word.trim_end_matches([',', ':', ';']);
+        match digits.parse() {
+            Ok(n) if digits.len() > 3 => [&count(n), &word[digits.len()..]].concat(),
+            _ => word.to_string(),
+        }
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// What the entries of a lane between two instants say, in milliseconds: the first, or the first that failed.
+#[inline(never)]
+pub fn tell(journal: &[Entry], from: u64, to: u64, of: u8) -> String {
+    let start = journal.partition_point(|entry| entry.time.0 / 1000 < from);
+    let here = || journal[start..].iter().take_while(|entry| entry.time.0 / 1000 <= to).filter(|entry| lane(entry) == Some(of));
+    let first = here().find(|entry| is_bad(entry)).or_else(|| here().next());
+    first.map(|entry| sentence(entry, here().count() - 1)).unwrap_or_default()
 }
 
 /// Where a workload stands, for the pill over the diagram.

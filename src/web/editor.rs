@@ -4,7 +4,8 @@
 use super::dom::{self, icon};
 use super::rich::{self, On, Rich};
 use super::window;
-use crate::app::changes::Change;
+use crate::app::Msg as Do;
+use crate::app::changes::{Change, Field};
 use crate::app::highlight;
 use crate::app::shell::{Diagnostic, Plan};
 use crate::app::state::Standing;
@@ -246,12 +247,24 @@ impl Component for Editor {
         let apply = props.on_apply.reform(|_: MouseEvent| ());
         let revert = props.on_revert.reform(|_: MouseEvent| ());
         let close = props.on_close.reform(|_: MouseEvent| ());
+        let on_apply = props.on_apply.clone();
+        // The editors have answered it already, where one of them has the focus.
+        let onkeydown = Callback::from(move |event: KeyboardEvent| {
+            if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) && !event.default_prevented() {
+                event.prevent_default();
+                on_apply.emit(());
+            }
+        });
         html! {
-            <section class="panel left" aria-label="Manifest" id="manifest">
+            <section class="panel left" aria-label="Manifest" id="manifest" onkeydown={onkeydown}>
                 <div class="p-head"><h2>{ "Manifest" }</h2><span class="mono dim file ell">{ &props.file }</span>
                     if !words.is_empty() { <span class={classes!("pill", pill)}>{ words }</span> }
                     <span class="grow" />
-                    <button type="button" class="btn ghost icon" aria-label="Hide the manifest" onclick={close}>{ icon("i-panel-l", 16) }</button>
+                    if props.narrow {
+                        <button type="button" class="btn" onclick={close}>{ "Done" }</button>
+                    } else {
+                        <button type="button" class="btn ghost icon" aria-label="Hide the manifest" onclick={close}>{ icon("i-panel-l", 16) }</button>
+                    }
                 </div>
                 <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == Standing::Edited).then_some("trying"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
                     <div class="host" ref={self.host.clone()} />
@@ -416,7 +429,7 @@ impl Editor {
                     { icon(if open { "i-down" } else { "i-up" }, 14) }<span>{ "Changes" }</span><b class="grow ell">{ words.join(", ") }</b>
                 </button>
                 if open {
-                    <ul tabindex="0" aria-label="What applying would change">{ for plan.changes.iter().map(change) }</ul>
+                    <ul tabindex="0" aria-label="What applying would change">{ for plan.changes.iter().map(|one| change(one, None)) }</ul>
                 }
             </div>
         }
@@ -461,18 +474,36 @@ impl Editor {
 
 /// An object that differs, with its fields.
 #[inline(never)]
-pub fn change(change: &Change) -> Html {
+pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     let (sign, class, word) = match change.op {
         Op::Added => ("+", "new", "created"),
         Op::Deleted => ("−", "gone", "deleted"),
         Op::Modified => ("~", "", "changed"),
     };
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".into());
+    let fields = |technical: bool| -> Vec<Html> {
+        let some = change.fields.iter().filter(|field| field.is_technical() == technical);
+        // A path may break after its dots.
+        let line = |field: &Field| {
+            html! {
+                <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span><del>{ value(&field.from) }</del>{ " → " }<ins>{ value(&field.to) }</ins></p>
+            }
+        };
+        some.map(line).collect()
+    };
+    let technical = fields(true);
+    let name = html! { <b class="mono">{ &*change.key.name }</b> };
+    let name = match on.filter(|_| change.op != Op::Deleted) {
+        Some(on) => {
+            let key = change.key.clone();
+            html! { <button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| Do::Select(Some(key.clone())))}>{ name }</button> }
+        }
+        None => name,
+    };
     html! {
-        <li class={class}><p><i aria-hidden="true">{ sign }</i><span>{ change.key.kind.name() }</span><b class="mono">{ &*change.key.name }</b><small>{ word }</small></p>
-            { for change.fields.iter().map(|field| html! {
-                <p class="field"><span class="mono">{ &field.path }</span><del>{ value(&field.from) }</del>{ " → " }<ins>{ value(&field.to) }</ins></p>
-            }) }
+        <li class={class}><p><i aria-hidden="true">{ sign }</i><span>{ change.key.kind.name() }</span>{ name }<small>{ word }</small></p>
+            { for fields(false) }
+            if !technical.is_empty() { <details><summary>{ format!("+{} technical", technical.len()) }</summary>{ for technical }</details> }
         </li>
     }
 }

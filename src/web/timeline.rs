@@ -104,6 +104,9 @@ pub struct LanesProps {
     pub slim: bool,
     /// To an instant.
     pub on_seek: Callback<u64>,
+    /// What the marks of a lane between two instants say.
+    #[prop_or_default]
+    pub on_tell: Option<Callback<(u64, u64, u8), String>>,
 }
 
 /// What happens to the lanes.
@@ -151,6 +154,28 @@ impl Lanes {
         let x = f64::from(event.client_x()) - canvas.get_bounding_client_rect().left() - left;
         let to = self.axis(ctx.props()).time(x);
         ctx.props().on_seek.emit(to.min(ctx.props().end));
+    }
+
+    /// The mark under the pointer says what it stands for.
+    #[inline(never)]
+    fn tell(&self, props: &LanesProps, event: &PointerEvent) {
+        let (Some(canvas), Some(on_tell), Some((_, axis, merged))) = (self.canvas.cast::<Element>(), &props.on_tell, &self.cached) else {
+            return;
+        };
+        let place = canvas.get_bounding_client_rect();
+        let x = f64::from(event.client_x()) - place.left() - Self::sides(props.slim).0;
+        let row = (f64::from(event.client_y()) - place.top() - 24.0) / 12.0;
+        let (rows, _) = rows(&props.marks);
+        let off = |block: &Block| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
+        let here = merged.iter().filter(|block| row >= 0.0 && rows.get(usize::from(block.lane)) == Some(&(row as u8)) && off(block) < 4.0);
+        let nearest = here.min_by(|a, b| off(a).total_cmp(&off(b)));
+        let words = nearest.map(|block| {
+            let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));
+            let mut all = props.marks.iter().filter(inside).map(|mark| mark.at);
+            let from = all.next().unwrap_or_default();
+            on_tell.emit((from, all.last().unwrap_or(from), block.lane))
+        });
+        let _ = canvas.set_attribute("title", &words.unwrap_or_default());
     }
 
     fn paint(&mut self, props: &LanesProps) {
@@ -263,21 +288,25 @@ impl Paint<'_> {
         if self.props.now < self.props.end {
             self.hatch(now, end);
         }
-        let chosen = |block: &Block| {
-            self.props
-                .chain
-                .iter()
-                .any(|(at, lane)| *lane == block.lane && (self.axis.x(*at) - block.x - block.w / 2.0).abs() < block.w / 2.0 + 1.5)
-        };
+        let causes = || self.props.chain.iter().filter(|(_, lane)| !other(*lane)).map(|(at, lane)| (self.axis.x(*at), *lane));
         for past in [true, false] {
             c.set_global_alpha(if past { 1.0 } else { 0.5 });
-            let here = || merged.iter().filter(|block| block.lane != 0 && (left + block.x <= now + 0.5) == past && !other(block.lane));
-            let bar = |block: &Block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
-            self.fill("--text-3", here().filter(|block| !block.bad && !chosen(block)).map(bar));
-            self.fill("--st-failed", here().filter(|block| block.bad).map(bar));
-            self.fill("--accent", here().filter(|block| !block.bad && chosen(block)).map(bar));
+            // What lies on both sides of the playhead is cut there.
+            let side = |(x, w): (f64, f64)| if past { (x, w.min(now + 0.5 - x)) } else { (x.max(now + 0.5), w.min(x + w - now - 0.5)) };
+            let bar = |x: f64, w: f64, lane: u8| {
+                let (x, w) = side((left + x - 1.25, w));
+                (x, row(lane) + 2.0, w.max(0.0), 8.0)
+            };
+            let bars = |bad: bool| {
+                let here = merged.iter().filter(move |block| block.bad == bad && block.lane != 0 && !other(block.lane));
+                here.map(|block| bar(block.x, block.w, block.lane))
+            };
+            self.fill("--text-3", bars(false));
+            self.fill("--accent", causes().filter(|(_, lane)| *lane != 0).map(|(x, lane)| bar(x, 2.5, lane)));
+            self.fill("--st-failed", bars(true));
             for block in merged.iter().filter(|block| block.lane == 0 && (left + block.x <= now + 0.5) == past) {
-                self.diamond(left + block.x, row(0) + 6.0, 5.0, if chosen(block) { "--accent" } else { "--text" });
+                let chosen = causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0);
+                self.diamond(left + block.x, row(0) + 6.0, 5.0, if chosen { "--accent" } else { "--text" });
             }
         }
         c.set_global_alpha(0.2);
@@ -396,7 +425,7 @@ impl Component for Lanes {
                 self.seek(ctx, &event);
             }
             Msg::Move(event) if self.held => self.seek(ctx, &event),
-            Msg::Move(_) => {}
+            Msg::Move(event) => self.tell(ctx.props(), &event),
             Msg::Up => self.held = false,
             Msg::Key(event) => {
                 let props = ctx.props();

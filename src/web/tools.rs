@@ -115,7 +115,7 @@ fn compare(props: &Props) -> Html {
         html! {
             <>
                 <p class="sum">{ format!("{} created, {} deleted, {} changed", of(Op::Added), of(Op::Deleted), of(Op::Modified)) }</p>
-                <ul class="changes" tabindex="0" aria-label="What differs">{ for all.iter().take(MOST).map(change) }</ul>
+                <ul class="changes" tabindex="0" aria-label="What differs">{ for all.iter().take(MOST).map(|one| change(one, Some(&props.on))) }</ul>
                 if all.len() > MOST { <p class="dim">{ format!("and {} more", count(all.len() - MOST)) }</p> }
             </>
         }

@@ -49,7 +49,7 @@ pub fn tabs(current: View, on_view: &Callback<View>, size: u32, class: &'static 
         let choose = on_view.clone();
         let onclick = Callback::from(move |_: MouseEvent| choose.emit(view));
         html! {
-            <button type="button" role="tab" id={(class == "tabs").then(|| format!("tab-{}", view.word()))} aria-selected={on.to_string()} aria-label={view.title()} title={(!on).then(|| view.title())} aria-controls="stage" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>
+            <button type="button" role="tab" id={(class == "tabs").then(|| format!("tab-{}", view.word()))} aria-selected={on.to_string()} aria-label={view.title()} title={view.title()} aria-controls="stage" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>
                 { icon(view.icon(), size) }<span>{ view.title() }</span>
             </button>
         }

@@ -68,7 +68,8 @@ test('what Apply would change is told field by field, and Apply does it', async 
   await expect(list.locator('li').first()).toContainText('spec.replicas2 → 3');
   await expect(list.locator('li').nth(1)).toContainText('Service');
   expect(await page.evaluate(() => window.loopscope.get('Service', 'default', 'web'))).toBe(null);
-  await box(page).press('Control+Enter');
+  // Also from the list of changes.
+  await head.press('Control+Enter');
   await expect(page.locator('#manifest .pill')).toHaveText('Applied');
   await expect(head).toHaveCount(0);
   await expect(pods(page)).toHaveCount(3);

@@ -74,6 +74,18 @@ test('filter, list and language are there too', async ({ page }) => {
   await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN');
 });
 
+test('manifest and console have a title and are left by Done', async ({ page }) => {
+  await open(page);
+  for (const [name, title] of [['Manifest', 'Manifest'], ['kubectl console', 'kubectl console']]) {
+    await page.getByRole('button', { name, exact: true }).tap();
+    await expect(page.locator('.fullscreen h2')).toHaveText(title);
+    await page.getByRole('button', { name: 'Done' }).tap();
+    await expect(page.locator('.fullscreen')).toHaveCount(0);
+  }
+  await page.evaluate(() => loopscope.load(''));
+  for (const link of await page.locator('.nothing .linkrow').all()) expect((await link.boundingBox()).height).toBeGreaterThan(43.5);
+});
+
 for (const scheme of ['light', 'dark']) {
   test(`every view is readable and holds together, ${scheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });

@@ -54,8 +54,26 @@ test('two instants are compared object by object', async ({ page }) => {
   await expect(panel.locator('.sum')).toContainText('1 created, 0 deleted');
   await expect(panel.locator('.changes li.new')).toContainText('Pod');
   await expect(panel.locator('.changes li').filter({ hasText: '~Deployment' })).toContainText('spec.replicas2 → 3');
+  // Pods first; what the machinery keeps for itself is folded away; a row selects its object.
+  await expect(panel.locator('.changes li').first()).toContainText('Pod');
+  const deployment = panel.locator('.changes li').filter({ hasText: '~Deployment' });
+  await expect(deployment.locator('summary')).toHaveText(/^\+\d+ technical$/);
+  await expect(deployment.getByText('observedGeneration')).toBeHidden();
+  await deployment.getByRole('button', { name: 'nginx-deployment' }).click();
+  await expect(page.locator('.i-head')).toContainText('Deployment');
   await panel.getByRole('button', { name: 'Clear both' }).click();
   await expect(panel.locator('.sum')).toHaveCount(0);
+});
+
+test('a mark of the timeline says what it stands for', async ({ page }) => {
+  await open(page);
+  const lanes = page.locator('canvas.lanes');
+  const box = await lanes.boundingBox();
+  // The lane of the person comes first.
+  await page.mouse.move(box.x + 104, box.y + 30);
+  await expect(lanes).toHaveAttribute('title', /^you: You ran kubectl apply .* at 00:00\.000$/);
+  await page.mouse.move(box.x + 400, box.y + 10);
+  await expect(lanes).toHaveAttribute('title', '');
 });
 
 test('two branches side by side on one clock, one above the other where it is narrow', async ({ page }) => {
@@ -63,6 +81,8 @@ test('two branches side by side on one clock, one above the other where it is na
   await kubectl(page, 'scale deployment nginx-deployment --replicas=5');
   for (let i = 0; i < 4; i++) await page.keyboard.press('.');
   await page.evaluate(() => loopscope.seek(5));
+  await page.getByRole('button', { name: 'Branch from here' }).click();
+  await expect(page.locator('.toast')).toHaveText('Branch 2 begins here. Branch 1 is kept');
   await kubectl(page, 'scale deployment nginx-deployment --replicas=1');
   await page.getByRole('button', { name: 'Side by side' }).click();
   await expect(page.locator('.side')).toHaveCount(2);

@@ -121,6 +121,9 @@ test('a node is powered off and on by its buttons, and its Pods say so', async (
   await item(page, 'Node', 'node-2').click();
   await page.locator('.faults summary').click();
   await page.getByRole('button', { name: 'Power off' }).click();
+  // What is said of it for a moment leaves the page as it is: the menu stays open.
+  await expect(page.locator('.toast')).toContainText('node-down');
+  await expect(page.locator('.faults')).toHaveAttribute('open', '');
   for (let i = 0; i < 60; i++) await page.keyboard.press('.');
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'notready');
   await page.getByRole('button', { name: 'Power on', exact: true }).click();
@@ -239,4 +242,24 @@ test('Ownership: old revisions fold into a line with their count', async ({ page
   await page.keyboard.press('1');
   await expect(page.locator('.item[data-kind="ReplicaSet"]:not(.ghost)')).toHaveCount(1);
   await expect(page.locator('.lbl').filter({ hasText: '+3 old revisions' }).or(page.locator('.foldnote').filter({ hasText: '+3 old revisions' }))).toHaveCount(1);
+});
+
+test('where both sides have no room the manifest gives way, nothing is covered, and the tabs stay where they are', async ({ page }) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await open(page, undefined, 5);
+  const places = () => page.locator('.topbar [role=tab]').evaluateAll((all) => all.map((tab) => tab.getBoundingClientRect().x));
+  const before = await places();
+  await page.keyboard.press('3');
+  expect(await places()).toEqual(before);
+  await page.keyboard.press('1');
+  await page.keyboard.press('Escape');
+  await page.locator('#stage .item[data-kind="Pod"]').first().click();
+  const inspector = await page.locator('.panel.right').boundingBox();
+  for (const part of ['.c-head .filter', '.c-head .picker', '.zoom']) {
+    const box = await page.locator(part).first().boundingBox();
+    expect(box.x + box.width, part).toBeLessThanOrEqual(inspector.x);
+  }
+  await expect(page.locator('#manifest')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Hide the inspector' }).click();
+  await expect(page.locator('#manifest')).toBeVisible();
 });

@@ -17,14 +17,7 @@ use yew::prelude::*;
 impl Page {
     pub(super) fn full(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
-        let floats = self.size.0 < 1280.0;
-        let class = classes!(
-            "app",
-            (!self.left).then_some("l0"),
-            (!self.right || floats).then_some("r0"),
-            (floats && self.right).then_some("float-right"),
-            self.console.then_some("open-console")
-        );
+        let class = classes!("app", (!self.left).then_some("l0"), (!self.right).then_some("r0"), self.console.then_some("open-console"));
         let state = self.state.borrow();
         let rail = |side: &'static str, words: &'static str, name: &'static str, open: Callback<MouseEvent>| {
             html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={format!("Show the {}", words.to_ascii_lowercase())} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ words }</span></div> }
@@ -37,7 +30,7 @@ impl Page {
                 if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label="Timeline">
                     <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} reached={self.pace.reached().filter(|_| state.playing).map(speed::label)} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
-                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} on_seek={self.calls(ctx).seek.clone()} />
+                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
                     if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }
@@ -59,7 +52,7 @@ impl Page {
         let state = self.state.borrow();
         let Some(other) = &state.beside else { return self.stage(ctx) };
         let head = |number: u32, picture: &Picture| {
-            html! { <h2>{ format!("Branch {number}") }if let Some((words, class, glyph)) = &picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }</h2> }
+            html! { <h2>{ format!("Branch {number}") }{ self.pill(picture) }</h2> }
         };
         html! {
             <div class="sides">
@@ -94,7 +87,7 @@ impl Page {
         html! {
             <div class="embed"><main class="stagebox">{ self.stage(ctx) }</main>
                 <div class="cap">
-                    if let Some((words, class, glyph)) = &self.picture.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
+                    if self.state.borrow().view != View::Loops { { self.pill(&self.picture) } }
                     <span class="mid ell grow">{ &self.caption }</span>
                     <a href={full} target="_blank" rel="noopener">{ "Open full" }{ icon("i-external", 14) }</a>
                 </div>
@@ -119,7 +112,9 @@ impl Page {
         let over = match self.over {
             Over::Manifest => html! { <div class="fullscreen">{ self.editor(ctx) }</div> },
             Over::Inspector => html! { <div class="fullscreen">{ self.inspector(ctx) }</div> },
-            Over::Console => html! { <div class="fullscreen">{ self.console(ctx) }</div> },
+            Over::Console => {
+                html! { <div class="fullscreen"><div class="p-head"><h2>{ "kubectl console" }</h2><span class="grow" /><button type="button" class="btn" onclick={link.callback(|_| Msg::Console(false))}>{ "Done" }</button></div>{ self.console(ctx) }</div> }
+            }
             _ => Html::default(),
         };
         html! {

@@ -143,6 +143,8 @@ pub struct Page {
     embed: bool,
     left: bool,
     right: bool,
+    /// Whether the manifest was folded away for the inspector.
+    gave_way: bool,
     console: bool,
     over: Over,
     /// What lay over the page when it was last drawn, and what had the focus before.
@@ -305,7 +307,7 @@ impl Page {
         self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
         let read = self.chain_of.take().filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened).map(|old| old.1);
         events(&mut self.events, &state, read);
-        self.caption = words::narrate(history);
+        self.caption = words::caption(history);
         self.chain_of = Some(of);
     }
 
@@ -340,6 +342,38 @@ impl Page {
             self.saved = (state.text.clone(), state.view);
             let link = ctx.link().clone();
             self.saving = Some(Timeout::new(500, move || link.send_message(Msg::Save)));
+        }
+    }
+
+    /// Hands a message to the state; true, with words about it, where the history was forked.
+    fn carry_out(&mut self, msg: Do) -> bool {
+        let mut state = self.state.borrow_mut();
+        let (before, mut known) = state.run.branches();
+        state.update(msg);
+        known.push(before);
+        let (number, others) = state.run.branches();
+        let forked = !known.contains(&number) && others.contains(&before);
+        if forked {
+            state.notice = format!("Branch {number} begins here. Branch {before} is kept");
+        }
+        forked
+    }
+
+    /// What has just been said aloud is also shown for a moment.
+    fn toast(&mut self, ctx: &Context<Self>) {
+        let to = ctx.link().clone();
+        self.said = Some(Timeout::new(3000, move || to.send_message(Msg::Read)));
+    }
+
+    /// Where both sides have no room, the manifest gives way to the inspector, and comes back after it.
+    fn open_right(&mut self, open: bool) {
+        self.right = open;
+        if self.size.0 < 1280.0 {
+            if open {
+                self.gave_way |= std::mem::take(&mut self.left);
+            } else {
+                self.left |= std::mem::take(&mut self.gave_way);
+            }
         }
     }
 
@@ -449,6 +483,7 @@ impl Component for Page {
             embed,
             left: size.0 >= 1024.0,
             right: size.0 >= 1280.0,
+            gave_way: false,
             console: false,
             over: Over::Nothing,
             drawn_over: Over::Nothing,
@@ -504,12 +539,14 @@ impl Component for Page {
                     let to = ctx.link().clone();
                     self.trying = Some(Timeout::new(TYPING, move || to.send_message(Msg::Do(Do::Check))));
                 }
-                self.state.borrow_mut().update(msg);
+                if self.carry_out(msg) {
+                    self.toast(ctx);
+                }
                 if talk && self.size.1 >= 700.0 && !self.narrow() {
                     self.console = true;
                 }
                 if chose && self.size.0 >= 768.0 && self.size.0 < 1280.0 {
-                    self.right = true;
+                    self.open_right(true);
                 }
                 if chose {
                     self.diagnose();
@@ -533,9 +570,8 @@ impl Component for Page {
                     Some(fault) => Do::Fault(fault.into()),
                     None => Do::Kubectl(line),
                 };
-                self.state.borrow_mut().update(msg);
-                let to = ctx.link().clone();
-                self.said = Some(Timeout::new(3000, move || to.send_message(Msg::Read)));
+                self.carry_out(msg);
+                self.toast(ctx);
             }
             Msg::Read => self.said = None,
             Msg::Key(event) => return self.key(ctx, &event),
@@ -565,8 +601,11 @@ impl Component for Page {
             Msg::Spoken(chinese) => self.spoken = chinese,
             // On a small window they lie over the page.
             Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => self.over = Over::Nothing,
-            Msg::Left(open) => self.left = open,
-            Msg::Right(open) => self.right = open,
+            Msg::Left(open) => {
+                self.left = open;
+                self.right &= !open || self.size.0 >= 1280.0;
+            }
+            Msg::Right(open) => self.open_right(open),
             Msg::Console(open) => self.console = open,
             Msg::Share => {
                 let link = permalink::encode(&self.state.borrow().link());
@@ -595,7 +634,7 @@ impl Component for Page {
                 state.update(Do::Select(Some(key)));
                 state.update(Do::Tab(Tab::Why));
                 drop(state);
-                self.right = true;
+                self.open_right(true);
                 if self.narrow() {
                     self.over = Over::Inspector;
                 }
@@ -641,6 +680,8 @@ impl Component for Page {
             self.full(ctx)
         };
         let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ &self.state.borrow().notice }</span></div> });
+        // What is not there keeps its place: otherwise the page would be made anew when something is said.
+        let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
         html! { <>{ page }if self.over != Over::Nothing { { self.dialog(ctx) } }{ error }{ said }{ live }</> }
     }
 

@@ -3,8 +3,8 @@
 use super::{Msg, Over, Page};
 use crate::api::ObjectRef;
 use crate::app::diagnose::Remedy;
-use crate::app::state::{Tab, View};
-use crate::app::{Msg as Do, examples, offers};
+use crate::app::state::{Picture, Tab, View};
+use crate::app::{Msg as Do, examples, offers, words};
 use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
@@ -36,6 +36,7 @@ pub(super) struct Calls {
     act: Callback<String>,
     select: Callback<Option<ObjectRef>>,
     pub(super) seek: Callback<u64>,
+    pub(super) tell: Callback<(u64, u64, u8), String>,
     line: Callback<String>,
     stop: Callback<()>,
     console: Callback<bool>,
@@ -69,6 +70,10 @@ impl Page {
                 act: link.callback(Msg::Act),
                 select: link.callback(|key| Msg::Do(Do::Select(key))),
                 seek: link.callback(|to| Msg::Do(Do::Seek(to))),
+                tell: {
+                    let state = self.state.clone();
+                    Callback::from(move |(from, to, lane)| words::tell(state.borrow().run.journal(), from, to, lane))
+                },
                 line: link.callback(|line| Msg::Do(Do::Kubectl(line))),
                 stop: link.callback(|()| Msg::Do(Do::Interrupt)),
                 console: link.callback(Msg::Console),
@@ -183,18 +188,25 @@ impl Page {
     pub(super) fn head(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
+        let list = if self.as_list { "Show as diagram" } else { "Show as list" };
         html! {
             <div class="c-head"><h1>{ state.view.title() }</h1>
-                if let Some((words, class, glyph)) = self.picture.pill.as_ref().filter(|_| self.beside.is_none()) { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
+                if self.beside.is_none() { { self.pill(&self.picture) } }
                 <span class="grow" />
                 { self.hidden(ctx) }
                 { self.filter(ctx) }
-                <button type="button" class="btn sm ghost" aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ if self.as_list { "Show as diagram" } else { "Show as list" } }</button>
+                <button type="button" class="btn sm ghost" title={list} aria-label={list} aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }<span class="word">{ list }</span></button>
                 if state.view == View::Loops { { self.mode(ctx) } }
                 { self.branches(ctx) }
                 { self.namespaces(ctx) }
             </div>
         }
+    }
+
+    /// Where things stand; its words give way before its sign.
+    pub(super) fn pill(&self, picture: &Picture) -> Html {
+        let Some((words, class, glyph)) = &picture.pill else { return Html::default() };
+        html! { <span class={classes!("pill", *class)} title={words.clone()}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ words }</span></span> }
     }
 
     /// How many objects the filter hides.
@@ -278,7 +290,6 @@ impl Page {
                 empty={empty}
                 as_list={self.as_list}
                 dark={self.dark}
-                covered={if self.right && !self.embed && self.size.0 >= 768.0 && self.size.0 < 1280.0 { 312.0 } else { 0.0 }}
                 on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
@@ -339,7 +350,7 @@ fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool
                     { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ format!("branch {number}") }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
-            <button type="button" class="btn sm ghost" id="beside" aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ "Side by side" }</button>
+            <button type="button" class="btn sm ghost" id="beside" title="Side by side" aria-label="Side by side" aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ icon("i-branch", 14) }<span class="word">{ "Side by side" }</span></button>
         </>
     }
 }
