@@ -47,9 +47,11 @@ engine: ## The engine builds natively without one web crate
 size:
 	node scripts/size.mjs
 
-profile: dist tools-npm tools-browser ## Record what the page's opening runs, and build it again
+profile: tools-wasm editor tools-npm tools-browser ## Record what the page's opening runs, and build it again
+	trunk build --release --offline
 	node scripts/profile.mjs
 	trunk build --release --offline
+	node scripts/size.mjs
 
 frames: dist tools-npm tools-browser ## Measure how smoothly the page draws
 	node scripts/frames.mjs
