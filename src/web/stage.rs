@@ -38,9 +38,6 @@ pub struct Props {
     pub as_list: bool,
     /// The theme.
     pub dark: bool,
-    /// So much of it lies under a panel, at the right.
-    #[prop_or_default]
-    pub covered: f64,
     /// A person chose an object.
     pub on_select: Callback<Option<ObjectRef>>,
     /// A person chose a loop.
@@ -160,9 +157,6 @@ impl Stage {
         let hangs = !props.embed && !props.scope.starts_with("ownership");
         let top = if narrow || hangs { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
         self.pan = (left.round(), top.round());
-        if props.covered > 0.0 {
-            self.uncover(props);
-        }
     }
 
     /// The picture has become another. It keeps its place and scale as long as it is in sight.
@@ -186,18 +180,6 @@ impl Stage {
     /// The height in which the controls at the foot cover nothing.
     fn room(&self, props: &Props) -> f64 {
         if self.controls(props) && self.size.1 > 120.0 { self.size.1 - 44.0 } else { self.size.1 }
-    }
-
-    /// What is selected is not left under the panel at the right.
-    #[inline(never)]
-    fn uncover(&mut self, props: &Props) {
-        let chosen = |item: &&Rc<Item>| props.selected.as_deref() == Some(item.id.uid.as_str());
-        let Some(item) = props.scene.items.iter().find(chosen) else { return };
-        let (left, right) = (item.rect.x * self.zoom + self.pan.0, item.rect.right() * self.zoom + self.pan.0);
-        let over = right - (self.size.0 - props.covered - 16.0);
-        if over > 0.0 {
-            self.pan.0 -= over.min((left - 16.0).max(0.0)).round();
-        }
     }
 
     /// Whether the diagram is larger than the stage.
@@ -486,7 +468,7 @@ impl Component for Stage {
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         let props = ctx.props();
         // The callbacks are new each time and do the same.
-        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark, props.covered);
+        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
             && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props));
         if same {
@@ -521,11 +503,6 @@ impl Component for Stage {
             } else if !self.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
                 self.settle(ctx, &old.scene);
             }
-        }
-        if old.covered != props.covered && !self.touched {
-            self.fit(props);
-        } else if props.covered > 0.0 && old.selected != props.selected {
-            self.uncover(props);
         }
         true
     }
