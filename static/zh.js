@@ -126,7 +126,8 @@
   }
   function tree(root) {
     if (root.nodeType !== Node.ELEMENT_NODE && root.nodeType !== Node.TEXT_NODE) return;
-    queue.push(nodes(root));
+    // All are noted at once: a walk that is interrupted on a node ends with it when the page takes that node away.
+    queue.push([...nodes(root)].values());
     if (!waits) work();
   }
   function work() {

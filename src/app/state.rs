@@ -448,7 +448,7 @@ impl State {
     pub fn update(&mut self, msg: Msg) {
         if matches!(msg, Msg::Toggle | Msg::Play | Msg::Step | Msg::StepBack | Msg::Seconds(_) | Msg::Seek(_) | Msg::Live | Msg::Settle) {
             self.stopped = None;
-            if msg != Msg::Toggle {
+            if !matches!(msg, Msg::Toggle | Msg::Seconds(_)) {
                 self.goal = None;
             }
         }
@@ -487,7 +487,12 @@ impl State {
             }
             Msg::Seconds(seconds) => {
                 self.playing = false;
-                let to = Time((self.run.now() as i64 + seconds * 1000).max(0) as u64 * 1000);
+                // One more second is one more, also while the last is on its way.
+                let from = match self.goal.take() {
+                    Some(Goal::At(to)) if seconds > 0 => self.run.now().max(to.0 / 1000),
+                    _ => self.run.now(),
+                };
+                let to = Time((from as i64 + seconds * 1000).max(0) as u64 * 1000);
                 if seconds > 0 {
                     self.goal = Some(Goal::At(to));
                     self.pursue(self.at_once());
@@ -1257,6 +1262,15 @@ mod tests {
         assert_eq!(back.1, 300);
         let (_, _, end) = reach(&mut state, Msg::Seek(9_999));
         assert!(back.2 < end && end <= version);
+        // Seconds add up, also while they are on their way.
+        let mut quick = State::new(many, 1);
+        for _ in 0..5 {
+            quick.update(Msg::Seconds(1));
+        }
+        while quick.goal.is_some() {
+            quick.pursue(64);
+        }
+        assert_eq!(quick.run.now(), 5_000);
         // Whoever wants the clock for himself has it.
         state.update(Msg::Seconds(600));
         state.update(Msg::Pause);
