@@ -173,7 +173,7 @@ impl Lanes {
             let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));
             let mut all = props.marks.iter().filter(inside).map(|mark| mark.at);
             let from = all.next().unwrap_or_default();
-            on_tell.emit((from, all.last().unwrap_or(from), block.lane))
+            on_tell.emit((from, all.next_back().unwrap_or(from), block.lane))
         });
         let _ = canvas.set_attribute("title", &words.unwrap_or_default());
     }
