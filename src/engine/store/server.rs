@@ -22,7 +22,7 @@ pub const FINALIZED_BY_LOOP: &str = "kubernetes";
 /// A grace period counts at most as so many seconds (a century): the clock must stay in the range of dates.
 const MOST_GRACE: i64 = 3_155_760_000;
 /// More Pods than this are refused: a slip of the finger must not fill the memory of the page.
-const MOST_PODS: usize = 20_000;
+const MOST_PODS: usize = 200_000;
 
 /// On whose behalf a write is made.
 #[derive(Clone, Debug)]
