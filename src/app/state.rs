@@ -17,6 +17,7 @@ use crate::scene::marks::Mark;
 use crate::scene::model::PodState;
 use crate::scene::shape::{Body, Scene};
 use crate::scene::{nodes, ownership, storage};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Which diagram.
@@ -300,6 +301,8 @@ pub struct State {
     marks: Rc<Vec<Mark>>,
     scanned: usize,
     drawn: Option<(Key, Rc<Picture>)>,
+    /// The nodes as they were last laid out.
+    seen: nodes::Seen,
     /// The Pods, and how much of which history they were read from.
     pods: Pods,
     pods_at: Option<(u64, usize)>,
@@ -395,6 +398,7 @@ impl State {
             marks: Rc::default(),
             scanned: 0,
             drawn: None,
+            seen: Default::default(),
             pods: Pods::default(),
             pods_at: None,
             tracker: Default::default(),
@@ -971,13 +975,14 @@ impl State {
             };
         }
         let selected = self.object().cloned();
+        model.chosen = selected.as_ref().and_then(|object| self.pods.get(object.meta.uid)).cloned();
         let uid = selected.as_ref().map(|object| object.meta.uid.to_string());
         // A small frame that is wider than high shows the wide layout, only smaller.
         let width = if self.stage.0 > self.stage.1 { self.stage.0.max(560.0) } else { self.stage.0 };
         let uid = uid.as_deref();
         let mut scene = match self.view {
             View::Ownership => ownership::layout(&model, uid, (width, self.stage.1)),
-            View::Nodes => nodes::layout(&model, uid, width),
+            View::Nodes => nodes::layout(&model, uid, width, &mut self.seen),
             // A low frame has no room for three rows; claims stand beside their Pods there.
             View::Storage if self.stage.1 < 420.0 && self.stage.0 > self.stage.1 && !model.claims.is_empty() => {
                 ownership::claims(&model, uid, (width, self.stage.1))
@@ -1057,7 +1062,8 @@ impl State {
         if self.view == View::Nodes {
             return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));
         }
-        let shown = |object: &&Rc<Object>| scene.items.iter().any(|item| item.id.uid == object.meta.uid.to_string());
+        let drawn: BTreeSet<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
+        let shown = |object: &&Rc<Object>| drawn.contains(object.meta.uid.to_string().as_str());
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| self.run.sim().list(kind))

@@ -16,6 +16,7 @@ use std::rc::Rc;
 
 mod pods;
 pub use pods::Pods;
+use pods::SEEN;
 
 /// What to read, and when it is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,6 +71,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     let nodes = of(Kind::Node);
     let answers = |node: &Rc<Object>| node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready);
     pods.look(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string()).collect(), scope.now);
+    let all_nodes = pods.nodes(&nodes);
     let mut out = Model::default();
 
     let owners: Vec<Vec<Rc<Object>>> = ROOTS.into_iter().map(|kind| sorted(of(kind))).collect();
@@ -103,8 +105,10 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
         .iter()
         .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
         .collect();
-    out.nodes = nodes.iter().filter_map(|object| node(object)).collect();
-    crate::order::sort_by(&mut out.nodes, |a, b| natural(&a.id.name, &b.id.name));
+    out.nodes = all_nodes;
+    if scope.namespace.is_none() && scope.filter.trim().is_empty() {
+        out.on = pods.on().clone();
+    }
     let still = crate::api::kind::ALL.iter().filter(|kind| !kind.info().animated && kind.info().namespaced && **kind != Kind::Lease);
     out.inert = still.flat_map(|kind| of(*kind)).map(|object| id(&object)).collect();
     if !scope.filter.trim().is_empty() {
@@ -650,11 +654,18 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
     let mut waits = None;
     for set in &sets {
         let new = Some(set.meta.uid) == newest;
-        for pod in pods.of(set.meta.uid).iter() {
-            if new && waits.is_none() && !matches!(pod.state, PodState::Ready | PodState::Terminating) {
-                waits = Some(format!("…{}", &pod.id.name[pod.id.name.len().saturating_sub(9)..]));
-            }
-            out.add(pod.state, &pod.tag, new);
+        let own = pods.of(set.meta.uid);
+        let waiting = |state: PodState| !matches!(state, PodState::Ready | PodState::Terminating);
+        if new && own.counts().iter().any(|(state, _)| waiting(*state)) {
+            let pod = own.states().position(waiting).and_then(|at| own.get(at));
+            waits = pod.map(|pod| format!("…{}", &pod.id.name[pod.id.name.len().saturating_sub(9)..]));
+        }
+        if own.len() > SEEN {
+            // Of so many a single one whose image was changed by hand is not told apart.
+            let tag = own.first().map_or("", |pod| pod.tag.as_str());
+            own.counts().into_iter().for_each(|(state, n)| out.add(state, tag, new, n));
+        } else {
+            own.iter().for_each(|pod| out.add(pod.state, &pod.tag, new, 1));
         }
     }
     Some(out.settle(desired as usize, waits.as_deref()))

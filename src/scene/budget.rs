@@ -38,14 +38,14 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Counts a Pod, unless it has ended or is leaving.
-    pub fn add(&mut self, state: PodState, tag: &str, new: bool) {
+    /// Counts Pods that are alike, unless they have ended or are leaving.
+    pub fn add(&mut self, state: PodState, tag: &str, new: bool, pods: usize) {
         if matches!(state, PodState::Terminating | PodState::Succeeded) {
             return;
         }
         match self.cells.iter_mut().rev().find(|cell| cell.state == state && cell.new == new && cell.tag == tag) {
-            Some(cell) => cell.pods += 1,
-            None => self.cells.push(Cell { state, tag: tag.into(), new, pods: 1 }),
+            Some(cell) => cell.pods += pods,
+            None => self.cells.push(Cell { state, tag: tag.into(), new, pods }),
         }
     }
 
@@ -118,7 +118,7 @@ mod tests {
             (PodState::Terminating, false),
             (PodState::Ready, false),
         ] {
-            budget.add(state, "", new);
+            budget.add(state, "", new, 1);
         }
         let budget = budget.settle(3, Some("…-d9kfm"));
         let order: Vec<(bool, PodState, usize)> = budget.cells.iter().map(|cell| (cell.new, cell.state, cell.pods)).collect();

@@ -5,6 +5,7 @@
 //! randomness: the same state draws the same picture, and what stays keeps its key.
 
 pub mod adapt;
+pub mod block;
 pub mod budget;
 pub mod format;
 pub mod loops;

@@ -1,6 +1,8 @@
 //! What the diagrams need to know, free of the engine's types.
 
-use std::collections::BTreeSet;
+pub use super::block::Block;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Which object a shape stands for.
@@ -128,9 +130,22 @@ pub struct Pod {
     pub unscheduled: String,
     /// The tag of its first image: `1.25`.
     pub tag: String,
+    /// The uid of its controller; empty if it has none.
+    pub owner: Rc<str>,
 }
 
 impl Pod {
+    /// The order in which Pods of one owner stand: by ordinal, else creation, then name.
+    pub fn order(&self, other: &Pod) -> Ordering {
+        match (self.ordinal, other.ordinal) {
+            (Some(x), Some(y)) if x != y => x.cmp(&y),
+            _ => (self.created, &self.id.namespace)
+                .cmp(&(other.created, &other.id.namespace))
+                .then_with(|| natural(&self.id.name, &other.id.name))
+                .then_with(|| self.id.uid.cmp(&other.id.uid)),
+        }
+    }
+
     /// The name in two parts, the shared one to be dimmed. What the whole tree shares is left out of a long name,
     /// and the rest is cut at the front.
     pub fn parts(&self, most: usize) -> (String, String) {
@@ -146,103 +161,6 @@ impl Pod {
             return (format!("…{rest}"), tail.into());
         }
         (String::new(), format!("…{}", tail.get(tail.len() + 1 - most..).unwrap_or(tail)))
-    }
-}
-
-/// Pods of one owner in the order of the diagram, shared by whoever shows them, with what is counted of them.
-#[derive(Clone, Debug, Default)]
-pub struct Block(Rc<Members>);
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Members {
-    pods: Vec<Rc<Pod>>,
-    states: Vec<PodState>,
-    counts: [usize; PodState::ALL.len()],
-    /// How many of them mount claims.
-    mounting: usize,
-}
-
-impl Members {
-    fn count(&mut self, pod: &Pod, more: bool) {
-        let add = |n: &mut usize| if more { *n += 1 } else { *n -= 1 };
-        add(&mut self.counts[pod.state as usize]);
-        if !pod.claims.is_empty() {
-            add(&mut self.mounting);
-        }
-    }
-}
-
-impl Block {
-    /// The state of each Pod.
-    pub fn states(&self) -> &[PodState] {
-        &self.0.states
-    }
-
-    /// How many Pods there are in each state that occurs.
-    pub fn counts(&self) -> Vec<(PodState, usize)> {
-        PodState::ALL.into_iter().map(|state| (state, self.0.counts[state as usize])).filter(|(_, n)| *n > 0).collect()
-    }
-
-    /// Whether a Pod mounts a claim.
-    pub fn mounts(&self) -> bool {
-        self.0.mounting > 0
-    }
-
-    /// Puts a Pod at a place.
-    pub fn insert(&mut self, at: usize, pod: Rc<Pod>) {
-        let own = Rc::make_mut(&mut self.0);
-        own.count(&pod, true);
-        own.states.insert(at, pod.state);
-        own.pods.insert(at, pod);
-    }
-
-    /// Takes the Pod at a place away.
-    pub fn remove(&mut self, at: usize) {
-        let own = Rc::make_mut(&mut self.0);
-        own.states.remove(at);
-        let pod = own.pods.remove(at);
-        own.count(&pod, false);
-    }
-
-    /// Puts another Pod in the place of one.
-    pub fn replace(&mut self, at: usize, pod: Rc<Pod>) {
-        let own = Rc::make_mut(&mut self.0);
-        own.states[at] = pod.state;
-        own.count(&pod, true);
-        let old = std::mem::replace(&mut own.pods[at], pod);
-        own.count(&old, false);
-    }
-}
-
-impl std::ops::Deref for Block {
-    type Target = [Rc<Pod>];
-    fn deref(&self) -> &[Rc<Pod>] {
-        &self.0.pods
-    }
-}
-
-impl PartialEq for Block {
-    fn eq(&self, other: &Block) -> bool {
-        let same = |(a, b): (&Rc<Pod>, &Rc<Pod>)| Rc::ptr_eq(a, b) || a == b;
-        Rc::ptr_eq(&self.0, &other.0) || self.0.states == other.0.states && self.iter().zip(other.iter()).all(same)
-    }
-}
-
-impl FromIterator<Rc<Pod>> for Block {
-    fn from_iter<I: IntoIterator<Item = Rc<Pod>>>(pods: I) -> Block {
-        let mut own = Members::default();
-        for pod in pods {
-            own.count(&pod, true);
-            own.states.push(pod.state);
-            own.pods.push(pod);
-        }
-        Block(Rc::new(own))
-    }
-}
-
-impl FromIterator<Pod> for Block {
-    fn from_iter<I: IntoIterator<Item = Pod>>(pods: I) -> Block {
-        pods.into_iter().map(Rc::new).collect()
     }
 }
 
@@ -484,6 +402,9 @@ pub struct Node {
     pub pods: u64,
 }
 
+/// So many Pods are looked through for one.
+const FEW: usize = 200;
+
 /// Everything the diagrams draw.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
@@ -500,7 +421,11 @@ pub struct Model {
     /// By name.
     pub classes: Vec<Class>,
     /// By name, numbers as numbers.
-    pub nodes: Vec<Node>,
+    pub nodes: Rc<Vec<Rc<Node>>>,
+    /// All Pods of the trees by their node, where that is known without a look at each.
+    pub on: Rc<BTreeMap<String, Block>>,
+    /// The Pod that is chosen, so that nobody has to look for it among many.
+    pub chosen: Option<Rc<Pod>>,
     /// How many objects the filter hides.
     pub hidden: usize,
     /// Stored objects that no diagram animates: kind and name.
@@ -511,6 +436,24 @@ impl Model {
     /// All Pods, in the order of the trees.
     pub fn pods(&self) -> impl Iterator<Item = &Pod> {
         self.roots.iter().flat_map(|root| &root.groups).flat_map(|group| group.pods.iter()).map(|pod| &**pod)
+    }
+
+    /// The Pod with this uid.
+    pub fn pod(&self, uid: Option<&str>) -> Option<&Pod> {
+        match &self.chosen {
+            Some(chosen) if Some(chosen.id.uid.as_str()) == uid => Some(chosen),
+            _ if self.population() <= FEW => self.pods().find(|pod| Some(pod.id.uid.as_str()) == uid),
+            _ => None,
+        }
+    }
+
+    /// Where the Pod with this uid stands among those of a group.
+    pub fn place(&self, group: &Group, uid: Option<&str>) -> Option<usize> {
+        match &self.chosen {
+            Some(chosen) if Some(chosen.id.uid.as_str()) == uid => group.pods.search(|pod| pod.order(chosen)).ok(),
+            _ if group.pods.len() <= FEW => group.pods.iter().position(|pod| Some(pod.id.uid.as_str()) == uid),
+            _ => None,
+        }
     }
 
     /// How many Pods there are.

@@ -40,7 +40,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     if model.services.is_empty() {
         return out;
     }
-    let chosen_pod = model.pods().find(|pod| Some(pod.id.uid.as_str()) == selected);
+    let chosen_pod = model.pod(selected);
     let serves = |service: &Service, pod: &Pod| {
         service.id.namespace == pod.id.namespace && service.endpoints.iter().any(|endpoint| endpoint.pod == pod.id.name)
     };
@@ -105,7 +105,7 @@ fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
     bare.chain(model.pods()).find(|pod| {
         pod.id.namespace == service.id.namespace
             && matches!(pod.state, PodState::Ready | PodState::NotReady)
-            && !service.endpoints.iter().any(|endpoint| endpoint.pod == pod.id.name)
+            && service.endpoint(&pod.id.name).is_none()
     })
 }
 

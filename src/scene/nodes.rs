@@ -1,9 +1,9 @@
 //! Where the Pods are: a card a Node with its requests, and the tray of those that no node took.
 
 use super::format;
-use super::model::{Group, Id, Model, Node, Pod, PodState, natural};
+use super::model::{Block, Group, Id, Model, Node, Pod, PodState, natural};
 use super::ownership::{pod_body, pod_label};
-use super::shape::{Body, Cells, NodeBody, Rect, Scene};
+use super::shape::{Body, Cells, Item, NodeBody, Rect, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -16,9 +16,9 @@ const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
 /// The strip over cells, and what is below it.
 const STRIP: f64 = 78.0;
 
-/// Lays the nodes out, as many in a row as fit.
+/// Lays the nodes out, as many in a row as fit. Of many, those stay as they were `seen` that nothing has happened to.
 #[inline(never)]
-pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
+pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen) -> Scene {
     let (all, pods) = (model.nodes.len(), model.population());
     let ready = model.nodes.iter().filter(|node| node.ready).count();
     let some = |n: usize, what: &str| format!("{} {what}{}", format::count(n), if n == 1 { "" } else { "s" });
@@ -26,13 +26,13 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene { summary, ..Scene::default() };
     let margin = if width < 700.0 { 16.0 } else { 24.0 };
     let room = width - 2.0 * margin;
-    let waiting: Vec<&Pod> =
-        model.pods().filter(|pod| pod.node.is_empty() && !matches!(pod.state, PodState::Succeeded | PodState::Failed)).collect();
     let dense = pods > 200;
     let kin = if dense { BTreeSet::new() } else { model.kin(selected) };
-    let on = by_node(model, dense);
+    let on = by_node(model, dense, seen);
+    let waiting = Waiting::of(on.get(""));
+    let chosen = model.pod(selected);
     if all > 12 || dense && all > 6 {
-        return many(model, &on, &waiting, width, out);
+        return many(model, (&on, &waiting), chosen, width, (out, seen));
     }
     // Cards shrink a little before a row breaks; on a phone each has the whole width.
     let columns = (((room + 16.0) / (CARD.1 + 16.0)).floor() as usize).clamp(1, all.max(1));
@@ -42,11 +42,11 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let across = columns as f64 * (wide + 16.0) - 16.0;
     let mut y = if dense { strip(model, (margin, 16.0), across.max(room.min(720.0)), &mut out) } else { 24.0 };
     for row in model.nodes.chunks(columns) {
-        let pods: Vec<&On> = row.iter().map(|node| on.get(node.id.name.as_str()).unwrap_or(EMPTY)).collect();
+        let pods: Vec<Rc<On>> = row.iter().map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default()).collect();
         let tallest = pods.iter().map(|pods| body_height(pods.pods.len(), dense, wide)).fold(0.0, f64::max);
         for (column, (node, pods)) in row.iter().zip(&pods).enumerate() {
             let rect = Rect::new(margin + column as f64 * (wide + 16.0), y, wide, HEAD + tallest + 12.0);
-            card(node, pods, (&waiting, &kin), rect, dense, &mut out);
+            card(node, pods, (&waiting, &kin, chosen), rect, dense, &mut out);
         }
         y += HEAD + tallest + 12.0 + 16.0;
     }
@@ -56,7 +56,13 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
 
 /// Many nodes: a small tile each, its Pods as cells.
 #[inline(never)]
-fn many(model: &Model, on: &BTreeMap<&str, On>, waiting: &[&Pod], width: f64, mut out: Scene) -> Scene {
+fn many(
+    model: &Model,
+    (on, waiting): (&ByNode<'_>, &Waiting),
+    chosen: Option<&Pod>,
+    width: f64,
+    (mut out, seen): (Scene, &mut Seen),
+) -> Scene {
     let (wide, head, cells) = SMALL;
     let most = on.iter().filter(|(node, _)| !node.is_empty()).map(|(_, on)| on.pods.len()).max().unwrap_or(0);
     let height = head + most.div_ceil(cells).max(1) as f64 * 8.0 + 8.0;
@@ -68,13 +74,19 @@ fn many(model: &Model, on: &BTreeMap<&str, On>, waiting: &[&Pod], width: f64, mu
     let across = (columns as f64 * (wide + 8.0) - 8.0).max(460.0);
     let top = strip(model, (margin, 16.0), across, &mut out);
     for (i, node) in model.nodes.iter().enumerate() {
-        let on = on.get(node.id.name.as_str()).unwrap_or(EMPTY);
+        let on = on.get(node.id.name.as_str()).cloned().unwrap_or_default();
         let (column, row) = ((i % columns) as f64, (i / columns) as f64);
         let rect = Rect::new(margin + column * (wide + 8.0), top + row * (height + 8.0), wide, height);
-        let live = on.pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed)).count();
-        let body = NodeBody { ready: node.ready, cordoned: node.cordoned, note: String::new(), meters: Vec::new(), small: Some(live) };
+        let known = seen.0.entry(node.id.name.clone()).or_default();
+        let look = Some(Look { node: node.clone(), on: on.clone(), rect, first: out.items.len(), ring: on.place(node, chosen) });
+        if known.look == look {
+            out.items.extend(known.items.iter().cloned());
+            continue;
+        }
+        let body = NodeBody { ready: node.ready, cordoned: node.cordoned, note: String::new(), meters: Vec::new(), small: Some(on.live) };
         let parent = put(node, body, on.pods.len(), rect, &mut out);
-        squares(node, on, cells, (rect.x + 7.0, rect.y + head), parent, &mut out);
+        squares(node, &on, cells, (rect.x + 7.0, rect.y + head), (parent, chosen), &mut out);
+        (known.look, known.items) = (look, out.items[parent..].to_vec());
     }
     let rows = model.nodes.len().div_ceil(columns) as f64;
     tray(model, on, waiting, (margin, top + rows * (height + 8.0) + 16.0), across, &mut out);
@@ -121,26 +133,95 @@ fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mut Scene) ->
 }
 
 /// Pods as cells, so many in a row.
-fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), parent: usize, out: &mut Scene) {
+fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), (parent, chosen): (usize, Option<&Pod>), out: &mut Scene) {
     let pods = &on.pods;
     if pods.is_empty() {
         return;
     }
-    let all = pods.iter().map(|pod| Rc::clone(pod)).collect();
-    let cells = Cells { pods: all, columns, side: 7.0, pitch: 8.0, at: (0.0, 0.0), old: on.old };
+    let ring = on.place(node, chosen);
+    let cells = Cells { pods: pods.clone(), columns, side: 7.0, pitch: 8.0, at: (0.0, 0.0), old: on.old, ring };
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
     let rect = Rect::new(x, y, columns as f64 * 8.0, pods.len().div_ceil(columns) as f64 * 8.0);
     out.put(&id, rect, Body::Cells(cells), Some(parent), "", format!("{} Pods on {}", pods.len(), node.id.name));
 }
 
 /// The Pods on a node, and from which on they are ready ones of an older revision.
-#[derive(Default)]
-struct On<'a> {
-    pods: Vec<&'a Rc<Pod>>,
+#[derive(Debug, Default)]
+struct On {
+    pods: Block,
     old: usize,
+    /// Those that have not ended: how many they are, and what they ask for of CPU and memory.
+    live: usize,
+    cpu: u64,
+    memory: u64,
 }
 
-const EMPTY: &On<'static> = &On { pods: Vec::new(), old: 0 };
+type ByNode<'a> = BTreeMap<&'a str, Rc<On>>;
+
+impl On {
+    fn new(pods: Block, old: usize) -> On {
+        let mut on = On { pods, old, ..On::default() };
+        for pod in on.pods.iter().filter(|pod| !has_ended(pod.state)) {
+            (on.live, on.cpu, on.memory) = (on.live + 1, on.cpu + pod.cpu, on.memory + pod.memory);
+        }
+        on
+    }
+
+    /// Where the chosen Pod stands, if it is here.
+    fn place(&self, node: &Node, chosen: Option<&Pod>) -> Option<usize> {
+        let chosen = chosen.filter(|pod| pod.node == node.id.name)?;
+        self.pods.iter().position(|pod| pod.id.uid == chosen.id.uid)
+    }
+}
+
+fn has_ended(state: PodState) -> bool {
+    matches!(state, PodState::Succeeded | PodState::Failed)
+}
+
+/// The Pods that wait for a node: the first, and how many they are.
+struct Waiting {
+    first: Option<Rc<Pod>>,
+    pods: usize,
+}
+
+impl Waiting {
+    fn of(on: Option<&Rc<On>>) -> Waiting {
+        let first = on.and_then(|on| on.pods.iter().find(|pod| !has_ended(pod.state)).cloned());
+        Waiting { first, pods: on.map_or(0, |on| on.live) }
+    }
+}
+
+/// What was laid out before of each node: what nothing has happened to is not made again.
+#[derive(Debug, Default)]
+pub struct Seen(BTreeMap<String, Known>, Vec<String>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Its Pods as they were, and as they stood.
+    pods: Block,
+    on: Rc<On>,
+    look: Option<Look>,
+    items: Vec<Rc<Item>>,
+}
+
+/// What the shapes of a node are made from.
+#[derive(Debug)]
+struct Look {
+    node: Rc<Node>,
+    on: Rc<On>,
+    rect: Rect,
+    /// The index of the first, which the others name as their parent.
+    first: usize,
+    ring: Option<usize>,
+}
+
+impl PartialEq for Look {
+    fn eq(&self, other: &Look) -> bool {
+        Rc::ptr_eq(&self.node, &other.node)
+            && Rc::ptr_eq(&self.on, &other.on)
+            && (self.rect, self.first, self.ring) == (other.rect, other.first, other.ring)
+    }
+}
 
 /// All groups of Pods, and whether they are of an older revision.
 fn groups(model: &Model) -> impl Iterator<Item = (&Group, bool)> {
@@ -148,24 +229,42 @@ fn groups(model: &Model) -> impl Iterator<Item = (&Group, bool)> {
 }
 
 /// Tiles by name. Cells so that a rollout is seen as a wave: the newest revision, what is on its way, the older ones.
-fn by_node(model: &Model, dense: bool) -> BTreeMap<&str, On<'_>> {
-    let mut on: BTreeMap<&str, [Vec<&Rc<Pod>>; 3]> = BTreeMap::new();
-    for (group, old) in groups(model) {
-        for pod in group.pods.iter() {
-            let place = if pod.state != PodState::Ready { 1 } else { usize::from(old) * 2 };
-            on.entry(pod.node.as_str()).or_default()[place].push(pod);
+fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
+    if !dense || model.on.is_empty() {
+        let mut on: BTreeMap<&str, Vec<(bool, &Rc<Pod>)>> = BTreeMap::new();
+        for (group, old) in groups(model) {
+            group.pods.iter().for_each(|pod| on.entry(&pod.node).or_default().push((old, pod)));
         }
+        return on.into_iter().map(|(node, pods)| (node, Rc::new(arrange(pods, dense)))).collect();
     }
+    let older = groups(model).filter(|(_, old)| *old).filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone())).collect();
+    let same = seen.1 == older;
+    seen.1 = older;
+    let older: BTreeSet<&str> = seen.1.iter().map(String::as_str).collect();
     let mut out = BTreeMap::new();
-    for (node, [new, going, ready]) in on {
-        let old = if dense { new.len() + going.len() } else { usize::MAX };
-        let mut pods = [new, going, ready].concat();
-        if !dense {
-            crate::order::sort_by(&mut pods, |a, b| natural(&a.id.name, &b.id.name));
+    for (node, pods) in model.on.iter() {
+        let known = seen.0.entry(node.clone()).or_default();
+        if !same || !known.pods.is(pods) {
+            known.on = Rc::new(arrange(pods.iter().map(|pod| (older.contains(&*pod.owner), pod)).collect(), true));
+            known.pods = pods.clone();
         }
-        out.insert(node, On { pods, old });
+        out.insert(node.as_str(), known.on.clone());
     }
+    seen.0.retain(|node, _| node.is_empty() || out.contains_key(node.as_str()) || model.nodes.iter().any(|of| of.id.name == *node));
     out
+}
+
+/// Pods of a node in their order; each with whether it is of an older revision.
+fn arrange(pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> On {
+    if !dense {
+        let mut pods: Vec<Rc<Pod>> = pods.into_iter().map(|(_, pod)| pod.clone()).collect();
+        crate::order::sort_by(&mut pods, |a, b| natural(&a.id.name, &b.id.name));
+        return On::new(pods.into_iter().collect(), usize::MAX);
+    }
+    let place = |(old, pod): &(bool, &Rc<Pod>)| if pod.state != PodState::Ready { 1 } else { usize::from(*old) * 2 };
+    let of = |at: usize| pods.iter().filter(move |pod| place(pod) == at).map(|(_, pod)| Rc::clone(pod));
+    let old = pods.iter().filter(|pod| place(pod) < 2).count();
+    On::new(of(0).chain(of(1)).chain(of(2)).collect(), old)
 }
 
 fn body_height(pods: usize, dense: bool, wide: f64) -> f64 {
@@ -191,18 +290,12 @@ fn gib(bytes: u64) -> String {
     if value.fract() < 0.05 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// What the Pods of a node ask for that have not ended: CPU, memory, and how many they are.
-fn used(on: &On) -> (u64, u64, u64) {
-    let live = on.pods.iter().filter(|pod| !matches!(pod.state, PodState::Succeeded | PodState::Failed));
-    live.fold((0, 0, 0), |(cpu, memory, n), pod| (cpu + pod.cpu, memory + pod.memory, n + 1))
-}
-
-fn card(node: &Node, on: &On, (waiting, kin): (&[&Pod], &BTreeSet<&str>), rect: Rect, dense: bool, out: &mut Scene) {
-    let (cpu, memory, count) = used(on);
+fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &BTreeSet<&str>, Option<&Pod>), rect: Rect, dense: bool, out: &mut Scene) {
+    let (cpu, memory, count) = (on.cpu, on.memory, on.live as u64);
     let pods = &on.pods;
     let share = |used: u64, all: u64| if all == 0 { 0.0 } else { (used as f64 / all as f64 * 100.0).min(100.0) };
     let mut note = node.note.clone();
-    if let (true, Some(pod)) = (note.is_empty() && node.ready && !node.cordoned, waiting.first())
+    if let (true, Some(pod)) = (note.is_empty() && node.ready && !node.cordoned, &waiting.first)
         && pod.cpu > 0
     {
         let free = node.cpu.saturating_sub(cpu);
@@ -224,7 +317,7 @@ fn card(node: &Node, on: &On, (waiting, kin): (&[&Pod], &BTreeSet<&str>), rect: 
     let parent = put(node, body, count as usize, rect, out);
     let (x, y) = (rect.x + 12.0, rect.y + HEAD);
     if dense || pods.len() > 24 {
-        return squares(node, on, across(rect.w), (x, y), parent, out);
+        return squares(node, on, across(rect.w), (x, y), (parent, chosen), out);
     }
     let wide = (rect.w - 30.0) / 2.0;
     for (i, pod) in pods.iter().enumerate() {
@@ -255,9 +348,11 @@ fn short(pod: &Pod, most: usize) -> String {
 }
 
 /// The Pods without a node, and per node why not: with its numbers where they tell it, else out of the scheduler's message.
-fn tray(model: &Model, on: &BTreeMap<&str, On>, waiting: &[&Pod], (x, y): (f64, f64), width: f64, out: &mut Scene) {
-    let Some(pod) = waiting.first() else { return };
-    let own: Vec<_> = model.nodes.iter().filter_map(|node| refuses(node, on.get(node.id.name.as_str()).unwrap_or(EMPTY), pod)).collect();
+fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f64, f64), width: f64, out: &mut Scene) {
+    let Some(pod) = &waiting.first else { return };
+    let none = On::default();
+    let refusal = |node: &Rc<Node>| refuses(node, on.get(node.id.name.as_str()).map_or(&none, |on| on), pod);
+    let own: Vec<_> = model.nodes.iter().filter_map(refusal).collect();
     let mut rows = if own.is_empty() || own.len() < model.nodes.len() { reasons(&pod.unscheduled) } else { own };
     if rows.len() > 5 {
         let more = rows.len() - 4;
@@ -267,24 +362,23 @@ fn tray(model: &Model, on: &BTreeMap<&str, On>, waiting: &[&Pod], (x, y): (f64, 
     let small = width < 460.0;
     let high = if small { 120.0 + rows.len() as f64 * 24.0 } else { (76.0 + rows.len() as f64 * 24.0).max(126.0) };
     let rect = Rect::new(x, y, if small { width } else { width.max(460.0) }, high);
-    let title = format!("{} Pod{}", format::count(waiting.len()), if waiting.len() == 1 { "" } else { "s" });
+    let title = format!("{} Pod{}", format::count(waiting.pods), if waiting.pods == 1 { "" } else { "s" });
     let head = pod.unscheduled.split(": ").next().unwrap_or("").to_string();
     let id = Id { kind: "Unscheduled".into(), uid: "tray".into(), ..Id::default() };
     let aside = if model.nodes.is_empty() { "there is no node" } else { "tried again when a node or a Pod changes" };
-    let label = format!("{} Pods without a node. {}", format::count(waiting.len()), pod.unscheduled);
+    let label = format!("{} Pods without a node. {}", format::count(waiting.pods), pod.unscheduled);
     let parent = out.put(&id, rect, Body::Tray { title, aside: aside.into(), head, rows }, None, "", label);
     let at = Rect::new(x + 14.0, y + 42.0, 196.0, 52.0);
     out.put(&pod.id, at, pod_body(pod, 19), Some(parent), pod.state.class(), pod_label(pod));
-    if waiting.len() > 1 && !small {
-        let text = format!("+{} more", format::count(waiting.len() - 1));
+    if waiting.pods > 1 && !small {
+        let text = format!("+{} more", format::count(waiting.pods - 1));
         out.labels.push(super::shape::Label { x: x + 16.0, y: at.bottom() + 6.0, text, class: "", centred: false });
     }
 }
 
 /// Why a node does not take a Pod, as far as its state and its room tell.
 fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[String; 3]> {
-    let (cpu, memory, pods) = used(on);
-    let (cpu, memory) = (node.cpu.saturating_sub(cpu), node.memory.saturating_sub(memory));
+    let (cpu, memory, pods) = (node.cpu.saturating_sub(on.cpu), node.memory.saturating_sub(on.memory), on.live as u64);
     let (why, detail) = match () {
         () if !node.ready => ("untolerated taint", "node.kubernetes.io/unreachable".to_string()),
         () if node.cordoned => ("node(s) were unschedulable", format!("kubectl cordon {}", node.id.name)),
@@ -318,7 +412,9 @@ mod tests {
     #[test]
     fn pods_stand_on_their_node_and_the_rest_in_the_tray() {
         let pod = |name: &str, node: &str| Pod { id: Id::named("Pod", name), node: node.into(), cpu: 1500, ..Pod::default() };
-        let node = |name: &str| Node { id: Id::named("Node", name), ready: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
+        let node = |name: &str| {
+            Rc::new(Node { id: Id::named("Node", name), ready: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() })
+        };
         let model = Model {
             roots: vec![Root {
                 controller: None,
@@ -328,10 +424,10 @@ mod tests {
                 }],
                 folded: 0,
             }],
-            nodes: vec![node("node-1"), node("node-2")],
+            nodes: Rc::new(vec![node("node-1"), node("node-2")]),
             ..Model::default()
         };
-        let scene = layout(&model, None, 800.0);
+        let scene = layout(&model, None, 800.0, &mut Seen::default());
         let under = |name: &str| {
             scene
                 .items
@@ -355,8 +451,9 @@ mod tests {
             groups: vec![Group { controller: None, pods: [pod(&format!("{name}-0"))].into_iter().collect() }],
             folded: 0,
         };
-        let nodes = vec![Node { id: Id::named("Node", "n"), ready: true, pods: 110, ..Node::default() }];
-        let scene = layout(&Model { roots: vec![root("a"), root("b")], nodes, ..Model::default() }, Some("Deployment/b"), 800.0);
+        let nodes = Rc::new(vec![Rc::new(Node { id: Id::named("Node", "n"), ready: true, pods: 110, ..Node::default() })]);
+        let model = Model { roots: vec![root("a"), root("b")], nodes, ..Model::default() };
+        let scene = layout(&model, Some("Deployment/b"), 800.0, &mut Seen::default());
         let marked = scene.items.iter().filter(|item| matches!(item.body, Body::Tile { kin: true, .. })).map(|item| item.id.name.as_str());
         assert_eq!(marked.collect::<Vec<_>>(), ["b-0"]);
     }
@@ -366,10 +463,10 @@ mod tests {
         let node = |name: &str| Node { id: Id::named("Node", name), ready: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
         let pod = Pod { id: Id::named("Pod", "a"), cpu: 1500, ..Pod::default() };
         let full = Rc::new(Pod { cpu: 3400, ..Pod::default() });
-        let on = On { pods: vec![&full], old: usize::MAX };
+        let on = On::new([full].into_iter().collect(), usize::MAX);
         assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "Insufficient cpu", "needs 1500m, 600m free"]);
-        assert_eq!(refuses(&node("n"), EMPTY, &pod), None);
-        assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, EMPTY, &pod).unwrap()[2], "kubectl cordon n");
+        assert_eq!(refuses(&node("n"), &On::default(), &pod), None);
+        assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, &On::default(), &pod).unwrap()[2], "kubectl cordon n");
     }
 
     #[test]
@@ -381,8 +478,9 @@ mod tests {
         let groups = vec![group("a", 150, PodState::Ready), group("b", 60, PodState::Ready), group("c", 3, PodState::NotReady)];
         let node = |name: &str| Node { id: Id::named("Node", name), ready: true, pods: 500, ..Node::default() };
         let roots = vec![Root { controller: Some(of), groups, folded: 0 }];
-        let model = Model { roots, nodes: vec![node("n"), node("o"), node("p")], ..Model::default() };
-        let scene = layout(&model, None, 656.0);
+        let nodes = Rc::new(["n", "o", "p"].map(|name| Rc::new(node(name))).to_vec());
+        let model = Model { roots, nodes, ..Model::default() };
+        let scene = layout(&model, None, 656.0, &mut Seen::default());
         assert!(scene.width <= 656.0, "{}", scene.width);
         let cells = scene.items.iter().find_map(|item| if let Body::Cells(cells) = &item.body { Some(cells) } else { None }).unwrap();
         let states: Vec<&str> = [0, 2, 3].map(|at| cells.pods[at].id.name.get(..1).unwrap()).to_vec();

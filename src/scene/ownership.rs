@@ -455,8 +455,7 @@ impl<'a> Tree<'a> {
         for (group, (kind, leaves, high)) in root.groups.iter().zip(&self.slots).filter(|(_, slot)| slot.2 > 0.0) {
             let mut parent = (root_index, root_rect, root.controller.as_ref());
             if let Some(of) = &group.controller {
-                let own = |pod: &std::rc::Rc<Pod>| chosen(frame.selected, &pod.id);
-                let on = frame.selected.is_some() && (chosen(frame.selected, &of.id) || group.pods.iter().any(own));
+                let on = chosen(frame.selected, &of.id) || frame.model.place(group, frame.selected).is_some();
                 let h = card_height(of);
                 let rect = Rect::new(x + set_x, y + (high - h) / 2.0, c.set, h);
                 let index = put_controller(out, of, rect, root_index, false);
@@ -539,7 +538,8 @@ impl<'a> Tree<'a> {
                 let head = counts_height(&group.pods);
                 let width = (*across as f64 * pitch + 24.0).max(c.pod);
                 let rect = Rect::new(x, y, width, head + *rows as f64 * pitch + 18.0);
-                let cells = Cells { pods: group.pods.clone(), columns: *across, side: *side, pitch: *pitch, at: (12.0, head + 6.0), old };
+                let (pods, at, ring) = (group.pods.clone(), (12.0, head + 6.0), frame.model.place(group, frame.selected));
+                let cells = Cells { pods, columns: *across, side: *side, pitch: *pitch, at, old, ring };
                 let counts: Vec<String> = cells.pods.counts().iter().map(|(state, n)| format!("{} {}", count(*n), state.word())).collect();
                 let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
                 let namespace = group.pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
@@ -735,12 +735,13 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
                     }
                     let rect = Rect::new(x, at, group_w, card_height(&small));
                     let index = put_controller(&mut out, &small, rect, parent, false);
-                    let on = chosen(selected, &of.id) || group.pods.iter().any(|pod| chosen(selected, &pod.id));
+                    let on = chosen(selected, &of.id) || model.place(group, selected).is_some();
                     out.link(of.id.uid.clone(), drop(from.cx(), from.bottom(), rect.cx(), rect.y, rect.y - 20.0), line(on, of.leaving));
                     at = rect.bottom() + 21.0;
                     owner = (Some(index), rect);
                 }
-                lowest = lowest.max(stack(group, (x, at, group_w), owner, (total, root.older(group)), &mut out));
+                let look = (total, root.older(group), model.place(group, selected));
+                lowest = lowest.max(stack(group, (x, at, group_w), owner, look, &mut out));
             }
             y = lowest + 24.0;
         }
@@ -754,7 +755,7 @@ fn stack(
     group: &Group,
     (x, top, w): (f64, f64, f64),
     (parent, from): (Option<usize>, Rect),
-    (total, old): (usize, usize),
+    (total, old, ring): (usize, usize, Option<usize>),
     out: &mut Scene,
 ) -> f64 {
     let mut y = top;
@@ -778,7 +779,7 @@ fn stack(
     let (side, pitch) = if total > DENSE { (7.0, 8.0) } else { (8.0, 10.0) };
     let columns = ((w - 24.0) / pitch) as usize;
     let head = counts_height(&group.pods);
-    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (12.0, head + 6.0), old };
+    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (12.0, head + 6.0), old, ring };
     let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 18.0;
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", group.pods[0].id.uid), ..group.pods[0].id.clone() };
     out.put(&id, Rect::new(x, y, w, h), Body::Cells(cells), parent, "progressing", format!("{} Pods", group.pods.len()));

@@ -57,6 +57,8 @@ pub struct Cells {
     pub at: (f64, f64),
     /// From this one on they are of an older revision.
     pub old: usize,
+    /// The one that is chosen.
+    pub ring: Option<usize>,
 }
 
 impl Cells {
@@ -415,7 +417,7 @@ mod tests {
     #[test]
     fn a_cell_is_found_by_arithmetic() {
         let pods = (0..5).map(|_| super::super::model::Pod::default());
-        let cells = Cells { pods: pods.collect(), columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0), old: 0 };
+        let cells = Cells { pods: pods.collect(), columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0), old: 0, ring: None };
         assert_eq!(cells.hit(10.0, 20.0), Some(0));
         assert_eq!(cells.hit(19.0, 29.0), Some(3));
         assert_eq!(cells.hit(19.0, 37.0), None);

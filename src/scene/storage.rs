@@ -49,7 +49,9 @@ struct Column<'a> {
 }
 
 fn pods_of<'a>(model: &'a Model, claim: &Claim) -> Vec<&'a Pod> {
-    model.pods().filter(|pod| pod.id.namespace == claim.id.namespace && pod.claims.contains(&claim.id.name)).collect()
+    let groups = model.roots.iter().flat_map(|root| &root.groups).filter(|group| group.pods.mounts());
+    let pods = groups.flat_map(|group| group.pods.iter()).map(|pod| &**pod);
+    pods.filter(|pod| pod.id.namespace == claim.id.namespace && pod.claims.contains(&claim.id.name)).collect()
 }
 
 /// Claims that the root's Pods mount, and those made for it by name.
@@ -61,7 +63,12 @@ fn claims_of<'a>(model: &'a Model, root: &Root) -> Vec<&'a Claim> {
         .filter(|claim| {
             claim.id.namespace == of.id.namespace
                 && (claim.member.as_ref().is_some_and(|(set, _)| of.id.kind == "StatefulSet" && *set == of.id.name)
-                    || root.groups.iter().flat_map(|group| group.pods.iter()).any(|pod| pod.claims.contains(&claim.id.name)))
+                    || root
+                        .groups
+                        .iter()
+                        .filter(|group| group.pods.mounts())
+                        .flat_map(|group| group.pods.iter())
+                        .any(|pod| pod.claims.contains(&claim.id.name)))
         })
         .collect()
 }

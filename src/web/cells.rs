@@ -2,7 +2,7 @@
 //! painted in parts, so that no task is long.
 
 use super::dom;
-use crate::scene::model::PodState;
+use crate::scene::model::{Block, PodState};
 use crate::scene::shape::Cells;
 use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
@@ -31,17 +31,18 @@ pub struct CellsProps {
     pub bare: bool,
     /// The theme.
     pub dark: bool,
-    /// The one that the inspector shows.
-    pub ring: Option<usize>,
 }
 
-/// What a cell is painted as: its state, and whether it is of an older revision.
-type Look = (PodState, bool);
+/// What a cell is painted as: nothing, or one more than its state, and `DIM` if it is ready and of an older revision.
+type Look = u8;
+const DIM: Look = 8;
 
 /// The canvas, and what is on it.
 pub struct CellsView {
     node: NodeRef,
-    painted: Vec<Option<Look>>,
+    painted: Vec<Look>,
+    /// The Pods as they are painted, and from which on they are old ones; none while some have still to be.
+    done: Option<(Block, usize)>,
     rows: usize,
     more: Option<Timeout>,
 }
@@ -51,7 +52,7 @@ impl Component for CellsView {
     type Properties = CellsProps;
 
     fn create(_: &Context<Self>) -> Self {
-        CellsView { node: NodeRef::default(), painted: Vec::new(), rows: 0, more: None }
+        CellsView { node: NodeRef::default(), painted: Vec::new(), done: None, rows: 0, more: None }
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &CellsProps) -> bool {
@@ -70,7 +71,7 @@ impl Component for CellsView {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
-        let CellsProps { cells, bare, ring, .. } = ctx.props();
+        let CellsProps { cells, bare, .. } = ctx.props();
         let (x, y) = cells.at;
         html! {
             <>
@@ -78,7 +79,7 @@ impl Component for CellsView {
                     <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }{ state.word() }</span> }) }</div>
                 }
                 <canvas ref={self.node.clone()} style={format!("translate:{x}px {y}px")} aria-hidden="true" />
-                if let Some(at) = ring {
+                if let Some(at) = cells.ring {
                     <i class="ring-of" style={format!("translate:{}px {}px;width:{2}px;height:{2}px", x + (at % cells.columns) as f64 * cells.pitch, y + (at / cells.columns) as f64 * cells.pitch, cells.side)} />
                 }
             </>
@@ -100,43 +101,58 @@ impl CellsView {
             return;
         };
         let cells = &ctx.props().cells;
-        let states = cells.pods.states();
-        let look = |at: usize| states.get(at).map(|state| (*state, at >= cells.old && *state == PodState::Ready));
-        self.fit(&canvas, &context, cells, states.len());
-        let mut changed: Vec<usize> = Vec::new();
-        for at in 0..states.len().max(self.painted.len()) {
-            if self.painted.get(at).copied().flatten() != look(at) {
-                changed.push(at);
-                if changed.len() == PART {
-                    let link = ctx.link().clone();
-                    self.more = Some(Timeout::new(0, move || link.send_message(())));
-                    break;
+        self.fit(&canvas, &context, cells);
+        let all = 0..cells.pods.len().max(self.painted.len());
+        let places = match &self.done {
+            Some((done, old)) if *old == cells.old => cells.pods.changed_since(done),
+            _ => vec![all.clone()],
+        };
+        self.painted.resize(all.end, 0);
+        let mut changed: Vec<(usize, Look)> = Vec::new();
+        'all: for places in places {
+            let looks = cells.pods.states_of(places.clone()).map(Some).chain(std::iter::repeat(None));
+            for (at, state) in places.zip(looks) {
+                let dim = if at >= cells.old && state == Some(PodState::Ready) { DIM } else { 0 };
+                let look = state.map_or(0, |state| state as Look + 1 + dim);
+                if self.painted[at] != look {
+                    changed.push((at, look));
+                    if changed.len() == PART {
+                        break 'all;
+                    }
                 }
             }
         }
-        self.painted.resize(self.painted.len().max(states.len()), None);
+        self.done = (changed.len() < PART).then(|| (cells.pods.clone(), cells.old));
+        if self.done.is_none() {
+            let link = ctx.link().clone();
+            self.more = Some(Timeout::new(0, move || link.send_message(())));
+        }
         let place = |at: usize| ((at % cells.columns) as f64 * cells.pitch, (at / cells.columns) as f64 * cells.pitch);
-        for at in &changed {
-            if self.painted[*at].is_some() {
+        for (at, look) in &changed {
+            if self.painted[*at] != 0 {
                 let (x, y) = place(*at);
                 context.clear_rect(x, y, cells.pitch, cells.pitch);
             }
-            self.painted[*at] = look(*at);
+            self.painted[*at] = *look;
         }
-        self.painted.truncate(self.painted.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
-        for kind in PodState::ALL.map(|state| (state, false)).into_iter().chain([(PodState::Ready, true)]) {
-            let mut own = changed.iter().filter(|at| look(**at) == Some(kind)).map(|at| place(*at)).peekable();
-            if own.peek().is_some() {
-                context.set_global_alpha(if kind.1 { OLD } else { 1.0 });
-                draw(&context, kind.0, cells.side, own);
+        if self.done.is_some() {
+            self.painted.truncate(cells.pods.len());
+        }
+        for state in PodState::ALL {
+            for dim in [0, DIM] {
+                let own = changed.iter().filter(|(_, look)| *look == state as Look + 1 + dim).map(|(at, _)| place(*at));
+                if own.clone().next().is_some() {
+                    context.set_global_alpha(if dim > 0 { OLD } else { 1.0 });
+                    draw(&context, state, cells.side, own);
+                }
             }
         }
         context.set_global_alpha(1.0);
     }
 
     /// The canvas in its size.
-    fn fit(&mut self, canvas: &HtmlCanvasElement, context: &CanvasRenderingContext2d, cells: &Cells, pods: usize) {
-        let rows = pods.div_ceil(cells.columns.max(1)).max(1);
+    fn fit(&mut self, canvas: &HtmlCanvasElement, context: &CanvasRenderingContext2d, cells: &Cells) {
+        let rows = cells.pods.len().div_ceil(cells.columns.max(1)).max(1);
         if rows <= self.rows && self.rows < rows + 4 * ROWS {
             return;
         }
@@ -149,6 +165,7 @@ impl CellsView {
         let _ = canvas.style().set_property("height", &format!("{h}px"));
         let _ = context.scale(scale, scale);
         self.painted.clear();
+        self.done = None;
     }
 }
 

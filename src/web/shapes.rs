@@ -74,9 +74,6 @@ pub struct ShapeProps {
     pub fresh: bool,
     /// The theme: what is painted has its colours.
     pub dark: bool,
-    /// Which of its cells the inspector shows.
-    #[prop_or_default]
-    pub ring: Option<usize>,
 }
 
 /// One thing of the scene, at its place.
@@ -104,7 +101,7 @@ pub fn Shape(props: &ShapeProps) -> Html {
             aria-hidden={props.ghost.then_some("true")}
             tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
         >
-            { content(item, props.dark, props.ring) }
+            { content(item, props.dark) }
         </div>
     }
 }
@@ -141,7 +138,7 @@ fn outer(item: &Item) -> Classes {
     }
 }
 
-fn content(item: &Item, dark: bool, ring: Option<usize>) -> Html {
+fn content(item: &Item, dark: bool) -> Html {
     let name = &item.id.name;
     match &item.body {
         Body::Controller { of, wide: true } => wide(of),
@@ -158,7 +155,7 @@ fn content(item: &Item, dark: bool, ring: Option<usize>) -> Html {
         Body::Tile { state, tail, note, .. } => {
             html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b>if !note.is_empty() { <small class="ell">{ note }</small> }</> }
         }
-        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={cells.at == (0.0, 0.0)} dark={dark} ring={ring} /> },
+        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={cells.at == (0.0, 0.0)} dark={dark} /> },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(name, fact),

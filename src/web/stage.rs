@@ -621,13 +621,6 @@ impl Component for Stage {
         let scene = &props.scene;
         let nothing = scene.items.is_empty();
         let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
-        let ring = |item: &Item| match &item.body {
-            Body::Cells(cells) => {
-                let uid = props.selected.as_deref()?;
-                cells.pods.iter().position(|pod| pod.id.uid == uid)
-            }
-            _ => None,
-        };
         let cells = scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
         let world = format!("transform:translate({}px,{}px) scale({})", Px(self.pan.0), Px(self.pan.1), Px(self.zoom));
         let onfocus = link.batch_callback(|event: FocusEvent| {
@@ -641,7 +634,7 @@ impl Component for Stage {
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for scene.items.iter().enumerate().map(|(index, item)| html! {
-                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} ring={ring(item)} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
+                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
                 }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
             </div>

@@ -1,24 +1,29 @@
 //! The Pods as the diagrams need them. Each is read when it is written, not when it is drawn: a frame costs what has changed.
 
-use super::super::model::{Block, Pod, natural};
+use super::super::model::{Block, Node, Pod, natural};
 use super::id;
 use crate::api::{Kind, Object, ObjectRef, Uid};
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Above so many, Pods are cells, and what a leaving one says is not seen.
-const SEEN: usize = 200;
+pub(super) const SEEN: usize = 200;
 
 /// All Pods of an instant, by owner.
 #[derive(Clone, Debug, Default)]
 pub struct Pods {
     known: BTreeMap<Uid, (Uid, Rc<Pod>)>,
     blocks: BTreeMap<Uid, Block>,
+    /// By node; those of the system are not among them.
+    on: Rc<BTreeMap<String, Block>>,
+    /// The uids of owners, each once.
+    owners: BTreeMap<Uid, Rc<str>>,
     /// Those on their way out count down.
     leaving: BTreeMap<Uid, Rc<Object>>,
     /// Nodes that do not answer.
     silent: Vec<String>,
+    /// The nodes, and which version of each was read.
+    nodes: (Vec<(Uid, u64)>, Rc<Vec<Rc<Node>>>),
 }
 
 /// Stands for the owner of a Pod that has none.
@@ -32,6 +37,7 @@ impl Pods {
             self.leaving.remove(&uid);
             if let Some((owner, pod)) = self.known.remove(&uid) {
                 self.out(owner, &pod);
+                self.put_on_node(Some(pod), None);
             }
             return;
         }
@@ -46,6 +52,9 @@ impl Pods {
             .unwrap_or_else(|| owner.map(|owner| owner.name.to_string()).unwrap_or_default());
         let mut pod = read(object, &family);
         pod.stale = self.silent.contains(&pod.node);
+        if let Some(owner) = owner {
+            pod.owner = self.owners.entry(owner.uid).or_insert_with(|| owner.uid.to_string().into()).clone();
+        }
         if object.meta.is_deleting() {
             self.leaving.insert(uid, object.clone());
         }
@@ -53,6 +62,7 @@ impl Pods {
     }
 
     fn put(&mut self, owner: Uid, uid: Uid, pod: Rc<Pod>) {
+        self.put_on_node(self.known.get(&uid).map(|(_, old)| old.clone()), Some(&pod));
         match self.known.insert(uid, (owner, pod.clone())) {
             Some((before, old)) if before == owner => {
                 let block = self.blocks.entry(owner).or_default();
@@ -76,7 +86,42 @@ impl Pods {
         }
         if block.is_empty() {
             self.blocks.remove(&owner);
+            self.owners.remove(&owner);
         }
+    }
+
+    /// Takes a Pod from the place where it stood, and puts it where it stands now.
+    fn put_on_node(&mut self, old: Option<Rc<Pod>>, new: Option<&Rc<Pod>>) {
+        let on = Rc::make_mut(&mut self.on);
+        let stays = old.as_ref().zip(new).is_some_and(|(old, new)| old.node == new.node);
+        if let Some(old) = old
+            && let Some(block) = on.get_mut(&old.node)
+            && let Ok(at) = place(block, &old)
+        {
+            match new {
+                Some(new) if stays => return block.replace(at, new.clone()),
+                _ => block.remove(at),
+            }
+            if block.is_empty() {
+                on.remove(&old.node);
+            }
+        }
+        if let Some(new) = new.filter(|new| !new.id.namespace.starts_with(super::SYSTEM)) {
+            let block = on.entry(new.node.clone()).or_default();
+            let at = place(block, new).unwrap_or_else(|at| at);
+            block.insert(at, new.clone());
+        }
+    }
+
+    /// The nodes by name. They are read again when one was written.
+    pub fn nodes(&mut self, objects: &[Rc<Object>]) -> Rc<Vec<Rc<Node>>> {
+        let version = |object: &Rc<Object>| (object.meta.uid, object.meta.resource_version);
+        if !objects.iter().map(version).eq(self.nodes.0.iter().copied()) {
+            let mut nodes: Vec<Rc<Node>> = objects.iter().filter_map(|object| super::node(object)).map(Rc::new).collect();
+            crate::order::sort_by(&mut nodes, |a, b| natural(&a.id.name, &b.id.name));
+            self.nodes = (objects.iter().map(version).collect(), Rc::new(nodes));
+        }
+        self.nodes.1.clone()
     }
 
     /// Says which nodes do not answer, and what time it is.
@@ -119,6 +164,16 @@ impl Pods {
         self.blocks.get(&owner).cloned().unwrap_or_default()
     }
 
+    /// The Pod with this uid.
+    pub fn get(&self, uid: Uid) -> Option<&Rc<Pod>> {
+        self.known.get(&uid).map(|(_, pod)| pod)
+    }
+
+    /// All but those of the system, by node.
+    pub fn on(&self) -> &Rc<BTreeMap<String, Block>> {
+        &self.on
+    }
+
     /// All of them, by owner.
     pub fn blocks(&self) -> impl Iterator<Item = (Uid, &Block)> {
         self.blocks.iter().map(|(owner, block)| (*owner, block))
@@ -126,18 +181,8 @@ impl Pods {
 }
 
 /// Where a Pod stands in its block, or where it should.
-fn place(block: &[Rc<Pod>], pod: &Pod) -> Result<usize, usize> {
-    block.binary_search_by(|other| compare(other, pod))
-}
-
-fn compare(a: &Pod, b: &Pod) -> Ordering {
-    match (a.ordinal, b.ordinal) {
-        (Some(x), Some(y)) if x != y => x.cmp(&y),
-        _ => (a.created, &a.id.namespace)
-            .cmp(&(b.created, &b.id.namespace))
-            .then_with(|| natural(&a.id.name, &b.id.name))
-            .then_with(|| a.id.uid.cmp(&b.id.uid)),
-    }
+fn place(block: &Block, pod: &Pod) -> Result<usize, usize> {
+    block.search(|other| other.order(pod))
 }
 
 /// The grace that is left.
@@ -173,5 +218,6 @@ fn read(object: &Object, family: &str) -> Pod {
         memory: body.spec.requests.memory.max(0) as u64,
         unscheduled: unscheduled.map(|c| c.message.to_string()).unwrap_or_default(),
         tag: image.rsplit_once(':').map_or(image, |(_, tag)| tag).to_string(),
+        owner: Rc::default(),
     }
 }
