@@ -99,7 +99,7 @@ struct Types {
 
 impl Observer for Types {
     fn advanced(&mut self, sim: &Sim) {
-        for entry in &sim.journal()[self.read..] {
+        for entry in sim.journal().from(self.read).iter() {
             let Some((_, object)) = entry.write() else { continue };
             self.written += 1;
             let value = object.to_value();

@@ -36,7 +36,7 @@ pub fn read(run: &Run, key: &ObjectRef) -> Option<Card> {
     let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels" | "" | "created at");
     let node = all.iter().find(|fact| fact.name == "node").map(|fact| [" on ", &fact.value].concat()).unwrap_or_default();
     let shown = all.into_iter().filter(|fact| !of_place(fact.name) && fact.name != "status" && fact.value != "0");
-    let last = words::last(&run.journal()[..run.happened().min(run.journal().len())], key);
+    let last = words::last(run.journal().first(run.happened()), key);
     let lag = lag(run, object).map(|words| ("status lags", words));
     Some(Card {
         caption: [key.kind.name(), &node].concat(),

@@ -3,7 +3,7 @@
 
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::{Entry, Op};
+use crate::engine::{Journal, Op};
 use crate::order;
 use crate::scene::format::middle;
 use serde_json::Value;
@@ -107,11 +107,11 @@ fn shown(value: &Value) -> String {
 }
 
 /// What the entries of a journal did to objects: each object once, as it was before the first and after the last.
-pub fn written(entries: &[Entry]) -> Vec<Change> {
+pub fn written(entries: Journal<'_>) -> Vec<Change> {
     // Before, and after.
     type Pair = (Option<Rc<Object>>, Option<Rc<Object>>);
     let mut found: Vec<Pair> = Vec::new();
-    for entry in entries {
+    for entry in entries.iter() {
         let crate::engine::Record::Write { op, object, before } = &entry.record else { continue };
         if object.kind == crate::api::Kind::Event {
             continue;

@@ -4,7 +4,7 @@ use super::run::{Run, is_event};
 use super::words;
 use crate::api::Kind;
 use crate::engine::Why;
-use crate::engine::journal::{Entry, Op, Record};
+use crate::engine::journal::{Entry, Journal, Op, Record};
 use crate::scene::format::clock;
 use crate::scene::loops::{Code, Loop, Loops, Pass};
 
@@ -42,7 +42,7 @@ fn title(name: &str) -> String {
 /// Reads the loops at the instant shown.
 #[inline(never)]
 pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
-    let journal = &run.journal()[..run.happened().min(run.journal().len())];
+    let journal = run.journal().first(run.happened());
     let nodes: Vec<String> = run.sim().list(Kind::Node).map(|node| node.meta.name.to_string()).collect();
     let one_kubelet = nodes.len() > KUBELETS;
     let mut names: Vec<String> = Vec::new();
@@ -113,8 +113,9 @@ pub(super) fn glyph(name: &str) -> &'static str {
 }
 
 /// The pass that an entry belongs to.
-fn pass(journal: &[Entry], at: usize, entry: &Entry, newest: bool) -> Pass {
-    let mut of: Vec<&Entry> = journal[..=at]
+fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool) -> Pass {
+    let mut of: Vec<&Entry> = journal
+        .first(at + 1)
         .iter()
         .rev()
         .take(3000)

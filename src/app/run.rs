@@ -7,7 +7,7 @@ use super::shell;
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
-use crate::engine::{Entry, Sim};
+use crate::engine::{Entry, Journal, Sim};
 use crate::kubectl::Session;
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ pub enum Command {
     Poll,
 }
 
-/// A simulation and how it got there.
+/// A simulation and how it got there. A copy is a checkpoint: it shares the journal.
 #[derive(Clone, Debug)]
 struct Point {
     sim: Sim,
@@ -72,35 +72,11 @@ impl Point {
     }
 }
 
-/// A copy to go back to. It has no journal of its own: that is the beginning of the newest instant's.
-#[derive(Clone, Debug)]
-struct Checkpoint {
-    point: Point,
-    /// How much had been written.
-    written: usize,
-}
-
-impl Checkpoint {
-    fn of(live: &mut Point) -> Checkpoint {
-        let journal = live.sim.swap_journal(Vec::new());
-        let (point, written) = (live.clone(), journal.len());
-        live.sim.swap_journal(journal);
-        Checkpoint { point, written }
-    }
-
-    /// The instant itself, as it was.
-    fn restore(&self, journal: &[Entry]) -> Point {
-        let mut point = self.point.clone();
-        point.sim.swap_journal(journal[..self.written.min(journal.len())].to_vec());
-        point
-    }
-}
-
 /// A future that was left when the history was forked before it.
 #[derive(Clone, Debug)]
 struct Future {
     live: Point,
-    checkpoints: Vec<Checkpoint>,
+    checkpoints: Vec<Point>,
     every: u64,
     commands: Vec<(u64, Time, Command)>,
     /// Its number, from 1.
@@ -120,7 +96,7 @@ pub struct Run {
     numbered: u32,
     live: Point,
     past: Option<Point>,
-    checkpoints: Vec<Checkpoint>,
+    checkpoints: Vec<Point>,
     every: u64,
     /// After how many tasks, when, what.
     commands: Vec<(u64, Time, Command)>,
@@ -132,12 +108,12 @@ pub struct Run {
 impl Run {
     /// An empty cluster at time 0.
     pub fn new(seed: u64) -> Run {
-        let mut live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None };
+        let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None };
         Run {
             futures: Vec::new(),
             number: 1,
             numbered: 1,
-            checkpoints: vec![Checkpoint::of(&mut live)],
+            checkpoints: vec![live.clone()],
             live,
             past: None,
             every: EVERY,
@@ -173,7 +149,7 @@ impl Run {
     }
 
     /// The whole history, also what lies after the instant shown.
-    pub fn journal(&self) -> &[Entry] {
+    pub fn journal(&self) -> Journal<'_> {
         self.live.sim.journal()
     }
 
@@ -237,8 +213,7 @@ impl Run {
     pub fn step_reconcile(&mut self, limit: Time) -> bool {
         if self.past.is_some() {
             let written = self.sim().journal().len();
-            let next =
-                self.live.sim.journal().get(written..).unwrap_or_default().iter().find(|entry| !is_event(entry)).map(|entry| entry.time);
+            let next = self.live.sim.journal().from(written).iter().find(|entry| !is_event(entry)).map(|entry| entry.time);
             match next {
                 // Forward from the instant shown; no way back to a checkpoint is needed.
                 Some(time) => {
@@ -253,30 +228,27 @@ impl Run {
         let mut idle = None;
         while let Some(at) = self.live.sim.next_task().filter(|at| *at <= limit) {
             if idle.is_none() && at > soon {
-                idle = Some(Checkpoint::of(&mut self.live));
+                idle = Some(self.live.clone());
             }
             let before = self.live.sim.journal().len();
             self.live.sim.step();
             self.live.steps += 1;
-            if self.live.sim.journal()[before..].iter().any(|entry| !is_event(entry)) {
+            if self.live.sim.journal().from(before).iter().any(|entry| !is_event(entry)) {
                 self.checkpoint();
                 return true;
             }
         }
-        if let Some(Checkpoint { mut point, written }) = idle {
-            let mut journal = self.live.sim.swap_journal(Vec::new());
-            journal.truncate(written);
-            point.sim.swap_journal(journal);
-            self.live = point;
+        if let Some(idle) = idle {
+            self.live = idle;
         }
         false
     }
 
     fn checkpoint(&mut self) {
-        if self.live.steps < self.checkpoints.last().map_or(0, |last| last.point.steps) + self.every {
+        if self.live.steps < self.checkpoints.last().map_or(0, |last| last.steps) + self.every {
             return;
         }
-        self.checkpoints.push(Checkpoint::of(&mut self.live));
+        self.checkpoints.push(self.live.clone());
         let most = if self.live.sim.server().count(Kind::Pod) > LARGE { FEWER } else { MOST };
         if self.checkpoints.len() > most {
             let mut keep = false;
@@ -326,8 +298,8 @@ impl Run {
             self.past = None;
             return true;
         }
-        let from = self.checkpoints.iter().rposition(|earlier| earlier.point.sim.now() <= to).unwrap_or(0);
-        let mut point = self.checkpoints[from].restore(self.live.sim.journal());
+        let from = self.checkpoints.iter().rposition(|earlier| earlier.sim.now() <= to).unwrap_or(0);
+        let mut point = self.checkpoints[from].clone();
         let there = point.replay(&self.commands, to, self.live.steps, budget);
         self.past = Some(point);
         there
@@ -353,7 +325,7 @@ impl Run {
             self.numbered += 1;
             self.number = self.numbered;
             self.commands.truncate(point.done);
-            self.checkpoints.retain(|earlier| earlier.point.steps <= point.steps && earlier.point.done <= point.done);
+            self.checkpoints.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
             self.live = point;
             self.turns += 1;
         }

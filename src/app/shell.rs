@@ -176,7 +176,7 @@ impl Trial {
             return None;
         }
         let unchanged = self.answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
-        let changes = changes::written(&self.sim.journal()[self.begun..]);
+        let changes = changes::written(self.sim.journal().from(self.begun));
         Some(Plan { changes, unchanged, diagnostics: Rc::new(std::mem::take(&mut self.answer.diagnostics)) })
     }
 }

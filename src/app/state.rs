@@ -476,7 +476,7 @@ impl State {
                 let stepped = self.run.step_reconcile(Time(3_600_000_000));
                 self.poll();
                 if stepped {
-                    self.notice = words::narrate(&self.run.journal()[..self.run.happened()]);
+                    self.notice = words::narrate(self.run.journal().first(self.run.happened()));
                 } else {
                     self.notice = "Settled: nothing is left to reconcile.".into();
                 }
@@ -485,7 +485,7 @@ impl State {
                 self.playing = false;
                 let now = self.run.now();
                 let earlier =
-                    self.run.journal()[..self.run.happened()].iter().rev().find(|entry| !is_event(entry) && entry.time.0 / 1000 < now);
+                    self.run.journal().first(self.run.happened()).iter().rev().find(|entry| !is_event(entry) && entry.time.0 / 1000 < now);
                 let to = earlier.map_or(0, |entry| entry.time.0);
                 self.seek(Time(to));
             }
@@ -620,8 +620,8 @@ impl State {
     #[inline(never)]
     fn jump(&mut self, forward: bool) {
         let now = self.run.now();
-        let mut acts = self.run.journal().iter().filter(|entry| entry.actor.name == "user").map(|entry| entry.time.0 / 1000);
-        let to = if forward { acts.find(|at| *at > now) } else { acts.rfind(|at| *at < now) };
+        let acts = || self.run.journal().iter().filter(|entry| entry.actor.name == "user").map(|entry| entry.time.0 / 1000);
+        let to = if forward { acts().find(|at| *at > now) } else { acts().rfind(|at| *at < now) };
         match to {
             Some(to) => self.update(Msg::Seek(to)),
             None if forward => self.run.live(),
@@ -681,7 +681,7 @@ impl State {
 
     /// Stops the clock if a breakpoint holds for what was written since an entry.
     fn stops(&mut self, since: usize) -> bool {
-        let new = self.run.sim().journal().get(since..).unwrap_or_default();
+        let new = self.run.sim().journal().from(since);
         let found = new.iter().find_map(|entry| Some((entry, self.breakpoints.iter().find(|breakpoint| breakpoint.hit(entry))?)));
         let Some((entry, breakpoint)) = found else { return false };
         let about = match entry.write().map(|(_, object)| &object.body) {
@@ -749,10 +749,10 @@ impl State {
             self.heard = (happened, turns, self.heard.2);
             return false;
         }
-        let journal = &self.run.journal()[..happened.min(self.run.journal().len())];
-        let new = &journal[self.heard.0.min(journal.len())..];
+        let journal = self.run.journal().first(happened);
+        let new = journal.from(self.heard.0);
         if let Some(bad) = new.iter().rposition(words::is_bad) {
-            self.notice = words::narrate(&journal[..self.heard.0 + bad + 1]);
+            self.notice = words::narrate(journal.first(self.heard.0 + bad + 1));
         } else if settled != self.heard.2 && self.run.sim().now().0 >= settled.after(QUIET).0 {
             self.heard.2 = settled;
             let pill = self.drawn.as_ref().and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.0.as_str()).unwrap_or_default();
@@ -857,7 +857,7 @@ impl State {
 
     /// The first workload that was created since some entry of the journal.
     fn made_since(&self, entry: usize) -> Option<ObjectRef> {
-        let new = self.run.sim().journal().iter().skip(entry).filter_map(|entry| entry.write());
+        let new = self.run.sim().journal().from(entry).iter().filter_map(|entry| entry.write());
         new.filter(|(op, object)| *op == Op::Added && WORKLOADS.contains(&object.kind)).map(|(_, object)| object.key()).next()
     }
 
@@ -928,7 +928,7 @@ impl State {
         let journal = self.run.journal();
         if self.scanned < journal.len() {
             let marks = Rc::make_mut(&mut self.marks);
-            for entry in &journal[self.scanned..] {
+            for entry in journal.from(self.scanned).iter() {
                 if let Some(lane) = words::lane(entry) {
                     marks.push(Mark { at: entry.time.0 / 1000, lane, bad: words::is_bad(entry) });
                 }
@@ -1022,7 +1022,7 @@ impl State {
         let get = |key: &ObjectRef| run.get(key).cloned();
         match self.pods_at {
             Some((turn, read)) if turn == turns && read <= happened => {
-                let written = run.journal()[read..happened].iter().filter_map(Entry::write);
+                let written = run.journal().first(happened).from(read).iter().filter_map(Entry::write);
                 for (op, object) in written.filter(|(_, object)| object.kind == Kind::Pod) {
                     self.pods.take(object, op == Op::Deleted, &get);
                 }
@@ -1046,7 +1046,7 @@ impl State {
             return Scene::default();
         };
         let (turns, now) = (self.run.turns, self.run.now());
-        let journal = &self.run.journal()[..self.run.happened()];
+        let journal = self.run.journal().first(self.run.happened());
         let track = self.tracker.read(&object, journal, turns, now);
         crate::scene::rollout::layout(track, width, self.stage.1)
     }
@@ -1175,7 +1175,7 @@ mod tests {
         for _ in 0..4 {
             let before = state.run.journal().len();
             state.update(Msg::Step);
-            seen.push(state.run.journal()[before..].iter().filter(|entry| !is_event(entry)).map(|entry| entry.actor.name).next());
+            seen.push(state.run.journal().from(before).iter().filter(|entry| !is_event(entry)).map(|entry| entry.actor.name).next());
         }
         assert_eq!(seen[0], Some("deployment-controller"));
         assert!(!state.playing);

@@ -2,7 +2,7 @@
 
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Op;
-use crate::engine::journal::Entry;
+use crate::engine::journal::{Entry, Journal};
 use crate::scene::adapt;
 use crate::scene::rollout::{Count, Point, Track};
 
@@ -30,12 +30,12 @@ const MOST: usize = 4_000;
 
 impl Tracker {
     /// The track of a workload at the instant shown.
-    pub fn read(&mut self, object: &Object, journal: &[Entry], turns: u64, now: u64) -> &Track {
+    pub fn read(&mut self, object: &Object, journal: Journal<'_>, turns: u64, now: u64) -> &Track {
         if self.subject != Some(object.meta.uid) || self.turns != turns || self.scanned > journal.len() {
             *self = Tracker { subject: Some(object.meta.uid), turns, ..Tracker::default() };
             self.track.id = adapt::id(object);
         }
-        for entry in &journal[self.scanned..] {
+        for entry in journal.from(self.scanned).iter() {
             self.take(entry);
         }
         self.scanned = journal.len();

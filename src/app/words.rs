@@ -3,7 +3,7 @@
 use super::run::is_event;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
-use crate::engine::journal::{Entry, EntryId, Op, Record};
+use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
 use crate::scene::format::{clock, count};
@@ -382,7 +382,7 @@ pub fn because(entry: &Entry) -> String {
     }
 }
 
-fn reason(journal: &[Entry], id: EntryId) -> Option<Reason> {
+fn reason(journal: Journal<'_>, id: EntryId) -> Option<Reason> {
     let entry = journal.get(id as usize)?;
     let (actor, icon) = actor(entry);
     Some(Reason {
@@ -400,7 +400,7 @@ fn reason(journal: &[Entry], id: EntryId) -> Option<Reason> {
 
 /// The entry that last decided about an object: what a loop did to the objects it keeps is its newest decision, more than
 /// the numbers it wrote down.
-fn newest(journal: &[Entry], key: &ObjectRef) -> Option<usize> {
+fn newest(journal: Journal<'_>, key: &ObjectRef) -> Option<usize> {
     let telling = |entry: &Entry| !matches!(entry.why, Why::Observed) || !matches!(entry.record, Record::Write { op: Op::Modified, .. });
     let itself = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
     let kept = |entry: &Entry, object: &Object| {
@@ -414,13 +414,13 @@ fn newest(journal: &[Entry], key: &ObjectRef) -> Option<usize> {
 }
 
 /// What was last decided about an object.
-pub fn last(journal: &[Entry], key: &ObjectRef) -> Option<Reason> {
+pub fn last(journal: Journal<'_>, key: &ObjectRef) -> Option<Reason> {
     reason(journal, newest(journal, key)? as EntryId)
 }
 
 /// How the newest change of an object came about: newest first, the person's action last. Several writes of
 /// one person's command are one item.
-pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
+pub fn chain(journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
     let newest = newest(journal, key);
     let mut out: Vec<Reason> = Vec::new();
     let mut at = newest.map(|at| at as EntryId);
@@ -452,20 +452,18 @@ pub fn chain(journal: &[Entry], key: &ObjectRef) -> Vec<Reason> {
 }
 
 /// What an entry led to: the next decisions that were woken by it.
-pub fn led_to(journal: &[Entry], id: EntryId, happened: usize) -> Vec<Reason> {
-    journal
-        .iter()
-        .enumerate()
-        .take(happened)
-        .skip(id as usize + 1)
+pub fn led_to(journal: Journal<'_>, id: EntryId, happened: usize) -> Vec<Reason> {
+    let later = journal.first(happened).from(id as usize + 1);
+    (id + 1..)
+        .zip(later.iter())
         .filter(|(_, entry)| entry.cause == Some(id) && !is_event(entry) && !matches!(entry.why, Why::Observed))
         .take(6)
-        .filter_map(|(at, _)| reason(journal, at as EntryId))
+        .filter_map(|(at, _)| reason(journal, at))
         .collect()
 }
 
 /// The last step in a sentence, for those who do not see it: what was decided, more than what was written down.
-pub fn narrate(journal: &[Entry]) -> String {
+pub fn narrate(journal: Journal<'_>) -> String {
     let Some(last) = journal.iter().rev().find(|entry| !is_event(entry)) else { return String::new() };
     let pass = || {
         journal
@@ -482,9 +480,9 @@ pub fn narrate(journal: &[Entry]) -> String {
 
 /// What was last decided, for a line beside the clock: what a loop merely writes down of what it saw is passed over.
 #[inline(never)]
-pub fn caption(journal: &[Entry]) -> String {
+pub fn caption(journal: Journal<'_>) -> String {
     let told = |entry: &Entry| !is_event(entry) && !matches!(entry.why, Why::Observed | Why::Revision { .. });
-    let mut words = narrate(&journal[..journal.iter().rposition(told).map_or(journal.len(), |at| at + 1)]);
+    let mut words = narrate(journal.first(journal.iter().rposition(told).map_or(journal.len(), |at| at + 1)));
     words.truncate(words.rfind(" at ").unwrap_or(words.len()));
     words
 }
@@ -509,9 +507,9 @@ pub fn grouped(text: &str) -> String {
 
 /// What the entries of a lane between two instants say, in milliseconds: the first, or the first that failed.
 #[inline(never)]
-pub fn tell(journal: &[Entry], from: u64, to: u64, of: u8) -> String {
+pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> String {
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < from);
-    let here = || journal[start..].iter().take_while(|entry| entry.time.0 / 1000 <= to).filter(|entry| lane(entry) == Some(of));
+    let here = || journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 <= to).filter(|entry| lane(entry) == Some(of));
     let first = here().find(|entry| is_bad(entry)).or_else(|| here().next());
     first.map(|entry| sentence(entry, here().count() - 1)).unwrap_or_default()
 }

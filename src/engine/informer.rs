@@ -1,6 +1,6 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
-use super::journal::{Entry, EntryId, Op};
+use super::journal::{EntryId, Journal, Op};
 use super::table::{Place, Table};
 use super::tally::{Alike, Tally};
 use crate::api::object::Typed;
@@ -169,7 +169,7 @@ impl Informer {
     }
 
     /// When the next event arrives, if that has to be scheduled anew.
-    pub fn next_arrival(&mut self, journal: &[Entry]) -> Option<Time> {
+    pub fn next_arrival(&mut self, journal: Journal<'_>) -> Option<Time> {
         if self.due.is_some() {
             return None;
         }
@@ -184,7 +184,7 @@ impl Informer {
     }
 
     /// Takes in the next event that has arrived by now.
-    pub fn receive(&mut self, journal: &[Entry], now: Time) -> Option<EntryId> {
+    pub fn receive(&mut self, journal: Journal<'_>, now: Time) -> Option<EntryId> {
         self.due = None;
         while let Some(entry) = journal.get(self.cursor) {
             if entry.time.after(self.lag) > now {

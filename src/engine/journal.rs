@@ -1,5 +1,6 @@
 //! The journal: every command, write and refusal in order, with its cause.
 
+use super::chunks::{Chunks, Part};
 use super::store::ApiError;
 use super::why::Why;
 use crate::api::{Object, ObjectRef, Str, Time};
@@ -7,6 +8,13 @@ use std::rc::Rc;
 
 /// Position of an entry in the journal.
 pub type EntryId = u32;
+
+/// Entries that checkpoints share.
+const SHARED: usize = 256;
+/// The journal as it is kept.
+pub(super) type Entries = Chunks<Entry, SHARED>;
+/// The journal, or some of it, as it is read.
+pub type Journal<'a> = Part<'a, Entry, SHARED>;
 
 /// Who acts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

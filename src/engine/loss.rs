@@ -16,7 +16,7 @@
 
 use super::controllers;
 use super::informer::{Cache, Lost};
-use super::journal::{Entry, EntryId, Op};
+use super::journal::{EntryId, Journal, Op};
 use super::sim::{KUBELETS, MANAGER, SCHEDULER, Sim};
 use super::store::ApiServer;
 use crate::api::time::SECOND;
@@ -143,7 +143,7 @@ fn target(word: &str) -> Result<Lost, String> {
 }
 
 /// The write that made the object what it is.
-fn written_by(journal: &[Entry], object: &Object) -> EntryId {
+fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
     let version = object.meta.resource_version;
     let at = journal.iter().rposition(|e| e.write().is_some_and(|(_, o)| o.meta.resource_version <= version));
     at.unwrap_or_default() as EntryId

@@ -4,6 +4,7 @@
 //! component reads through an informer that lags behind the store, and writes through the store,
 //! which can refuse.
 
+pub mod chunks;
 pub mod cluster;
 pub mod controllers;
 pub mod disk;
@@ -27,6 +28,6 @@ pub mod waits;
 pub mod why;
 pub mod workqueue;
 
-pub use journal::{Actor, Entry, EntryId, Op, Record};
+pub use journal::{Actor, Entry, EntryId, Journal, Op, Record};
 pub use sim::Sim;
 pub use why::Why;

@@ -7,7 +7,7 @@ use super::cluster::ClusterConfig;
 use super::controllers::{self, Controller, Event, Routes, woken_by};
 use super::events::EventRecorder;
 use super::informer::Informer;
-use super::journal::{Actor, Entry, EntryId, Op, Record};
+use super::journal::{Actor, EntryId, Journal, Op, Record};
 use super::kubelet::{Forced, Kubelets};
 use super::limit::Limit;
 use super::load::Load;
@@ -175,13 +175,8 @@ impl Sim {
     }
 
     /// The history: every command, write and refusal.
-    pub fn journal(&self) -> &[Entry] {
+    pub fn journal(&self) -> Journal<'_> {
         self.server.journal()
-    }
-
-    /// Lays another journal in the place of this one. For copies that are kept without theirs: until it is back, nothing may run.
-    pub fn swap_journal(&mut self, journal: Vec<Entry>) -> Vec<Entry> {
-        self.server.swap_journal(journal)
     }
 
     /// The API server, for reading.
@@ -375,7 +370,7 @@ impl Sim {
             }
         }
         let journal = self.server.journal();
-        for entry in &journal[self.scanned..] {
+        for entry in journal.from(self.scanned).iter() {
             if entry.write().is_some_and(|(_, object)| object.kind != Kind::Event) {
                 self.last_change = entry.time;
             }

@@ -151,7 +151,7 @@ impl Watch {
     /// Prints what has changed since; a watch never ends by itself.
     pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut changed = Vec::new();
-        for entry in &client.sim.journal()[self.seen..] {
+        for entry in client.sim.journal().from(self.seen).iter() {
             let Record::Write { object, before, .. } = &entry.record else { continue };
             let wanted =
                 self.targets.list.iter().any(|(kind, name)| *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n));

@@ -33,8 +33,8 @@ impl Checks {
     /// Looks at everything that was written since the last time.
     pub fn look(&mut self, sim: &Sim) {
         let mut bound = false;
-        for i in self.read..sim.journal().len() {
-            let Some((op, object)) = sim.journal()[i].write() else { continue };
+        for entry in sim.journal().from(self.read).iter() {
+            let Some((op, object)) = entry.write() else { continue };
             assert!(object.meta.resource_version > self.version, "resourceVersion strictly grows");
             self.version = object.meta.resource_version;
             if object.kind == Kind::Event {

@@ -74,7 +74,7 @@ fn sets(sim: &Sim) -> BTreeMap<Uid, Set> {
 fn told(sim: &Sim, before: usize, with_those_arriving: bool) -> BTreeMap<Uid, i64> {
     let arrived = |written: u64| written + LAG < sim.now().0 + u64::from(with_those_arriving);
     let mut told = BTreeMap::new();
-    for entry in sim.journal()[..before].iter().filter(|entry| arrived(entry.time.0)) {
+    for entry in sim.journal().first(before).iter().filter(|entry| arrived(entry.time.0)) {
         if let Some((_, object)) = entry.write().filter(|(_, o)| o.kind == Kind::ReplicaSet) {
             told.insert(object.meta.uid, i64::from(object.body::<ReplicaSet>().status.available_replicas));
         }
@@ -150,7 +150,7 @@ fn a_rolling_update_never_leaves_its_limits() {
                     sim.step();
                     let now = sets(&sim);
                     let down = |entry: &Entry| matches!(entry.why, Why::RolloutDown { .. } | Why::CleanUnhealthy { .. });
-                    if sim.journal()[seen..].iter().any(down) {
+                    if sim.journal().from(seen).iter().any(down) {
                         ledger.decided(&sim, &before, seen);
                     }
                     ledger.given_up(&before, &now);

@@ -10,7 +10,7 @@ use super::managers::Manager;
 use super::requests::{Delete, Propagation};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
-use crate::engine::journal::{Actor, Entry, EntryId, Op, Record, Refused};
+use crate::engine::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, Refused};
 use crate::engine::rng::Rng;
 use crate::engine::table::Table;
 use crate::engine::why::Why;
@@ -41,7 +41,7 @@ pub struct Origin {
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     objects: Vec<Table>,
-    journal: Vec<Entry>,
+    journal: Entries,
     version: u64,
     /// Virtual time of the request being served.
     pub now: Time,
@@ -63,7 +63,7 @@ impl ApiServer {
     pub fn new(epoch: Timestamp, seed: u64) -> Self {
         ApiServer {
             objects: vec![Table::default(); kind::ALL.len()],
-            journal: Vec::new(),
+            journal: Entries::default(),
             version: 0,
             now: Time::default(),
             epoch,
@@ -87,13 +87,8 @@ impl ApiServer {
     }
 
     /// Everything that has happened.
-    pub fn journal(&self) -> &[Entry] {
-        &self.journal
-    }
-
-    /// Lays another journal in the place of this one. For copies that are kept without theirs: until it is back, nothing may run.
-    pub fn swap_journal(&mut self, journal: Vec<Entry>) -> Vec<Entry> {
-        std::mem::replace(&mut self.journal, journal)
+    pub fn journal(&self) -> Journal<'_> {
+        self.journal.all()
     }
 
     /// Number of the last write.

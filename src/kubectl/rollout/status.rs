@@ -67,7 +67,7 @@ impl Follow {
             self.seen = client.sim.journal().len();
             states.extend(client.find(key));
         }
-        for entry in &client.sim.journal()[self.seen..] {
+        for entry in client.sim.journal().from(self.seen).iter() {
             if let Some((op, object)) = entry.write().filter(|(_, object)| object.key() == *key) {
                 if op == Op::Deleted {
                     return Err(Failure::error("object has been deleted"));

@@ -300,7 +300,7 @@ impl Page {
         if self.chain_of.as_ref() == Some(&of) {
             return;
         }
-        let history = &state.run.journal()[..happened.min(state.run.journal().len())];
+        let history = state.run.journal().first(happened);
         self.chain = Rc::new(state.selected.as_ref().map(|key| words::chain(history, key)).unwrap_or_default());
         self.led = Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
         let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
@@ -392,7 +392,7 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
     let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.is(key));
     match since {
         Some(since) => {
-            let written = state.run.journal()[since..state.run.happened()].iter().filter_map(Entry::write);
+            let written = state.run.journal().first(state.run.happened()).from(since).iter().filter_map(Entry::write);
             for (op, object) in written.filter(|(_, object)| about(object)) {
                 let found = Rc::make_mut(found);
                 found.retain(|old| old.meta.uid != object.meta.uid);

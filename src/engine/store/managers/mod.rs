@@ -102,7 +102,7 @@ impl ApiServer {
     /// The managers of a live object, from its creation on.
     fn managers(&self, key: &ObjectRef) -> Vec<Managed> {
         let mut all = Vec::new();
-        for entry in self.journal() {
+        for entry in self.journal().iter() {
             let Record::Write { op, object, before } = &entry.record else { continue };
             if object.kind != key.kind || object.meta.name != key.name || object.meta.namespace != key.namespace {
                 continue;

@@ -1,0 +1,191 @@
+//! A list in chunks that copies of it share: what a checkpoint of the cluster is made of.
+//!
+//! Guarantees: a copy costs one count a chunk, whatever the elements weigh; it never changes, for who writes to a
+//! chunk that others hold takes a chunk of its own first.
+
+use std::ops::Index;
+use std::rc::Rc;
+
+/// A list whose copies share its chunks of at most `N` elements.
+#[derive(Clone, Debug)]
+pub(super) struct Chunks<T, const N: usize> {
+    /// All but the last are full.
+    chunks: Vec<Rc<Vec<T>>>,
+    len: usize,
+}
+
+impl<T, const N: usize> Default for Chunks<T, N> {
+    fn default() -> Self {
+        Chunks { chunks: Vec::new(), len: 0 }
+    }
+}
+
+impl<T: Clone, const N: usize> Chunks<T, N> {
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// An element.
+    #[allow(dead_code)]
+    pub fn get(&self, at: usize) -> Option<&T> {
+        self.chunks.get(at / N)?.get(at % N)
+    }
+
+    /// An element that is there, to be changed.
+    #[allow(dead_code)]
+    pub fn get_mut(&mut self, at: usize) -> &mut T {
+        &mut own(&mut self.chunks[at / N], 0)[at % N]
+    }
+
+    /// Adds an element at the end.
+    pub fn push(&mut self, element: T) {
+        if self.len.is_multiple_of(N) {
+            self.chunks.push(Rc::default());
+        }
+        if let Some(last) = self.chunks.last_mut() {
+            own(last, N).push(element);
+        }
+        self.len += 1;
+    }
+
+    /// All elements, to be read.
+    pub fn all(&self) -> Part<'_, T, N> {
+        Part { chunks: &self.chunks, from: 0, to: self.len }
+    }
+}
+
+/// The chunk, to be written to by its only holder. It grows by doubling, up to `most`.
+fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> {
+    if Rc::get_mut(chunk).is_none() {
+        let mut copy = Vec::with_capacity(chunk.len().next_power_of_two().max(4).min(most.max(chunk.len())));
+        copy.extend_from_slice(chunk);
+        *chunk = Rc::new(copy);
+    }
+    Rc::make_mut(chunk)
+}
+
+/// Some neighbours in such a list.
+#[derive(Debug)]
+pub struct Part<'a, T, const N: usize> {
+    chunks: &'a [Rc<Vec<T>>],
+    from: usize,
+    to: usize,
+}
+
+impl<T, const N: usize> Clone for Part<'_, T, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, const N: usize> Copy for Part<'_, T, N> {}
+
+impl<'a, T, const N: usize> Part<'a, T, N> {
+    /// How many elements there are.
+    pub fn len(self) -> usize {
+        self.to - self.from
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.from == self.to
+    }
+
+    /// An element.
+    pub fn get(self, at: usize) -> Option<&'a T> {
+        (at < self.len()).then(|| self.at(self.from + at))
+    }
+
+    /// The last element.
+    pub fn last(self) -> Option<&'a T> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// The first elements, or all if there are no more.
+    pub fn first(self, count: usize) -> Self {
+        Part { to: self.to.min(self.from.saturating_add(count)), ..self }
+    }
+
+    /// All but the first elements.
+    pub fn from(self, count: usize) -> Self {
+        Part { from: self.to.min(self.from.saturating_add(count)), ..self }
+    }
+
+    /// The elements in their order.
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = &'a T> + ExactSizeIterator {
+        (self.from..self.to).map(move |at| self.at(at))
+    }
+
+    /// How many elements at the front pass, of elements whose front passes and whose rest does not.
+    pub fn partition_point(self, passes: impl Fn(&T) -> bool) -> usize {
+        let (mut from, mut to) = (self.from, self.to);
+        while from < to {
+            let middle = from.midpoint(to);
+            if passes(self.at(middle)) { from = middle + 1 } else { to = middle }
+        }
+        from - self.from
+    }
+
+    fn at(self, at: usize) -> &'a T {
+        &self.chunks[at / N][at % N]
+    }
+}
+
+impl<T, const N: usize> Index<usize> for Part<'_, T, N> {
+    type Output = T;
+
+    fn index(&self, at: usize) -> &T {
+        assert!(at < self.len(), "element {at} of {}", self.len());
+        self.at(self.from + at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::rng::Rng;
+
+    fn check(list: &Chunks<u64, 8>, plain: &[u64], rng: &mut Rng) {
+        let (from, to) = (rng.below(80) as usize, rng.below(80) as usize);
+        let (part, same) = (list.all().first(to).from(from), &plain[from.min(to).min(plain.len())..to.min(plain.len())]);
+        assert!(part.iter().eq(same), "{from}..{to} of {}", plain.len());
+        assert!(part.iter().rev().eq(same.iter().rev()));
+        assert_eq!((part.len(), part.is_empty(), part.last(), part.get(3)), (same.len(), same.is_empty(), same.last(), same.get(3)));
+        assert!(list.all().iter().eq(plain));
+        assert_eq!(list.len(), plain.len());
+        assert_eq!(list.get(to), plain.get(to));
+    }
+
+    #[test]
+    fn a_list_does_what_a_plain_one_does_and_its_copies_stay_as_they_were() {
+        let (mut list, mut plain, mut rng) = (Chunks::<u64, 8>::default(), Vec::new(), Rng::new(5));
+        let mut copies = Vec::new();
+        for step in 0..3_000 {
+            match rng.below(10) {
+                0 if step % 700 < 100 => copies.push((list.clone(), plain.clone())),
+                0 if !copies.is_empty() => (list, plain) = copies.swap_remove(rng.below(copies.len() as u64) as usize),
+                1..5 if !plain.is_empty() => {
+                    let at = rng.below(plain.len() as u64) as usize;
+                    (*list.get_mut(at), plain[at]) = (step, step);
+                }
+                _ => {
+                    list.push(step);
+                    plain.push(step);
+                }
+            }
+            check(&list, &plain, &mut rng);
+            copies.iter().for_each(|(list, plain)| check(list, plain, &mut rng));
+        }
+    }
+
+    #[test]
+    fn the_border_of_what_is_sorted_is_found() {
+        let mut list = Chunks::<u64, 8>::default();
+        (0..50).for_each(|n| list.push(n));
+        for border in 0..51 {
+            assert_eq!(list.all().partition_point(|n| *n < border), border as usize);
+            assert_eq!(list.all().from(10).partition_point(|n| *n < border), border.saturating_sub(10).min(40) as usize);
+        }
+    }
+}
