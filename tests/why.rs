@@ -87,7 +87,7 @@ fn print(chain: &[Diagnosis], reasons: &[Reason]) -> String {
 fn ask(sim: &Sim, answer: &Answer<'_>) {
     let key = key(sim, answer.of);
     let chain = diagnose::chain_of_waiting(sim, &key);
-    let reasons = words::chain(sim.journal(), &key);
+    let reasons = words::chain(sim.journal(), &key, 0);
     let text = print(&chain, &reasons);
     if std::env::var("SHOW").is_ok() {
         println!("{text}");
@@ -340,7 +340,7 @@ fn why_was_this_pod_deleted_a_more_important_one_needed_the_room() {
     let low = pod("low", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
     let high = pod("high", "{priorityClassName: high, containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
     let sim = sim(1, &[class, &low, "+5", &high, "+20"]);
-    let chain = words::chain(sim.journal(), &key(&sim, "Pod/low"));
+    let chain = words::chain(sim.journal(), &key(&sim, "Pod/low"), 0);
     let text = print(&[], &chain);
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");
@@ -667,7 +667,7 @@ fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
     let mut sim = sim(2, &[&deployment("web", 3, "", PLAIN), "+20"]);
     let victim = sim.list(Kind::Pod).map(|pod| pod.key()).next_back().unwrap();
     act(&mut sim, &[&format!("fault unready pod/{}", victim.name), "+5", "kubectl scale deployment/web --replicas=2", "+20"]);
-    let chain = words::chain(sim.journal(), &victim);
+    let chain = words::chain(sim.journal(), &victim, 0);
     let text = print(&[], &chain);
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");

@@ -5,7 +5,6 @@ use super::run::Run;
 use super::words::{self, Span};
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::app::format::count;
-use std::rc::Rc;
 
 /// The card.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +35,7 @@ pub fn read(run: &Run, key: &ObjectRef) -> Option<Card> {
     let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels" | "" | "created at");
     let node = all.iter().find(|fact| fact.name == "node").map(|fact| [" on ", &fact.value].concat()).unwrap_or_default();
     let shown = all.into_iter().filter(|fact| !of_place(fact.name) && fact.name != "status" && fact.value != "0");
-    let last = words::last(run.journal().first(run.happened()), key);
+    let last = words::last(run.journal().first(run.happened()), key, object.meta.resource_version);
     let lag = lag(run, object).map(|words| ("status lags", words));
     Some(Card {
         caption: [key.kind.name(), &node].concat(),
@@ -60,10 +59,7 @@ fn lag(run: &Run, object: &Object) -> Option<String> {
     };
     let uid = object.meta.uid;
     let sets = run.sim().list(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(uid)).map(|set| set.meta.uid);
-    let owners: Vec<_> = sets.chain([uid]).collect();
-    let stays = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|body| body.is_ready() && !body.is_terminal());
-    let mine = |pod: &&Rc<Object>| pod.meta.controller().is_some_and(|owner| owners.contains(&owner.uid));
-    let ready = run.sim().list(Kind::Pod).filter(stays).filter(mine).count();
+    let ready = sets.chain([uid]).map(|uid| run.sim().ready_of(uid)).sum::<usize>();
     let said = said.max(0) as usize;
     (ready != said).then(|| format!("status says {}; {} Pods are Ready", count(said), count(ready)))
 }

@@ -383,5 +383,6 @@ impl Run {
 
 /// Whether an entry is only the record of a Kubernetes Event, or of the cluster's beginning.
 pub fn is_event(entry: &Entry) -> bool {
-    entry.why == crate::engine::Why::Bootstrap || entry.write().is_some_and(|(_, object)| object.kind == Kind::Event)
+    // Most are told by their reason alone; an object may be far away in memory.
+    matches!(entry.why, crate::engine::Why::Bootstrap | crate::engine::Why::Said { .. }) || entry.write().is_some_and(|(_, object)| object.kind == Kind::Event)
 }

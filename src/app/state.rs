@@ -13,7 +13,7 @@ use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
-use crate::scene::marks::Mark;
+use crate::scene::marks::{Mark, Marks};
 use crate::scene::model::PodState;
 use crate::scene::shape::{Body, Scene};
 use crate::scene::{nodes, ownership, storage};
@@ -298,7 +298,7 @@ pub struct State {
     pub stage: (f64, f64),
     /// What was found when remedies were tried: the object and its state, and which of them help.
     tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
-    marks: Rc<Vec<Mark>>,
+    marks: Marks,
     scanned: usize,
     drawn: Option<(Key, Rc<Picture>)>,
     /// The nodes as they were last laid out.
@@ -306,7 +306,23 @@ pub struct State {
     /// The Pods, and how much of which history they were read from.
     pods: Pods,
     pods_at: Option<(u64, usize)>,
+    coming: Option<Coming>,
     tracker: super::track::Tracker,
+}
+
+/// The Pods of another instant, as far as they are read.
+struct Coming {
+    turns: u64,
+    happened: usize,
+    objects: Vec<Rc<Object>>,
+    pods: Pods,
+}
+
+impl Coming {
+    fn new(run: &Run) -> Coming {
+        let objects = run.sim().list(Kind::Pod).cloned().collect();
+        Coming { turns: run.turns, happened: run.happened(), objects, pods: Pods::default() }
+    }
 }
 
 /// What is on the stage.
@@ -326,7 +342,8 @@ pub struct Picture {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
-    version: (u64, u64),
+    version: (u64, usize),
+    happened: usize,
     view: View,
     selected: Option<ObjectRef>,
     chosen: Option<String>,
@@ -343,6 +360,8 @@ const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "versi
 /// So many tasks of a cluster of a thousand Pods or less are run in one go when a person goes to another instant; what is left
 /// runs in slices, so that the page stays awake.
 const AT_ONCE: usize = 2_000;
+/// So many entries are read for the timeline at a time.
+const READ: usize = 20_000;
 /// So many lines of the console are kept, and so many that were entered.
 const LINES: usize = 2_000;
 const ENTERED: usize = 200;
@@ -395,12 +414,13 @@ impl State {
             heard: Default::default(),
             stage: (800.0, 560.0),
             tried: None,
-            marks: Rc::default(),
+            marks: Marks::default(),
             scanned: 0,
             drawn: None,
             seen: Default::default(),
             pods: Pods::default(),
             pods_at: None,
+            coming: None,
             tracker: Default::default(),
         };
         state.apply();
@@ -612,7 +632,7 @@ impl State {
     }
 
     fn rescan(&mut self) {
-        self.marks = Rc::default();
+        self.marks = Marks::default();
         self.scanned = 0;
         self.drawn = None;
     }
@@ -923,26 +943,37 @@ impl State {
         }
     }
 
-    /// Marks of the timeline: everything that has happened, also after the instant shown.
+    /// Marks of the timeline: everything that has happened and was read, also after the instant shown.
     pub fn marks(&mut self) -> Rc<Vec<Mark>> {
         let journal = self.run.journal();
-        if self.scanned < journal.len() {
-            let marks = Rc::make_mut(&mut self.marks);
-            for entry in journal.from(self.scanned).iter() {
-                if let Some(lane) = words::lane(entry) {
-                    marks.push(Mark { at: entry.time.0 / 1000, lane, bad: words::is_bad(entry) });
-                }
+        for entry in journal.from(self.scanned).first(READ).iter() {
+            if let Some(lane) = words::lane(entry) {
+                self.marks.push(Mark { at: entry.time.0 / 1000, lane, bad: words::is_bad(entry), count: 1 });
             }
-            self.scanned = journal.len();
         }
-        self.marks.clone()
+        self.scanned = journal.len().min(self.scanned + READ);
+        self.marks.all()
+    }
+
+    /// Whether more has happened than was read for the picture and the timeline.
+    pub fn lags(&self) -> bool {
+        self.scanned < self.run.journal().len() || self.pods_at != Some((self.run.turns, self.run.happened()))
     }
 
     /// What is on the stage. The same pointer as before if nothing that it shows has changed.
     pub fn picture(&mut self) -> Rc<Picture> {
-        self.read_pods();
+        while !self.read(usize::MAX) {}
+        self.draw()
+    }
+
+    /// The same from what was read of the Pods; where they have not been read since a jump, the picture before it.
+    pub fn draw(&mut self) -> Rc<Picture> {
+        if let (Some(_), Some((_, picture))) = (&self.coming, &self.drawn) {
+            return picture.clone();
+        }
         let key = Key {
-            version: (self.run.version().0, self.run.happened() as u64),
+            version: self.pods_at.unwrap_or_default(),
+            happened: self.run.happened(),
             view: self.view,
             selected: self.selected.clone(),
             chosen: self.chosen.clone(),
@@ -1015,26 +1046,35 @@ impl State {
         picture
     }
 
-    /// Takes over what was written to Pods since the last picture.
-    fn read_pods(&mut self) {
+    /// Takes over what was written to Pods since it was last asked to, of so many entries or Pods. True when all is read.
+    pub fn read(&mut self, most: usize) -> bool {
         let (turns, happened) = (self.run.turns, self.run.happened());
         let run = &self.run;
         let get = |key: &ObjectRef| run.get(key).cloned();
-        match self.pods_at {
-            Some((turn, read)) if turn == turns && read <= happened => {
-                let written = run.journal().first(happened).from(read).iter().filter_map(Entry::write);
-                for (op, object) in written.filter(|(_, object)| object.kind == Kind::Pod) {
-                    self.pods.take(object, op == Op::Deleted, &get);
-                }
+        if let Some((turn, read)) = self.pods_at
+            && turn == turns
+            && read <= happened
+        {
+            let to = happened.min(read.saturating_add(most));
+            let written = run.journal().first(to).from(read).iter().filter_map(Entry::write);
+            for (op, object) in written.filter(|(_, object)| object.kind == Kind::Pod) {
+                self.pods.take(object, op == Op::Deleted, &get);
             }
-            _ => {
-                self.pods = Pods::default();
-                for object in run.sim().list(Kind::Pod) {
-                    self.pods.take(object, false, &get);
-                }
-            }
+            self.pods_at = Some((turns, to));
+            return to == happened;
         }
-        self.pods_at = Some((turns, happened));
+        let coming = self.coming.get_or_insert_with(|| Coming::new(run));
+        if coming.turns != turns || coming.happened > happened {
+            *coming = Coming::new(run);
+        }
+        for object in coming.objects.split_off(coming.objects.len().saturating_sub(most)) {
+            coming.pods.take(&object, false, &get);
+        }
+        if coming.objects.is_empty() {
+            (self.pods, self.pods_at) = (std::mem::take(&mut coming.pods), Some((turns, coming.happened)));
+            self.coming = None;
+        }
+        false
     }
 
     /// The chart of the selected workload, or of the first there is.
@@ -1495,7 +1535,7 @@ mod tests {
     fn the_chain_of_a_pod_ends_at_the_person() {
         let state = settled((examples::ALL[0].text)());
         let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
-        let chain = words::chain(state.run.journal(), &pod);
+        let chain = words::chain(state.run.journal(), &pod, 0);
         let actors: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
         assert_eq!(actors.last(), Some(&"you"), "{chain:#?}");
         assert!(actors.contains(&"replicaset-controller"), "{actors:?}");

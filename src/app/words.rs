@@ -400,28 +400,55 @@ fn reason(journal: Journal<'_>, id: EntryId) -> Option<Reason> {
 
 /// The entry that last decided about an object: what a loop did to the objects it keeps is its newest decision, more than
 /// the numbers it wrote down.
-fn newest(journal: Journal<'_>, key: &ObjectRef) -> Option<usize> {
+fn newest(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<usize> {
     let telling = |entry: &Entry| !matches!(entry.why, Why::Observed) || !matches!(entry.record, Record::Write { op: Op::Modified, .. });
+    let near = journal.from(journal.len().saturating_sub(NEAR));
+    let own = |entry: &Entry| concerns(entry, key);
+    let found = near.iter().rposition(|entry| own(entry) && telling(entry)).or_else(|| near.iter().rposition(own));
+    found.map(|at| at + journal.len() - near.len()).or_else(|| written(journal, version))
+}
+
+/// Whether an entry wrote the object, or is what the loop of its kind did to what it keeps.
+pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
     let itself = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
-    let kept = |entry: &Entry, object: &Object| {
+    let kept = |object: &Object| {
         let loop_of = entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()));
         loop_of
             && object.meta.namespace == key.namespace
             && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
     };
-    let own = |entry: &&Entry| !is_event(entry) && entry.write().is_some_and(|(_, object)| itself(object) || kept(entry, object));
-    journal.iter().rposition(|entry| own(&entry) && telling(entry)).or_else(|| journal.iter().rposition(|entry| own(&entry)))
+    !is_event(entry) && entry.write().is_some_and(|(_, object)| itself(object) || kept(object))
+}
+
+/// In a longer history the newest decision about an object is looked for among so many entries, and what led from one to
+/// another as well: half a minute of a very large cluster.
+const NEAR: usize = 100_000;
+
+/// The entry that wrote this version.
+fn written(journal: Journal<'_>, version: u64) -> Option<usize> {
+    // Not every entry is a write; the next one that is tells how far this is.
+    let before = |at: usize| {
+        let next = journal.from(at).iter().find_map(Entry::write);
+        next.is_some_and(|(_, object)| object.meta.resource_version < version)
+    };
+    let (mut from, mut to) = (0, journal.len());
+    while from < to {
+        let middle = from.midpoint(to);
+        if before(middle) { from = middle + 1 } else { to = middle }
+    }
+    let at = from + journal.from(from).iter().position(|entry| entry.write().is_some())?;
+    journal.get(at)?.write().filter(|(_, object)| object.meta.resource_version == version).map(|_| at)
 }
 
 /// What was last decided about an object.
-pub fn last(journal: Journal<'_>, key: &ObjectRef) -> Option<Reason> {
-    reason(journal, newest(journal, key)? as EntryId)
+pub fn last(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<Reason> {
+    reason(journal, newest(journal, key, version)? as EntryId)
 }
 
 /// How the newest change of an object came about: newest first, the person's action last. Several writes of
-/// one person's command are one item.
-pub fn chain(journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
-    let newest = newest(journal, key);
+/// one person's command are one item. `version` is that of the object; nothing if it is gone.
+pub fn chain(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Vec<Reason> {
+    let newest = newest(journal, key, version);
     let mut out: Vec<Reason> = Vec::new();
     let mut at = newest.map(|at| at as EntryId);
     while let Some(id) = at {
@@ -451,13 +478,13 @@ pub fn chain(journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
     out
 }
 
-/// What an entry led to: the next decisions that were woken by it.
-pub fn led_to(journal: Journal<'_>, id: EntryId, happened: usize) -> Vec<Reason> {
-    let later = journal.first(happened).from(id as usize + 1);
-    (id + 1..)
-        .zip(later.iter())
+/// What an entry led to since another: the decisions that were woken by it, so many at most.
+pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) -> Vec<Reason> {
+    let since = since.max(id + 1);
+    (since..)
+        .zip(journal.from(since as usize).first(NEAR).iter())
         .filter(|(_, entry)| entry.cause == Some(id) && !is_event(entry) && !matches!(entry.why, Why::Observed))
-        .take(6)
+        .take(most)
         .filter_map(|(at, _)| reason(journal, at))
         .collect()
 }

@@ -225,6 +225,14 @@ impl Sim {
         self.informers[MANAGER].cache.owned_of_kind(uid, kind)
     }
 
+    /// How many Pods of an owner are ready and stay, as the loops see them.
+    pub fn ready_of(&self, uid: Uid) -> usize {
+        let counts = |pod: &&Rc<Object>| pod.is_active_pod() && pod.pod().is_some_and(|body| body.is_ready());
+        let cache = &self.informers[MANAGER].cache;
+        let count = || cache.owned_of_kind(uid, Kind::Pod).filter(counts).count();
+        cache.tally(uid).map_or_else(count, |alike| alike.iter().map(|alike| alike.ready).sum())
+    }
+
     /// The Pods on a node that have not ended.
     pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Object>> {
         self.scheduler.pods_on(node)

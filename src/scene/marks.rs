@@ -1,5 +1,7 @@
 //! The timeline: lanes, marks, the axis. Pure arithmetic from times to pixels.
 
+use std::rc::Rc;
+
 /// The lanes, top down.
 pub const LANES: [&str; 13] = [
     "user",
@@ -63,6 +65,63 @@ pub struct Mark {
     pub lane: u8,
     /// A failure or refusal.
     pub bad: bool,
+    /// How many entries it stands for.
+    pub count: u32,
+}
+
+/// More marks than this are not kept: neighbours become one.
+const MOST: usize = 20_000;
+
+/// The marks of a history, in order of time.
+#[derive(Debug)]
+pub struct Marks {
+    all: Rc<Vec<Mark>>,
+    /// Entries of a lane within so many milliseconds have one mark.
+    grain: u64,
+    /// With more than this they become fewer.
+    most: usize,
+    last: [Option<usize>; LANES.len()],
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Marks { all: Rc::default(), grain: 1, most: MOST, last: [None; LANES.len()] }
+    }
+}
+
+impl Marks {
+    /// All of them.
+    pub fn all(&self) -> Rc<Vec<Mark>> {
+        self.all.clone()
+    }
+
+    /// Adds the newest.
+    pub fn push(&mut self, mark: Mark) {
+        let all = Rc::make_mut(&mut self.all);
+        let Some(last) = self.last.get_mut(usize::from(mark.lane)) else { return };
+        // What a person has done has always a mark of its own.
+        let near = last.and_then(|at| all.get_mut(at)).filter(|old| mark.lane != 0 && old.at / self.grain == mark.at / self.grain);
+        if let Some(old) = near {
+            (old.bad, old.count) = (old.bad | mark.bad, old.count + mark.count);
+            return;
+        }
+        *last = Some(all.len());
+        all.push(mark);
+        if all.len() > self.most {
+            self.thin();
+        }
+    }
+
+    #[inline(never)]
+    fn thin(&mut self) {
+        // Of what people have done none is lost: should it be all there is, it may be many.
+        while self.all.len() > MOST / 2 && self.grain < 1 << 32 {
+            let finer = std::mem::take(&mut self.all);
+            *self = Marks { grain: self.grain * 2, most: usize::MAX, ..Marks::default() };
+            finer.iter().for_each(|mark| self.push(*mark));
+        }
+        self.most = MOST.max(self.all.len() * 2);
+    }
 }
 
 /// Marks that stand closer than 3 px: one block.
@@ -131,12 +190,12 @@ pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
         match slot {
             Some(block) if mark.lane != 0 && x - (block.x + block.w) < 0.5 => {
                 block.w = (x + 2.5 - block.x).max(block.w);
-                block.count += 1;
+                block.count += mark.count;
                 block.bad |= mark.bad;
             }
             _ => {
                 out.extend(slot.take());
-                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: 1, bad: mark.bad });
+                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: mark.count, bad: mark.bad });
             }
         }
     }
@@ -163,7 +222,7 @@ mod tests {
         let (rows, shown) = rows(&[]);
         assert_eq!(shown, USUAL);
         assert_eq!((rows[0], rows[7]), (0, 4));
-        let all: Vec<Mark> = (0..LANES.len() as u8).map(|lane| Mark { at: 0, lane, bad: false }).collect();
+        let all: Vec<Mark> = (0..LANES.len() as u8).map(|lane| Mark { at: 0, lane, bad: false, count: 1 }).collect();
         let (rows, shown) = super::rows(&all);
         assert_eq!((shown.len(), shown[7], rows[8], rows[usize::from(OTHERS)]), (8, OTHERS, 6, 7));
     }
@@ -171,7 +230,7 @@ mod tests {
     #[test]
     fn marks_that_touch_merge_and_people_never_do() {
         let axis = Axis { from: 0, to: 1000, width: 1000.0 };
-        let mark = |at, lane, bad| Mark { at, lane, bad };
+        let mark = |at, lane, bad| Mark { at, lane, bad, count: 1 };
         let merged = blocks(
             &[mark(10, 2, false), mark(11, 2, true), mark(12, 5, false), mark(100, 2, false), mark(0, 0, false), mark(1, 0, false)],
             &axis,
@@ -179,5 +238,22 @@ mod tests {
         let lane2: Vec<(u32, bool)> = merged.iter().filter(|block| block.lane == 2).map(|block| (block.count, block.bad)).collect();
         assert_eq!(lane2, [(2, true), (1, false)]);
         assert_eq!(merged.iter().filter(|block| block.lane == 0).count(), 2);
+    }
+
+    #[test]
+    fn many_marks_become_fewer_and_none_is_lost() {
+        let mut marks = Marks::default();
+        let people = 50;
+        for at in 0..200_000u64 {
+            marks.push(Mark { at, lane: 2 + (at % 3) as u8, bad: at == 77_777, count: 1 });
+            if at % 4_000 == 0 {
+                marks.push(Mark { at, lane: 0, bad: false, count: 1 });
+            }
+        }
+        let all = marks.all();
+        assert!(all.len() <= MOST && all.len() > MOST / 8, "{}", all.len());
+        assert_eq!(all.iter().map(|mark| mark.count as usize).sum::<usize>(), 200_000 + people);
+        assert_eq!((all.iter().filter(|mark| mark.lane == 0).count(), all.iter().filter(|mark| mark.bad).count()), (people, 1));
+        assert!(all.is_sorted_by_key(|mark| mark.at));
     }
 }

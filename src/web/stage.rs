@@ -91,6 +91,10 @@ pub enum Msg {
 
 /// Milliseconds after which a card opens.
 const REST: u32 = 150;
+/// Of more items than this, those far out of sight are not put into the page.
+const MANY: usize = 600;
+/// So far out of sight they are.
+const FAR: f64 = 240.0;
 /// Width of a card, and the height it may have.
 const CARD: f64 = 264.0;
 const TALL: f64 = 256.0;
@@ -109,6 +113,10 @@ pub struct Stage {
     fresh: Vec<(u32, String)>,
     generation: u32,
     stop: usize,
+    /// The focus goes there once it is in the page.
+    goes: bool,
+    /// What is saved as a picture is saved whole.
+    saves: Option<&'static str>,
     timers: Vec<Timeout>,
     observer: Option<(Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
     quiet: bool,
@@ -316,11 +324,22 @@ impl Stage {
             self.pan = (self.pan.0 + dx, self.pan.1 + dy);
             self.touched = true;
         }
-        if let Some(stage) = self.node.cast::<Element>()
-            && let Ok(Some(element)) = stage.query_selector(&format!(".item[data-index='{index}']:not(.ghost)"))
-        {
+        self.goes = !self.go();
+    }
+
+    /// Moves the focus to its item, if that is in the page.
+    fn go(&self) -> bool {
+        let find = |stage: Element| stage.query_selector(&format!(".item[data-index='{}']:not(.ghost)", self.stop)).ok().flatten();
+        self.node.cast::<Element>().and_then(find).is_some_and(|element| {
             dom::focus(&element);
-        }
+            true
+        })
+    }
+
+    /// Whether an item is in sight, or nearly.
+    fn sees(&self, rect: Rect) -> bool {
+        let near = |from: f64, to: f64, pan: f64, size: f64| to * self.zoom + pan > -FAR && from * self.zoom + pan < size + FAR;
+        near(rect.x, rect.right(), self.pan.0, self.size.0) && near(rect.y, rect.bottom(), self.pan.1, self.size.1)
     }
 
     fn local(&self, x: f64, y: f64) -> (f64, f64) {
@@ -454,6 +473,8 @@ impl Component for Stage {
             fresh: Vec::new(),
             generation: 0,
             stop: 0,
+            goes: false,
+            saves: None,
             timers: Vec::new(),
             observer: None,
             quiet: true,
@@ -609,7 +630,7 @@ impl Component for Stage {
             }
             Msg::Export(form) => {
                 self.menu = false;
-                ctx.props().on_export.emit(form);
+                self.saves = Some(form);
                 true
             }
         }
@@ -629,11 +650,12 @@ impl Component for Stage {
         });
         let moved_away = link.callback(|_: FocusEvent| Msg::Leave);
         let quiet = self.quiet || !props.animate;
+        let all = scene.items.len() <= MANY || self.saves.is_some();
         let drawing = html! {
             <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus} onfocusout={moved_away}>
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
-                { for scene.items.iter().enumerate().map(|(index, item)| html! {
+                { for scene.items.iter().enumerate().filter(|(index, item)| all || *index == self.stop || self.sees(item.rect)).map(|(index, item)| html! {
                     <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
                 }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
@@ -687,6 +709,12 @@ impl Component for Stage {
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        if std::mem::take(&mut self.goes) {
+            self.go();
+        }
+        if let Some(form) = self.saves.take() {
+            ctx.props().on_export.emit(form);
+        }
         if !first {
             return;
         }

@@ -42,6 +42,8 @@ const NEWS: f64 = 2_000.0;
 const TALK: f64 = 5_000.0;
 /// The clock stops where the history fills so many pages of 64 KiB: two of the four gigabytes that a module may have.
 const PAGES: usize = 32_768;
+/// So many consequences of a decision are told.
+const LED: usize = 6;
 /// Without an animation frame for so long, the page is not seen, and rests.
 const UNSEEN: f64 = 400.0;
 
@@ -258,12 +260,17 @@ impl Page {
     fn refresh(&mut self) {
         let mut state = self.state.borrow_mut();
         SHOWN.set(state.run.now());
-        self.picture = state.picture();
+        let begun = dom::now();
+        while !state.read(GRAIN * GRAIN) && dom::now() - begun < SLICE {}
+        self.picture = state.draw();
         state.follow(GRAIN);
         self.beside = state.beside.as_mut().map(|other| other.picture());
         self.marks = state.marks();
-        let playing = state.playing;
+        let (playing, lags) = (state.playing, state.lags());
         drop(state);
+        if lags {
+            self.draw();
+        }
         if window::is_whole() {
             self.explain();
             self.describe();
@@ -301,11 +308,22 @@ impl Page {
             return;
         }
         let history = state.run.journal().first(happened);
-        self.chain = Rc::new(state.selected.as_ref().map(|key| words::chain(history, key)).unwrap_or_default());
-        self.led = Rc::new(self.chain.first().map(|first| words::led_to(state.run.journal(), first.entry, happened)).unwrap_or_default());
+        let read = self.chain_of.take().filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened).map(|old| old.1);
+        let news = |since: usize| of.0.as_ref().is_some_and(|key| history.from(since).iter().any(|entry| words::concerns(entry, key)));
+        if read.is_none_or(news) {
+            let version = state.object().map_or(0, |object| object.meta.resource_version);
+            self.chain = Rc::new(of.0.as_ref().map(|key| words::chain(history, key, version)).unwrap_or_default());
+            self.led = Rc::default();
+        }
+        if let Some(first) = self.chain.first().filter(|_| self.led.len() < LED) {
+            let since = if self.led.is_empty() { 0 } else { read.unwrap_or_default() };
+            let more = words::led_to(history, first.entry, since as u32, LED - self.led.len());
+            if !more.is_empty() {
+                Rc::make_mut(&mut self.led).extend(more);
+            }
+        }
         let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
         self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
-        let read = self.chain_of.take().filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened).map(|old| old.1);
         events(&mut self.events, &state, read);
         self.caption = words::caption(history);
         self.chain_of = Some(of);
