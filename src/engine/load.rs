@@ -7,6 +7,7 @@ use crate::api::{Kind, Object};
 use crate::engine::Sim;
 use crate::engine::informer::Cache;
 use crate::engine::store::ApiServer;
+use std::rc::Rc;
 
 /// What the Running Pods of a selector use together, evenly.
 #[derive(Clone, Debug)]
@@ -62,16 +63,19 @@ pub fn is_known(loads: &[Load], pod: &Object) -> bool {
 /// What a Pod uses of a resource, in thousandths; nothing is known of one that does not run.
 pub fn usage(loads: &[Load], what: &str, pod: &Object, cache: &Cache) -> Option<i64> {
     let load = of(loads, what, pod)?;
-    let sharing = cache.list_in(Kind::Pod, &pod.meta.namespace).filter(|o| is_running(o) && load.selector.matches(&o.meta.labels));
-    Some(load.amount / (sharing.count().max(1) as i64))
+    Some(share(load, cache.list_in(Kind::Pod, &pod.meta.namespace)))
 }
 
 /// The memory that a Pod uses, in bytes, if somebody has said so.
 pub fn memory(loads: &[Load], pod: &Object, server: &ApiServer) -> Option<i64> {
     let load = of(loads, "memory", pod)?;
     let here = server.list(Kind::Pod).filter(|o| o.meta.namespace == pod.meta.namespace);
-    let sharing = here.filter(|o| is_running(o) && load.selector.matches(&o.meta.labels));
-    Some(load.amount / 1000 / (sharing.count().max(1) as i64))
+    Some(share(load, here) / 1000)
+}
+
+/// What falls to each Pod of those that run and that a load is for.
+fn share<'a>(load: &Load, pods: impl Iterator<Item = &'a Rc<Object>>) -> i64 {
+    load.amount / pods.filter(|pod| is_running(pod) && load.selector.matches(&pod.meta.labels)).count().max(1) as i64
 }
 
 #[cfg(test)]

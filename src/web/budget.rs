@@ -14,6 +14,7 @@ pub struct StripProps {
 /// The strip.
 #[component]
 pub fn Strip(props: &StripProps) -> Html {
+    super::dom::renders("Strip");
     let budget = &props.budget;
     let slots = budget.at_most.max(budget.pods()).max(1);
     let (pitch, width) = if slots <= 24 { ((340.0 / slots as f64).clamp(12.0, 68.0), 0.0) } else { (340.0 / slots as f64, 340.0) };

@@ -71,6 +71,7 @@ impl Component for CellsView {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
+        dom::renders("Cells");
         let CellsProps { cells, bare, .. } = ctx.props();
         let (x, y) = cells.at;
         html! {

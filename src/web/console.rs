@@ -142,6 +142,7 @@ impl Component for Console {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
+        super::dom::renders("Console");
         let props = ctx.props();
         let open = props.open;
         let toggle = props.on_open.reform(move |_: MouseEvent| !open);

@@ -29,6 +29,19 @@ pub fn now() -> f64 {
     window().performance().map_or(0.0, |performance| performance.now())
 }
 
+/// Counts what is drawn anew, in `loopscope.renders`, if the page was built to be measured (scripts/drawing.mjs).
+#[cfg(feature = "renders")]
+pub fn renders(what: &str) {
+    let get = |of: &JsValue, key: &str| js_sys::Reflect::get(of, &key.into()).unwrap_or(JsValue::UNDEFINED);
+    let counts = get(&get(&window(), "loopscope"), "renders");
+    let _ = js_sys::Reflect::set(&counts, &what.into(), &(get(&counts, what).as_f64().unwrap_or(0.0) + 1.0).into());
+}
+
+/// Counts nothing.
+#[cfg(not(feature = "renders"))]
+#[inline(always)]
+pub fn renders(_: &str) {}
+
 /// Keeps a preference where that is allowed.
 pub fn keep(key: &str, value: &str) {
     if let Ok(Some(storage)) = window().local_storage() {

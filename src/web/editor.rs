@@ -233,6 +233,7 @@ impl Component for Editor {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
+        dom::renders("Editor");
         let props = ctx.props();
         let link = ctx.link();
         let (pill, words) = match props.standing {

@@ -53,6 +53,7 @@ pub struct Props {
 /// The inspector.
 #[component]
 pub fn Inspector(props: &Props) -> Html {
+    dom::renders("Inspector");
     let close = props.on_close.reform(|_: MouseEvent| ());
     let fold = html! { <button type="button" class="btn ghost icon" aria-label="Hide the inspector" onclick={close}>{ icon("i-panel-r", 16) }</button> };
     let Some(key) = &props.key_of else { return idle(fold) };
@@ -310,6 +311,7 @@ struct ActionProps {
 
 #[component]
 fn Actions(props: &ActionProps) -> Html {
+    dom::renders("Actions");
     let object = &props.object;
     let (kind, name) = (object.kind, object.meta.name.to_string());
     let namespace = if object.meta.namespace == "default" || !kind.info().namespaced {

@@ -27,6 +27,7 @@ const LARGEST: (f64, f64) = (152.0, 104.0);
 /// The map.
 #[component]
 pub fn Minimap(props: &Props) -> Html {
+    super::dom::renders("Minimap");
     let (scene, zoom) = (&props.scene, props.zoom);
     let (w, h) = props.size;
     let scale = (LARGEST.0 / scene.width).min(LARGEST.1 / scene.height);
@@ -68,6 +69,7 @@ impl PartialEq for ShapesProps {
 
 #[component]
 fn Shapes(props: &ShapesProps) -> Html {
+    super::dom::renders("Minimap of shapes");
     let seen = props.scene.items.iter().filter(|item| !matches!(item.body, Body::Note(_)));
     html! {
         <>{ for seen.map(|item| {

@@ -79,6 +79,7 @@ pub struct ShapeProps {
 /// One thing of the scene, at its place.
 #[component]
 pub fn Shape(props: &ShapeProps) -> Html {
+    super::dom::renders("Shape");
     let item = &props.item;
     let rect = item.rect;
     let style = format!("translate:{}px {}px;width:{}px;height:{}px", Px(rect.x), Px(rect.y), Px(rect.w), Px(rect.h));

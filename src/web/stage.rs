@@ -637,6 +637,7 @@ impl Component for Stage {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
+        dom::renders("Stage");
         let props = ctx.props();
         let link = ctx.link();
         let scene = &props.scene;

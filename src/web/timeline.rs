@@ -38,6 +38,7 @@ pub struct TransportProps {
 /// Clock, buttons, speed.
 #[component]
 pub fn Transport(props: &TransportProps) -> Html {
+    dom::renders("Transport");
     let emit = |msg: Do| {
         let on = props.on.clone();
         Callback::from(move |_: MouseEvent| on.emit(msg.clone()))
@@ -454,6 +455,7 @@ impl Component for Lanes {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
+        dom::renders("Lanes");
         let props = ctx.props();
         let link = ctx.link();
         html! {

@@ -48,6 +48,7 @@ const MOST: usize = 100;
 /// The panel.
 #[component]
 pub fn Tools(props: &Props) -> Html {
+    super::dom::renders("Tools");
     let title = match props.tool {
         Tool::Breaks => "Pause when",
         Tool::Compare => "Compare two instants",

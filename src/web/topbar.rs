@@ -77,6 +77,7 @@ pub fn tabs(current: View, on_view: &Callback<View>, size: u32, class: &'static 
 /// The bar.
 #[component]
 pub fn Topbar(props: &Props) -> Html {
+    super::dom::renders("Topbar");
     let on_example = props.on_example.clone();
     let onchange = Callback::from(move |event: Event| {
         if let Some(select) = event.target().and_then(|target| target.dyn_into::<HtmlSelectElement>().ok())

@@ -687,6 +687,7 @@ impl Component for Page {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
+        dom::renders("Page");
         let live = html! { <div class="vh" aria-live="polite" id="notice">{ &self.state.borrow().notice }</div> };
         let error =
             self.error.as_ref().map(|words| html! { <div class="toast" role="alert">{ icon("i-warn", 16) }<span>{ words }</span></div> });

@@ -216,8 +216,7 @@ impl Pass<'_> {
             raw["hostname"] = Value::String(format!("{}-{index}", meta.name));
             spec = PodSpec::from_raw(raw).unwrap_or(spec);
         }
-        let node_name = spec.node_name.clone();
-        Object { kind: Kind::Pod, meta: new, body: Body::Pod(Box::new(Pod { node_name, ..Pod::new(spec) })) }
+        Object { kind: Kind::Pod, meta: new, body: Body::Pod(Box::new(Pod::new(spec))) }
     }
 
     /// A new Pod knows how often its index has failed.
