@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/target/tools/bin:$(HOME)/.cargo/bin:$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 PORT ?= 8080
 
-.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size profile frames memory screenshots editor clean tools tools-wasm tools-npm tools-browser
+.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size profile frames drawing memory screenshots editor clean tools tools-wasm tools-npm tools-browser
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,10 @@ profile: tools-wasm editor tools-npm tools-browser ## Record what the page's ope
 
 frames: dist tools-npm tools-browser ## Measure how smoothly the page draws
 	node scripts/frames.mjs
+
+drawing: tools-wasm editor tools-npm tools-browser ## Measure what a frame costs and which components it draws anew
+	trunk build --release --offline --features renders
+	node scripts/drawing.mjs
 
 memory: dist tools-npm tools-browser ## Measure what an hour of rollouts leaves in memory
 	node scripts/memory.mjs

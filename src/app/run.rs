@@ -284,6 +284,11 @@ impl Run {
         self.live.talk.is_some()
     }
 
+    /// Whether a command goes on by itself, also while the clock stands.
+    pub fn goes_on(&self) -> bool {
+        self.past.is_none() && self.live.talk.as_ref().is_some_and(Session::goes_on)
+    }
+
     /// Ends a command that still waits.
     pub fn interrupt(&mut self) {
         self.live.talk = None;
@@ -376,13 +381,18 @@ impl Run {
     /// Answers a question about the instant shown, without a trace in the history.
     #[inline(never)]
     pub fn ask(&self, line: &str) -> Vec<shell::Line> {
-        let mut sim = self.sim().clone();
-        shell::run(&mut sim, &mut None, &Command::Kubectl(line.into())).lines
+        let (mut sim, mut talk) = (self.sim().clone(), None);
+        let mut lines = shell::run(&mut sim, &mut talk, &Command::Kubectl(line.into())).lines;
+        while talk.as_ref().is_some_and(Session::goes_on) {
+            lines.extend(shell::run(&mut sim, &mut talk, &Command::Poll).lines);
+        }
+        lines
     }
 }
 
 /// Whether an entry is only the record of a Kubernetes Event, or of the cluster's beginning.
 pub fn is_event(entry: &Entry) -> bool {
     // Most are told by their reason alone; an object may be far away in memory.
-    matches!(entry.why, crate::engine::Why::Bootstrap | crate::engine::Why::Said { .. }) || entry.write().is_some_and(|(_, object)| object.kind == Kind::Event)
+    matches!(entry.why, crate::engine::Why::Bootstrap | crate::engine::Why::Said { .. })
+        || entry.write().is_some_and(|(_, object)| object.kind == Kind::Event)
 }

@@ -45,6 +45,9 @@ pub struct Answer {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// So many rows of a table are read or printed at a time: what is long goes on when it is polled.
+const ROWS: usize = 250;
+
 /// Carries out a command. `talk` is the kubectl command that still waits, if any: a new one ends it.
 pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answer {
     match command {
@@ -53,7 +56,7 @@ pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answ
             let line: &str = line;
             let args = parse::split(line.strip_prefix("kubectl").map_or(line, str::trim_start));
             let before = sim.journal().len();
-            let mut session = Session::start(sim, &args, "");
+            let mut session = Session::with_rows(sim, &args, "", ROWS);
             let lines = take(&mut session);
             *talk = session.exit.is_none().then_some(session);
             Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }

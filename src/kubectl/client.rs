@@ -20,12 +20,14 @@ pub struct Client<'a> {
     pub err: String,
     /// An error was printed although the command went on.
     pub failed: bool,
+    /// How many rows of a table it reads or prints at a time.
+    pub rows: usize,
 }
 
 impl<'a> Client<'a> {
     /// A client that writes on behalf of a command.
-    pub fn new(sim: &'a mut Sim, origin: Origin, namespace: String) -> Client<'a> {
-        Client { sim, origin, namespace, out: String::new(), err: String::new(), failed: false }
+    pub fn new(sim: &'a mut Sim, origin: Origin, namespace: String, rows: usize) -> Client<'a> {
+        Client { sim, origin, namespace, out: String::new(), err: String::new(), failed: false, rows }
     }
 
     /// Prints a line.

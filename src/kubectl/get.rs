@@ -9,6 +9,7 @@ use super::{Failure, Task};
 use crate::api::{Kind, Object};
 use crate::engine::Record;
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= all-namespaces/A all show-labels label-columns/L= sort-by= \
@@ -33,7 +34,7 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
         }
         return Ok(Task::Watch(Box::new(watch)));
     }
-    list(client, &mut watch, &args)
+    list(client, watch, &args)
 }
 
 #[inline(never)]
@@ -277,61 +278,109 @@ fn pretty(value: &Value) -> String {
     format!("{}\n", String::from_utf8_lossy(&out))
 }
 
-fn list(client: &mut Client<'_>, watch: &mut Watch, args: &Args) -> Result<Task, Failure> {
+fn list(client: &mut Client<'_>, mut watch: Watch, args: &Args) -> Result<Task, Failure> {
     if args.on("ignore-not-found") {
         let there = |name: &Option<String>, kind: Kind| name.as_ref().is_none_or(|name| client.find(&client.key(kind, name)).is_some());
         watch.targets.list.retain(|(kind, name)| there(name, *kind));
     }
-    let mut objects = watch.targets.find(client);
+    if matches!(watch.format, Format::Table { .. }) && args.get("sort-by").is_none() {
+        let objects = watch.targets.find(client, false);
+        return Ok(Task::Table(Box::new(Table::new(client, watch, objects, args))));
+    }
+    let mut objects = watch.targets.find(client, true);
     if let Some(path) = args.get("sort-by") {
         sort(&mut objects, path)?;
     }
+    if matches!(watch.format, Format::Table { .. }) {
+        return Ok(Task::Table(Box::new(Table::new(client, watch, objects, args))));
+    }
     let named = watch.targets.list.iter().any(|(_, name)| name.is_some());
-    if !matches!(watch.format, Format::Table { .. }) {
-        let single = named && watch.targets.list.len() == 1;
-        if objects.is_empty() && named {
-            return Ok(Task::Done);
-        }
-        let kind = watch.targets.list.first().map_or(Kind::Pod, |(kind, _)| *kind);
-        let mut values: Vec<Value> = objects.iter().map(|object| object.to_value()).collect();
-        if args.on("show-managed-fields") {
-            values.iter_mut().for_each(|object| client.show_managers(kind_of(object, kind), object));
-        }
-        let text = watch.other(kind, &values, single)?;
-        client.out.push_str(&text);
+    let single = named && watch.targets.list.len() == 1;
+    if objects.is_empty() && named {
         return Ok(Task::Done);
     }
-    if objects.is_empty() {
-        if !client.failed && !args.on("ignore-not-found") {
-            let namespaced = watch.targets.list.iter().any(|(kind, _)| kind.info().namespaced) && !watch.everywhere;
-            let place = if namespaced { format!(" in {} namespace.", client.namespace) } else { String::new() };
-            client.warn(format!("No resources found{place}"));
-        }
-        return Ok(Task::Done);
+    let kind = watch.targets.list.first().map_or(Kind::Pod, |(kind, _)| *kind);
+    let mut values: Vec<Value> = objects.iter().map(|object| object.to_value()).collect();
+    if args.on("show-managed-fields") {
+        values.iter_mut().for_each(|object| client.show_managers(kind_of(object, kind), object));
     }
-    tables(client, watch, &objects);
-    if watch.targets.list.iter().any(|(kind, _)| *kind == Kind::Endpoints) {
-        client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
-    }
+    let text = watch.other(kind, &values, single)?;
+    client.out.push_str(&text);
     Ok(Task::Done)
 }
 
-/// A table for each kind, an empty line between two.
-fn tables(client: &mut Client<'_>, watch: &Watch, objects: &[Rc<Object>]) {
-    let now = client.wall();
-    let mut rest = objects;
-    while let Some(kind) = rest.first().map(|object| object.kind) {
-        let length = rest.iter().take_while(|other| other.kind == kind).count();
-        let mut rows = Vec::new();
-        if watch.header {
-            rows.push(watch.head(kind));
+/// A table for each kind, an empty line between two. Of very many objects some are read at a time, and then some printed.
+#[derive(Clone, Debug)]
+pub struct Table {
+    watch: Watch,
+    /// What is still to be read, the first at the end.
+    objects: Vec<Rc<Object>>,
+    tables: Vec<(Kind, Widths, VecDeque<Vec<String>>)>,
+    /// The one that is being printed.
+    at: usize,
+    now: i64,
+    /// What was asked for by name and is not there was complained about, or is no reason to complain.
+    told: bool,
+}
+
+impl Table {
+    fn new(client: &Client<'_>, watch: Watch, mut objects: Vec<Rc<Object>>, args: &Args) -> Table {
+        objects.reverse();
+        Table { watch, objects, tables: Vec::new(), at: 0, now: client.wall(), told: client.failed || args.on("ignore-not-found") }
+    }
+
+    /// Reads or prints as many rows as the client takes at a time. True when all is printed.
+    pub fn poll(&mut self, client: &mut Client<'_>) -> bool {
+        let mut room = client.rows;
+        while let Some(object) = (room > 0).then(|| self.objects.pop()).flatten() {
+            room -= 1;
+            self.read(&object);
         }
-        rows.extend(rest[..length].iter().map(|object| watch.row(kind, &object.to_value(), now)));
-        if rest.len() < objects.len() {
-            client.out.push('\n');
+        while let Some((_, widths, rows)) = self.tables.get_mut(self.at).filter(|_| room > 0) {
+            room -= 1;
+            match rows.pop_front() {
+                Some(row) => widths.put(&row, &mut client.out),
+                None => {
+                    self.at += 1;
+                    client.out.push_str(if self.at < self.tables.len() { "\n" } else { "" });
+                }
+            }
         }
-        client.out.push_str(&Widths::default().print(&rows));
-        rest = &rest[length..];
+        if room == 0 {
+            return false;
+        }
+        let targets = &self.watch.targets.list;
+        if self.tables.is_empty() {
+            if !self.told {
+                let namespaced = targets.iter().any(|(kind, _)| kind.info().namespaced) && !self.watch.everywhere;
+                let place = if namespaced { format!(" in {} namespace.", client.namespace) } else { String::new() };
+                client.warn(format!("No resources found{place}"));
+            }
+        } else if targets.iter().any(|(kind, _)| *kind == Kind::Endpoints) {
+            client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+        }
+        true
+    }
+
+    fn read(&mut self, object: &Object) {
+        let value = object.to_value();
+        if !self.watch.targets.selection.matches(&value) {
+            return;
+        }
+        if self.tables.last().is_none_or(|(kind, ..)| *kind != object.kind) {
+            self.tables.push((object.kind, Widths::default(), VecDeque::new()));
+            if self.watch.header {
+                self.add(self.watch.head(object.kind));
+            }
+        }
+        self.add(self.watch.row(object.kind, &value, self.now));
+    }
+
+    fn add(&mut self, row: Vec<String>) {
+        if let Some((_, widths, rows)) = self.tables.last_mut() {
+            widths.measure(&row);
+            rows.push_back(row);
+        }
     }
 }
 

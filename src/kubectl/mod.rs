@@ -67,6 +67,7 @@ pub enum Progress {
 enum Task {
     Done,
     Watch(Box<get::Watch>),
+    Table(Box<get::Table>),
     Rollout(rollout::Follow),
     Delete(delete::Pending),
     Wait(wait::Waiting),
@@ -87,11 +88,17 @@ pub struct Session {
     task: Task,
     /// An error was printed although the command goes on.
     failed: bool,
+    rows: usize,
 }
 
 impl Session {
     /// Starts a command; `args` are the words after `kubectl`, `stdin` is what `-f -` reads.
     pub fn start(sim: &mut Sim, args: &[String], stdin: &str) -> Session {
+        Session::with_rows(sim, args, stdin, usize::MAX)
+    }
+
+    /// The same, with so many rows of a table at a time: it goes on with the next when it is polled.
+    pub fn with_rows(sim: &mut Sim, args: &[String], stdin: &str, rows: usize) -> Session {
         let origin = sim.command(&format!("kubectl {}", args.join(" ")));
         let mut session = Session {
             stdout: String::new(),
@@ -101,6 +108,7 @@ impl Session {
             namespace: "default".to_owned(),
             task: Task::Done,
             failed: false,
+            rows,
         };
         let result = session.with_client(sim, |client| dispatch(client, args, stdin));
         session.settle(result);
@@ -121,6 +129,7 @@ impl Session {
             let done = match &mut task {
                 Task::Done => true,
                 Task::Watch(watch) => watch.poll(client)?,
+                Task::Table(table) => table.poll(client),
                 Task::Rollout(follow) => follow.poll(client)?,
                 Task::Delete(pending) => pending.poll(client)?,
                 Task::Wait(waiting) => waiting.poll(client)?,
@@ -135,12 +144,17 @@ impl Session {
     /// When the command gives up or looks again by itself, if it does.
     pub fn deadline(&self) -> Option<Time> {
         match &self.task {
-            Task::Done | Task::Watch(_) => None,
+            Task::Done | Task::Watch(_) | Task::Table(_) => None,
             Task::Rollout(follow) => follow.deadline,
             Task::Delete(pending) => pending.deadline,
             Task::Wait(waiting) => Some(waiting.deadline),
             Task::Drain(drain) => drain.deadline(),
         }
+    }
+
+    /// Whether it goes on by itself, without anything that happens.
+    pub fn goes_on(&self) -> bool {
+        matches!(self.task, Task::Table(_))
     }
 
     /// Ends a command that still waits, as ctrl-C does.
@@ -152,7 +166,7 @@ impl Session {
     }
 
     fn with_client(&mut self, sim: &mut Sim, run: impl FnOnce(&mut Client<'_>) -> Result<Task, Failure>) -> Result<Task, Failure> {
-        let mut client = Client::new(sim, self.origin.clone(), std::mem::take(&mut self.namespace));
+        let mut client = Client::new(sim, self.origin.clone(), std::mem::take(&mut self.namespace), self.rows);
         let result = run(&mut client);
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);

@@ -72,11 +72,11 @@ impl Targets {
 
     /// The objects as JSON; what is not there is complained about.
     pub fn fetch(&self, client: &mut Client<'_>) -> Vec<(Kind, Value)> {
-        self.find(client).iter().map(|object| (object.kind, object.to_value())).collect()
+        self.find(client, true).iter().map(|object| (object.kind, object.to_value())).collect()
     }
 
-    /// The objects themselves: thousands of them weigh less than their JSON.
-    pub fn find(&self, client: &mut Client<'_>) -> Vec<Rc<Object>> {
+    /// The objects themselves: thousands of them weigh less than their JSON. Without a choice the selection is not asked.
+    pub fn find(&self, client: &mut Client<'_>, choose: bool) -> Vec<Rc<Object>> {
         let mut found = Vec::new();
         for (kind, name) in &self.list {
             match name {
@@ -86,7 +86,9 @@ impl Targets {
                 },
                 None => {
                     let all = client.objects(*kind, &self.namespace);
-                    found.extend(all.filter(|object| self.selection.is_empty() || self.selection.matches(&object.to_value())).cloned());
+                    found.extend(
+                        all.filter(|object| !choose || self.selection.is_empty() || self.selection.matches(&object.to_value())).cloned(),
+                    );
                 }
             }
         }

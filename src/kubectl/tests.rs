@@ -177,3 +177,23 @@ fn fields_that_do_not_exist_are_dropped_with_a_warning_or_refused() {
     let (_, _, refused) = kubectl(&mut sim, "create -f -", DEPLOYMENT);
     assert_eq!(refused, "Error from server (AlreadyExists): error when creating \"STDIN\": deployments.apps \"nginx\" already exists\n");
 }
+
+#[test]
+fn a_long_table_comes_in_parts_and_is_the_same_table() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    sim.advance(sim.now().after(10_000_000), usize::MAX);
+    for line in ["get pods,svc,nodes -A -o wide", "get pods -l app=nginx --show-labels", "get pods -l app=none", "get pod nothing", "get all"] {
+        let whole = kubectl(&mut sim, line, "");
+        for rows in 1..8 {
+            let mut session = Session::with_rows(&mut sim, &parse::split(line), "", rows);
+            let mut parts = 1;
+            while session.poll(&mut sim) == Progress::Running {
+                assert!(session.goes_on());
+                parts += 1;
+            }
+            assert!(rows > 1 || whole.1.is_empty() || parts > 3, "{line}");
+            assert_eq!((session.exit.unwrap_or(-1), session.stdout, session.stderr), whole, "{line}, {rows} at a time");
+        }
+    }
+}

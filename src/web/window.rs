@@ -61,6 +61,10 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             }
             let before = state.borrow().console.len();
             state.borrow_mut().update(msg(argument));
+            // Who calls wants the answer, however long.
+            while state.borrow().run.goes_on() {
+                state.borrow_mut().poll();
+            }
             changed.emit(());
             if !print {
                 return JsValue::from_str(&state.borrow().notice);

@@ -215,6 +215,12 @@ impl Page {
             state.poll();
             return true;
         }
+        if state.run.goes_on() {
+            while state.run.goes_on() && dom::now() - now < SLICE {
+                state.poll();
+            }
+            return true;
+        }
         if !state.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
             // The branch beside may still be on its way to the instant shown.
             let mut went = false;
