@@ -15,10 +15,10 @@ use std::rc::Rc;
 pub const QUIET: u64 = 3 * SECOND;
 /// Tasks between two checkpoints, at first.
 const EVERY: u64 = 2_000;
-/// With more checkpoints than this, every second one is dropped: fewer of a large cluster, whose copies weigh more.
+/// With more checkpoints than this, every second one is dropped: fewer of a large cluster, where more has changed from one to the next.
 const MOST: usize = 64;
 const FEWER: usize = 24;
-const LARGE: usize = 2_500;
+const LARGE: usize = 20_000;
 
 /// What a person did.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub enum Command {
     Poll,
 }
 
-/// A simulation and how it got there. A copy is a checkpoint: it shares the journal.
+/// A simulation and how it got there. A copy is a checkpoint: it shares whatever does not change.
 #[derive(Clone, Debug)]
 struct Point {
     sim: Sim,

@@ -27,13 +27,11 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
     }
 
     /// An element.
-    #[allow(dead_code)]
     pub fn get(&self, at: usize) -> Option<&T> {
         self.chunks.get(at / N)?.get(at % N)
     }
 
     /// An element that is there, to be changed.
-    #[allow(dead_code)]
     pub fn get_mut(&mut self, at: usize) -> &mut T {
         &mut own(&mut self.chunks[at / N], 0)[at % N]
     }
@@ -56,7 +54,7 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
 }
 
 /// The chunk, to be written to by its only holder. It grows by doubling, up to `most`.
-fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> {
+pub(super) fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> {
     if Rc::get_mut(chunk).is_none() {
         let mut copy = Vec::with_capacity(chunk.len().next_power_of_two().max(4).min(most.max(chunk.len())));
         copy.extend_from_slice(chunk);

@@ -5,12 +5,12 @@
 
 use super::store::{ApiServer, Origin};
 use super::table::hash;
+use super::tree::Tree;
 use super::why::Why;
 use crate::api::event::{Event, EventSource, InvolvedObject, MicroTime};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
 use smol_str::format_smolstr;
-use std::collections::BTreeMap;
 
 const SIMILAR_LIMIT: usize = 10;
 const SIMILAR_WINDOW: u64 = 600 * SECOND;
@@ -39,7 +39,7 @@ struct Group {
 /// Remembers what has been said, so that repeats become counts.
 #[derive(Clone, Debug, Default)]
 pub struct EventRecorder {
-    about: BTreeMap<Uid, Said>,
+    about: Tree<Uid, Said>,
 }
 
 impl EventRecorder {
@@ -55,7 +55,7 @@ impl EventRecorder {
     ) {
         let component = origin.actor.name;
         let scheduler = component == "default-scheduler";
-        let said = self.about.entry(about.meta.uid).or_default();
+        let said = self.about.get_or_insert_with(about.meta.uid, Said::default);
         if !scheduler && !said.may_speak(server.now, component) {
             return;
         }

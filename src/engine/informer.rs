@@ -3,10 +3,10 @@
 use super::journal::{EntryId, Journal, Op};
 use super::table::{Place, Table};
 use super::tally::{Alike, Tally};
+use super::tree::Tree;
 use crate::api::object::Typed;
 use crate::api::time::MS;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid, kind};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// An event that is to be lost: of this kind, about the object of this name if there is one.
@@ -17,19 +17,19 @@ pub type Lost = (Kind, Str);
 pub struct Cache {
     objects: Vec<Table>,
     /// What each uid owns; what has no controller is found under the nil uid.
-    owned: BTreeMap<Uid, Owned>,
+    owned: Tree<Uid, Owned>,
 }
 
 /// What one owner owns.
 #[derive(Clone, Debug, Default)]
 struct Owned {
-    members: BTreeMap<Uid, (Kind, Place)>,
+    members: Tree<Uid, (Kind, Place)>,
     tally: Tally,
 }
 
 impl Cache {
     pub(super) fn new() -> Self {
-        Cache { objects: vec![Table::default(); kind::ALL.len()], owned: BTreeMap::new() }
+        Cache { objects: vec![Table::default(); kind::ALL.len()], owned: Tree::default() }
     }
 
     /// The object with this key.
@@ -101,7 +101,7 @@ impl Cache {
             && stays(old, new)
         {
             for uid in owners(new).filter(|uid| uid.0 != 0) {
-                self.owned.entry(uid).or_default().tally.change(uid, Some(old), Some(new));
+                self.owned.get_or_insert_with(uid, Owned::default).tally.change(uid, Some(old), Some(new));
             }
             return;
         }
@@ -117,7 +117,7 @@ impl Cache {
         }
         if let Some(new) = new {
             for uid in owners(new) {
-                let owned = self.owned.entry(uid).or_default();
+                let owned = self.owned.get_or_insert_with(uid, Owned::default);
                 owned.members.insert(new.meta.uid, (new.kind, place));
                 owned.tally.change(uid, None, Some(new));
             }

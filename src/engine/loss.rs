@@ -78,8 +78,8 @@ impl Sim {
         if i == MANAGER {
             for n in 0..controllers::ALL.len() {
                 self.queues[n] = Default::default();
-                self.written[n].clear();
-                self.memories[n].clear();
+                self.written[n] = Default::default();
+                self.memories[n] = Default::default();
             }
             self.recorder = Default::default();
         }

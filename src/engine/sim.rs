@@ -14,18 +14,17 @@ use super::load::Load;
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
+use super::tree::Tree;
 use super::waits::Refuses;
 use super::why::Why;
 use super::workqueue::WorkQueue;
 use crate::api::pod::Resources;
 use crate::api::time::{MS, SECOND};
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
 use std::rc::Rc;
 
 /// What can be due.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Task {
     /// Watch events arrive at an informer.
     Deliver(u8),
@@ -75,7 +74,8 @@ pub struct Sim {
     pub config: ClusterConfig,
     pub(super) server: ApiServer,
     now: Time,
-    tasks: BinaryHeap<Reverse<(Time, u64, Task)>>,
+    /// By their time and the order in which they were asked for.
+    tasks: Tree<(Time, u64), Task>,
     sequence: u64,
     pass: u32,
     pub(super) informers: [Informer; 3],
@@ -84,11 +84,11 @@ pub struct Sim {
     pub(super) queues: Vec<WorkQueue>,
     routes: Rc<Routes>,
     /// Per loop and key: how much of the journal must have arrived for the loop to see its own writes.
-    pub(super) written: Vec<BTreeMap<ObjectRef, usize>>,
+    pub(super) written: Vec<Tree<ObjectRef, usize>>,
     /// What the client of each loop may send; nothing if that is not limited.
     limits: Vec<Limit>,
     /// Per loop and key: what the loop remembers.
-    pub(super) memories: Vec<BTreeMap<ObjectRef, Memory>>,
+    pub(super) memories: Vec<Tree<ObjectRef, Memory>>,
     pub(super) recorder: EventRecorder,
     pub(super) scheduler: Scheduler,
     pub(super) kubelets: Kubelets,
@@ -107,7 +107,7 @@ impl Sim {
         let mut sim = Sim {
             server: ApiServer::new(config.epoch, seed),
             now: Time::default(),
-            tasks: BinaryHeap::new(),
+            tasks: Tree::default(),
             sequence: 0,
             pass: 0,
             informers: [
@@ -133,11 +133,11 @@ impl Sim {
             relist: Some(super::loss::RELIST),
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             routes: Rc::new(controllers::routes()),
-            written: vec![BTreeMap::new(); controllers::ALL.len()],
+            written: vec![Tree::default(); controllers::ALL.len()],
             limits: config
                 .client_limit
                 .map_or_else(Vec::new, |limit| controllers::ALL.iter().map(|c| Limit::of(c.name(), limit)).collect()),
-            memories: vec![BTreeMap::new(); controllers::ALL.len()],
+            memories: vec![Tree::default(); controllers::ALL.len()],
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
             kubelets: Kubelets::new(&config),
@@ -207,7 +207,7 @@ impl Sim {
 
     /// When the next task is due.
     pub fn next_task(&self) -> Option<Time> {
-        self.tasks.peek().map(|Reverse((time, _, _))| *time)
+        self.tasks.first().map(|((time, _), _)| *time)
     }
 
     /// What each node has against a Pod without a node; nothing if it would take it.
@@ -240,7 +240,7 @@ impl Sim {
 
     /// Whether the scheduler is about to try a Pod.
     pub fn scheduler_busy(&self) -> bool {
-        self.tasks.iter().any(|Reverse((_, _, task))| *task == Task::Schedule)
+        self.tasks.values().any(|task| *task == Task::Schedule)
     }
 
     /// What each node has against the Pods of a DaemonSet.
@@ -259,9 +259,8 @@ impl Sim {
 
     /// When the kubelet has something to do for a Pod.
     pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
-        let of_pod = |Reverse((at, _, task)): &Reverse<(Time, u64, Task)>| {
-            matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at)
-        };
+        let of_pod =
+            |((at, _), task): (&(Time, u64), &Task)| matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at);
         self.tasks.iter().filter_map(of_pod).min()
     }
 
@@ -327,7 +326,7 @@ impl Sim {
 
     /// Runs the next task.
     pub fn step(&mut self) {
-        let Some(Reverse((time, _, task))) = self.tasks.pop() else { return };
+        let Some(((time, _), task)) = self.tasks.pop_first() else { return };
         self.now = time;
         self.server.now = time;
         match task {
@@ -367,7 +366,7 @@ impl Sim {
 
     pub(super) fn push(&mut self, at: Time, task: Task) {
         self.sequence += 1;
-        self.tasks.push(Reverse((at, self.sequence, task)));
+        self.tasks.insert((at, self.sequence), task);
     }
 
     /// Schedules the arrival of what has been written.

@@ -4,8 +4,9 @@
 //! on the keys alone. A tree of names would do as well, but the names of one owner's Pods differ in their last letters
 //! only, and each of the searches that a write needs would compare them all the way down.
 
+use super::chunks::Chunks;
+use super::index::Index;
 use crate::api::{Object, Str};
-use hashbrown::HashTable;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -15,17 +16,17 @@ pub type Place = u32;
 /// Objects of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    places: Vec<Option<Rc<Object>>>,
-    /// The places by the hash of their keys, of which the lower half is kept: when the index grows, nothing need be read again.
-    index: HashTable<(u32, Place)>,
+    places: Chunks<Option<Rc<Object>>, 64>,
+    /// The places by the hash of their keys.
+    index: Index,
     /// The places in the order of their keys, once somebody asks for a list; some may have been left since then.
-    order: OnceCell<Vec<Place>>,
+    order: OnceCell<Rc<[Place]>>,
     /// The order when it was last asked for, and the places taken since then.
-    before: Vec<Place>,
-    recent: Vec<Place>,
+    before: Rc<[Place]>,
+    recent: Chunks<Place, 256>,
     /// How many places have been left; they are taken again once the order is made without them.
     left: usize,
-    free: Vec<Place>,
+    free: Rc<Vec<Place>>,
 }
 
 impl Table {
@@ -33,8 +34,7 @@ impl Table {
     pub fn place(&self, namespace: &str, name: &str) -> Option<Place> {
         let hash = hash(namespace, name);
         let is_named = |place: Place| self.at(place).is_some_and(|o| o.meta.name == name && o.meta.namespace == namespace);
-        let found = self.index.find(spread(hash as u32), |(known, place)| *known == hash as u32 && is_named(*place));
-        found.map(|(_, place)| *place)
+        self.index.find(hash as u32, is_named)
     }
 
     /// The object with this key.
@@ -55,22 +55,19 @@ impl Table {
     /// Lays an object at the place of its key; gives the place and what lay there before.
     pub fn insert(&mut self, object: &Rc<Object>) -> (Place, Option<Rc<Object>>) {
         if let Some(place) = self.place(&object.meta.namespace, &object.meta.name) {
-            return (place, self.places[place as usize].replace(object.clone()));
+            return (place, self.places.get_mut(place as usize).replace(object.clone()));
         }
         (self.take_place(object), None)
     }
 
     fn take_place(&mut self, object: &Rc<Object>) -> Place {
-        let place = match self.free.pop() {
-            Some(place) => place,
-            None => {
-                self.places.push(None);
-                self.places.len() as Place - 1
-            }
-        };
-        self.places[place as usize] = Some(object.clone());
-        let hash = hash(&object.meta.namespace, &object.meta.name) as u32;
-        self.index.insert_unique(spread(hash), (hash, place), |(hash, _)| spread(*hash));
+        let free = if self.free.is_empty() { None } else { Rc::make_mut(&mut self.free).pop() };
+        let place = free.unwrap_or(self.places.len() as Place);
+        match free {
+            Some(_) => *self.places.get_mut(place as usize) = Some(object.clone()),
+            None => self.places.push(Some(object.clone())),
+        }
+        self.index.insert(hash(&object.meta.namespace, &object.meta.name) as u32, place);
         self.unlist();
         self.recent.push(place);
         place
@@ -79,10 +76,8 @@ impl Table {
     /// Takes the object with this key away; gives its place and it.
     pub fn remove(&mut self, namespace: &str, name: &str) -> Option<(Place, Rc<Object>)> {
         let place = self.place(namespace, name)?;
-        if let Ok(entry) = self.index.find_entry(spread(hash(namespace, name) as u32), |(_, at)| *at == place) {
-            entry.remove();
-        }
-        let object = self.places[place as usize].take()?;
+        self.index.remove(hash(namespace, name) as u32, place);
+        let object = self.places.get_mut(place as usize).take()?;
         self.left += 1;
         if self.left > 64 && self.left > self.places.len() / 2 {
             self.sweep();
@@ -109,11 +104,11 @@ impl Table {
 
     /// The last order with the places taken since then at theirs.
     #[inline(never)]
-    fn merge(&self) -> Vec<Place> {
-        let mut recent: Vec<Place> = self.recent.iter().copied().filter(|place| self.at(*place).is_some()).collect();
+    fn merge(&self) -> Rc<[Place]> {
+        let mut recent: Vec<Place> = self.recent.all().iter().copied().filter(|place| self.at(*place).is_some()).collect();
         recent.sort_unstable_by(|a, b| self.at(*a).map(key).cmp(&self.at(*b).map(key)));
         let mut order = Vec::with_capacity(self.before.len() + recent.len());
-        let mut rest = self.before.as_slice();
+        let mut rest = &*self.before;
         for place in recent {
             let Some(object) = self.at(place) else { continue };
             let (smaller, larger) = rest.split_at(self.front(rest, |o| key(o) < key(object)));
@@ -122,7 +117,7 @@ impl Table {
             rest = larger;
         }
         order.extend_from_slice(rest);
-        order
+        order.into()
     }
 
     /// How long the front of these places is whose objects pass; the places are in order.
@@ -143,7 +138,7 @@ impl Table {
     fn unlist(&mut self) {
         if let Some(order) = self.order.take() {
             self.before = order;
-            self.recent.clear();
+            self.recent = Chunks::default();
         }
     }
 
@@ -152,19 +147,14 @@ impl Table {
     fn sweep(&mut self) {
         self.before = self.listed().iter().copied().filter(|place| self.at(*place).is_some()).collect();
         self.order = OnceCell::new();
-        self.recent.clear();
-        self.free = (0..self.places.len() as Place).rev().filter(|place| self.at(*place).is_none()).collect();
+        self.recent = Chunks::default();
+        self.free = Rc::new((0..self.places.len() as Place).rev().filter(|place| self.at(*place).is_none()).collect());
         self.left = 0;
     }
 }
 
 fn key(object: &Rc<Object>) -> (&str, &str) {
     (&object.meta.namespace, &object.meta.name)
-}
-
-/// The index looks at the highest bits and at the lowest.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash) << 32 | u64::from(hash)
 }
 
 /// A hash of two texts, eight bytes at a time: they are short and many.

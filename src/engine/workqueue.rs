@@ -4,9 +4,9 @@
 //! pass is over, and a failing key comes back after 5 ms, 10 ms, 20 ms… up to 1000 s.
 
 use super::journal::EntryId;
+use super::tree::Tree;
 use crate::api::time::MS;
 use crate::api::{ObjectRef, Time};
-use std::collections::BTreeMap;
 
 const BASE_DELAY: u64 = 5 * MS;
 const MAX_DELAY: u64 = 1_000_000 * MS;
@@ -21,10 +21,10 @@ struct Item {
 /// The queue of one loop.
 #[derive(Clone, Debug, Default)]
 pub struct WorkQueue {
-    ready: BTreeMap<ObjectRef, Item>,
-    later: BTreeMap<ObjectRef, Item>,
-    busy: BTreeMap<ObjectRef, Time>,
-    failures: BTreeMap<ObjectRef, u32>,
+    ready: Tree<ObjectRef, Item>,
+    later: Tree<ObjectRef, Item>,
+    busy: Tree<ObjectRef, Time>,
+    failures: Tree<ObjectRef, u32>,
 }
 
 impl WorkQueue {
@@ -86,7 +86,7 @@ impl WorkQueue {
 
     /// The pass failed: how long to wait before the next try.
     pub fn back_off(&mut self, key: &ObjectRef) -> u64 {
-        let failures = self.failures.entry(key.clone()).or_default();
+        let failures = self.failures.get_or_insert_with(key.clone(), u32::default);
         let delay = (BASE_DELAY << (*failures).min(30)).min(MAX_DELAY);
         *failures += 1;
         delay

@@ -86,7 +86,7 @@ impl Kubelets {
             let field = format_smolstr!("spec.containers{{{}}}", status.name);
             out.event_at(&pod, &field, "Normal", "Killing", format_smolstr!("Stopping container {}", status.name));
         }
-        if let Some(running) = self.pods.get_mut(&pod.meta.uid) {
+        if let Some(running) = self.running(pod.meta.uid) {
             running.evicted = Some(message);
         }
         let job = Job { uid: pod.meta.uid, step: Step::Evicted, cause: out.origin.cause };
@@ -168,7 +168,7 @@ impl Pass<'_, '_> {
     /// The containers of an evicted Pod have been stopped.
     #[inline(never)]
     pub(super) fn evicted(&mut self) -> Jobs {
-        let Some(message) = self.kubelets.pods.get_mut(&self.job.uid).and_then(|running| running.evicted.take()) else { return Vec::new() };
+        let Some(message) = self.kubelets.running(self.job.uid).and_then(|running| running.evicted.take()) else { return Vec::new() };
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::EvictedByNode, |pod| {
             for status in pod.status.container_statuses.iter_mut().filter(|s| s.state.running.is_some()) {

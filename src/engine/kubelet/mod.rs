@@ -19,6 +19,7 @@ use super::informer::Cache;
 use super::journal::{Actor, EntryId, Op};
 use super::out::Out;
 use super::store::Delete;
+use super::tree::Tree;
 use super::why::Why;
 use crate::api::node::Node;
 use crate::api::pod::{ContainerState, Pod, Waiting};
@@ -46,7 +47,7 @@ const MAX_BACK_OFF: i32 = 300;
 const BACK_OFF_FORGOTTEN: i64 = 600;
 
 /// What a kubelet does next for a Pod.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     Admit,
     Start,
@@ -90,7 +91,7 @@ pub enum Forced {
 }
 
 /// A step for one Pod, due at some time.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Job {
     uid: Uid,
     step: Step,
@@ -129,7 +130,7 @@ struct Running {
 #[derive(Clone, Debug)]
 pub struct Kubelets {
     timing: Timing,
-    pods: BTreeMap<Uid, Running>,
+    pods: Tree<Uid, Rc<Running>>,
     /// The last address given out on each node that has a kubelet.
     next_ip: BTreeMap<Str, u32>,
     silent: Vec<nodes::Silent>,
@@ -151,7 +152,7 @@ impl Kubelets {
         }
         let heartbeat = nodes::heartbeat(config.node_monitor_grace);
         let registered = config.nodes.len();
-        Kubelets { timing: config.timing, pods: BTreeMap::new(), next_ip, silent: Vec::new(), pressed: Vec::new(), heartbeat, registered }
+        Kubelets { timing: config.timing, pods: Tree::default(), next_ip, silent: Vec::new(), pressed: Vec::new(), heartbeat, registered }
     }
 
     /// Takes in a watch event; gives what is to be done about it.
@@ -169,11 +170,13 @@ impl Kubelets {
             return Vec::new();
         }
         let mut jobs = Vec::new();
-        let known = self.pods.entry(uid).or_insert_with(|| {
+        let known = self.pods.get(&uid);
+        let stopping = known.is_some_and(|running| running.stopping);
+        if known.is_none() {
             if !pod.is_terminal() {
                 jobs.push(job(ADMIT, Step::Admit));
             }
-            Running {
+            let running = Running {
                 pod: object.key(),
                 node: pod.node_name.clone(),
                 stopping: false,
@@ -182,15 +185,21 @@ impl Kubelets {
                 started: BTreeMap::new(),
                 probes: BTreeMap::new(),
                 evicted: None,
-            }
-        });
+            };
+            self.pods.insert(uid, Rc::new(running));
+        }
         // Somebody else has said that the Pod is over: then its containers are not to run on.
         let over = pod.is_terminal() && pod.status.container_statuses.iter().any(|s| s.state.running.is_some());
-        if (object.meta.is_deleting() || over) && !known.stopping {
-            known.stopping = true;
+        if (object.meta.is_deleting() || over) && !stopping {
+            self.running(uid).into_iter().for_each(|running| running.stopping = true);
             jobs.push(job(if over { 0 } else { MS }, Step::Kill));
         }
         jobs
+    }
+
+    /// What is known of a Pod, to be changed.
+    fn running(&mut self, uid: Uid) -> Option<&mut Running> {
+        self.pods.get_mut(&uid).map(Rc::make_mut)
     }
 
     /// Forgets the Pods that are no longer there.
@@ -503,7 +512,7 @@ impl Pass<'_, '_> {
     #[inline(never)]
     fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
         let mut held_back = 0;
-        if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
+        if let Some(running) = self.kubelets.running(self.job.uid) {
             if ran >= BACK_OFF_FORGOTTEN {
                 running.held_back.remove(&i);
             }
@@ -568,7 +577,7 @@ impl Pass<'_, '_> {
         self.say_started(&container.name, &container.image, list);
         let (wall, generation, id) = (self.out.server.wall(), self.object.meta.generation, self.container_id());
         let mut count = 0;
-        if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid).filter(|_| !first) {
+        if let Some(running) = self.kubelets.running(self.job.uid).filter(|_| !first) {
             let n = running.restarts.entry(i).or_default();
             *n += 1;
             count = *n;

@@ -54,7 +54,7 @@ impl Kubelets {
         let Some(at) = self.silent.iter().position(|s| s.node == node) else { return Vec::new() };
         let parked = self.silent.remove(at).parked;
         let mut jobs: Vec<(Time, Job)> = parked.into_iter().map(|job| (now, job)).collect();
-        for (uid, running) in &self.pods {
+        for (uid, running) in self.pods.iter() {
             if running.node == node {
                 jobs.push((now.after(COMPARE), Job { uid: *uid, step: Step::Report, cause }));
             }

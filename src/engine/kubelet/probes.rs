@@ -169,7 +169,7 @@ impl super::Kubelets {
 impl Pass<'_, '_> {
     #[inline(never)]
     fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut Standing> {
-        Some(self.kubelets.pods.get_mut(&self.job.uid)?.probes.entry((i, kind)).or_default())
+        Some(self.kubelets.running(self.job.uid)?.probes.entry((i, kind)).or_default())
     }
 
     /// How a probe fails now, if it does: `true` if it does not answer in time.
@@ -222,7 +222,7 @@ impl Pass<'_, '_> {
     #[inline(never)]
     pub(super) fn watch_probes(&mut self, i: u32) -> Jobs {
         let now = self.now;
-        if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
+        if let Some(running) = self.kubelets.running(self.job.uid) {
             running.started.insert(i, now);
             running.probes.iter_mut().filter(|((of, _), _)| *of == i).for_each(|(_, standing)| (standing.due, standing.row) = (None, 0));
         }

@@ -98,7 +98,7 @@ impl Pass<'_, '_> {
             (0..spec.init_containers.len() as u32).map(|n| n | init::FLAG).chain(0..spec.containers.len() as u32).collect()
         };
         let mut counts = Vec::new();
-        if let Some(running) = self.kubelets.pods.get_mut(&self.job.uid) {
+        if let Some(running) = self.kubelets.running(self.job.uid) {
             for i in &all {
                 let count = running.restarts.entry(*i).or_default();
                 *count += 1;

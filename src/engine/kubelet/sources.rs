@@ -181,7 +181,7 @@ impl Pass<'_, '_> {
         if !held {
             return None;
         }
-        let tries = self.kubelets.pods.get_mut(&self.job.uid).map_or(0, |running| {
+        let tries = self.kubelets.running(self.job.uid).map_or(0, |running| {
             let tries = running.held_back.entry(TRIES).or_default();
             *tries += 1;
             *tries - 1

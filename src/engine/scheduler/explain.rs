@@ -17,7 +17,7 @@ impl Scheduler {
         let Some(pod) = object.pod() else { return Vec::new() };
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let mut out = Vec::new();
-        for (name, info) in &self.nodes {
+        for (name, info) in self.nodes.iter() {
             let Some(node) = &info.node else { continue };
             let (mut found, mut last) = (Vec::new(), None);
             for filter in &cycle.filters {

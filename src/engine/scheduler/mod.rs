@@ -7,6 +7,7 @@
 mod explain;
 mod filters;
 mod node_info;
+mod nodes;
 mod preemption;
 mod scores;
 mod spread;
@@ -18,6 +19,7 @@ use super::informer::Cache;
 use super::journal::{EntryId, Op};
 use super::out::Out;
 use super::store::Delete;
+use super::tree::Tree;
 use super::why::Why;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
@@ -26,9 +28,9 @@ use crate::api::{Body, Kind, Object, Str, Time, Timestamp, Uid};
 use filters::{Plugin, Refusal, selects as filters_selects};
 pub(super) use filters::{fits_affinity, tolerates};
 use node_info::NodeInfo;
+use nodes::Nodes;
 use smol_str::format_smolstr;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// What one cycle takes.
@@ -40,13 +42,13 @@ type Waiting = (Reverse<i32>, u64, Uid);
 /// The scheduler: its queue and its own count of what is on each node.
 #[derive(Clone, Debug, Default)]
 pub struct Scheduler {
-    nodes: BTreeMap<Str, NodeInfo>,
-    active: BTreeSet<Waiting>,
+    nodes: Nodes,
+    active: Tree<Waiting, ()>,
     /// Pods without a node, with what last woke them.
-    pending: BTreeMap<Uid, Pending>,
-    unschedulable: BTreeSet<Uid>,
+    pending: Tree<Uid, Pending>,
+    unschedulable: Tree<Uid, ()>,
     /// Pods placed but waiting for their claims to be bound.
-    placed: BTreeMap<Uid, Str>,
+    placed: Tree<Uid, Str>,
     /// Pods that others were preempted for, each with its node.
     nominated: Vec<(Str, Rc<Object>)>,
     arrivals: u64,
@@ -71,13 +73,11 @@ struct Pending {
 }
 
 /// What a cycle looks at.
-pub(super) struct Cycle<'c> {
+struct Cycle<'c> {
     pub object: &'c Rc<Object>,
     pub pod: &'c Pod,
     pub cache: &'c Cache,
-    pub nodes: &'c BTreeMap<Str, NodeInfo>,
-    /// Whether any Pod anywhere refuses to be near others.
-    pub unsociable: bool,
+    pub nodes: &'c Nodes,
     /// The Pod's hard spread constraints, counted.
     pub spread: Vec<spread::Counted<'c>>,
     /// Pods that others were preempted for.
@@ -87,16 +87,9 @@ pub(super) struct Cycle<'c> {
 }
 
 impl<'c> Cycle<'c> {
-    fn new(
-        object: &'c Rc<Object>,
-        pod: &'c Pod,
-        cache: &'c Cache,
-        nodes: &'c BTreeMap<Str, NodeInfo>,
-        nominated: &'c [(Str, Rc<Object>)],
-    ) -> Self {
-        let unsociable = nodes.values().any(|info| info.unsociable > 0);
+    fn new(object: &'c Rc<Object>, pod: &'c Pod, cache: &'c Cache, nodes: &'c Nodes, nominated: &'c [(Str, Rc<Object>)]) -> Self {
         let spread = spread::count(object, pod, "DoNotSchedule", nodes);
-        let mut cycle = Cycle { object, pod, cache, nodes, unsociable, spread, nominated, filters: Vec::new() };
+        let mut cycle = Cycle { object, pod, cache, nodes, spread, nominated, filters: Vec::new() };
         cycle.filters = filters::asked(&cycle);
         cycle
     }
@@ -159,24 +152,24 @@ impl Scheduler {
         let gone = event.op == Op::Deleted || pod.is_terminal();
         if !pod.node_name.is_empty() {
             self.forget(uid);
-            let node = self.nodes.entry(pod.node_name.clone()).or_default();
+            let counted = self.nodes.change(&pod.node_name, |node| if gone { node.remove(object) } else { node.add(object) });
             if !gone {
                 let relabelled = event.before.is_some_and(|b| b.meta.labels != object.meta.labels);
-                if node.add(object) || relabelled {
+                if counted || relabelled {
                     self.retry(id, POD_PLACED, &|p| {
                         !p.spec.affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty()
                             || !p.spec.topology_spread_constraints.is_empty()
                             || relabelled
                     });
                 }
-            } else if node.remove(object) {
+            } else if counted {
                 self.retry(id, POD_GONE, &|_| true);
             }
             return;
         }
         if gone || object.meta.is_deleting() {
-            if let Some(node) = self.forget(uid).and_then(|name| self.nodes.get_mut(&name)) {
-                node.remove(object);
+            if let Some(name) = self.forget(uid) {
+                self.nodes.change(&name, |node| node.remove(object));
             }
             return;
         }
@@ -187,7 +180,7 @@ impl Scheduler {
         let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
         self.arrivals += 1;
         let arrived = self.arrivals;
-        let pending = self.pending.entry(uid).or_insert_with(|| Pending {
+        let pending = self.pending.get_or_insert_with(uid, || Pending {
             object: object.clone(),
             cause: id,
             queued: None,
@@ -212,14 +205,8 @@ impl Scheduler {
     }
 
     fn observe_node(&mut self, event: &Event<'_>) {
-        let name = event.object.meta.name.clone();
-        if event.op == Op::Deleted {
-            if let Some(info) = self.nodes.get_mut(&name) {
-                info.set_node(None);
-            }
-        } else {
-            self.nodes.entry(name).or_default().set_node(Some(event.object));
-        }
+        let name = &event.object.meta.name;
+        self.nodes.change(name, |node| node.set_node((event.op != Op::Deleted).then_some(event.object)));
     }
 
     fn enqueue(&mut self, uid: Uid, cause: EntryId) {
@@ -231,7 +218,7 @@ impl Scheduler {
             let priority = pending.object.body::<Pod>().spec.priority.unwrap_or(0);
             let waiting = (Reverse(priority), self.arrivals, uid);
             pending.queued = Some(waiting);
-            self.active.insert(waiting);
+            self.active.insert(waiting, ());
         }
     }
 
@@ -245,7 +232,7 @@ impl Scheduler {
     #[inline(never)]
     fn retry_some(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
         let mut found: Vec<(u64, Uid)> = Vec::new();
-        for uid in &self.unschedulable {
+        for uid in self.unschedulable.keys() {
             let helped = |p: &&Pending| p.refused_by & helps != 0 && may_help(p.object.body());
             if let Some(pending) = self.pending.get(uid).filter(helped) {
                 found.push((pending.arrived, *uid));
@@ -263,7 +250,7 @@ impl Scheduler {
         if self.flush.is_some() {
             return None;
         }
-        let first = self.unschedulable.iter().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min()?;
+        let first = self.unschedulable.keys().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min()?;
         self.flush = Some(Time(first.after(LEFT_OVER).0.next_multiple_of(FLUSH_PERIOD)));
         self.flush
     }
@@ -271,7 +258,7 @@ impl Scheduler {
     /// Tries those again that have waited too long; gives the time of the next cycle if one has to be planned.
     pub fn flush(&mut self, now: Time) -> Option<Time> {
         self.flush = None;
-        let waiting = self.unschedulable.iter().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
+        let waiting = self.unschedulable.keys().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
         let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER) <= now).map(|(uid, p)| (uid, p.cause)).collect();
         for (uid, cause) in due {
             self.enqueue(uid, cause);
@@ -285,7 +272,7 @@ impl Scheduler {
 
     /// Schedules the next Pod; gives the time of the next cycle if there are more.
     pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>) -> Option<Time> {
-        if let Some((_, _, uid)) = self.active.pop_first()
+        if let Some(((_, _, uid), ())) = self.active.pop_first()
             && let Some(pending) = self.pending.get_mut(&uid)
         {
             pending.queued = None;
@@ -306,7 +293,7 @@ impl Scheduler {
             }
             return;
         }
-        let real = self.nodes.values().filter(|n| n.node.is_some()).count();
+        let real = self.nodes.real;
         if let Err(message) = volumes::check(object, pod, cache) {
             let message = format!("0/{real} nodes are available: {message}. not found");
             return self.fail(object, (message, Plugin::Volumes.bit(), None), out);
@@ -315,13 +302,13 @@ impl Scheduler {
         let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(real);
         let mut refused = Vec::new();
         // The node that others were preempted on comes first: if the Pod fits there, no other is looked at.
-        let nominee = self.nodes.get_key_value(&pod.status.nominated_node_name);
+        let nominee = self.nodes.find(&pod.status.nominated_node_name);
         if let Some((name, info)) = nominee
             && info.node.as_ref().is_some_and(|node| refusal(&cycle, name, node, info).is_none())
         {
             feasible.push((name, info));
         } else {
-            for (name, info) in &self.nodes {
+            for (name, info) in self.nodes.iter() {
                 let Some(node) = info.node.as_ref() else { continue };
                 match refusal(&cycle, name, node, info) {
                     Some(refusal) => refused.push((name.clone(), refusal)),
@@ -349,7 +336,7 @@ impl Scheduler {
             self.bind(object, &node, why, out);
         } else {
             volumes::reserve(object, pod, &node, cache, out);
-            self.nodes.entry(node.clone()).or_default().add(object);
+            self.nodes.change(&node, |info| info.add(object));
             self.placed.insert(object.meta.uid, node);
             self.set_aside(object, Plugin::Volumes.bit(), out.server.now);
         }
@@ -362,7 +349,7 @@ impl Scheduler {
             pending.refused_by = refused_by;
             pending.aside = now;
         }
-        self.unschedulable.insert(object.meta.uid);
+        self.unschedulable.insert(object.meta.uid, ());
     }
 
     /// What is said of a Pod that fits nowhere, who refused it, and where room could be made.
@@ -449,7 +436,7 @@ impl Scheduler {
         self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
         if let Ok(bound) = bound {
             // Counted at once, not when the watch brings it: the next cycle must see it.
-            self.nodes.entry(node.clone()).or_default().add(&bound);
+            self.nodes.change(node, |info| info.add(&bound));
             out.event(
                 &bound,
                 "Normal",

@@ -4,6 +4,7 @@ use super::priority;
 use crate::api::node::Node;
 use crate::api::pod::{Affinity, Pod, Resources};
 use crate::api::{Object, Str, Uid};
+use crate::engine::tree::Tree;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -15,11 +16,11 @@ const DEFAULT_MEMORY: i64 = 200 << 20;
 
 /// One node with its Pods.
 #[derive(Clone, Debug, Default)]
-pub struct NodeInfo {
+pub(super) struct NodeInfo {
     /// The Node object; none if only Pods are known of it.
     pub node: Option<Rc<Object>>,
     /// Its Pods that have not ended.
-    pub pods: BTreeMap<Uid, Rc<Object>>,
+    pub pods: Tree<Uid, Rc<Object>>,
     /// What Pods may request here together, and how many they may be: read once from the Node.
     pub allocatable: Resources,
     /// See `allocatable`.

@@ -5,12 +5,12 @@
 //! Models `pkg/scheduler/framework/preemption` and `framework/plugins/defaultpreemption`.
 
 use super::filters::{Refusal, reasons};
-use super::{Cycle, NodeInfo, priority, refusal};
+use super::nodes::Nodes;
+use super::{Cycle, priority, refusal};
 use crate::api::pod::Pod;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::{Kind, Object, Str, Timestamp};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// No more candidates than this are looked for, or a tenth of the nodes.
@@ -90,15 +90,14 @@ fn select_victims(
     cycle: &Cycle<'_>,
     name: &Str,
     mut possible: Vec<Rc<Object>>,
-    nodes: &mut BTreeMap<Str, NodeInfo>,
+    nodes: &mut Nodes,
     budgets: &[Rc<Object>],
     now: Timestamp,
 ) -> Result<Candidate, Refusal> {
     crate::order::sort_by(&mut possible, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
-    let whole = nodes.get(name).cloned().unwrap_or_default();
-    let info = nodes.entry(name.clone()).or_default();
+    let whole = nodes.clone();
     for pod in &possible {
-        info.remove(pod);
+        nodes.change(name, |info| info.remove(pod));
     }
     let result = match fits(cycle, name, nodes) {
         Some(refusal) => Err(refusal),
@@ -106,9 +105,9 @@ fn select_victims(
             let (violating, harmless) = by_budget(possible, budgets);
             let (mut victims, mut violations) = (Vec::new(), 0);
             for (pod, violates) in violating.into_iter().map(|p| (p, true)).chain(harmless.into_iter().map(|p| (p, false))) {
-                nodes.entry(name.clone()).or_default().add(&pod);
+                nodes.change(name, |info| info.add(&pod));
                 if fits(cycle, name, nodes).is_some() {
-                    nodes.entry(name.clone()).or_default().remove(&pod);
+                    nodes.change(name, |info| info.remove(&pod));
                     violations += usize::from(violates);
                     victims.push(pod);
                 }
@@ -117,12 +116,12 @@ fn select_victims(
             Ok(Candidate { node: name.clone(), victims, violations })
         }
     };
-    nodes.insert(name.clone(), whole);
+    *nodes = whole;
     result
 }
 
 /// What a node of a changed cluster has against the Pod.
-fn fits(cycle: &Cycle<'_>, name: &Str, nodes: &BTreeMap<Str, NodeInfo>) -> Option<Refusal> {
+fn fits(cycle: &Cycle<'_>, name: &Str, nodes: &Nodes) -> Option<Refusal> {
     let changed = Cycle::new(cycle.object, cycle.pod, cycle.cache, nodes, cycle.nominated);
     let info = nodes.get(name)?;
     refusal(&changed, name, info.node.as_ref()?, info)

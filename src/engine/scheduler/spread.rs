@@ -4,10 +4,10 @@
 
 use super::NodeInfo;
 use super::filters::{fits_affinity, tolerates};
+use super::nodes::Nodes;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, TopologySpreadConstraint};
 use crate::api::{Object, Str};
-use std::collections::BTreeMap;
 
 /// One constraint with the Pods of each domain.
 pub(in crate::engine) struct Counted<'c> {
@@ -43,7 +43,7 @@ pub(super) fn includes(constraint: &TopologySpreadConstraint, pod: &Pod, node: &
 }
 
 /// The constraints of one kind (`DoNotSchedule` or `ScheduleAnyway`), counted over all nodes that have all their keys.
-pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &BTreeMap<Str, NodeInfo>) -> Vec<Counted<'c>> {
+pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &Nodes) -> Vec<Counted<'c>> {
     let of_kind = pod.spec.topology_spread_constraints.iter().filter(|c| c.when_unsatisfiable == kind);
     let mut counted: Vec<Counted<'_>> = of_kind.map(|constraint| Counted { constraint, domains: Vec::new() }).collect();
     if !counted.is_empty() {
@@ -53,7 +53,7 @@ pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &BTree
 }
 
 #[inline(never)]
-fn count_in_domains(counted: &mut [Counted<'_>], object: &Object, pod: &Pod, nodes: &BTreeMap<Str, NodeInfo>) {
+fn count_in_domains(counted: &mut [Counted<'_>], object: &Object, pod: &Pod, nodes: &Nodes) {
     for info in nodes.values() {
         let Some(node) = info.node.as_ref() else { continue };
         if !counted.iter().all(|c| node.meta.label(&c.constraint.topology_key).is_some()) {
@@ -78,18 +78,17 @@ mod tests {
     use std::rc::Rc;
 
     /// Nodes a, b in zone x and c in zone y with so many Pods of `app=web`.
-    fn nodes(counts: [usize; 3]) -> BTreeMap<Str, NodeInfo> {
-        let mut nodes = BTreeMap::new();
+    fn nodes(counts: [usize; 3]) -> Nodes {
+        let mut nodes = Nodes::default();
         for ((name, zone), n) in [("a", "x"), ("b", "x"), ("c", "y")].into_iter().zip(counts) {
             let node = json!({"metadata": {"name": name, "labels": {"zone": zone}}, "spec": {}});
-            let mut info = NodeInfo::default();
-            info.set_node(Some(&Rc::new(Object::from_value(Kind::Node, node).unwrap())));
+            let node = Rc::new(Object::from_value(Kind::Node, node).unwrap());
+            nodes.change(&name.into(), |info| info.set_node(Some(&node)));
             for i in 0..n {
                 let mut pod = web(&json!({}));
                 pod.meta.uid = crate::api::Uid((name.as_bytes()[0] as u128) << 8 | i as u128);
-                info.add(&Rc::new(pod));
+                nodes.change(&name.into(), |info| info.add(&Rc::new(pod)));
             }
-            nodes.insert(name.into(), info);
         }
         nodes
     }

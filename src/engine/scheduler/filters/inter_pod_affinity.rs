@@ -19,7 +19,7 @@ fn any_in_domain(cycle: &Cycle<'_>, node: &Object, key: &str, test: impl Fn(&Obj
 
 pub(super) fn asks(cycle: &Cycle<'_>) -> bool {
     let affinity = &cycle.pod.spec.affinity;
-    cycle.unsociable
+    cycle.nodes.unsociable > 0
         || !affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty()
         || !affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty()
 }
@@ -46,7 +46,7 @@ pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -
             return Refusal::for_now(Plugin::InterPod, "node(s) didn't match pod anti-affinity rules");
         }
     }
-    if !cycle.unsociable {
+    if cycle.nodes.unsociable == 0 {
         return None;
     }
     for info in cycle.nodes.values().filter(|info| info.unsociable > 0) {

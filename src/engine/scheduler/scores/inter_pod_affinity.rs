@@ -21,7 +21,7 @@ pub(super) fn add(sums: &mut [i64], cycle: &Cycle<'_>, feasible: &[(&Str, &NodeI
     let near = &own.pod_affinity.preferred_during_scheduling_ignored_during_execution;
     let far = &own.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution;
     let prefers = !near.is_empty() || !far.is_empty();
-    if !prefers && !cycle.nodes.values().any(|info| info.choosy > 0) {
+    if !prefers && cycle.nodes.choosy == 0 {
         return;
     }
     weigh(sums, cycle, feasible, prefers);
