@@ -46,7 +46,7 @@ struct Point {
 }
 
 impl Point {
-    /// Repeats the history up to a time, with a budget of tasks. True when it was reached.
+    /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
     #[inline(never)]
     fn replay(&mut self, commands: &[(u64, Time, Command)], to: Time, most: u64, mut budget: usize) -> bool {
         loop {
@@ -65,9 +65,8 @@ impl Point {
                 self.sim.advance(to, 0);
                 return true;
             }
-            self.sim.step();
+            budget = budget.saturating_sub(self.sim.step());
             self.steps += 1;
-            budget -= 1;
         }
     }
 }

@@ -357,9 +357,9 @@ struct Key {
 /// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
 const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
 
-/// So many tasks of a cluster of a thousand Pods or less are run in one go when a person goes to another instant; what is left
+/// So much work (`Sim::advance`) on a cluster of a thousand Pods or less is done in one go when a person goes to another instant; what is left
 /// runs in slices, so that the page stays awake.
-const AT_ONCE: usize = 2_000;
+const AT_ONCE: usize = 4_000;
 /// So many entries are read for the timeline at a time.
 const READ: usize = 20_000;
 /// So many lines of the console are kept, and so many that were entered.

@@ -296,20 +296,18 @@ impl Sim {
         result
     }
 
-    /// Runs tasks until the time or the budget of tasks is reached.
-    pub fn advance(&mut self, to: Time, budget: usize) -> Advance {
-        for ran in 0..budget {
-            if self.next_task().is_none_or(|at| at > to) {
-                self.now = self.now.max(to);
-                return Advance { ran, done: true };
-            }
-            self.step();
+    /// Runs tasks until the time is reached or the budget spent: each task costs one, and each entry that it writes.
+    pub fn advance(&mut self, to: Time, mut budget: usize) -> Advance {
+        let mut ran = 0;
+        while budget > 0 && self.next_task().is_some_and(|at| at <= to) {
+            budget = budget.saturating_sub(self.step());
+            ran += 1;
         }
         let done = self.next_task().is_none_or(|at| at > to);
         if done {
             self.now = self.now.max(to);
         }
-        Advance { ran: budget, done }
+        Advance { ran, done }
     }
 
     /// Runs until one pass of some loop has written something; `None` if nothing would before `limit`.
@@ -324,9 +322,10 @@ impl Sim {
         None
     }
 
-    /// Runs the next task.
-    pub fn step(&mut self) {
-        let Some(((time, _), task)) = self.tasks.pop_first() else { return };
+    /// Runs the next task; what it cost: one, and one for each entry that it wrote.
+    pub fn step(&mut self) -> usize {
+        let Some(((time, _), task)) = self.tasks.pop_first() else { return 1 };
+        let before = self.scanned;
         self.now = time;
         self.server.now = time;
         match task {
@@ -350,6 +349,7 @@ impl Sim {
             Task::Relieve(node, cause) => self.relieve(&node, cause),
         }
         self.pump();
+        1 + self.scanned - before
     }
 
     /// Has a kubelet do now what a person forces on a Pod.
