@@ -15,7 +15,7 @@ use std::rc::Rc;
 pub const QUIET: u64 = 3 * SECOND;
 /// Tasks between two checkpoints, at first.
 const EVERY: u64 = 2_000;
-/// With more checkpoints than this, every second one is dropped: fewer of a large cluster, where more has changed from one to the next.
+/// With more checkpoints than this, every second one is dropped, one at a time: fewer of a large cluster, where more has changed from one to the next.
 const MOST: usize = 64;
 const FEWER: usize = 24;
 const LARGE: usize = 20_000;
@@ -97,6 +97,8 @@ pub struct Run {
     past: Option<Point>,
     checkpoints: Vec<Point>,
     every: u64,
+    /// Which checkpoint is dropped next, and how many still are.
+    thin: Option<(usize, usize)>,
     /// After how many tasks, when, what.
     commands: Vec<(u64, Time, Command)>,
     seed: u64,
@@ -116,6 +118,7 @@ impl Run {
             live,
             past: None,
             every: EVERY,
+            thin: None,
             commands: Vec::new(),
             seed,
             turns: 0,
@@ -244,17 +247,17 @@ impl Run {
     }
 
     fn checkpoint(&mut self) {
+        if let Some((at, left)) = self.thin.filter(|(at, left)| *left > 0 && *at < self.checkpoints.len()) {
+            self.checkpoints.remove(at);
+            self.thin = Some((at + 1, left - 1));
+        }
         if self.live.steps < self.checkpoints.last().map_or(0, |last| last.steps) + self.every {
             return;
         }
         self.checkpoints.push(self.live.clone());
         let most = if self.live.sim.server().count(Kind::Pod) > LARGE { FEWER } else { MOST };
         if self.checkpoints.len() > most {
-            let mut keep = false;
-            self.checkpoints.retain(|_| {
-                keep = !keep;
-                keep
-            });
+            self.thin = Some((1, self.checkpoints.len() / 2));
             self.every *= 2;
         }
     }

@@ -185,11 +185,7 @@ impl Informer {
 
     /// Takes in the next event that has arrived by now.
     pub fn receive(&mut self, journal: Journal<'_>, now: Time) -> Option<EntryId> {
-        self.due = None;
-        while let Some(entry) = journal.get(self.cursor) {
-            if entry.time.after(self.lag) > now {
-                return None;
-            }
+        while let Some(entry) = journal.get(self.cursor).filter(|entry| entry.time.after(self.lag) <= now) {
             self.cursor += 1;
             if let Some((op, object)) = entry.write()
                 && (self.watches)(object.kind)
@@ -201,6 +197,7 @@ impl Informer {
                 return Some(self.cursor as EntryId - 1);
             }
         }
+        self.due = None;
         None
     }
 

@@ -53,6 +53,8 @@ pub(super) const KUBELETS: usize = 2;
 
 /// From the arrival of an event to the pass it causes.
 const DISPATCH: u64 = MS;
+/// Watch events that are delivered in one task.
+const DELIVERED: usize = 64;
 /// What a pass costs its key: at least, per round trip to the API server, per owned object.
 const PASS: u64 = MS;
 const ROUND_TRIP: u64 = 7 * MS;
@@ -324,12 +326,18 @@ impl Sim {
 
     /// Runs the next task; what it cost: one, and one for each entry that it wrote.
     pub fn step(&mut self) -> usize {
-        let Some(((time, _), task)) = self.tasks.pop_first() else { return 1 };
+        let Some(((time, number), task)) = self.tasks.pop_first() else { return 1 };
         let before = self.scanned;
         self.now = time;
         self.server.now = time;
         match task {
-            Task::Deliver(i) => self.deliver(usize::from(i)),
+            Task::Deliver(i) => {
+                if !self.deliver(usize::from(i)) {
+                    // It goes on before anything else happens.
+                    self.tasks.insert((time, number), Task::Deliver(i));
+                    return 1;
+                }
+            }
             Task::Reconcile(i, key) => self.reconcile(usize::from(i), &key),
             Task::Wake(i, key) => {
                 if let Some(cause) = self.queues[usize::from(i)].take_later(&key, time) {
@@ -385,16 +393,23 @@ impl Sim {
         self.scanned = journal.len();
     }
 
-    fn deliver(&mut self, i: usize) {
-        while let Some(id) = self.informers[i].receive(self.server.journal(), self.now) {
+    /// Delivers what has arrived; `false` if there is more, for what is written at one instant may be much.
+    fn deliver(&mut self, i: usize) -> bool {
+        for _ in 0..DELIVERED {
+            let Some(id) = self.informers[i].receive(self.server.journal(), self.now) else { return self.delivered(i) };
             let Some((op, object, before)) = self.write_at(id) else { continue };
             self.dispatch(i, op, &object, before.as_ref(), id);
         }
+        false
+    }
+
+    fn delivered(&mut self, i: usize) -> bool {
         if std::mem::take(&mut self.informers[i].lost)
             && let Some(span) = self.relist
         {
             self.push(self.now.after(span), Task::Relist(i as u8));
         }
+        true
     }
 
     /// Tells a component's loops of a change.

@@ -6,6 +6,7 @@
 
 mod explain;
 mod filters;
+mod memo;
 mod node_info;
 mod nodes;
 mod preemption;
@@ -27,6 +28,7 @@ use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, Str, Time, Timestamp, Uid};
 use filters::{Plugin, Refusal, selects as filters_selects};
 pub(super) use filters::{fits_affinity, tolerates};
+use memo::{Choice, Memo};
 use node_info::NodeInfo;
 use nodes::Nodes;
 use smol_str::format_smolstr;
@@ -51,6 +53,7 @@ pub struct Scheduler {
     placed: Tree<Uid, Str>,
     /// Pods that others were preempted for, each with its node.
     nominated: Vec<(Str, Rc<Object>)>,
+    memo: Memo,
     arrivals: u64,
     awake: bool,
     /// When those that have waited too long are tried again, if that is planned.
@@ -125,6 +128,29 @@ fn refusal(cycle: &Cycle<'_>, name: &Str, node: &Rc<Object>, info: &NodeInfo) ->
         }
     }
     ask(info)
+}
+
+/// The best node for a Pod, or what each has against it.
+fn ask_all(cycle: &Cycle<'_>) -> Result<Choice, Vec<(Str, Refusal)>> {
+    let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(cycle.nodes.real);
+    let mut refused = Vec::new();
+    // The node that others were preempted on comes first: if the Pod fits there, no other is looked at.
+    let nominee = cycle.nodes.find(&cycle.pod.status.nominated_node_name);
+    if let Some((name, info)) = nominee
+        && info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none())
+    {
+        feasible.push((name, info));
+    } else {
+        for (name, info) in cycle.nodes.iter() {
+            let Some(node) = info.node.as_ref() else { continue };
+            match refusal(cycle, name, node, info) {
+                Some(refusal) => refused.push((name.clone(), refusal)),
+                None => feasible.push((name, info)),
+            }
+        }
+    }
+    let scores = if feasible.is_empty() { Vec::new() } else { scores::total(cycle, &feasible) };
+    Choice::of(feasible.iter().zip(scores).map(|((name, _), score)| (*name, score))).ok_or(refused)
 }
 
 impl Scheduler {
@@ -299,39 +325,23 @@ impl Scheduler {
             return self.fail(object, (message, Plugin::Volumes.bit(), None), out);
         }
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
-        let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(real);
-        let mut refused = Vec::new();
-        // The node that others were preempted on comes first: if the Pod fits there, no other is looked at.
-        let nominee = self.nodes.find(&pod.status.nominated_node_name);
-        if let Some((name, info)) = nominee
-            && info.node.as_ref().is_some_and(|node| refusal(&cycle, name, node, info).is_none())
-        {
-            feasible.push((name, info));
-        } else {
-            for (name, info) in self.nodes.iter() {
-                let Some(node) = info.node.as_ref() else { continue };
-                match refusal(&cycle, name, node, info) {
-                    Some(refusal) => refused.push((name.clone(), refusal)),
-                    None => feasible.push((name, info)),
-                }
+        let choice = match self.memo.choose(&cycle) {
+            Some(choice) => {
+                debug_assert_eq!(ask_all(&cycle).ok().as_ref(), Some(&choice), "what is remembered of the nodes still holds");
+                Ok(choice)
             }
-        }
-        if feasible.is_empty() {
-            let failure = self.preempt(&cycle, refused, real, out.server.wall());
-            return self.give_up(object, failure, out);
-        }
-        let scores = scores::total(&cycle, &feasible);
-        // The first of the best by name: every tie is broken in one way.
-        let best = (0..feasible.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best });
-        let next = (0..feasible.len()).filter(|i| *i != best).reduce(|next, i| if scores[i] > scores[next] { i } else { next });
-        let why = Why::BestNode {
-            feasible: feasible.len() as u32,
-            nodes: real as u32,
-            score: scores[best],
-            next: next.map_or_else(Str::default, |next| feasible[next].0.clone()),
-            next_score: next.map_or(0, |next| scores[next]),
+            None => ask_all(&cycle),
         };
-        let node = feasible[best].0.clone();
+        let choice = match choice {
+            Ok(choice) => choice,
+            Err(refused) => {
+                let failure = self.preempt(&cycle, refused, real, out.server.wall());
+                return self.give_up(object, failure, out);
+            }
+        };
+        let (feasible, nodes) = (choice.feasible as u32, real as u32);
+        let why = Why::BestNode { feasible, nodes, score: choice.score, next: choice.next, next_score: choice.next_score };
+        let node = choice.node;
         if volumes::all_bound(object, pod, cache) {
             self.bind(object, &node, why, out);
         } else {

@@ -29,6 +29,10 @@ pub(super) struct NodeInfo {
     pub unsociable: usize,
     /// How many of its Pods would rather be near others, or not.
     pub choosy: usize,
+    /// Whether it has a taint that says `PreferNoSchedule`.
+    pub repelling: bool,
+    /// Grows with whatever makes it another choice for a Pod.
+    pub version: u64,
     /// The zone it is in.
     pub zone: Option<Str>,
     /// What they request.
@@ -44,9 +48,12 @@ pub(super) struct NodeInfo {
 impl NodeInfo {
     /// Takes in the Node object, or its end.
     pub fn set_node(&mut self, node: Option<&Rc<Object>>) {
+        self.version += 1;
         self.node = node.cloned();
+        self.repelling = false;
         if let Some(node) = node {
             let body: &Node = node.body();
+            self.repelling = body.spec.taints.iter().any(|taint| taint.effect == "PreferNoSchedule");
             (self.allocatable, self.max_pods) = (body.allocatable(), body.max_pods());
             self.zone = node.meta.label(ZONE).cloned();
         }
@@ -62,6 +69,7 @@ impl NodeInfo {
             // What the scheduler itself has just bound is news when the watch brings it.
             return known.meta.resource_version == object.meta.resource_version;
         }
+        self.version += 1;
         self.requested = self.requested.plus(pod.spec.requests);
         self.counted = self.counted.plus(counted(pod));
         self.unsociable += usize::from(is_unsociable(pod));
@@ -77,6 +85,7 @@ impl NodeInfo {
     pub fn remove(&mut self, object: &Rc<Object>) -> bool {
         let Some(known) = self.pods.remove(&object.meta.uid) else { return false };
         let pod: &Pod = known.body();
+        self.version += 1;
         self.requested = self.requested.minus(pod.spec.requests);
         self.counted = self.counted.minus(counted(pod));
         self.unsociable -= usize::from(is_unsociable(pod));
@@ -100,6 +109,7 @@ impl NodeInfo {
         if let Some(owner) = object.meta.controller()
             && let Some(count) = self.by_controller.get_mut(&owner.uid)
         {
+            self.version += 1;
             *count -= 1;
             if *count == 0 {
                 self.by_controller.remove(&owner.uid);

@@ -80,31 +80,33 @@ impl Refusal {
 pub(super) type Filter = fn(&Cycle<'_>, &Object, &Node, &NodeInfo) -> Option<Refusal>;
 
 /// Whether a filter has anything to say about the Pod, on whatever node: what upstream's PreFilter answers with Skip.
+/// One without this question always has.
 type Asks = fn(&Cycle<'_>) -> bool;
 
 /// All filters, in the order they are asked; the first refusal counts.
-pub const ALL: &[(Filter, Asks)] = &[
-    (node_affinity::pinned, always),
-    (unschedulable::filter, always),
-    (node_name::filter, node_name::asks),
-    (taints::filter, always),
-    (node_affinity::filter, always),
-    (ports::filter, ports::asks),
-    (resources::filter, always),
-    (volume_binding::filter, volume_binding::asks),
-    (topology_spread::filter, topology_spread::asks),
-    (inter_pod_affinity::filter, inter_pod_affinity::asks),
+pub const ALL: &[(Filter, Option<Asks>)] = &[
+    (node_affinity::pinned, None),
+    (unschedulable::filter, None),
+    (node_name::filter, Some(node_name::asks)),
+    (taints::filter, None),
+    (node_affinity::filter, None),
+    (ports::filter, Some(ports::asks)),
+    (resources::filter, None),
+    (volume_binding::filter, Some(volume_binding::asks)),
+    (topology_spread::filter, Some(topology_spread::asks)),
+    (inter_pod_affinity::filter, Some(inter_pod_affinity::asks)),
 ];
-
-fn always(_: &Cycle<'_>) -> bool {
-    true
-}
 
 /// The filters that have something to say about the Pod.
 pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<Filter> {
     let mut asked = Vec::with_capacity(ALL.len());
-    asked.extend(ALL.iter().filter(|(_, asks)| asks(cycle)).map(|(filter, _)| *filter));
+    asked.extend(ALL.iter().filter(|(_, asks)| asks.is_none_or(|asks| asks(cycle))).map(|(filter, _)| *filter));
     asked
+}
+
+/// Whether one of those has something to say that not every Pod has to pass: they look at more than the template and the node's sums.
+pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
+    ALL.iter().filter_map(|(_, asks)| *asks).any(|asks| asks(cycle))
 }
 
 /// The beginning of the text of a FailedScheduling Event: what each node has against the Pod.

@@ -3,12 +3,12 @@
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/scoring.go` with its system defaults.
 
 use super::Cycle;
-use crate::api::{Object, Str};
+use crate::api::{Object, Str, Uid};
 use crate::engine::scheduler::node_info::NodeInfo;
 use crate::engine::scheduler::spread::{includes, matching};
 
 /// Upstream's weight of this score.
-pub(super) const WEIGHT: i64 = 2;
+pub(in crate::engine::scheduler) const WEIGHT: i64 = 2;
 /// The system defaults for `kubernetes.io/hostname` and for the zone.
 const NODE_SKEW: f64 = 3.0;
 const ZONE_SKEW: f64 = 5.0;
@@ -17,22 +17,68 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 /// 100 for the node with the fewest Pods, down to 0.
 pub(super) fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let costs = if cycle.pod.spec.topology_spread_constraints.is_empty() {
-        // Only these are asked for their selectors when defaults are made.
-        let owner =
-            cycle.object.meta.controller().filter(|o| matches!(o.kind.as_str(), "ReplicaSet" | "StatefulSet" | "ReplicationController"));
-        let Some(owner) = owner else { return vec![0; feasible.len()] };
-        by_default(cycle, owner.uid, feasible)
+        let Some(owner) = owner(cycle) else { return vec![0; feasible.len()] };
+        by_default(cycle, owner, feasible)
     } else {
         by_constraints(cycle, feasible)
     };
-    let known = || costs.iter().flatten();
-    let (max, min) = (known().max().copied().unwrap_or(0), known().min().copied().unwrap_or(0));
-    let score = |cost: &Option<i64>| match cost {
-        None => 0,
-        Some(_) if max == 0 => 100,
-        Some(cost) => 100 * (max + min - cost) / max,
-    };
-    costs.iter().map(score).collect()
+    let mut range = Range::default();
+    costs.iter().flatten().for_each(|cost| range.take(*cost));
+    costs.iter().map(|cost| cost.map_or(0, |cost| range.score(cost))).collect()
+}
+
+/// The lowest and the highest cost.
+#[derive(Default)]
+pub(in crate::engine::scheduler) struct Range(Option<(i64, i64)>);
+
+impl Range {
+    /// Takes in one more cost.
+    pub fn take(&mut self, cost: i64) {
+        let (min, max) = self.0.unwrap_or((cost, cost));
+        self.0 = Some((min.min(cost), max.max(cost)));
+    }
+
+    /// What a cost is worth.
+    pub fn score(&self, cost: i64) -> i64 {
+        let (min, max) = self.0.unwrap_or_default();
+        if max == 0 { 100 } else { 100 * (max + min - cost) / max }
+    }
+}
+
+/// The controller whose Pods are spread by default.
+pub(in crate::engine::scheduler) fn owner(cycle: &Cycle<'_>) -> Option<Uid> {
+    // Only these are asked for their selectors when defaults are made.
+    let kinds = |kind: &str| matches!(kind, "ReplicaSet" | "StatefulSet" | "ReplicationController");
+    cycle.object.meta.controller().filter(|owner| kinds(&owner.kind)).map(|owner| owner.uid)
+}
+
+/// The Pods of a controller on a node.
+pub(in crate::engine::scheduler) fn alike(info: &NodeInfo, owner: Uid) -> i64 {
+    info.by_controller.get(&owner).copied().unwrap_or(0)
+}
+
+/// What the Pods of the same controller on a node cost by default, and those in its zone.
+///
+/// With counts 2, 0, 1 on three nodes and weight `ln(5) = 1.61`: costs 5, 2, 4; scores `100 * (5 + 2 - cost) / 5` = 40, 100, 60.
+pub(in crate::engine::scheduler) struct Defaults {
+    node_weight: f64,
+    zone_weight: f64,
+}
+
+impl Defaults {
+    /// For so many nodes and zones.
+    pub fn new(nodes: usize, zones: usize) -> Defaults {
+        Defaults { node_weight: weight(nodes), zone_weight: weight(zones) }
+    }
+
+    /// The cost of a node with so many Pods, and so many in its zone if it has one.
+    pub fn cost(&self, count: i64, in_zone: Option<i64>) -> i64 {
+        let mut cost = count as f64 * self.node_weight + (NODE_SKEW - 1.0);
+        if let Some(n) = in_zone {
+            cost += n as f64 * self.zone_weight + (ZONE_SKEW - 1.0);
+        }
+        cost.round() as i64
+    }
 }
 
 /// Rare domains weigh less.
@@ -40,12 +86,9 @@ fn weight(domains: usize) -> f64 {
     ((domains + 2) as f64).ln()
 }
 
-/// What the defaults cost: the Pods of the same controller on the node, and in its zone.
-///
-/// With counts 2, 0, 1 on three nodes and weight `ln(5) = 1.61`: costs 5, 2, 4; scores `100 * (5 + 2 - cost) / 5` = 40, 100, 60.
-fn by_default(cycle: &Cycle<'_>, owner: crate::api::Uid, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
-    let node_weight = weight(feasible.len());
-    let count = |info: &NodeInfo| info.by_controller.get(&owner).copied().unwrap_or(0);
+/// What the defaults cost on each node.
+fn by_default(cycle: &Cycle<'_>, owner: Uid, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
+    let count = |info: &NodeInfo| alike(info, owner);
     let mut zones: Vec<(&Str, i64)> = Vec::new();
     for zone in feasible.iter().filter_map(|(_, info)| info.zone.as_ref()) {
         if zones.iter().all(|(z, _)| *z != zone) {
@@ -59,15 +102,9 @@ fn by_default(cycle: &Cycle<'_>, owner: crate::api::Uid, feasible: &[(&Str, &Nod
             }
         }
     }
-    let zone_weight = weight(zones.len());
-    let cost = |info: &NodeInfo| {
-        let mut cost = count(info) as f64 * node_weight + (NODE_SKEW - 1.0);
-        if let Some((_, n)) = zones.iter().find(|(z, _)| info.zone.as_ref() == Some(z)) {
-            cost += *n as f64 * zone_weight + (ZONE_SKEW - 1.0);
-        }
-        cost.round() as i64
-    };
-    feasible.iter().map(|(_, info)| Some(cost(info))).collect()
+    let defaults = Defaults::new(feasible.len(), zones.len());
+    let in_zone = |info: &NodeInfo| zones.iter().find(|(z, _)| info.zone.as_ref() == Some(z)).map(|(_, n)| *n);
+    feasible.iter().map(|(_, info)| Some(defaults.cost(count(info), in_zone(info)))).collect()
 }
 
 /// What the Pod's own soft constraints cost; none for a node that lacks one of their keys.

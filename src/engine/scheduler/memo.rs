@@ -1,0 +1,255 @@
+//! What is known of every node for Pods of one template: a cycle for one more looks only at the nodes that have changed.
+//!
+//! Guarantees: the choice is that of a cycle that asks every node, which debug builds compare; Pods whose nodes depend
+//! on more than their own template and the node's sums are left to that one.
+
+use super::filters;
+use super::node_info::NodeInfo;
+use super::scores::{self, topology_spread};
+use super::{Cycle, refusal};
+use crate::api::pod::PodSpec;
+use crate::api::{Str, Uid};
+use std::rc::Rc;
+
+/// Templates that are remembered.
+const MOST: usize = 256;
+const NO_ZONE: u16 = u16::MAX;
+
+/// A node for a Pod, and the best of the others.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Choice {
+    pub node: Str,
+    pub score: i64,
+    pub next: Str,
+    pub next_score: i64,
+    /// How many nodes would do.
+    pub feasible: usize,
+}
+
+impl Choice {
+    /// The first of the best by name: every tie is broken in one way. The scores are those of nodes in the order of their names.
+    pub fn of<'n>(scores: impl Iterator<Item = (&'n Str, i64)>) -> Option<Choice> {
+        let (mut best, mut next): (Option<(&Str, i64)>, Option<(&Str, i64)>) = (None, None);
+        let mut feasible = 0;
+        for (name, score) in scores {
+            feasible += 1;
+            if best.is_none_or(|(_, most)| score > most) {
+                // Who was the best came before all that are as good as it.
+                (next, best) = (best, Some((name, score)));
+            } else if next.is_none_or(|(_, most)| score > most) {
+                next = Some((name, score));
+            }
+        }
+        let (node, score) = best?;
+        let (next, next_score) = next.map_or((Str::default(), 0), |(name, score)| (name.clone(), score));
+        Some(Choice { node: node.clone(), score, next, next_score, feasible })
+    }
+}
+
+/// A node for one template.
+#[derive(Clone, Copy, Debug)]
+struct Verdict {
+    fits: bool,
+    /// Whether the template's affinity allows the node, room or not.
+    eligible: bool,
+    zone: u16,
+    /// Pods of the same controller.
+    alike: i32,
+    /// What does not depend on other nodes.
+    score: i32,
+}
+
+/// Pods of one template.
+#[derive(Debug)]
+struct Class {
+    spec: Rc<PodSpec>,
+    /// The controller whose Pods are spread.
+    owner: Option<Uid>,
+    /// How far the changes of nodes have been taken in.
+    seen: u64,
+    verdicts: Vec<Verdict>,
+    zones: Vec<Str>,
+}
+
+/// The templates of the last cycles, the latest last. A copy has forgotten them.
+#[derive(Debug, Default)]
+pub(super) struct Memo {
+    classes: Vec<Class>,
+}
+
+impl Clone for Memo {
+    fn clone(&self) -> Self {
+        Memo::default()
+    }
+}
+
+impl Memo {
+    /// The node for a Pod; nothing if every node has to be asked.
+    pub fn choose(&mut self, cycle: &Cycle<'_>) -> Option<Choice> {
+        if !is_plain(cycle) {
+            return None;
+        }
+        let owner = topology_spread::owner(cycle);
+        let known = self.classes.iter().rposition(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && class.owner == owner);
+        let mut class = match known {
+            Some(at) => self.classes.remove(at),
+            None => Class { spec: cycle.pod.spec.clone(), owner, seen: 0, verdicts: Vec::new(), zones: Vec::new() },
+        };
+        class.catch_up(cycle);
+        let choice = class.choose(cycle);
+        if self.classes.len() >= MOST {
+            self.classes.remove(0);
+        }
+        self.classes.push(class);
+        choice
+    }
+}
+
+/// Whether what a node is for a Pod depends on the Pod's template and the node alone, but for the spread of its controller's Pods.
+fn is_plain(cycle: &Cycle<'_>) -> bool {
+    let affinity = &cycle.pod.spec.affinity;
+    cycle.nominated.is_empty()
+        && cycle.pod.status.nominated_node_name.is_empty()
+        && cycle.pod.spec.topology_spread_constraints.is_empty()
+        && cycle.nodes.choosy == 0
+        && cycle.nodes.repelling == 0
+        && affinity.node_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
+        && affinity.pod_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
+        && affinity.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
+        && !filters::any_special(cycle)
+}
+
+impl Class {
+    /// Judges those nodes anew that have changed since the last time.
+    fn catch_up(&mut self, cycle: &Cycle<'_>) {
+        match cycle.nodes.changed_since(self.seen).filter(|_| self.verdicts.len() == cycle.nodes.len()) {
+            Some(changed) => {
+                for at in changed {
+                    if let Some((name, info)) = cycle.nodes.nth(*at as usize) {
+                        self.verdicts[*at as usize] = self.judge(cycle, name, info);
+                    }
+                }
+            }
+            None => {
+                self.verdicts.clear();
+                for (name, info) in cycle.nodes.iter() {
+                    let verdict = self.judge(cycle, name, info);
+                    self.verdicts.push(verdict);
+                }
+            }
+        }
+        self.seen = cycle.nodes.changes();
+    }
+
+    fn judge(&mut self, cycle: &Cycle<'_>, name: &Str, info: &NodeInfo) -> Verdict {
+        let zone = info.zone.as_ref().map_or(NO_ZONE, |zone| {
+            let known = self.zones.iter().position(|known| known == zone).unwrap_or_else(|| {
+                self.zones.push(zone.clone());
+                self.zones.len() - 1
+            });
+            known as u16
+        });
+        let fits = info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none());
+        let eligible = info.node.as_ref().is_some_and(|node| filters::fits_affinity(&cycle.pod.spec, node));
+        let alike = self.owner.map_or(0, |owner| topology_spread::alike(info, owner)) as i32;
+        let score = if fits { scores::alone(cycle, info) as i32 } else { 0 };
+        Verdict { fits, eligible, zone, alike, score }
+    }
+
+    /// The best node, the spread of the controller's Pods considered.
+    fn choose(&self, cycle: &Cycle<'_>) -> Option<Choice> {
+        let fitting = || self.verdicts.iter().filter(|verdict| verdict.fits);
+        // Of each zone that has a node: the Pods there.
+        let mut zones: Vec<Option<i64>> = vec![None; self.zones.len()];
+        if !zones.is_empty() {
+            fitting().filter(|verdict| verdict.zone != NO_ZONE).for_each(|verdict| zones[verdict.zone as usize] = Some(0));
+            for verdict in self.verdicts.iter().filter(|verdict| verdict.eligible && verdict.zone != NO_ZONE) {
+                if let Some(count) = &mut zones[verdict.zone as usize] {
+                    *count += i64::from(verdict.alike);
+                }
+            }
+        }
+        let spread = topology_spread::Defaults::new(fitting().count(), zones.iter().flatten().count());
+        // Neighbours are mostly alike.
+        let mut last = (0, NO_ZONE, spread.cost(0, None));
+        let mut cost = |verdict: &Verdict| {
+            if (verdict.alike, verdict.zone) != (last.0, last.1) {
+                let zone = zones.get(verdict.zone as usize).copied().flatten();
+                last = (verdict.alike, verdict.zone, spread.cost(i64::from(verdict.alike), zone));
+            }
+            last.2
+        };
+        let mut range = topology_spread::Range::default();
+        if self.owner.is_some() {
+            fitting().for_each(|verdict| range.take(cost(verdict)));
+        }
+        let mut total = |verdict: &Verdict| {
+            let spread = if self.owner.is_some() { range.score(cost(verdict)) } else { 0 };
+            topology_spread::WEIGHT * spread + i64::from(verdict.score)
+        };
+        let names = cycle.nodes.iter().map(|(name, _)| name);
+        Choice::of(names.zip(&self.verdicts).filter(|(_, verdict)| verdict.fits).map(|(name, verdict)| (name, total(verdict))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Kind, ObjectRef};
+    use crate::engine::cluster::ClusterConfig;
+    use crate::engine::rng::Rng;
+    use crate::engine::store::{Delete, Patch};
+    use crate::engine::{Sim, Why};
+    use serde_json::{Value, json};
+
+    /// Something happens to a cluster.
+    fn disturb(sim: &mut Sim, rng: &mut Rng) {
+        let origin = sim.command("something");
+        let (node, set) = (format!("node-{}", 1 + rng.below(9)), format!("web-{}", rng.below(3)));
+        let mut patch = |kind, name: &str, change: Value| {
+            let key = ObjectRef::new(kind, if kind == Kind::Node { "" } else { "default" }, name);
+            drop(sim.request(|server| server.patch(&origin, &key, Patch::Merge, &change, Why::Asked)));
+        };
+        let taint = |effect: &str| json!({"spec": {"taints": [{"key": "gpu", "value": "yes", "effect": effect}]}});
+        match rng.below(9) {
+            0 => patch(Kind::Node, &node, json!({"spec": {"unschedulable": true}})),
+            1 => patch(Kind::Node, &node, json!({"spec": {"unschedulable": null, "taints": null}})),
+            2 => patch(Kind::Node, &node, taint("NoSchedule")),
+            3 => patch(Kind::Node, &node, taint("PreferNoSchedule")),
+            4 => patch(Kind::Node, &node, json!({"metadata": {"labels": {"topology.kubernetes.io/zone": format!("z{}", rng.below(3))}}})),
+            5 | 6 => patch(Kind::Deployment, &set, json!({"spec": {"replicas": rng.below(40)}})),
+            7 => {
+                patch(Kind::Deployment, &set, json!({"spec": {"template": {"metadata": {"labels": {"turn": rng.below(99).to_string()}}}}}))
+            }
+            _ => {
+                let all: Vec<ObjectRef> = sim.list(Kind::Pod).map(|pod| pod.key()).collect();
+                if let Some(key) = all.get(rng.below(all.len().max(1) as u64) as usize) {
+                    drop(sim.request(|server| server.delete(&origin, key, Delete::default(), Why::Asked)));
+                }
+            }
+        }
+    }
+
+    /// Each choice is compared with that of a cycle that asks every node: where it is made.
+    #[test]
+    fn what_is_remembered_is_what_asking_every_node_would_give() {
+        for seed in 0..12 {
+            let (mut sim, mut rng) = (Sim::new(ClusterConfig::with_nodes(9), seed), Rng::new(seed));
+            let origin = sim.command("kubectl apply -f -");
+            for i in 0..3 {
+                let name = format!("web-{i}");
+                let requests = json!({"cpu": format!("{}m", 100 * i), "memory": format!("{}Mi", 64 * i)});
+                let set = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {
+                    "replicas": 20, "selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}},
+                        "spec": {"containers": [{"name": "nginx", "image": "nginx", "resources": {"requests": requests}}]}}}});
+                assert!(sim.request(|server| server.create_value(&origin, set, Why::Asked)).is_ok());
+            }
+            for _ in 0..40 {
+                let to = sim.now().after(rng.below(900_000));
+                sim.advance(to, usize::MAX);
+                disturb(&mut sim, &mut rng);
+            }
+            assert!(!sim.scheduler.memo.classes.is_empty(), "seed {seed}: something is remembered");
+        }
+    }
+}
