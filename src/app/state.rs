@@ -10,7 +10,7 @@ use super::shell::{Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time};
-use crate::engine::{Entry, Op};
+use crate::engine::{Entry, Op, graves};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
@@ -1071,7 +1071,9 @@ impl State {
             coming.pods.take(&object, false, &get);
         }
         if coming.objects.is_empty() {
-            (self.pods, self.pods_at) = (std::mem::take(&mut coming.pods), Some((turns, coming.happened)));
+            let old = std::mem::replace(&mut self.pods, std::mem::take(&mut coming.pods));
+            graves::bury(old.parts());
+            self.pods_at = Some((turns, coming.happened));
             self.coming = None;
         }
         false

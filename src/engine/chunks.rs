@@ -8,10 +8,16 @@ use std::rc::Rc;
 
 /// A list whose copies share its chunks of at most `N` elements.
 #[derive(Clone, Debug)]
-pub(super) struct Chunks<T, const N: usize> {
+pub(super) struct Chunks<T: 'static, const N: usize> {
     /// All but the last are full.
     chunks: Vec<Rc<Vec<T>>>,
     len: usize,
+}
+
+impl<T, const N: usize> Drop for Chunks<T, N> {
+    fn drop(&mut self) {
+        super::graves::bury(std::mem::take(&mut self.chunks));
+    }
 }
 
 impl<T, const N: usize> Default for Chunks<T, N> {

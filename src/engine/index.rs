@@ -17,6 +17,12 @@ pub(super) struct Index {
     len: usize,
 }
 
+impl Drop for Index {
+    fn drop(&mut self) {
+        super::graves::bury(std::mem::take(&mut self.buckets));
+    }
+}
+
 impl Index {
     /// How many entries there are.
     pub fn len(&self) -> usize {

@@ -11,6 +11,7 @@ pub mod disk;
 pub mod dns;
 pub mod events;
 mod faults;
+pub mod graves;
 mod index;
 pub mod informer;
 pub mod journal;

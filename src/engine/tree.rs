@@ -12,7 +12,7 @@ const MOST: usize = 32;
 
 /// A sorted map.
 #[derive(Clone, Debug)]
-pub(super) struct Tree<K, V> {
+pub(super) struct Tree<K: 'static, V: 'static> {
     leaves: VecDeque<Leaf<K, V>>,
     len: usize,
 }
@@ -23,6 +23,12 @@ struct Leaf<K, V> {
     /// No key here is smaller, except in the first leaf.
     from: K,
     entries: Rc<Vec<(K, V)>>,
+}
+
+impl<K, V> Drop for Tree<K, V> {
+    fn drop(&mut self) {
+        super::graves::bury(Vec::from(std::mem::take(&mut self.leaves)));
+    }
 }
 
 impl<K, V> Default for Tree<K, V> {

@@ -183,7 +183,9 @@ fn a_long_table_comes_in_parts_and_is_the_same_table() {
     let mut sim = sim();
     assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
     sim.advance(sim.now().after(10_000_000), usize::MAX);
-    for line in ["get pods,svc,nodes -A -o wide", "get pods -l app=nginx --show-labels", "get pods -l app=none", "get pod nothing", "get all"] {
+    for line in
+        ["get pods,svc,nodes -A -o wide", "get pods -l app=nginx --show-labels", "get pods -l app=none", "get pod nothing", "get all"]
+    {
         let whole = kubectl(&mut sim, line, "");
         for rows in 1..8 {
             let mut session = Session::with_rows(&mut sim, &parse::split(line), "", rows);

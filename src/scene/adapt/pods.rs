@@ -164,6 +164,11 @@ impl Pods {
         self.blocks.get(&owner).cloned().unwrap_or_default()
     }
 
+    /// Everything there is of each Pod, to be given back.
+    pub fn parts(self) -> Vec<(Uid, Rc<Pod>)> {
+        self.known.into_values().collect()
+    }
+
     /// The Pod with this uid.
     pub fn get(&self, uid: Uid) -> Option<&Rc<Pod>> {
         self.known.get(&uid).map(|(_, pod)| pod)

@@ -19,7 +19,7 @@ use crate::app::speed::Pace;
 use crate::app::state::{Picture, Tab, View};
 use crate::app::words::{self, Reason};
 use crate::app::{Msg as Do, State, permalink};
-use crate::engine::{Entry, Op};
+use crate::engine::{Entry, Op, graves};
 use crate::scene::marks::Mark;
 use gloo_timers::callback::{Interval, Timeout};
 use std::cell::{OnceCell, RefCell};
@@ -31,6 +31,8 @@ use yew::prelude::*;
 
 /// Milliseconds the engine may take at a time.
 const SLICE: f64 = 6.0;
+/// Milliseconds for giving back memory.
+const PART: f64 = 2.0;
 /// Tasks between two looks at the clock.
 const GRAIN: usize = 16;
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
@@ -199,6 +201,7 @@ impl Page {
         let now = dom::now();
         let passed = (now - self.last).clamp(0.0, 100.0);
         self.last = now;
+        while graves::give_back() && dom::now() - now < PART {}
         let mut state = self.state.borrow_mut();
         if state.tries() {
             while state.tries() && dom::now() - now < SLICE {
@@ -438,6 +441,7 @@ impl Component for Page {
     type Properties = ();
 
     fn create(ctx: &Context<Self>) -> Self {
+        graves::wait();
         let link = permalink::decode(&dom::fragment());
         let error = link.as_ref().err().cloned();
         let mut state = State::from_link(link.ok().flatten().as_ref());
