@@ -6,7 +6,7 @@ use super::tally::{Alike, Tally};
 use super::tree::Tree;
 use crate::api::object::Typed;
 use crate::api::time::MS;
-use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid, kind};
+use crate::api::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid, kind};
 use std::rc::Rc;
 
 /// An event that is to be lost: of this kind, about the object of this name if there is one.
@@ -77,6 +77,29 @@ impl Cache {
     /// Objects of a kind in a namespace that no controller has.
     pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
         self.owned_by(Uid::default()).filter(move |o| o.kind == kind && o.meta.namespace == *namespace)
+    }
+
+    /// The Pods of a namespace whose labels pass, in no particular order. Owners of whose Pods none has such labels are passed over.
+    pub fn pods_labelled(&self, namespace: &Str, passes: &dyn Fn(&Labels) -> bool) -> Vec<&Rc<Object>> {
+        let mut found = Vec::new();
+        // Pods of one template share their labels: what the last one said holds for the next.
+        let mut last: Option<(&Labels, bool)> = None;
+        for (uid, owned) in self.owned.iter() {
+            if uid.0 != 0 && owned.tally.alike().is_some_and(|alike| !alike.iter().any(|alike| passes(&alike.labels))) {
+                continue;
+            }
+            for pod in self.owned_of_kind(*uid, Kind::Pod) {
+                let labels = &pod.meta.labels;
+                let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, passed)| passed);
+                let passed = known.unwrap_or_else(|| passes(labels));
+                last = Some((labels, passed));
+                // Under whichever other owners it has, it is passed over.
+                if passed && pod.meta.namespace == *namespace && pod.meta.controller().map_or(Uid::default(), |owner| owner.uid) == *uid {
+                    found.push(pod);
+                }
+            }
+        }
+        found
     }
 
     fn apply(&mut self, op: Op, object: &Rc<Object>) {
@@ -269,6 +292,10 @@ mod tests {
                 let counted = (count(&|_| true), count(&Object::is_active_pod), count(&leaves));
                 assert_eq!((sum(|a| a.pods), sum(|a| a.active), sum(|a| a.terminating)), counted, "step {step}, owner {uid}");
             }
+            let is_web = |labels: &Labels| labels.get("app").is_some_and(|app| app == "web");
+            let mut web: Vec<_> = cache.pods_labelled(&"default".into(), &is_web).iter().map(|o| o.meta.name.clone()).collect();
+            web.sort_unstable();
+            assert!(cache.list(Kind::Pod).filter(|o| is_web(&o.meta.labels)).map(|o| &o.meta.name).eq(&web), "step {step}");
         }
     }
 }

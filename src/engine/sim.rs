@@ -90,7 +90,7 @@ pub struct Sim {
     /// What the client of each loop may send; nothing if that is not limited.
     limits: Vec<Limit>,
     /// Per loop and key: what the loop remembers.
-    pub(super) memories: Vec<Tree<ObjectRef, Memory>>,
+    pub(super) memories: Vec<Tree<ObjectRef, Rc<Memory>>>,
     pub(super) recorder: EventRecorder,
     pub(super) scheduler: Scheduler,
     pub(super) kubelets: Kubelets,
@@ -482,7 +482,7 @@ impl Sim {
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed),
         };
         self.pass += 1;
-        let mut memory = self.memories[i].remove(key).unwrap_or_default();
+        let mut memory = self.memories[i].remove(key).map(Rc::unwrap_or_clone).unwrap_or_default();
         let before = (!self.limits.is_empty()).then(|| memory.clone());
         let mut out = Out {
             server: &mut self.server,
@@ -501,7 +501,7 @@ impl Sim {
             memory = before;
         }
         if !memory.is_empty() {
-            self.memories[i].insert(key.clone(), memory);
+            self.memories[i].insert(key.clone(), Rc::new(memory));
         }
         let owned = view.cache.object(key).map_or(0, |o| view.cache.owned_count(o.meta.uid));
         if writes > 0 {

@@ -28,16 +28,10 @@ pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut
 }
 
 /// The Pods that a Service selects, by name.
-pub(super) fn selected<'a>(object: &'a Object, service: &'a Service, cache: &'a Cache) -> impl Iterator<Item = &'a Rc<Object>> {
-    // Pods of one template share their labels: what the last one said holds for the next.
-    let mut last: Option<(&Labels, bool)> = None;
-    cache.list_in(Kind::Pod, &object.meta.namespace).filter(move |pod| {
-        let labels = &pod.meta.labels;
-        let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, selected)| selected);
-        let selected = known.unwrap_or_else(|| contains_all(labels, &service.spec.selector));
-        last = Some((labels, selected));
-        selected
-    })
+pub(super) fn selected<'a>(object: &Object, service: &Service, cache: &'a Cache) -> Vec<&'a Rc<Object>> {
+    let mut selected = cache.pods_labelled(&object.meta.namespace, &|labels| contains_all(labels, &service.spec.selector));
+    crate::order::sort_by(&mut selected, |a, b| a.meta.name.cmp(&b.meta.name));
+    selected
 }
 
 /// Whether a Pod can be listed at all: it has an address and has not ended.
@@ -91,11 +85,11 @@ pub(super) fn labels(object: &Object, service: &Service, own: &[(&'static str, &
 }
 
 /// When the earliest change happened that the loop has not yet taken in; remembered from pass to pass.
-pub(super) fn trigger_time<'a>(object: &Object, pods: impl Iterator<Item = &'a Rc<Object>>, memory: &mut Memory) -> Option<Timestamp> {
+pub(super) fn trigger_time(object: &Object, pods: &[&Rc<Object>], memory: &mut Memory) -> Option<Timestamp> {
     let (mut earliest, mut count): (Option<i64>, usize) = (None, 0);
     let mut seen: Vec<(&Str, i64)> = Vec::new();
     let none = Str::default();
-    let pod_times = pods.filter_map(|pod| {
+    let pod_times = pods.iter().filter_map(|pod| {
         let since = pod.body::<Pod>().status.condition("Ready")?.last_transition_time?;
         Some((&pod.meta.name, since.0))
     });

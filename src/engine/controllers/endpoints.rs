@@ -13,6 +13,7 @@ use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// The endpoints loop.
 pub struct EndpointsController;
@@ -48,8 +49,9 @@ impl Controller for EndpointsController {
 
 #[inline(never)]
 fn sync(endpoints: &ObjectRef, object: &Object, service: &Service, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-    let trigger = trigger_time(object, selected(object, service, view.cache), out.memory);
-    let subsets = subsets(object, service, view.cache);
+    let pods = selected(object, service, view.cache);
+    let trigger = trigger_time(object, &pods, out.memory);
+    let subsets = subsets(object, service, &pods);
     let count = |list: fn(&Subset) -> usize| subsets.iter().map(list).sum::<usize>() as u32;
     let ready = count(|s| s.addresses.len());
     let why = Why::Endpoints { ready, all: ready + count(|s| s.not_ready_addresses.len()) };
@@ -71,10 +73,10 @@ fn sync(endpoints: &ObjectRef, object: &Object, service: &Service, view: &View<'
 }
 
 /// Addresses grouped by the ports they have.
-fn subsets(object: &Object, service: &Service, cache: &Cache) -> Vec<Subset> {
+fn subsets(object: &Object, service: &Service, pods: &[&Rc<Object>]) -> Vec<Subset> {
     let mut by_ports: BTreeMap<Vec<EndpointPort>, Subset> = BTreeMap::new();
     let unready_too = service.spec.publish_not_ready_addresses;
-    for pod in selected(object, service, cache) {
+    for pod in pods {
         let body: &Pod = pod.body();
         if !has_address(body) || (pod.meta.is_deleting() && !unready_too) {
             continue;

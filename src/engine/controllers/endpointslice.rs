@@ -51,8 +51,9 @@ impl Controller for EndpointSliceController {
 
 #[inline(never)]
 fn sync(object: &Rc<Object>, service: &Service, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-    let trigger = trigger_time(object, selected(object, service, view.cache), out.memory);
-    let wanted = wanted(object, service, view.cache);
+    let pods = selected(object, service, view.cache);
+    let trigger = trigger_time(object, &pods, out.memory);
+    let wanted = wanted(object, service, &pods, view.cache);
     let mut all = wanted.values().flatten();
     let ready = all.clone().filter(|(_, e)| e.conditions.ready == Some(true)).count() as u32;
     let plan = Plan {
@@ -68,9 +69,9 @@ fn sync(object: &Rc<Object>, service: &Service, view: &View<'_>, out: &mut Out<'
 type ByPorts = BTreeMap<Vec<EndpointPort>, BTreeMap<Uid, Endpoint>>;
 
 /// Every address that belongs to the Service, by its ports and its Pod.
-fn wanted(object: &Object, service: &Service, cache: &Cache) -> ByPorts {
+fn wanted(object: &Object, service: &Service, pods: &[&Rc<Object>], cache: &Cache) -> ByPorts {
     let mut by_ports = ByPorts::new();
-    for pod in selected(object, service, cache) {
+    for pod in pods {
         let body: &Pod = pod.body();
         if !has_address(body) {
             continue;

@@ -10,13 +10,14 @@ use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::workload::{Condition, ReplicaSet, ReplicaSetStatus};
 use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
+use crate::engine::index::Index;
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
+use crate::engine::table::hash;
 use crate::engine::why::{DeletionRank, Why};
 use smol_str::format_smolstr;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The most Pods created or deleted in one pass.
@@ -93,8 +94,11 @@ impl Controller for ReplicaLoop {
 
 /// How many Pods there are, and the active ones themselves if some are too many.
 fn look(object: &Object, set: &ReplicaSet, view: &View<'_>, out: &mut Out<'_>) -> Result<(ReplicaSetStatus, Vec<Rc<Object>>), ApiError> {
-    if let Some(counts) = counted(object, set, view).filter(|c| c.replicas <= set.spec.replicas) {
-        return Ok((counts, Vec::new()));
+    if let Some(counts) = counted(object, set, view) {
+        let deletes = counts.replicas > set.spec.replicas && view.sees_own_writes && !object.meta.is_deleting();
+        let mine = view.cache.owned_of_kind(object.meta.uid, Kind::Pod).filter(|_| deletes);
+        let active = mine.filter(|pod| pod.meta.is_controlled_by(object.meta.uid) && pod.is_active_pod());
+        return Ok((counts, active.cloned().collect()));
     }
     let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
     let (active, rest): (Vec<_>, Vec<_>) = pods.into_iter().partition(|pod| pod.is_active_pod());
@@ -159,7 +163,7 @@ fn manage(
     if surplus == 0 {
         return Ok(());
     }
-    let ranked = deletion_order(object, active, view);
+    let ranked = deletion_order(object, active, surplus, view);
     out.together(|out| {
         let mut failed = None;
         for i in 0..surplus {
@@ -285,30 +289,57 @@ fn log_age(seconds: i64) -> u32 {
     64 - (seconds.max(0) as u64).leading_zeros()
 }
 
-/// The Pods in the order in which they would go.
-pub(super) fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], view: &View<'_>) -> Vec<Ranked> {
-    let neighbours = neighbours(object, view);
+/// The Pods in the order in which they would go: so many, and the first of those that stay.
+pub(super) fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], count: usize, view: &View<'_>) -> Vec<Ranked> {
+    let neighbours = Neighbours::of(object, view);
     let mut ranked: Vec<Ranked> = active
         .iter()
         .map(|pod| {
             let cost = pod.meta.annotation(COST).and_then(|v| v.parse().ok()).unwrap_or(0);
-            Ranked::new(pod, cost, neighbours.get(&pod.body::<Pod>().node_name).copied().unwrap_or(0), view.wall)
+            Ranked::new(pod, cost, neighbours.on(&pod.body::<Pod>().node_name), view.wall)
         })
         .collect();
+    if count < ranked.len() {
+        // A few of many: the others need no order.
+        ranked.select_nth_unstable_by(count, |a, b| a.compare(b).0);
+        ranked.truncate(count + 1);
+    }
     crate::order::sort_by(&mut ranked, |a, b| a.compare(b).0);
     ranked
 }
 
 /// How many active Pods of all ReplicaSets of the same owner each node has; nothing for a bare ReplicaSet.
-fn neighbours(object: &Object, view: &View<'_>) -> BTreeMap<Str, usize> {
-    let mut counts = BTreeMap::new();
-    let Some(owner) = object.meta.controller() else { return counts };
-    for sibling in view.cache.owned_of_kind(owner.uid, Kind::ReplicaSet) {
-        for pod in view.cache.owned_of_kind(sibling.meta.uid, Kind::Pod).filter(|p| p.is_active_pod()) {
-            *counts.entry(pod.body::<Pod>().node_name.clone()).or_default() += 1;
+#[derive(Default)]
+struct Neighbours<'n> {
+    nodes: Vec<(&'n Str, usize)>,
+    index: Index,
+}
+
+impl<'n> Neighbours<'n> {
+    fn of(object: &Object, view: &View<'n>) -> Neighbours<'n> {
+        let mut all = Neighbours::default();
+        let Some(owner) = object.meta.controller() else { return all };
+        for sibling in view.cache.owned_of_kind(owner.uid, Kind::ReplicaSet) {
+            for pod in view.cache.owned_of_kind(sibling.meta.uid, Kind::Pod).filter(|p| p.is_active_pod()) {
+                let node = &pod.body::<Pod>().node_name;
+                let at = all.place(node).unwrap_or_else(|| {
+                    all.index.insert(hash(node, "") as u32, all.nodes.len() as u32);
+                    all.nodes.push((node, 0));
+                    all.nodes.len() - 1
+                });
+                all.nodes[at].1 += 1;
+            }
         }
+        all
     }
-    counts
+
+    fn place(&self, node: &str) -> Option<usize> {
+        self.index.find(hash(node, "") as u32, |at| self.nodes[at as usize].0 == node).map(|at| at as usize)
+    }
+
+    fn on(&self, node: &str) -> usize {
+        self.place(node).map_or(0, |at| self.nodes[at].1)
+    }
 }
 
 /// The status that tells these counts, and what went wrong.

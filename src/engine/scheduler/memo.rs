@@ -194,7 +194,6 @@ impl Class {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::api::{Kind, ObjectRef};
     use crate::engine::cluster::ClusterConfig;
     use crate::engine::rng::Rng;

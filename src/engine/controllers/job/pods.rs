@@ -125,7 +125,7 @@ impl Pass<'_> {
         if at_least == 0 && !self.is_indexed() {
             return gone;
         }
-        for ranked in deletion_order(&self.object, &self.active, view).into_iter().rev() {
+        for ranked in deletion_order(&self.object, &self.active, usize::MAX, view).into_iter().rev() {
             let index = self.good_index(&ranked.pod);
             let twice = || left.iter().any(|pod: &Rc<Object>| index_of(pod) == index);
             if self.is_indexed() && (index.is_none() || twice()) { gone.push(ranked.pod) } else { left.push(ranked.pod) }
