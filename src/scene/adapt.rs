@@ -81,7 +81,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
             owned.entry(owner.uid).or_default().push(object.clone());
         }
     }
-    let reader = Reader { owned: &owned, pods };
+    let mut reader = Reader { owned: &owned, pods };
     for object in owners.iter().flatten() {
         if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
             out.roots.push(reader.root(object));
@@ -198,12 +198,12 @@ fn sorted(mut objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
 
 struct Reader<'a> {
     owned: &'a BTreeMap<Uid, Vec<Rc<Object>>>,
-    pods: &'a Pods,
+    pods: &'a mut Pods,
 }
 
 impl Reader<'_> {
-    fn root(&self, object: &Object) -> Root {
-        let controller = Some(controller(object));
+    fn root(&mut self, object: &Object) -> Root {
+        let controller = Some(self.pods.controller(object));
         let kind = match object.kind {
             Kind::Deployment => Kind::ReplicaSet,
             Kind::CronJob => Kind::Job,
@@ -220,7 +220,7 @@ impl Reader<'_> {
             if empty && i != newest {
                 root.folded += 1;
             } else {
-                root.groups.push(Group { controller: Some(self::controller(set)), pods });
+                root.groups.push(Group { controller: Some(self.pods.controller(set)), pods });
             }
         }
         root

@@ -227,7 +227,7 @@ pub struct Controller {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// A ReplicaSet of a Deployment, a Job of a CronJob.
-    pub controller: Option<Controller>,
+    pub controller: Option<Rc<Controller>>,
     /// Sorted by ordinal, else creation, then name.
     pub pods: Block,
 }
@@ -236,7 +236,7 @@ pub struct Group {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Root {
     /// None for bare Pods.
-    pub controller: Option<Controller>,
+    pub controller: Option<Rc<Controller>>,
     /// By revision, old first.
     pub groups: Vec<Group>,
     /// Old ReplicaSets without Pods, folded into one line.
@@ -463,7 +463,7 @@ impl Model {
 
     /// The Pods of a chosen owner, by uid.
     pub fn kin(&self, chosen: Option<&str>) -> BTreeSet<&str> {
-        let is = |of: &Option<Controller>| of.as_ref().is_some_and(|of| Some(of.id.uid.as_str()) == chosen);
+        let is = |of: &Option<Rc<Controller>>| of.as_ref().is_some_and(|of| Some(of.id.uid.as_str()) == chosen);
         let groups =
             self.roots.iter().flat_map(|root| root.groups.iter().filter(move |group| is(&root.controller) || is(&group.controller)));
         groups.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.as_str()).collect()

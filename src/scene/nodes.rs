@@ -447,7 +447,7 @@ mod tests {
     fn the_pods_of_a_chosen_owner_are_marked() {
         let pod = |name: &str| Pod { id: Id::named("Pod", name), node: "n".into(), ..Pod::default() };
         let root = |name: &str| Root {
-            controller: Some(super::super::model::Controller { id: Id::named("Deployment", name), ..Default::default() }),
+            controller: Some(super::super::model::Controller { id: Id::named("Deployment", name), ..Default::default() }.into()),
             groups: vec![Group { controller: None, pods: [pod(&format!("{name}-0"))].into_iter().collect() }],
             folded: 0,
         };
@@ -477,7 +477,7 @@ mod tests {
         let of = super::super::model::Controller { id: Id::named("Deployment", "d"), ..Default::default() };
         let groups = vec![group("a", 150, PodState::Ready), group("b", 60, PodState::Ready), group("c", 3, PodState::NotReady)];
         let node = |name: &str| Node { id: Id::named("Node", name), ready: true, pods: 500, ..Node::default() };
-        let roots = vec![Root { controller: Some(of), groups, folded: 0 }];
+        let roots = vec![Root { controller: Some(of.into()), groups, folded: 0 }];
         let nodes = Rc::new(["n", "o", "p"].map(|name| Rc::new(node(name))).to_vec());
         let model = Model { roots, nodes, ..Model::default() };
         let scene = layout(&model, None, 656.0, &mut Seen::default());

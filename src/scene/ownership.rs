@@ -4,6 +4,7 @@
 use super::format::{count, middle};
 use super::model::{Block, Claim, Controller, Group, Id, Model, Pod, PodState, Policy, Root, Service};
 use super::shape::{Body, Cells, Label, Line, Port, Rect, Scene, drop, elbow};
+use std::rc::Rc;
 
 const TOP: f64 = 26.0;
 const LEFT: f64 = 28.0;
@@ -376,7 +377,7 @@ impl<'a> Tree<'a> {
     }
 
     fn card(&self) -> f64 {
-        self.root.controller.as_ref().map_or(0.0, card_height)
+        self.root.controller.as_deref().map_or(0.0, card_height)
     }
 
     fn head(&self) -> f64 {
@@ -410,7 +411,7 @@ impl<'a> Tree<'a> {
                 _ => stored |= root.mounts(),
             }
             let height = leaves_height(&group.pods, now, &kind, pitch);
-            self.slots.push((kind, height, height.max(group.controller.as_ref().map_or(0.0, card_height))));
+            self.slots.push((kind, height, height.max(group.controller.as_deref().map_or(0.0, card_height))));
         }
         let kind = leaves(desired, desired, frame.total, c.pod);
         stored |= root.mounts() && matches!(kind, Leaves::Cards);
@@ -500,7 +501,7 @@ impl<'a> Tree<'a> {
         group: &'a Group,
         kind: &Leaves,
         (x, y): (f64, f64),
-        (parent, from, owner): (Option<usize>, Rect, Option<&Controller>),
+        (parent, from, owner): (Option<usize>, Rect, Option<&Rc<Controller>>),
         out: &mut Scene,
         claims: &mut Vec<String>,
         ends: &mut Vec<End<'a>>,
@@ -556,7 +557,7 @@ impl<'a> Tree<'a> {
         }
     }
 }
-fn put_controller(out: &mut Scene, of: &Controller, rect: Rect, parent: Option<usize>, wide: bool) -> usize {
+fn put_controller(out: &mut Scene, of: &Rc<Controller>, rect: Rect, parent: Option<usize>, wide: bool) -> usize {
     let state = if of.leaving {
         "terminating"
     } else if of.counters.iter().any(|counter| counter.word == "ready" && counter.tone == super::model::Tone::Off) {
@@ -728,13 +729,13 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
                 let x = m + column as f64 * (group_w + 16.0);
                 let (mut at, mut owner) = (y, (parent, from));
                 if let Some(of) = &group.controller {
-                    let mut small = of.clone();
+                    let mut small = (**of).clone();
                     (small.footer, small.chip) = (String::new(), String::new());
                     if let Some((_, revision)) = small.caption.split_once(" · ") {
                         small.caption = revision.to_string();
                     }
                     let rect = Rect::new(x, at, group_w, card_height(&small));
-                    let index = put_controller(&mut out, &small, rect, parent, false);
+                    let index = put_controller(&mut out, &Rc::new(small), rect, parent, false);
                     let on = chosen(selected, &of.id) || model.place(group, selected).is_some();
                     out.link(of.id.uid.clone(), drop(from.cx(), from.bottom(), rect.cx(), rect.y, rect.y - 20.0), line(on, of.leaving));
                     at = rect.bottom() + 21.0;
@@ -798,19 +799,22 @@ mod tests {
 
     fn group(set: &str, pods: usize) -> Group {
         Group {
-            controller: Some(Controller {
-                id: Id::named("ReplicaSet", set),
-                counters: counters(2, 2, 2),
-                footer: "nginx:1.25".into(),
-                ..Controller::default()
-            }),
+            controller: Some(
+                Controller {
+                    id: Id::named("ReplicaSet", set),
+                    counters: counters(2, 2, 2),
+                    footer: "nginx:1.25".into(),
+                    ..Controller::default()
+                }
+                .into(),
+            ),
             pods: (0..pods).map(|i| pod(&format!("{set}-{i}"), PodState::Ready)).collect(),
         }
     }
 
     fn deployment(groups: Vec<Group>) -> Model {
         let controller = Controller { id: Id::named("Deployment", "nginx"), counters: counters(3, 4, 3), ..Controller::default() };
-        Model { roots: vec![Root { controller: Some(controller), groups, folded: 0 }], ..Model::default() }
+        Model { roots: vec![Root { controller: Some(controller.into()), groups, folded: 0 }], ..Model::default() }
     }
 
     fn rect(scene: &Scene, uid: &str) -> Rect {
@@ -904,7 +908,7 @@ mod tests {
         let set = Controller { id: Id::named("StatefulSet", "web"), counters: counters(1, 1, 1), ..Controller::default() };
         let model = Model {
             roots: vec![Root {
-                controller: Some(set),
+                controller: Some(set.into()),
                 groups: vec![Group { controller: None, pods: [member].into_iter().collect() }],
                 folded: 0,
             }],
@@ -926,7 +930,7 @@ mod tests {
         let mut model = Model::default();
         for i in 0..count {
             let mut root = deployment(vec![group(&format!("set{i}"), pods)]).roots.remove(0);
-            let of = root.controller.as_mut().unwrap();
+            let of = Rc::make_mut(root.controller.as_mut().unwrap());
             (of.id, of.labels, of.desired) = (Id::named("Deployment", &format!("shop{i}")), vec![format!("app=shop{i}")], pods);
             let endpoint = |pod: &Rc<Pod>| super::super::model::Endpoint { pod: pod.id.name.clone(), ready: true, ..Default::default() };
             let endpoints = root.groups[0].pods.iter().map(endpoint).collect();
@@ -988,7 +992,7 @@ mod tests {
     fn a_service_that_reaches_two_trees_stands_over_both() {
         let mut model = shops(2, 2);
         for root in &mut model.roots {
-            root.controller.as_mut().unwrap().labels.push("tier=web".into());
+            Rc::make_mut(root.controller.as_mut().unwrap()).labels.push("tier=web".into());
         }
         let endpoints = model.services.iter().flat_map(|service| service.endpoints.clone()).collect();
         model.services.push(Service { id: Id::named("Service", "z"), selector: "tier=web".into(), endpoints, ..Service::default() });

@@ -77,7 +77,7 @@ impl Cells {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// A controller with counters and a footer; `wide` lays the counters beside the name.
-    Controller { of: Controller, wide: bool },
+    Controller { of: Rc<Controller>, wide: bool },
     /// A Service with a pill.
     Service { form: String },
     /// A Pod as a card.

@@ -346,7 +346,7 @@ mod tests {
         let set = Controller { id: Id::named("StatefulSet", "web"), counters: counters(3, 3, 3), ..Controller::default() };
         Model {
             roots: vec![Root {
-                controller: Some(set),
+                controller: Some(set.into()),
                 groups: vec![Group { controller: None, pods: (0..replicas).map(pod).collect() }],
                 folded: 0,
             }],

@@ -92,7 +92,7 @@ pub enum Msg {
 /// Milliseconds after which a card opens.
 const REST: u32 = 150;
 /// Of more items than this, those far out of sight are not put into the page.
-const MANY: usize = 600;
+const MANY: usize = 150;
 /// So far out of sight they are.
 const FAR: f64 = 240.0;
 /// Width of a card, and the height it may have.

@@ -1,6 +1,6 @@
 //! The Pods as the diagrams need them. Each is read when it is written, not when it is drawn: a frame costs what has changed.
 
-use super::super::model::{Block, Node, Pod, natural};
+use super::super::model::{Block, Controller, Node, Pod, natural};
 use super::id;
 use crate::api::{Kind, Object, ObjectRef, Uid};
 use std::collections::BTreeMap;
@@ -8,6 +8,9 @@ use std::rc::Rc;
 
 /// Above so many, Pods are cells, and what a leaving one says is not seen.
 pub(super) const SEEN: usize = 200;
+
+/// So many controllers are remembered, also such as are gone.
+const KNOWN: usize = 4_096;
 
 /// All Pods of an instant, by owner.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +25,8 @@ pub struct Pods {
     leaving: BTreeMap<Uid, Rc<Object>>,
     /// Nodes that do not answer.
     silent: Vec<String>,
+    /// Controllers, and which version of each was read.
+    controllers: BTreeMap<Uid, (u64, Rc<Controller>)>,
     /// The nodes, and which version of each was read.
     nodes: (Vec<(Uid, u64)>, Rc<Vec<Rc<Node>>>),
 }
@@ -62,7 +67,12 @@ impl Pods {
     }
 
     fn put(&mut self, owner: Uid, uid: Uid, pod: Rc<Pod>) {
-        self.put_on_node(self.known.get(&uid).map(|(_, old)| old.clone()), Some(&pod));
+        let old = self.known.get(&uid).map(|(_, old)| old.clone());
+        // Much is written that is not seen.
+        if old.as_ref() == Some(&pod) && self.known.get(&uid).is_some_and(|(before, _)| *before == owner) {
+            return;
+        }
+        self.put_on_node(old, Some(&pod));
         match self.known.insert(uid, (owner, pod.clone())) {
             Some((before, old)) if before == owner => {
                 let block = self.blocks.entry(owner).or_default();
@@ -111,6 +121,20 @@ impl Pods {
             let at = place(block, new).unwrap_or_else(|at| at);
             block.insert(at, new.clone());
         }
+    }
+
+    /// The card of a controller. It is read again when that was written.
+    pub fn controller(&mut self, object: &Object) -> Rc<Controller> {
+        let version = object.meta.resource_version;
+        if self.controllers.len() > KNOWN {
+            self.controllers.clear();
+        }
+        let read = || (version, Rc::new(super::controller(object)));
+        let known = self.controllers.entry(object.meta.uid).or_insert_with(read);
+        if known.0 != version {
+            *known = read();
+        }
+        known.1.clone()
     }
 
     /// The nodes by name. They are read again when one was written.

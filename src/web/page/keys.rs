@@ -86,7 +86,7 @@ impl Page {
                 if self.narrow() {
                     self.over = Over::Console;
                 }
-                self.refresh();
+                self.refresh(false);
                 console::focus();
                 return true;
             }

@@ -170,6 +170,8 @@ pub struct Page {
     last: f64,
     carry: f64,
     drawn: f64,
+    /// Until when no new picture is made only because time passes.
+    rests: f64,
     pace: Pace,
     room: Room,
     asked: Option<f64>,
@@ -265,17 +267,23 @@ impl Page {
         }
     }
 
-    /// Reads what is shown out of the state.
-    fn refresh(&mut self) {
+    /// Reads what is shown out of the state; if only time has passed, perhaps not all of it.
+    fn refresh(&mut self, paced: bool) {
         let mut state = self.state.borrow_mut();
         SHOWN.set(state.run.now());
         let begun = dom::now();
         while !state.read(GRAIN * GRAIN) && dom::now() - begun < SLICE {}
-        self.picture = state.draw();
+        // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
+        let (playing, rests) = (state.playing, paced && begun < self.rests);
+        if !rests {
+            self.picture = state.draw();
+            let now = dom::now();
+            self.rests = now + 3.0 * (now - begun);
+        }
         state.follow(GRAIN);
         self.beside = state.beside.as_mut().map(|other| other.picture());
         self.marks = state.marks();
-        let (playing, lags) = (state.playing, state.lags());
+        let lags = rests || state.lags();
         drop(state);
         if lags {
             self.draw();
@@ -534,6 +542,7 @@ impl Component for Page {
             pace: Pace::default(),
             room: Room(PAGES),
             drawn: 0.0,
+            rests: 0.0,
             asked: None,
             asked_at: 0.0,
             spoke: 0.0,
@@ -541,11 +550,12 @@ impl Component for Page {
             _timer: timer,
             _listeners: listeners,
         };
-        page.refresh();
+        page.refresh(false);
         page
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        let paced = matches!(msg, Msg::Frame);
         match msg {
             Msg::Tick => {
                 if window::is_whole() && dom::now() - self.asked_at > DIAGNOSIS && self.state.borrow().playing {
@@ -691,7 +701,7 @@ impl Component for Page {
                 Err(words) => self.error = Some(words),
             },
         }
-        self.refresh();
+        self.refresh(paced);
         self.save(ctx);
         true
     }
