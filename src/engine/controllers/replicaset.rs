@@ -223,7 +223,7 @@ fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
             namespace: object.meta.namespace.clone(),
             labels: template.labels.clone(),
             annotations: template.annotations.clone(),
-            owner_references: vec![object.controller_reference()],
+            owner_references: Rc::new(vec![object.controller_reference()]),
             ..Default::default()
         },
         body: Body::Pod(Box::new(Pod::new(template.spec.clone()))),
