@@ -365,6 +365,18 @@ impl<T: Json + Default> Json for Vec<T> {
     }
 }
 
+impl<T: Json + Default + Clone> Json for Rc<Vec<T>> {
+    fn read(&mut self, value: &Value) -> Result<(), String> {
+        Rc::make_mut(self).read(value)
+    }
+    fn write(&self) -> Value {
+        (**self).write()
+    }
+    fn is_empty(&self) -> bool {
+        (**self).is_empty()
+    }
+}
+
 fn read_list(value: &Value, push: &mut dyn FnMut(&Value) -> Result<(), String>) -> Result<(), String> {
     value.as_array().ok_or_else(|| wrong(value, "a list"))?.iter().try_for_each(push)
 }

@@ -3,6 +3,7 @@
 use super::json::record;
 use super::{Kind, Labels, Str, Timestamp};
 use std::fmt;
+use std::rc::Rc;
 
 /// The annotation in which `kubectl apply` without `--server-side` remembers what it applied.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -83,16 +84,21 @@ record! {
         pub labels: Labels = "labels" omitempty,
         pub name: Str = "name",
         pub namespace: Str = "namespace" omitempty,
-        pub owner_references: Vec<OwnerReference> = "ownerReferences" omitempty,
+        pub owner_references: Owners = "ownerReferences" omitempty,
         /// Position of the last write of this object in the order of all writes.
         pub resource_version: u64 = "resourceVersion" omitempty,
         pub uid: Uid = "uid" omitempty,
     }
 }
 
+/// References to owners; shared between the versions of an object.
+pub type Owners = Rc<Vec<OwnerReference>>;
+
 thread_local! {
     /// What has no labels, and what has no annotations, shares having none.
     static NONE: Labels = Labels::default();
+    /// And what has no owner.
+    static NOBODY: Owners = Owners::default();
 }
 
 impl Default for ObjectMeta {
@@ -109,7 +115,7 @@ impl Default for ObjectMeta {
             labels: none,
             name: Str::default(),
             namespace: Str::default(),
-            owner_references: Vec::new(),
+            owner_references: NOBODY.with(Owners::clone),
             resource_version: 0,
             uid: Uid::default(),
         }

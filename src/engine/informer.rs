@@ -260,7 +260,7 @@ mod tests {
         let owner = rng.below(4);
         if owner > 0 {
             let reference = OwnerReference { controller: Some(rng.below(5) > 0), uid: Uid(u128::from(owner)), ..Default::default() };
-            meta.owner_references.push(reference);
+            Rc::make_mut(&mut meta.owner_references).push(reference);
         }
         Rc::make_mut(&mut meta.labels).insert("app".into(), ["web", "db"][rng.below(2) as usize].into());
         meta.deletion_timestamp = (rng.below(4) == 0).then_some(Timestamp(1));

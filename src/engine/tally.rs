@@ -86,7 +86,7 @@ mod tests {
 
     fn pod(app: &str, controlled: bool, ready: bool, leaving: bool, phase: &str) -> Object {
         let reference = OwnerReference { controller: Some(controlled), uid: OWNER, ..Default::default() };
-        let mut meta = ObjectMeta { owner_references: vec![reference], ..Default::default() };
+        let mut meta = ObjectMeta { owner_references: Rc::new(vec![reference]), ..Default::default() };
         Rc::make_mut(&mut meta.labels).insert("app".into(), app.into());
         meta.deletion_timestamp = leaving.then_some(Timestamp(1));
         let mut pod = Pod::default();

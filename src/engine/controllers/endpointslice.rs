@@ -201,7 +201,7 @@ impl Plan<'_> {
             generate_name: format_smolstr!("{}-", self.object.meta.name),
             namespace: self.object.meta.namespace.clone(),
             labels: self.labels.clone(),
-            owner_references: vec![self.object.controller_reference()],
+            owner_references: Rc::new(vec![self.object.controller_reference()]),
             ..Default::default()
         };
         annotate(&mut meta, self.trigger);

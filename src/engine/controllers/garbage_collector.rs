@@ -120,7 +120,7 @@ fn owner_in<'a>(object: &Object, owner: &OwnerReference, cache: &'a Cache) -> Op
 }
 
 fn wake_waiting_owners(object: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
-    for owner in &object.meta.owner_references {
+    for owner in object.meta.owner_references.iter() {
         if let Some(owner) = owner_in(object, owner, cache)
             && owner.meta.is_deleting()
             && owner.meta.has_finalizer(FOREGROUND)
@@ -136,7 +136,7 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let mut living: Vec<Uid> = Vec::new();
     let mut dead: Option<Str> = None;
     let mut waiting: Option<Str> = None;
-    for owner in &object.meta.owner_references {
+    for owner in object.meta.owner_references.iter() {
         let Some(kind) = Kind::from_name(&owner.kind) else { continue };
         let current = out.server.get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)).filter(|o| o.meta.uid == owner.uid);
         let name: Str = format_smolstr!("{} {}", owner.kind, owner.name);
@@ -154,7 +154,9 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         return Ok(Action::AwaitChange);
     };
     if !living.is_empty() {
-        out.patch(&object.key(), Why::OwnerGone { owner }, |o| o.meta.owner_references.retain(|r| living.contains(&r.uid)))?;
+        out.patch(&object.key(), Why::OwnerGone { owner }, |o| {
+            Rc::make_mut(&mut o.meta.owner_references).retain(|r| living.contains(&r.uid))
+        })?;
         return Ok(Action::AwaitChange);
     }
     let propagation = if waiting.is_some() && has_dependents(object, out) { Propagation::Foreground } else { Propagation::Background };
@@ -191,7 +193,9 @@ fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) ->
     let owner: Str = object.key().to_string().into();
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).map(|d| d.key()).collect();
     for key in &dependents {
-        out.patch(key, Why::Orphaned { owner: owner.clone() }, |o| o.meta.owner_references.retain(|r| r.uid != object.meta.uid))?;
+        out.patch(key, Why::Orphaned { owner: owner.clone() }, |o| {
+            Rc::make_mut(&mut o.meta.owner_references).retain(|r| r.uid != object.meta.uid)
+        })?;
     }
     if !dependents.is_empty() {
         // The finalizer goes only when the cache shows that nobody is left.

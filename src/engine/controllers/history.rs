@@ -33,7 +33,7 @@ pub(super) fn new_revision(
             namespace: owner.meta.namespace.clone(),
             labels: Rc::new(labels),
             annotations,
-            owner_references: vec![owner.controller_reference()],
+            owner_references: Rc::new(vec![owner.controller_reference()]),
             ..Default::default()
         },
         body: Body::ControllerRevision(Box::new(ControllerRevision { data, revision: number })),

@@ -74,7 +74,7 @@ fn adopt(owner: &Object, orphan: &Object, out: &mut Out<'_>) -> Result<Option<Rc
         return Ok(None);
     }
     out.patch(&key, Why::Adopt, |object| {
-        object.meta.owner_references.push(owner.controller_reference());
+        Rc::make_mut(&mut object.meta.owner_references).push(owner.controller_reference());
         if owner.kind == Kind::Job && !object.meta.has_finalizer(JOB_TRACKING) {
             object.meta.finalizers.push(Str::new_static(JOB_TRACKING));
         }
@@ -87,7 +87,7 @@ fn adopt(owner: &Object, orphan: &Object, out: &mut Out<'_>) -> Result<Option<Rc
 fn release(owner: &Object, object: &Object, out: &mut Out<'_>) {
     // Gone or changed meanwhile is as good as released.
     let _ = out.patch(&object.key(), Why::Release, |o| {
-        o.meta.owner_references.retain(|r| r.uid != owner.meta.uid);
+        Rc::make_mut(&mut o.meta.owner_references).retain(|r| r.uid != owner.meta.uid);
         if owner.kind == Kind::Job {
             o.meta.finalizers.retain(|f| f != JOB_TRACKING);
         }

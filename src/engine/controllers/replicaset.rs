@@ -95,8 +95,10 @@ impl Controller for ReplicaLoop {
 /// How many Pods there are, and the active ones themselves if some are too many.
 fn look(object: &Object, set: &ReplicaSet, view: &View<'_>, out: &mut Out<'_>) -> Result<(ReplicaSetStatus, Vec<Rc<Object>>), ApiError> {
     if let Some(counts) = counted(object, set, view) {
-        let deletes = counts.replicas > set.spec.replicas && view.sees_own_writes && !object.meta.is_deleting();
-        let mine = view.cache.owned_of_kind(object.meta.uid, Kind::Pod).filter(|_| deletes);
+        if counts.replicas <= set.spec.replicas || !view.sees_own_writes || object.meta.is_deleting() {
+            return Ok((counts, Vec::new()));
+        }
+        let mine = view.cache.owned_of_kind(object.meta.uid, Kind::Pod);
         let active = mine.filter(|pod| pod.meta.is_controlled_by(object.meta.uid) && pod.is_active_pod());
         return Ok((counts, active.cloned().collect()));
     }
@@ -223,7 +225,7 @@ fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
             namespace: object.meta.namespace.clone(),
             labels: template.labels.clone(),
             annotations: template.annotations.clone(),
-            owner_references: vec![object.controller_reference()],
+            owner_references: Rc::new(vec![object.controller_reference()]),
             ..Default::default()
         },
         body: Body::Pod(Box::new(Pod::new(template.spec.clone()))),

@@ -29,8 +29,8 @@ pub(super) struct Choice {
 impl Choice {
     /// The first of the best by name: every tie is broken in one way. The scores are those of nodes in the order of their names.
     pub fn of<'n>(scores: impl Iterator<Item = (&'n Str, i64)>) -> Option<Choice> {
-        let (mut best, mut next): (Option<(&Str, i64)>, Option<(&Str, i64)>) = (None, None);
-        let mut feasible = 0;
+        let mut best: Option<(&Str, i64)> = None;
+        let (mut next, mut feasible) = (best, 0);
         for (name, score) in scores {
             feasible += 1;
             if best.is_none_or(|(_, most)| score > most) {

@@ -89,7 +89,7 @@ pub(super) fn new_pod(object: &Object, set: &DaemonSet, spec: &PodSpec, hash: &S
             namespace: object.meta.namespace.clone(),
             labels: Rc::new(labels),
             annotations: set.template.annotations.clone(),
-            owner_references: vec![object.controller_reference()],
+            owner_references: Rc::new(vec![object.controller_reference()]),
             ..Default::default()
         },
         body: Body::Pod(Box::new(Pod { node_name, ..Pod::new(spec) })),

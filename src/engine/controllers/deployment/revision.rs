@@ -86,7 +86,7 @@ impl Pass<'_, '_, '_> {
             name: format_smolstr!("{}-{hash}", object.meta.name),
             namespace: object.meta.namespace.clone(),
             labels: template.labels.clone(),
-            owner_references: vec![object.controller_reference()],
+            owner_references: Rc::new(vec![object.controller_reference()]),
             ..Default::default()
         };
         self.annotate_set(&mut meta, newest, false);

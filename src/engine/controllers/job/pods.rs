@@ -198,7 +198,7 @@ impl Pass<'_> {
             namespace: meta.namespace.clone(),
             labels: template.labels.clone(),
             annotations: template.annotations.clone(),
-            owner_references: vec![self.object.controller_reference()],
+            owner_references: Rc::new(vec![self.object.controller_reference()]),
             finalizers: vec![Str::new_static(JOB_TRACKING)],
             ..Default::default()
         };

@@ -81,7 +81,7 @@ fn new_claim(pass: &Pass<'_, '_, '_>, template: &Value, key: &ObjectRef) -> Resu
     });
     let mut claim = Object::from_value(Kind::PersistentVolumeClaim, value).map_err(ApiError::bad_request)?;
     if pass.set.spec.persistent_volume_claim_retention_policy.when_deleted == "Delete" {
-        claim.meta.owner_references.push(pass.object.controller_reference());
+        Rc::make_mut(&mut claim.meta.owner_references).push(pass.object.controller_reference());
     }
     Ok(claim)
 }
@@ -127,8 +127,9 @@ fn set_owner(pass: &mut Pass<'_, '_, '_>, claim: &Rc<Object>, wanted: Option<(Ow
     }
     let policy = wanted.as_ref().map_or("whenScaled", |(_, policy)| *policy);
     pass.out.update(claim, Why::Retention { policy }, |o| {
-        o.meta.owner_references.retain(|r| !is_ours(r));
-        o.meta.owner_references.extend(wanted.map(|(owner, _)| owner));
+        let owners = Rc::make_mut(&mut o.meta.owner_references);
+        owners.retain(|r| !is_ours(r));
+        owners.extend(wanted.map(|(owner, _)| owner));
     })?;
     Ok(())
 }

@@ -64,7 +64,7 @@ pub(super) fn new_pod(object: &Object, set: &StatefulSet, ordinal: i32, template
             namespace: object.meta.namespace.clone(),
             labels: Rc::new(labels),
             annotations: template.annotations.clone(),
-            owner_references: vec![object.controller_reference()],
+            owner_references: Rc::new(vec![object.controller_reference()]),
             ..Default::default()
         },
         body: Body::Pod(Box::new(Pod::new(spec))),
