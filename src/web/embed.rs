@@ -46,7 +46,7 @@ pub fn snippet(home: &str, hash: &str, view: View, chosen: &[String]) -> String 
         "\"",
         &given("theme", of(1, "")),
         &given("height", of(2, "")),
-        if of(3, "1").is_empty() { "" } else { " autoplay" },
+        &given("autoplay", of(3, "1")),
         "\n  hash=\"",
         hash,
         "\"></loop-scope>",

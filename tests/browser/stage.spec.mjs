@@ -42,7 +42,7 @@ test('the snippet for other pages says what was chosen', async ({ page }) => {
   await open(page, undefined, 2);
   await page.getByRole('button', { name: 'Embed' }).click();
   const [dialog, snippet] = [page.getByRole('dialog', { name: 'Embed' }), page.getByRole('textbox', { name: 'Snippet' })];
-  await expect(snippet).toHaveValue(/<loop-scope view="ownership" autoplay\n {2}hash="pako:/);
+  await expect(snippet).toHaveValue(/<loop-scope view="ownership" autoplay="1"\n {2}hash="pako:/);
   await dialog.getByLabel('Diagram').selectOption('Rollout');
   await dialog.getByLabel('Theme').selectOption('Dark');
   await dialog.getByLabel('Height').selectOption('560');
