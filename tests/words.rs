@@ -166,6 +166,7 @@ fn every_reason_and_every_wait_is_said_in_both_languages() {
 #[test]
 fn every_word_of_the_page_is_in_the_table() {
     let word = Regex::new(r#"(?:\{ |(?:aria-label|title|placeholder)=)"((?:[^"\\]|\\.)*)"(?: \}|[ />])"#).unwrap();
+    let button = Regex::new(r#"button\(\s*"([^"]*)",\s*"([^"]*)""#).unwrap();
     let choice = Regex::new(r#"\{ ?if [^{}"]+ \{ "([^"]+)"(?:\.to_string\(\))? \} else \{ "([^"]+)""#).unwrap();
     let mut all = BTreeSet::new();
     let files = ["web", "web/page"].into_iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
@@ -177,8 +178,11 @@ fn every_word_of_the_page_is_in_the_table() {
         for found in choice.captures_iter(&text) {
             all.extend([holes(&found[1]), holes(&found[2])]);
         }
+        for found in button.captures_iter(&text) {
+            all.extend([found[1].to_string(), found[2].to_string()]);
+        }
     }
-    let page = source(&root().join("web/page/dialogs.rs"));
+    let page = source(&root().join("web/page/dialogs.rs")) + &source(&root().join("web/embed.rs"));
     let keys = Regex::new(r#"\("[^"]*", "([A-Z][^"]+)"\)"#).unwrap();
     all.extend(keys.captures_iter(&page).map(|found| found[1].to_string()));
     assert!(all.contains("Branch from here") && all.contains("Walk the objects"), "{all:?}");

@@ -6,7 +6,7 @@
 
 use super::quantity::{self, GoForm};
 use super::schema::{Field, list_element, map_element, schema};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fmt::{self, Write};
 
 const OFFSET: u32 = 0x811c_9dc5;
@@ -61,7 +61,7 @@ pub fn pod_template_dump(template: &Value) -> String {
 pub fn controller_revision_data(template: &Value) -> Value {
     let mut template = template.as_object().cloned().unwrap_or_default();
     template.insert("$patch".to_owned(), Value::from("replace"));
-    let nest = |name: &str, inner: Value| Value::Object(Map::from_iter([(name.to_owned(), inner)]));
+    let nest = |name: &str, inner: Value| Value::Object(crate::order::map([(name.to_owned(), inner)].into_iter()));
     nest("spec", nest("template", Value::Object(template)))
 }
 

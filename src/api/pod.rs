@@ -529,7 +529,8 @@ impl PodTemplate {
 
     fn relabelled(&self, labels: BTreeMap<Str, Str>) -> PodTemplate {
         let mut meta = self.meta.clone();
-        meta.insert("labels".into(), labels.iter().map(|(k, v)| (k.to_string(), Value::String(v.to_string()))).collect());
+        let said = labels.iter().map(|(name, value)| (name.to_string(), Value::String(value.to_string())));
+        meta.insert("labels".into(), Value::Object(crate::order::map(said)));
         if labels.is_empty() {
             meta.remove("labels");
         }

@@ -85,11 +85,23 @@ struct Future {
 /// More futures than this are not kept: the oldest goes.
 const FUTURES: usize = 4;
 
+/// Where a branch began.
+#[derive(Clone, Copy, Debug)]
+pub struct Fork {
+    /// Its number.
+    pub number: u32,
+    /// The branch that was left.
+    pub of: u32,
+    /// When, in milliseconds.
+    pub at: u64,
+}
+
 /// The simulation, and how it came to be.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The futures that are not shown.
+    /// The futures that are not shown, and where each branch began.
     futures: Vec<Future>,
+    forks: Vec<Fork>,
     /// The number of the one that is, and of the last that was begun.
     number: u32,
     numbered: u32,
@@ -112,6 +124,7 @@ impl Run {
         let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None };
         Run {
             futures: Vec::new(),
+            forks: Vec::new(),
             number: 1,
             numbered: 1,
             checkpoints: vec![live.clone()],
@@ -330,6 +343,7 @@ impl Run {
                 self.futures.remove(0);
             }
             self.numbered += 1;
+            self.forks.push(Fork { number: self.numbered, of: self.number, at: point.sim.now().0 / 1000 });
             self.number = self.numbered;
             self.commands.truncate(point.done);
             self.checkpoints.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
@@ -352,6 +366,16 @@ impl Run {
     /// The number of the branch that is shown, and of those that are kept beside it.
     pub fn branches(&self) -> (u32, Vec<u32>) {
         (self.number, self.futures.iter().map(|future| future.number).collect())
+    }
+
+    /// Where the branch that is shown began, or the last that left it; the history on the other side of that fork, and its end.
+    #[inline(never)]
+    pub fn fork(&self) -> Option<(Fork, Journal<'_>, u64)> {
+        let mut newest = self.forks.iter().rev();
+        let fork = *newest.clone().find(|fork| fork.number == self.number).or_else(|| newest.find(|fork| fork.of == self.number))?;
+        let other = fork.number + fork.of - self.number;
+        let future = self.futures.iter().find(|future| future.number == other)?;
+        Some((fork, future.live.sim.journal(), future.live.sim.now().0 / 1000))
     }
 
     /// Shows the newest instant of another branch.

@@ -10,11 +10,12 @@ use super::shell::{Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::engine::controllers::taint_eviction;
 use crate::engine::{Entry, Op, graves};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
-use crate::scene::model::PodState;
+use crate::scene::model::{Model, PodState};
 use crate::scene::shape::{Body, Scene};
 use crate::scene::{nodes, ownership, storage};
 use std::collections::BTreeSet;
@@ -236,6 +237,19 @@ pub struct Instant {
     objects: Vec<Rc<Object>>,
 }
 
+/// The other side of a fork, on the timeline.
+#[derive(Debug, PartialEq)]
+pub struct Left {
+    /// The branch that begins there.
+    pub number: u32,
+    /// Milliseconds.
+    pub at: u64,
+    /// Where the other one ends.
+    pub end: u64,
+    /// What it did after that.
+    pub marks: Rc<Vec<Mark>>,
+}
+
 /// Fields are read of so many objects of a difference.
 const DETAIL: usize = 100;
 
@@ -300,6 +314,7 @@ pub struct State {
     tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
     marks: Marks,
     scanned: usize,
+    left: Option<Option<Rc<Left>>>,
     drawn: Option<(Key, Rc<Picture>)>,
     /// The nodes as they were last laid out.
     seen: nodes::Seen,
@@ -381,6 +396,11 @@ const WORKLOADS: [Kind; 8] = [
     Kind::Pod,
 ];
 
+/// Whether nobody hears of a node, or it says itself that it is not ready.
+fn silent(node: &Rc<Object>) -> bool {
+    matches!(&node.body, crate::api::Body::Node(node) if !node.is_ready())
+}
+
 impl State {
     /// A page with a manifest, applied and playing.
     pub fn new(text: &str, seed: u64) -> State {
@@ -416,6 +436,7 @@ impl State {
             tried: None,
             marks: Marks::default(),
             scanned: 0,
+            left: None,
             drawn: None,
             seen: Default::default(),
             pods: Pods::default(),
@@ -634,6 +655,7 @@ impl State {
     fn rescan(&mut self) {
         self.marks = Marks::default();
         self.scanned = 0;
+        self.left = None;
         self.drawn = None;
     }
 
@@ -725,6 +747,7 @@ impl State {
     fn put_beside(&mut self, number: Option<u32>) {
         if let Some(other) = self.beside.take() {
             self.run.keep(&other.run);
+            self.left = None;
         }
         let Some(number) = number.filter(|number| self.run.branches().1.contains(number)) else { return };
         let mut other = State::new("", self.run.seed());
@@ -946,10 +969,8 @@ impl State {
     /// Marks of the timeline: everything that has happened and was read, also after the instant shown.
     pub fn marks(&mut self) -> Rc<Vec<Mark>> {
         let journal = self.run.journal();
-        for entry in journal.from(self.scanned).first(READ).iter() {
-            if let Some(lane) = words::lane(entry) {
-                self.marks.push(Mark { at: entry.time.0 / 1000, lane, bad: words::is_bad(entry), count: 1 });
-            }
+        for mark in journal.from(self.scanned).first(READ).iter().filter_map(words::mark) {
+            self.marks.push(mark);
         }
         self.scanned = journal.len().min(self.scanned + READ);
         self.marks.all()
@@ -958,6 +979,20 @@ impl State {
     /// Whether more has happened than was read for the picture and the timeline.
     pub fn lags(&self) -> bool {
         self.scanned < self.run.journal().len() || self.pods_at != Some((self.run.turns, self.run.happened()))
+    }
+
+    /// The branch that was left, or the last that left this one: where they part, and what it did from there on.
+    pub fn left(&mut self) -> Option<Rc<Left>> {
+        let run = &self.run;
+        let read = || {
+            let (fork, journal, end) = run.fork()?;
+            let since = journal.from(journal.partition_point(|entry| entry.time.0 / 1000 <= fork.at));
+            let mut marks = Marks::default();
+            since.iter().filter_map(words::mark).for_each(|mark| marks.push(mark));
+            let marks = marks.all();
+            Some(Rc::new(Left { number: fork.number, at: fork.at, end, marks }))
+        };
+        self.left.get_or_insert_with(read).clone()
     }
 
     /// What is on the stage. The same pointer as before if nothing that it shows has changed.
@@ -984,6 +1019,7 @@ impl State {
                 View::Loops => self.run.wall(),
                 View::Rollout => self.run.wall() / 50,
                 _ if self.pods.leave() => self.run.wall() / 100,
+                View::Nodes if self.run.sim().list(Kind::Node).any(silent) => self.run.wall() / 1000,
                 _ => 0,
             },
         };
@@ -1004,6 +1040,9 @@ impl State {
                 [(_, text)] => crate::scene::format::middle(text.lines().next().unwrap_or("1 file"), 18),
                 ref more => format!("{} files", more.len()),
             };
+        }
+        if self.view == View::Nodes {
+            self.count_down(&mut model);
         }
         let selected = self.object().cloned();
         model.chosen = selected.as_ref().and_then(|object| self.pods.get(object.meta.uid)).cloned();
@@ -1077,6 +1116,34 @@ impl State {
             self.coming = None;
         }
         false
+    }
+
+    /// A node that is not ready tells when the first of its Pods is driven away.
+    #[inline(never)]
+    fn count_down(&self, model: &mut Model) {
+        if model.nodes.iter().all(|node| node.ready) {
+            return;
+        }
+        for node in Rc::make_mut(&mut model.nodes).iter_mut().filter(|node| !node.ready) {
+            let Some(object) = self.run.get(&ObjectRef::new(Kind::Node, "", &node.id.name)) else { continue };
+            let taints: Vec<_> = taint_eviction::forcing(object).collect();
+            let Some(since) = taints.iter().filter_map(|taint| taint.time_added).min() else { continue };
+            let here = self.run.sim().pods_on(&node.id.name).filter(|pod| !pod.meta.is_deleting()).filter_map(|pod| pod.pod());
+            let first = here.filter(|pod| !pod.is_terminal()).filter_map(|pod| taint_eviction::tolerated_for(&pod.spec.tolerations, &taints)).min();
+            let left = first.map_or(0, |seconds| since.0 + seconds - self.run.wall() / 1000);
+            if left > 0 {
+                Rc::make_mut(node).note.push_str(&format!("\nPods are evicted in {:02}:{:02}", left / 60, left % 60));
+            }
+        }
+    }
+
+    /// What has a rollout that can be followed: uids and keys.
+    #[inline(never)]
+    pub fn workloads(&self) -> Vec<(String, ObjectRef)> {
+        let all = WORKLOADS.iter().filter(|kind| !matches!(kind, Kind::Job | Kind::CronJob | Kind::Pod));
+        let all = all.flat_map(|kind| self.run.sim().list(*kind)).filter(|object| object.meta.controller().is_none());
+        let shown = all.filter(|object| self.namespace.as_ref().is_none_or(|namespace| *namespace == *object.meta.namespace));
+        shown.map(|object| (object.meta.uid.to_string(), object.key())).collect()
     }
 
     /// The chart of the selected workload, or of the first there is.
@@ -1157,6 +1224,31 @@ mod tests {
         assert!(before.contains("2 ready, 0 not ready.") && !before.contains("1.9.1"), "{before}");
         state.update(Msg::Live);
         assert_eq!(words(&mut state), end);
+    }
+
+    #[test]
+    fn a_silent_node_counts_down_to_the_eviction_of_its_pods() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(Msg::View(View::Nodes));
+        let node = state.run.sim().list(Kind::Pod).find_map(|pod| Some(pod.pod()?.node_name.clone())).expect("a node");
+        state.update(Msg::Fault(format!("node-down {node}")));
+        let note = |state: &mut State| {
+            let picture = state.picture();
+            let of = |item: &Rc<crate::scene::shape::Item>| match &item.body {
+                Body::Node(body) if *item.id.name == *node => Some(body.note.clone()),
+                _ => None,
+            };
+            picture.scene.items.iter().find_map(of).unwrap_or_default()
+        };
+        state.update(Msg::Seconds(90));
+        let left = |note: &str| note.split_once("\nPods are evicted in ").map(|(_, left)| left.to_string());
+        let first = left(&note(&mut state)).expect("a countdown");
+        assert!(first.starts_with("04:"), "{first}");
+        // It ticks although nothing is written, and ends with the eviction.
+        state.update(Msg::Seconds(10));
+        assert_ne!(left(&note(&mut state)), Some(first));
+        state.update(Msg::Seconds(300));
+        assert_eq!(left(&note(&mut state)), None);
     }
 
     #[test]
@@ -1253,12 +1345,19 @@ mod tests {
         state.update(Msg::Apply);
         assert!(!state.run.in_past());
         assert_eq!((state.run.end(), state.run.branches()), (500, (2, vec![1])));
+        // What was left is told on the timeline, from either side.
+        let left = |state: &mut State| {
+            let left = state.left().expect("a fork");
+            (left.number, left.at, left.marks.iter().all(|mark| mark.at > 500), left.marks.iter().any(|mark| mark.lane == 0))
+        };
+        assert_eq!(left(&mut state), (2, 500, true, false));
         state.update(Msg::Seconds(30));
         assert_eq!(ready(&state), 4);
         let other = state.run.objects();
         state.update(Msg::Switch(1));
         assert_eq!((state.run.end(), state.run.branches()), (end, (1, vec![2])));
         assert_eq!(state.run.objects(), future);
+        assert_eq!(left(&mut state), (2, 500, true, false));
         // Both can be looked back into.
         state.update(Msg::Seek(300));
         state.update(Msg::Live);

@@ -7,7 +7,7 @@ use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
 use crate::scene::format::{clock, count};
-use crate::scene::marks::{LANES, OTHERS};
+use crate::scene::marks::{LANES, Mark, OTHERS};
 use crate::scene::model::PodState;
 
 /// One item of the chain.
@@ -93,6 +93,11 @@ pub fn lane(entry: &Entry) -> Option<u8> {
         return None;
     }
     lane_of(entry.actor.name)
+}
+
+/// The mark of an entry.
+pub fn mark(entry: &Entry) -> Option<Mark> {
+    Some(Mark { at: entry.time.0 / 1000, lane: lane(entry)?, bad: is_bad(entry), count: 1 })
 }
 
 /// The lane of the loop of this name.

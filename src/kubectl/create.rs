@@ -159,8 +159,10 @@ fn containers(args: &Args) -> Result<Value, Failure> {
     Ok(args.all("image").flat_map(|images| images.split(',')).map(one).collect())
 }
 
-fn pairs(text: &str) -> Map<String, Value> {
-    text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))).collect()
+/// `a=b,c=d` as a map.
+#[inline(never)]
+pub(super) fn pairs(text: &str) -> Map<String, Value> {
+    crate::order::map(text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))))
 }
 
 fn literals(args: &Args) -> Result<Map<String, Value>, Failure> {

@@ -30,7 +30,7 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
 
 fn service(args: &Args, kind: Kind, object: &Value, name: &str) -> Result<Value, Failure> {
     let selector = match (args.get("selector"), kind) {
-        (Some(text), _) => text.split(',').filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), Value::from(v))).collect(),
+        (Some(text), _) => Value::Object(super::create::pairs(text)),
         (None, Kind::Deployment | Kind::ReplicaSet) => object["spec"]["selector"]["matchLabels"].clone(),
         (None, Kind::ReplicationController | Kind::Service) => object["spec"]["selector"].clone(),
         (None, Kind::Pod) => object["metadata"]["labels"].clone(),

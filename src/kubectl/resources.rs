@@ -6,7 +6,6 @@ use super::printers::table::Widths;
 use super::{Failure, Task};
 use crate::api::Kind;
 use crate::api::kind::ALL;
-use std::collections::BTreeSet;
 
 #[inline(never)]
 pub fn api_resources(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
@@ -41,7 +40,9 @@ pub fn api_resources(client: &mut Client<'_>, words: &[String]) -> Result<Task, 
 
 #[inline(never)]
 pub fn api_versions(client: &mut Client<'_>) -> Result<Task, Failure> {
-    let all: BTreeSet<String> = ALL.iter().map(|kind| kind.api_version()).collect();
+    let mut all: Vec<String> = ALL.iter().map(|kind| kind.api_version()).collect();
+    crate::order::sort(&mut all);
+    all.dedup();
     all.into_iter().for_each(|version| client.say(version));
     Ok(Task::Done)
 }

@@ -4,7 +4,7 @@ use super::client::Client;
 use super::create::finish;
 use super::parse::Args;
 use super::{Failure, Task};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t rm attach dry-run?unchanged output/o= quiet/q expose \
     annotations= image-pull-policy= overrides= save-config privileged";
@@ -15,9 +15,9 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     client.use_flags(&args);
     let Some((name, rest)) = args.words.split_first() else { return Err(Failure::error("NAME is required for run")) };
     args.require(&["image"])?;
-    let mut labels: Map<String, Value> = Map::from_iter([("run".to_owned(), Value::from(name.as_str()))]);
+    let mut labels = crate::order::map([("run".to_owned(), Value::from(name.as_str()))].into_iter());
     if let Some(text) = args.get("labels") {
-        labels = text.split(',').filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), Value::from(v))).collect();
+        labels = super::create::pairs(text);
     }
     let mut container = json!({"name": name, "image": args.get("image")});
     if let Some(port) = args.number("port")? {

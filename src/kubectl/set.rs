@@ -171,8 +171,7 @@ fn selector(client: &mut Client<'_>, args: &Args) -> Result<Task, Failure> {
     let Some((selector, words)) = args.words.split_last().filter(|(_, words)| !words.is_empty()) else {
         return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
     };
-    let pairs: Map<String, Value> =
-        selector.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))).collect();
+    let pairs = super::create::pairs(selector);
     for (kind, object) in Targets::parse(client, args, words)?.fetch(client) {
         if kind != Kind::Service {
             client.fail(&Failure::error(format!("setting a selector is only supported for Services, not for {}", kind.name())));

@@ -171,7 +171,8 @@ fn narrow(model: &mut Model, list: List, words: &str) {
 
 /// Namespaces that hold something a person has made.
 pub fn namespaces(list: List, pods: &Pods) -> Vec<String> {
-    let mut names = std::collections::BTreeSet::from(["default".to_string()]);
+    let mut names = std::collections::BTreeSet::new();
+    names.insert("default".to_string());
     for kind in ROOTS.into_iter().chain([Kind::Service, Kind::PersistentVolumeClaim]) {
         for object in list(kind) {
             if !names.contains(object.meta.namespace.as_str()) {

@@ -30,6 +30,17 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
+/// About how long: `52 s`, `59 min`, `3 h`, `2 d`.
+pub fn about(ms: u64) -> String {
+    let (n, unit) = match ms / 1000 {
+        s @ 0..60 => (s, "s"),
+        s @ 60..3_600 => (s / 60, "min"),
+        s @ 3_600..86_400 => (s / 3_600, "h"),
+        s => (s / 86_400, "d"),
+    };
+    format!("{n} {unit}")
+}
+
 /// A count with thousands separators: `5,000`.
 pub fn count(n: usize) -> String {
     let digits = n.to_string();
@@ -114,6 +125,7 @@ mod tests {
         assert_eq!(duration(840), "840 ms");
         assert_eq!(duration(27_650), "27.6 s");
         assert_eq!(duration(258_000), "4 min 18 s");
+        assert_eq!([about(52_900), about(258_000), about(7_300_000), about(172_900_000)], ["52 s", "4 min", "2 h", "2 d"]);
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! The timeline: lanes, marks, the axis. Pure arithmetic from times to pixels.
+//! The timeline: lanes, and the marks in them.
+
+use super::axis::Axis;
 
 use std::rc::Rc;
 
@@ -28,9 +30,9 @@ const FIRST: [u8; 12] = [0, 1, 2, 3, 8, 7, 5, 4, 10, 9, 11, 6];
 const ROOM: usize = 8;
 
 /// Which row each lane is drawn in, and the lanes that have a row. A lane that finds no room is drawn among the others.
-pub fn rows(marks: &[Mark]) -> ([u8; LANES.len()], Vec<u8>) {
+pub fn rows(all: &[&[Mark]]) -> ([u8; LANES.len()], Vec<u8>) {
     let mut used = [false; LANES.len()];
-    for mark in marks {
+    for mark in all.iter().copied().flatten() {
         if let Some(slot) = used.get_mut(usize::from(mark.lane)) {
             *slot = true;
         }
@@ -139,46 +141,8 @@ pub struct Block {
     pub bad: bool,
 }
 
-/// Times to pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axis {
-    /// The time at the left, in milliseconds.
-    pub from: u64,
-    /// The time at the right.
-    pub to: u64,
-    /// Pixels between them.
-    pub width: f64,
-}
-
-impl Axis {
-    /// An axis from 0 to a little after `end`, at least eight seconds long.
-    pub fn covering(end: u64, width: f64) -> Axis {
-        let to = (end + end / 12).max(8_000);
-        Axis { from: 0, to, width: width.max(1.0) }
-    }
-
-    /// The place of a time.
-    pub fn x(&self, at: u64) -> f64 {
-        (at.saturating_sub(self.from)) as f64 / (self.to - self.from).max(1) as f64 * self.width
-    }
-
-    /// The time at a place.
-    pub fn time(&self, x: f64) -> u64 {
-        self.from + ((x / self.width).clamp(0.0, 1.0) * (self.to - self.from) as f64) as u64
-    }
-
-    /// Ticks at round times, about 110 px apart, and the distance between two.
-    pub fn ticks(&self) -> (Vec<u64>, u64) {
-        let wanted = (self.to - self.from) as f64 / (self.width / 110.0).max(1.0);
-        const STEPS: [u64; 17] = [
-            100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 21_600_000,
-            86_400_000,
-        ];
-        let step = STEPS.into_iter().find(|step| *step as f64 >= wanted).unwrap_or(604_800_000);
-        let first = self.from.div_ceil(step) * step;
-        ((0..).map(|i| first + i * step).take_while(|t| *t <= self.to).collect(), step)
-    }
-}
+/// A mark that is so far out of sight may still reach into it.
+const REACH: f64 = 8.0;
 
 /// Merges marks that would touch. `marks` must be in order of time.
 pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
@@ -187,6 +151,9 @@ pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
     for mark in marks {
         let Some(slot) = open.get_mut(usize::from(mark.lane)) else { continue };
         let x = axis.x(mark.at);
+        if x < -REACH || x > axis.width + REACH {
+            continue;
+        }
         match slot {
             Some(block) if mark.lane != 0 && x - (block.x + block.w) < 0.5 => {
                 block.w = (x + 2.5 - block.x).max(block.w);
@@ -208,28 +175,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_go_to_pixels_and_back() {
-        let axis = Axis::covering(60_000, 1000.0);
-        assert_eq!(axis.time(axis.x(30_000)), 30_000);
-        let (ticks, step) = axis.ticks();
-        assert_eq!(step, 10_000);
-        assert_eq!(ticks[..3], [0, 10_000, 20_000]);
-        assert_eq!(Axis::covering(0, 880.0).ticks().1, 1000);
-    }
-
-    #[test]
     fn lanes_that_are_used_have_a_row_and_the_rest_shares_the_last() {
-        let (rows, shown) = rows(&[]);
+        let (rows, shown) = rows(&[&[]]);
         assert_eq!(shown, USUAL);
         assert_eq!((rows[0], rows[7]), (0, 4));
         let all: Vec<Mark> = (0..LANES.len() as u8).map(|lane| Mark { at: 0, lane, bad: false, count: 1 }).collect();
-        let (rows, shown) = super::rows(&all);
+        let (rows, shown) = super::rows(&[&[], &all]);
         assert_eq!((shown.len(), shown[7], rows[8], rows[usize::from(OTHERS)]), (8, OTHERS, 6, 7));
     }
 
     #[test]
     fn marks_that_touch_merge_and_people_never_do() {
-        let axis = Axis { from: 0, to: 1000, width: 1000.0 };
+        let axis = Axis::new(0, 1000.0, 1000.0, Vec::new());
         let mark = |at, lane, bad| Mark { at, lane, bad, count: 1 };
         let merged = blocks(
             &[mark(10, 2, false), mark(11, 2, true), mark(12, 5, false), mark(100, 2, false), mark(0, 0, false), mark(1, 0, false)],
@@ -238,6 +195,9 @@ mod tests {
         let lane2: Vec<(u32, bool)> = merged.iter().filter(|block| block.lane == 2).map(|block| (block.count, block.bad)).collect();
         assert_eq!(lane2, [(2, true), (1, false)]);
         assert_eq!(merged.iter().filter(|block| block.lane == 0).count(), 2);
+        // What is out of sight makes none.
+        let near = axis.scaled(0.1, 500, 500.0, 1000);
+        assert_eq!(blocks(&[mark(10, 2, false), mark(500, 2, false), mark(900, 2, false)], &near).len(), 1);
     }
 
     #[test]

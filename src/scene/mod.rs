@@ -1,10 +1,11 @@
 //! Objects become shapes, links and positions: pure geometry, no DOM.
 //!
 //! `adapt` reads the engine's objects into a plain [`model::Model`]; `ownership`, `storage` and `nodes` lay a
-//! model out; `budget` and `marks` do the same for the rollout strip and the timeline. No forces and no
+//! model out; `budget`, `marks` and `axis` do the same for the rollout strip and the timeline. No forces and no
 //! randomness: the same state draws the same picture, and what stays keeps its key.
 
 pub mod adapt;
+pub mod axis;
 pub mod block;
 pub mod budget;
 pub mod format;

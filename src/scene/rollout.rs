@@ -1,10 +1,11 @@
 //! A rollout over time: the Pods of each revision, ready and not ready, between the lower and the upper limit.
 
-use super::format::clock;
-use super::marks::Axis;
+use super::axis::{Axis, FOLD, Idle};
+use super::format::{self, clock};
 use super::model::Id;
 use super::shape::{Body, Rect, Scene};
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 /// How many Pods of a revision there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,17 +42,65 @@ pub struct Track {
     pub now: u64,
 }
 
-/// A drawn chart: paths with their classes, and words.
+/// A drawn chart: paths with their classes, words, and what can be asked about any of its instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
     /// Class and path, in paint order.
     pub paths: Vec<(String, String)>,
     /// Place, anchor, class, words.
     pub words: Vec<(f64, f64, &'static str, &'static str, String)>,
-    /// The legend: class, image, hash, ready, not ready.
-    pub legend: Vec<(&'static str, [String; 4])>,
-    /// Where the legend begins.
+    /// Whose Pods they are.
+    pub title: String,
+    /// The revisions that are named: the class of their layer, which one, image and hash.
+    pub keys: Vec<(&'static str, usize, [String; 2])>,
+    /// Where they are named, from the left.
     pub left: f64,
+    /// Where the plot is.
+    pub plot: Rect,
+    /// Its time.
+    pub axis: Axis,
+    /// What changed, in order of time.
+    pub points: Vec<Point>,
+    /// The instant shown.
+    pub now: u64,
+}
+
+impl Chart {
+    /// What holds at an instant.
+    pub fn point(&self, at: u64) -> Point {
+        let after = self.points.partition_point(|point| point.at <= at);
+        self.points.get(after.saturating_sub(1)).cloned().unwrap_or_default()
+    }
+
+    /// The next change after an instant, or the last before it.
+    pub fn next(&self, at: u64, forward: bool) -> u64 {
+        let mut times = self.points.iter().map(|point| point.at);
+        let found = if forward { times.find(|time| *time > at) } else { times.rfind(|time| *time < at) };
+        found.unwrap_or(if forward { self.now } else { self.axis.from })
+    }
+
+    /// What is wanted at an instant, and between which limits.
+    pub fn wants(&self, at: u64) -> String {
+        let Point { desired, limits: (least, most), .. } = self.point(at);
+        let count = |n: u32| format::count(n as usize);
+        let wanted = format!("{} wanted", count(desired));
+        if least == most { wanted } else { format!("{wanted} · at least {} · at most {}", count(least), count(most)) }
+    }
+
+    /// Ready and not ready Pods of a revision at an instant.
+    pub fn counts(&self, revision: usize, at: u64) -> [String; 2] {
+        let of = self.point(at).counts.get(revision).copied().unwrap_or_default();
+        [of.ready, of.unready].map(|n| format::count(n as usize))
+    }
+
+    /// An instant in words.
+    pub fn said(&self, at: u64) -> String {
+        let all = self.keys.iter().map(|(_, revision, [image, _])| {
+            let [ready, not] = self.counts(*revision, at);
+            format!("{image}: {ready} ready, {not} not ready")
+        });
+        [clock(at), self.wants(at)].into_iter().chain(all).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// As many revisions are named, the newest.
@@ -66,23 +115,27 @@ pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
     if track.points.is_empty() {
         return out;
     }
-    let head = track.revisions.len().min(KEYS) as f64 * 20.0;
+    let head = head(track);
     let rect = Rect::new(16.0, 16.0, (width - 32.0).clamp(300.0, 1400.0), (height - 76.0).clamp(260.0, 400.0 + head));
     let chart = draw(track, rect.w, rect.h);
     let id = Id { uid: format!("rollout/{}", track.id.uid), ..track.id.clone() };
-    out.put(&id, rect, Body::Chart(Box::new(chart)), None, "", out.summary.clone());
+    out.put(&id, rect, Body::Chart(Rc::new(chart)), None, "", out.summary.clone());
     out.finish(16.0)
+}
+
+/// Height of the table of revisions.
+fn head(track: &Track) -> f64 {
+    track.revisions.len().min(KEYS) as f64 * 20.0 + 28.0
 }
 
 fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let small = width < 520.0;
     let left = if small { 16.0 } else { PLOT.x };
-    let mut out = Chart { left, legend: legend(track, small), ..Chart::default() };
-    let head = out.legend.len() as f64 * 20.0 + 8.0;
-    let plot = Rect::new(PLOT.x, PLOT.y + head, width - PLOT.x - if small { 84.0 } else { 104.0 }, height - PLOT.y - head - 44.0);
-    let first = track.points.first().map_or(0, |point| point.at);
-    let span = (track.now.saturating_sub(first)).max(4_000);
-    let axis = Axis { from: first, to: first + span + span / 20, width: plot.w };
+    let top = PLOT.y + head(track);
+    let plot = Rect::new(PLOT.x, top, width - PLOT.x - if small { 84.0 } else { 104.0 }, height - top - 44.0);
+    let axis = axis(track, plot.w);
+    let mut out = Chart { left, plot, keys: keys(track, small), points: track.points.clone(), now: track.now, ..Chart::default() };
+    out.title = format!("{} {}", track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
     let all = |point: &Point| point.counts.iter().map(|count| count.ready + count.unready).sum::<u32>();
     let most = track.points.iter().map(|point| all(point).max(point.limits.1)).max().unwrap_or(1).max(1);
     let top = f64::from(most) * 1.08;
@@ -97,18 +150,13 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let mut grid = String::new();
     for n in (0..=most).step_by(step as usize) {
         let _ = write!(grid, "M{} {:.1}H{}", plot.x, y(n), plot.right());
-        out.words.push((plot.x - 8.0, y(n) + 4.0, "end", "", super::format::count(n as usize)));
+        out.words.push((plot.x - 8.0, y(n) + 4.0, "end", "", format::count(n as usize)));
     }
     out.paths.push(("grid".into(), grid));
-    let (ticks, _) = axis.ticks();
-    for at in ticks.into_iter().filter(|at| *at <= axis.to) {
-        out.words.push((
-            plot.x + axis.x(at),
-            plot.bottom() + 20.0,
-            "middle",
-            "time",
-            clock(at).split('.').next().unwrap_or("").to_string(),
-        ));
+    let (ticks, step) = axis.ticks();
+    let times = ticks.into_iter().map(|at| (axis.x(at), format::tick(at, step)));
+    for (x, words) in times.chain(axis.breaks().map(|(x, idle)| (x, format::about(idle)))) {
+        out.words.push((plot.x + x, plot.bottom() + 20.0, "middle", "time", words));
     }
     // Layers from the bottom: the newest revision's ready Pods stand on the older ones, so that it is seen to take over.
     let revisions = track.revisions.len();
@@ -154,48 +202,45 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         }
         out.paths.push((format!("limit {class}"), d));
         let value = last.map_or(0, pick);
-        out.words.push((x(track.now) + 8.0, y(value) + 4.0, "start", "lim", format!("{words} {}", super::format::count(value as usize))));
+        out.words.push((x(track.now) + 8.0, y(value) + 4.0, "start", "lim", format!("{words} {}", format::count(value as usize))));
     }
     // Limits hold for what ReplicaSets ask for; Pods are deleted some at a time.
     let over = |point: &&Point| all(point).saturating_sub(point.limits.1);
     if let Some(point) =
         track.points.iter().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
     {
-        let words = format!("{} Pods too many are not deleted yet", super::format::count(over(&point) as usize));
+        let words = format!("{} Pods too many are not deleted yet", format::count(over(&point) as usize));
         let (anchor, dx) = if x(point.at) > plot.cx() { ("end", -6.0) } else { ("start", 6.0) };
         out.words.push((x(point.at) + dx, y(all(point)) + 4.0, anchor, "lim", words));
     }
-    if let Some(point) = last {
-        out.words.push((
-            left,
-            22.0,
-            "start",
-            "head",
-            format!(
-                "{} {}: {} wanted",
-                track.id.kind,
-                super::format::middle(&track.id.name, if small { 16 } else { 63 }),
-                super::format::count(point.desired as usize)
-            ),
-        ));
+    for (middle, _) in axis.breaks() {
+        let d = format!("M{:.1} {}v{}h{FOLD}v-{}", plot.x + middle - FOLD / 2.0, plot.y, plot.h, plot.h);
+        out.paths.push(("fold".into(), d));
     }
     out.paths.push(("now".into(), format!("M{:.1} {}V{}", x(track.now), plot.y - 8.0, plot.bottom())));
+    out.axis = axis;
     out
 }
 
-/// What each revision has, in its colour.
-fn legend(track: &Track, small: bool) -> Vec<(&'static str, [String; 4])> {
+/// The time from the first Pod to a little after the instant shown, without what is long and idle.
+fn axis(track: &Track, width: f64) -> Axis {
+    let first = track.points.first().map_or(0, |point| point.at);
+    let mut idle = Idle::since(first);
+    track.points.iter().for_each(|point| idle.see(point.at));
+    let folds = idle.folds(track.now);
+    let busy = Axis::busy(track.now.saturating_sub(first), &folds).max(4_000) as f64;
+    Axis::new(first, busy * 1.05, width, folds)
+}
+
+/// The newest revisions, in their colours.
+fn keys(track: &Track, small: bool) -> Vec<(&'static str, usize, [String; 2])> {
     let revisions = track.revisions.len();
-    let now = |revision| track.points.last().and_then(|point: &Point| point.counts.get(revision)).copied().unwrap_or_default();
-    let count = |n: u32| super::format::count(n as usize);
     let words = |(revision, name): (usize, &String)| {
-        let of: Count = now(revision);
         let (image, hash) = name.trim_end_matches(')').split_once(" (").unwrap_or((name, ""));
         let newest = if revision + 1 == revisions { " · newest" } else { "" };
         // On a small page the hash goes: the image tells enough.
         let hash = if small { String::new() } else { format!("{hash}{newest}") };
-        let image = super::format::middle(image, if small { 18 } else { 30 });
-        (shade(revision, revisions), [image, hash, format!("{} ready", count(of.ready)), format!("{} not ready", count(of.unready))])
+        (shade(revision, revisions), revision, [format::middle(image, if small { 18 } else { 30 }), hash])
     };
     track.revisions.iter().enumerate().skip(revisions.saturating_sub(KEYS)).map(words).collect()
 }
@@ -245,6 +290,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_rollout_fills_the_chart_however_long_ago_it_was() {
+        let point = |at, ready| Point { at, counts: vec![Count { ready, unready: 0 }], limits: (1, 1), desired: 1 };
+        let (id, points) = (Id::named("Deployment", "web"), vec![point(60_000, 0), point(63_000, 1)]);
+        let track = Track { id, revisions: vec!["1.14 (a)".into()], points, now: 3_600_000 };
+        let chart = draw(&track, 900.0, 400.0);
+        assert!(chart.axis.x(63_000) > chart.plot.w * 0.6, "{:?}", chart.axis);
+        assert!(chart.axis.x(track.now) < chart.plot.w);
+        assert!(chart.words.iter().any(|word| word.4 == "58 min"), "{:?}", chart.words);
+    }
+
+    #[test]
     fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
         let count = |ready, unready| Count { ready, unready };
         let point = |at, counts: [Count; 2]| Point { at, counts: counts.to_vec(), limits: (2, 4), desired: 3 };
@@ -262,7 +318,14 @@ mod tests {
         let Body::Chart(chart) = &scene.items[0].body else { panic!("a chart") };
         let layers: Vec<&str> = chart.paths.iter().map(|path| path.0.as_str()).filter(|class| class.starts_with("layer")).collect();
         assert_eq!(layers, ["layer unr r0", "layer rdy r0", "layer rdy r1"]);
-        assert_eq!(chart.legend[1].1, ["1.16", " · newest", "1 ready", "0 not ready"]);
+        assert_eq!((chart.keys[1].1, &chart.keys[1].2), (1, &["1.16".to_string(), " · newest".to_string()]));
+        // Any instant can be asked about, and the changes be gone through.
+        assert_eq!((chart.counts(1, 1500), chart.counts(0, 9000)), (["0".into(), "1".into()], ["2".into(), "0".into()]));
+        assert_eq!(
+            chart.said(1500),
+            "00:01.500; 3 wanted · at least 2 · at most 4; 1.14: 3 ready, 0 not ready; 1.16: 0 ready, 1 not ready"
+        );
+        assert_eq!([chart.next(0, true), chart.next(1500, false), chart.next(2000, true), chart.next(0, false)], [1000, 1000, 4000, 0]);
         // The limits are lines of one height each.
         assert!(chart.paths.iter().filter(|path| path.0.starts_with("limit")).all(|path| !path.1.contains(['L', 'V'])));
         assert!(chart.words.iter().any(|word| word.4 == "at most 4") && chart.words.iter().any(|word| word.4 == "at least 2"));

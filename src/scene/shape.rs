@@ -115,7 +115,7 @@ pub enum Body {
     /// A card with a table.
     Table(Table),
     /// Pods over time.
-    Chart(Box<super::rollout::Chart>),
+    Chart(Rc<super::rollout::Chart>),
 }
 
 /// A Node's card.

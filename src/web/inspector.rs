@@ -123,7 +123,9 @@ fn idle(fold: Html) -> Html {
 
 #[inline(never)]
 fn summary(props: &Props, object: &Object) -> Html {
-    let rows = facts::facts(object, props.epoch).into_iter().map(|fact| {
+    let facts = facts::facts(object, props.epoch);
+    let image = facts.iter().any(|fact| fact.name == "image");
+    let rows = facts.into_iter().map(|fact| {
         let value = match fact.to {
             Some(to) => {
                 let on_select = props.on_select.clone();
@@ -138,6 +140,7 @@ fn summary(props: &Props, object: &Object) -> Html {
     html! {
         <>
             <dl class="kv">{ for rows }</dl>
+            if image { <p class="aside">{ "Every image is taken to exist, with any tag. One that has “broken” or “nonexistent” in it cannot be pulled, such as nginx:broken." }</p> }
             if let Some((kind, name)) = owner {
                 { related(props, ObjectRef::new(kind, &object.meta.namespace, &name), "Controlled by") }
             }
@@ -326,6 +329,7 @@ fn Actions(props: &ActionProps) -> Html {
         let on_command = props.on_command.clone();
         Callback::from(move |_: MouseEvent| on_command.emit(line.clone()))
     };
+    let button = |words: &'static str, title: &'static str, line: String| button(words, title, run(line));
     let mut rows: Vec<Html> = Vec::new();
     if let Some(replicas) = replicas {
         let scale = |to: i32| run(format!("kubectl scale {word}/{name} --replicas={to}{namespace}"));
@@ -368,36 +372,44 @@ fn Actions(props: &ActionProps) -> Html {
     }
     let mut buttons: Vec<Html> = Vec::new();
     if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
-        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout undo {word}/{name}{namespace}"))}>{ "Roll back" }</button> });
-        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl rollout restart {word}/{name}{namespace}"))}>{ "Restart" }</button> });
+        buttons.push(button("Roll back", "", format!("kubectl rollout undo {word}/{name}{namespace}")));
+        buttons.push(button("Restart", "", format!("kubectl rollout restart {word}/{name}{namespace}")));
     }
     // What breaks something stands apart from what a person would do to a cluster.
     let mut faults: Vec<Html> = Vec::new();
     if let Some(pod) = object.pod().filter(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
         let (fault, words) = if pod.is_ready() { ("unready", "Force not ready") } else { ("ready", "Force ready") };
-        buttons.push(html! { <button type="button" class="btn sm" title="Through the eviction API, which asks the disruption budgets" onclick={run(format!("fault evict pod/{name}"))}>{ "Evict" }</button> });
-        faults.push(html! { <button type="button" class="btn sm" title="Its first container exits with code 1" onclick={run(format!("fault exit pod/{name} 1"))}>{ "Crash" }</button> });
-        faults.push(html! { <button type="button" class="btn sm" title="The readiness of its first container is set by hand" onclick={run(format!("fault {fault} pod/{name}"))}>{ words }</button> });
+        buttons.push(button("Evict", "Through the eviction API, which asks the disruption budgets", format!("fault evict pod/{name}")));
+        faults.push(button("Crash", "Its first container exits with code 1", format!("fault exit pod/{name} 1")));
+        faults.push(button(words, "The readiness of its first container is set by hand", format!("fault {fault} pod/{name}")));
     }
-    faults.extend(props.offers.iter().map(|offer| {
-        html! { <button type="button" class="btn sm" title={offer.title} onclick={run(offer.line.clone())}>{ offer.words }</button> }
-    }));
+    faults.extend(props.offers.iter().map(|offer| button(offer.words, offer.title, offer.line.clone())));
     if kind == Kind::Node {
         let ready = matches!(&object.body, Body::Node(node) if node.is_ready());
         let (fault, words) = if ready { ("node-down", "Power off") } else { ("node-up", "Power on") };
-        faults.push(html! { <button type="button" class="btn sm" title="Its kubelet falls silent, or comes back" onclick={run(format!("fault {fault} {name}"))}>{ words }</button> });
-        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl drain {name} --ignore-daemonsets --delete-emptydir-data --force"))}>{ "Drain" }</button> });
+        faults.push(button(words, "Its kubelet falls silent, or comes back", format!("fault {fault} {name}")));
+        buttons.push(button("Drain", "", format!("kubectl drain {name} --ignore-daemonsets --delete-emptydir-data --force")));
         let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
         let verb = if cordoned { "uncordon" } else { "cordon" };
-        buttons.push(html! { <button type="button" class="btn sm" onclick={run(format!("kubectl {verb} {name}"))}>{ if cordoned { "Uncordon" } else { "Cordon" } }</button> });
+        buttons.push(button(if cordoned { "Uncordon" } else { "Cordon" }, "", format!("kubectl {verb} {name}")));
     }
     if !matches!(kind, Kind::Namespace | Kind::Event) {
         let of = if object.meta.namespace == "default" || !kind.info().namespaced { format!("{word}/{name}") } else { word.clone() };
-        faults.push(html! { <button type="button" class="btn sm" title="The next change of this object does not reach the loops: see Loops, controller mode and event mode" onclick={run(format!("fault lose {of}"))}>{ "Lose its next event" }</button> });
+        faults.push(button(
+            "Lose its next event",
+            "The next change of this object does not reach the loops: see Loops, controller mode and event mode",
+            format!("fault lose {of}"),
+        ));
         buttons.push(html! { <details class="faults"><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div>{ for faults }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
         buttons.push(html! { <button type="button" class="btn sm danger" aria-label={format!("Delete {}", kind.name())} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ "Delete" }</button> });
     }
     html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
+}
+
+/// One of many buttons.
+#[inline(never)]
+fn button(words: &'static str, title: &'static str, onclick: Callback<MouseEvent>) -> Html {
+    html! { <button type="button" class="btn sm" title={(!title.is_empty()).then_some(title)} onclick={onclick}>{ words }</button> }
 }

@@ -1,11 +1,14 @@
 //! The only place that names yew, web-sys, gloo: components, diagrams, the window's interface.
 
 mod cells;
+mod chart;
 mod budget;
 mod console;
 mod dom;
 mod editor;
+mod embed;
 mod inspector;
+mod list;
 mod minimap;
 mod page;
 mod pass;

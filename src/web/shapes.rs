@@ -1,10 +1,10 @@
 //! The shapes of a scene as HTML over SVG.
 
 use super::cells::{CellsView, swatch};
+use super::chart::ChartView;
 use super::dom::{icon, tile};
 use crate::scene::format::Px;
 use crate::scene::model::{Controller, PodState, Tone};
-use crate::scene::rollout::Chart;
 use crate::scene::shape::{Body, Item, NodeBody, Scene, Table};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -107,9 +107,18 @@ pub fn Shape(props: &ShapeProps) -> Html {
     }
 }
 
-/// What cannot be chosen.
+/// What is no button: what cannot be chosen, and the chart, which has a slider in it.
 pub fn still(body: &Body) -> bool {
-    matches!(body, Body::Tray { .. } | Body::Totals { .. } | Body::Note(_) | Body::Store { .. } | Body::Pass(_) | Body::Terminal { .. })
+    matches!(
+        body,
+        Body::Tray { .. }
+            | Body::Totals { .. }
+            | Body::Note(_)
+            | Body::Store { .. }
+            | Body::Pass(_)
+            | Body::Terminal { .. }
+            | Body::Chart(_)
+    )
 }
 
 fn outer(item: &Item) -> Classes {
@@ -172,7 +181,7 @@ fn content(item: &Item, dark: bool) -> Html {
         Body::Pass(pass) => super::pass::view(pass),
         Body::Terminal { state, title, lines } => terminal(*state, title, lines),
         Body::Table(of) => table(of),
-        Body::Chart(of) => chart(of, item.rect.w, item.rect.h),
+        Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} /> },
     }
 }
 
@@ -234,21 +243,6 @@ fn volume(name: &str, fact: &str) -> Html {
 fn inert(item: &Item) -> Html {
     html! {
         <div class="hd">{ tile(&item.id.kind) }<small>{ &item.id.kind }</small><b class="ell">{ cut(item, 44.0 + 7.0 * item.id.kind.len() as f64) }</b></div>
-    }
-}
-
-fn chart(of: &Chart, width: f64, height: f64) -> Html {
-    html! {
-        <>
-            <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
-                <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0H6V6H0Z" /><path class="line" d="M1 0V6" /></pattern>
-                { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
-                { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
-            </svg>
-            <ul class="keys-of" style={format!("left:{}px", Px(of.left))}>{ for of.legend.iter().map(|(class, [image, hash, ready, unready])| html! {
-                <li><i class={*class} /><b class="mono">{ image }</b><span class="mono">{ hash }</span><span>{ ready }</span><span class="off"><i class="unr" />{ unready }</span></li>
-            }) }</ul>
-        </>
     }
 }
 
@@ -373,7 +367,7 @@ fn node(name: &str, body: &NodeBody) -> Html {
                 <div class="bar"><div><span>{ *what }</span><span class="mono">{ value }</span></div>
                     <div class="meter"><i class={if !body.ready { "mute" } else if *share > 80.0 { "full" } else { "" }} style={format!("width:{share:.1}%")} /></div></div>
             }) }
-            <div class={classes!("note", note, body.note.is_empty().then_some("none"))}>{ &body.note }</div>
+            <div class={classes!("note", note, body.note.is_empty().then_some("none"))}>{ for body.note.split('\n').map(|line| html! { <p>{ line }</p> }) }</div>
         </>
     }
 }

@@ -1,6 +1,7 @@
 //! The stage: pan, zoom, fit, the keyboard's way through the objects, and what enters and leaves.
 
 use super::dom::{self, icon, tile};
+use super::list::list;
 use super::minimap::Minimap;
 use super::shapes::{Shape, over, still, under};
 use crate::api::{Kind, ObjectRef};
@@ -212,7 +213,8 @@ impl Stage {
     /// The object under the pointer and its place: a whole item, or one cell of many.
     #[inline(never)]
     fn under(&self, scene: &Scene, event: &MouseEvent) -> Option<(ObjectRef, Rect)> {
-        let item = scene.items.get(self.item_at(event.target())?)?;
+        // A chart tells more of itself than a card would.
+        let item = scene.items.get(self.item_at(event.target())?).filter(|item| !matches!(item.body, Body::Chart(_)))?;
         if let Body::Cells(cells) = &item.body {
             let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
             let (x, y) = ((x - self.pan.0) / self.zoom - item.rect.x, (y - self.pan.1) / self.zoom - item.rect.y);
@@ -733,20 +735,4 @@ impl Component for Stage {
             observer.disconnect();
         }
     }
-}
-
-/// The same objects as a nested list.
-#[inline(never)]
-fn list(scene: &Scene, on_select: &Callback<Option<ObjectRef>>) -> Html {
-    let rows = scene.items.iter().enumerate().filter(|(_, item)| !item.label.is_empty()).map(|(index, item)| {
-        let depth = scene.depth(index);
-        let key = key_of(&item.id);
-        let on_select = on_select.clone();
-        let onclick = Callback::from(move |event: MouseEvent| {
-            event.stop_propagation();
-            on_select.emit(key.clone());
-        });
-        html! { <li aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ &item.label }</button></li> }
-    });
-    html! { <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }</ul> }
 }

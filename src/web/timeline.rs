@@ -5,11 +5,15 @@ use super::tools::Tool;
 use crate::app::format::Px;
 use crate::app::format::{clock, tick};
 use crate::app::speed;
-use crate::app::state::Msg as Do;
-use crate::scene::marks::{Axis, Block, LANES, Mark, blocks, rows};
+use crate::app::state::{Left, Msg as Do};
+use crate::scene::axis::{Axis, FOLD, Idle};
+use crate::scene::format::{about, duration};
+use crate::scene::marks::{Block, LANES, Mark, blocks, rows};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
-use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlInputElement, InputEvent, KeyboardEvent, PointerEvent};
+use web_sys::{
+    CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlInputElement, InputEvent, KeyboardEvent, PointerEvent, WheelEvent,
+};
 use yew::prelude::*;
 
 /// What the transport shows.
@@ -95,6 +99,9 @@ pub struct LanesProps {
     /// Instants with a letter.
     #[prop_or_default]
     pub flags: Vec<(u64, &'static str)>,
+    /// The other side of a fork.
+    #[prop_or_default]
+    pub left: Option<Rc<Left>>,
     /// Dark or light: the canvas is painted anew.
     pub dark: bool,
     /// Whether the lanes' names are Chinese.
@@ -115,21 +122,44 @@ pub enum Msg {
     /// A pointer went down, moved, went up.
     Down(PointerEvent),
     Move(PointerEvent),
-    Up,
+    Up(i32),
+    /// It left: what it rested on is no longer told.
+    Leave,
+    /// The wheel.
+    Wheel(WheelEvent),
     /// A key.
     Key(KeyboardEvent),
+    /// Larger or smaller about the playhead; nothing: all of it.
+    Zoom(Option<f64>),
     /// The size changed.
     Size,
 }
 
+/// What is told of a mark, and where: from the left, or from the right where there is no room.
+type Tip = (String, f64, bool);
+
 /// The lanes.
 pub struct Lanes {
     canvas: NodeRef,
-    held: bool,
+    /// Pointers that are down, and where.
+    held: Vec<(i32, f64)>,
     width: f64,
-    cached: Option<(usize, Axis, Vec<Block>)>,
+    /// From when, and milliseconds a pixel, where a part of the time is shown.
+    near: Option<(u64, f64)>,
+    /// What the marks come to, and for how many of them and which axis.
+    cached: Option<(Key, Vec<Block>, Vec<Block>)>,
+    idle: Option<(Lens, Idle)>,
+    tip: Option<Tip>,
     observer: Option<(wasm_bindgen::prelude::Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
 }
+
+/// Marks of this branch and of the other.
+type Lens = (usize, usize);
+/// A fold that still grows moves no mark.
+type Key = (Lens, u64, f64, f64, usize);
+
+/// Milliseconds a pixel, at least.
+const FINEST: f64 = 0.25;
 
 impl Lanes {
     /// Left of the lanes, and the room at their right.
@@ -137,50 +167,139 @@ impl Lanes {
         if slim { (0.0, 0.0) } else { (104.0, 24.0) }
     }
 
-    fn axis(&self, props: &LanesProps) -> Axis {
+    /// The other side of a fork.
+    fn ghosts(props: &LanesProps) -> &[Mark] {
+        props.left.as_ref().map_or(&[], |left| &left.marks)
+    }
+
+    /// Where nothing happened on either side of a fork.
+    fn idle(&mut self, props: &LanesProps) {
+        let ghosts = Self::ghosts(props);
+        let lens = (props.marks.len(), ghosts.len());
+        if self.idle.as_ref().is_some_and(|(of, _)| *of == lens) {
+            return;
+        }
+        let mut idle = Idle::default();
+        let mut ghosts = ghosts.iter().peekable();
+        for mark in props.marks.iter() {
+            while let Some(ghost) = ghosts.next_if(|ghost| ghost.at <= mark.at) {
+                idle.see(ghost.at);
+            }
+            idle.see(mark.at);
+        }
+        ghosts.for_each(|ghost| idle.see(ghost.at));
+        self.idle = Some((lens, idle));
+    }
+
+    /// The whole time, and where it ends.
+    fn whole(&self, props: &LanesProps) -> (Axis, u64) {
         let (left, right) = Self::sides(props.slim);
+        let last = props.left.as_ref().map_or(0, |left| left.end).max(props.end);
+        let folds = self.idle.as_ref().map(|(_, idle)| idle.folds(last)).unwrap_or_default();
         // The scale changes in steps: a picture that slides all the time cannot be read.
-        let mut end = 6_000_f64;
-        while end < props.end as f64 {
+        let (busy, mut end) = (Axis::busy(last, &folds) as f64, 6_000_f64);
+        while end < busy {
             end *= 1.3;
         }
-        let _ = props.slim;
-        Axis { from: 0, to: (end * 1.1) as u64, width: (self.width - left - right).max(1.0) }
+        (Axis::new(0, end * 1.1, self.width - left - right, folds), last)
     }
 
-    #[inline(never)]
-    fn seek(&self, ctx: &Context<Self>, event: &PointerEvent) {
-        let Some(canvas) = self.canvas.cast::<Element>() else { return };
-        let (left, _) = Self::sides(ctx.props().slim);
-        let x = f64::from(event.client_x()) - canvas.get_bounding_client_rect().left() - left;
-        let to = self.axis(ctx.props()).time(x);
-        ctx.props().on_seek.emit(to.min(ctx.props().end));
+    fn axis(&self, props: &LanesProps) -> Axis {
+        let (axis, _) = self.whole(props);
+        match self.near {
+            Some((from, per)) => Axis { from, per, ..axis },
+            None => axis,
+        }
     }
 
-    /// The mark under the pointer says what it stands for.
+    /// The place of a pointer on the axis.
+    fn place(&self, props: &LanesProps, x: i32) -> f64 {
+        let canvas = self.canvas.cast::<Element>();
+        f64::from(x) - canvas.map_or(0.0, |canvas| canvas.get_bounding_client_rect().left()) - Self::sides(props.slim).0
+    }
+
+    fn seek(&self, props: &LanesProps, x: f64) {
+        props.on_seek.emit(self.axis(props).time(x).min(props.end));
+    }
+
+    /// So many times larger, with a time at a place.
     #[inline(never)]
-    fn tell(&self, props: &LanesProps, event: &PointerEvent) {
-        let (Some(canvas), Some(on_tell), Some((_, axis, merged))) = (self.canvas.cast::<Element>(), &props.on_tell, &self.cached) else {
+    fn zoom(&mut self, props: &LanesProps, factor: f64, at: u64, x: f64) {
+        let (whole, last) = self.whole(props);
+        let per = (self.axis(props).per / factor).max(FINEST);
+        self.near = (per < whole.per).then(|| {
+            let end = whole.time(whole.width).max(last);
+            let axis = whole.scaled(per, at, x, end);
+            (axis.from, axis.per)
+        });
+    }
+
+    /// Larger or smaller about the playhead, or about the middle where that is out of sight.
+    #[inline(never)]
+    fn about(&mut self, props: &LanesProps, factor: Option<f64>) {
+        let Some(factor) = factor else {
+            self.near = None;
             return;
         };
-        let place = canvas.get_bounding_client_rect();
-        let x = f64::from(event.client_x()) - place.left() - Self::sides(props.slim).0;
-        let row = (f64::from(event.client_y()) - place.top() - 24.0) / 12.0;
-        let (rows, _) = rows(&props.marks);
+        let axis = self.axis(props);
+        let x = axis.x(props.now);
+        let x = if (0.0..=axis.width).contains(&x) { x } else { axis.width / 2.0 };
+        self.zoom(props, factor, axis.time(x), x);
+    }
+
+    /// The wheel makes it larger and smaller, and goes along it.
+    #[inline(never)]
+    fn wheel(&mut self, props: &LanesProps, event: &WheelEvent) {
+        let axis = self.axis(props);
+        let (dx, dy) = (event.delta_x(), event.delta_y());
+        if dx.abs() > dy.abs() {
+            self.zoom(props, 1.0, axis.from, -dx);
+        } else {
+            let x = self.place(props, event.client_x()).clamp(0.0, axis.width);
+            self.zoom(props, (-dy * 0.002).exp(), axis.time(x), x);
+        }
+    }
+
+    /// Two fingers do the same.
+    #[inline(never)]
+    fn pinch(&mut self, props: &LanesProps, id: i32, x: f64) {
+        let [a, b] = self.held[..] else { return };
+        let axis = self.axis(props);
+        let (before, middle) = ((a.1 - b.1).abs().max(8.0), f64::midpoint(a.1, b.1));
+        self.held.iter_mut().filter(|held| held.0 == id).for_each(|held| held.1 = x);
+        let [a, b] = self.held[..] else { return };
+        self.zoom(props, (a.1 - b.1).abs().max(8.0) / before, axis.time(middle), f64::midpoint(a.1, b.1));
+    }
+
+    /// What is at a place: a mark, a fold, the beginning of a branch.
+    #[inline(never)]
+    fn tell(&self, props: &LanesProps, event: &PointerEvent) -> Option<Tip> {
+        let (on_tell, (_, merged, _)) = (props.on_tell.as_ref()?, self.cached.as_ref()?);
+        let top = self.canvas.cast::<Element>()?.get_bounding_client_rect().top();
+        let (x, axis) = (self.place(props, event.client_x()), self.axis(props));
+        let row = (f64::from(event.client_y()) - top - 24.0) / 12.0;
+        let tip = |words: String, x: f64| {
+            let turned = x > axis.width / 2.0;
+            let left = x + Self::sides(props.slim).0;
+            Some((words, if turned { self.width - left } else { left }, turned))
+        };
+        let (rows, _) = rows(&[&props.marks, Self::ghosts(props)]);
         let off = |block: &Block| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
         let here = merged.iter().filter(|block| row >= 0.0 && rows.get(usize::from(block.lane)) == Some(&(row as u8)) && off(block) < 4.0);
-        let nearest = here.min_by(|a, b| off(a).total_cmp(&off(b)));
-        let words = nearest.map(|block| {
+        if let Some(block) = here.min_by(|a, b| off(a).total_cmp(&off(b))) {
             let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));
             let mut all = props.marks.iter().filter(inside).map(|mark| mark.at);
             let from = all.next().unwrap_or_default();
-            on_tell.emit((from, all.next_back().unwrap_or(from), block.lane))
-        });
-        let _ = canvas.set_attribute("title", &words.unwrap_or_default());
+            return tip(on_tell.emit((from, all.next_back().unwrap_or(from), block.lane)), block.x);
+        }
+        if let Some((middle, idle)) = axis.breaks().find(|(middle, _)| (middle - x).abs() < FOLD / 2.0) {
+            return tip(format!("Nothing was written in these {}", duration(idle)), middle);
+        }
+        let left = props.left.as_ref().filter(|left| (axis.x(left.at) - x).abs() < 8.0)?;
+        tip(format!("Branch {} begins here", left.number), axis.x(left.at))
     }
 
     fn paint(&mut self, props: &LanesProps) {
-        let axis = self.axis(props);
         let Some(canvas) = self.canvas.cast::<HtmlCanvasElement>() else { return };
         let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
         else {
@@ -195,13 +314,18 @@ impl Lanes {
         }
         let _ = context.set_transform(scale, 0.0, 0.0, scale, 0.0, 0.0);
         context.clear_rect(0.0, 0.0, self.width, height);
-        let fresh = self.cached.as_ref().is_some_and(|(count, old, _)| *count == props.marks.len() && *old == axis);
-        if !fresh {
-            self.cached = Some((props.marks.len(), axis, blocks(&props.marks, &axis)));
+        if !props.slim {
+            self.idle(props);
         }
-        let Some((_, _, merged)) = &self.cached else { return };
+        let axis = self.axis(props);
+        let ghosts = Self::ghosts(props);
+        let key = ((props.marks.len(), ghosts.len()), axis.from, axis.per, axis.width, axis.folds.len());
+        if self.cached.as_ref().is_none_or(|(of, ..)| *of != key) {
+            self.cached = Some((key, blocks(&props.marks, &axis), blocks(ghosts, &axis)));
+        }
+        let Some((_, merged, ghosts)) = &self.cached else { return };
         let paint = Paint { context: &context, axis, props, width: self.width };
-        if props.slim { paint.slim(merged) } else { paint.lanes(merged) }
+        if props.slim { paint.slim(merged) } else { paint.lanes(merged, ghosts) }
     }
 }
 
@@ -263,10 +387,10 @@ impl Paint<'_> {
         self.context.stroke();
     }
 
-    fn lanes(&self, merged: &[Block]) {
+    fn lanes(&self, merged: &[Block], ghosts: &[Block]) {
         let c = self.context;
         let left = 104.0;
-        let (rows, shown) = rows(&self.props.marks);
+        let (rows, shown) = rows(&[&self.props.marks, Lanes::ghosts(self.props)]);
         let row = |lane: u8| 24.0 + f64::from(rows.get(usize::from(lane)).copied().unwrap_or(0)) * 12.0;
         let other = |lane: u8| lane != 0 && self.props.only.is_some_and(|only| row(only) != row(lane));
         self.fill("--surface-2", (0..8).step_by(2).map(|at| (left - 8.0, 24.0 + f64::from(at) * 12.0, self.width - left - 8.0, 12.0)));
@@ -284,7 +408,26 @@ impl Paint<'_> {
             }
         }
         c.set_global_alpha(1.0);
+        c.save();
+        c.begin_path();
+        // The time of the first tick reaches further than the lanes.
+        c.rect(left - 24.0, 0.0, self.width, 20.0);
+        c.rect(left - 8.0, 20.0, self.width, 103.0);
+        c.clip();
         self.ticks(left);
+        for (middle, idle) in self.axis.breaks() {
+            self.fold(left + middle, &about(idle));
+        }
+        // What was left behind a fork, faintly.
+        c.set_global_alpha(0.25);
+        self.fill(
+            "--text",
+            ghosts.iter().filter(|block| block.lane != 0).map(|block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0)),
+        );
+        for block in ghosts.iter().filter(|block| block.lane == 0) {
+            self.diamond(left + block.x, row(0) + 6.0, 5.0, "--text");
+        }
+        c.set_global_alpha(1.0);
         let (now, end) = (left + self.axis.x(self.props.now), left + self.axis.x(self.props.end));
         if self.props.now < self.props.end {
             self.hatch(now, end);
@@ -317,10 +460,16 @@ impl Paint<'_> {
         );
         c.set_global_alpha(1.0);
         self.curve(left, row);
+        if let Some(fork) = &self.props.left {
+            self.fork(left + self.axis.x(fork.at));
+        }
         for (at, name) in &self.props.flags {
             self.flag(left + self.axis.x(*at), name);
         }
-        self.playhead(now);
+        if now > left - 1.0 && now <= self.width {
+            self.playhead(now);
+        }
+        c.restore();
     }
 
     fn ticks(&self, left: f64) {
@@ -362,6 +511,36 @@ impl Paint<'_> {
         }
         c.stroke();
         c.restore();
+    }
+
+    /// A stretch that is left out, and how long it is.
+    #[inline(never)]
+    fn fold(&self, middle: f64, words: &str) {
+        let c = self.context;
+        let (from, to) = (middle - FOLD / 2.0, middle + FOLD / 2.0);
+        self.fill("--surface", std::iter::once((from, 20.0, FOLD, 102.0)));
+        self.hatch(from, to);
+        self.fill("--border-strong", [from, to].into_iter().map(|x| (x - 0.5, 20.0, 1.0, 102.0)));
+        c.set_fill_style_str(&self.token("--text-2"));
+        c.set_text_align("center");
+        // The playhead's own time stands there.
+        if (middle - 104.0 - self.axis.x(self.props.now)).abs() > 56.0 {
+            let _ = c.fill_text(words, middle, 10.0);
+        }
+    }
+
+    /// Where one history becomes two: a stem, and a branch to the right.
+    #[inline(never)]
+    fn fork(&self, x: f64) {
+        let c = self.context;
+        self.fill("--text-3", std::iter::once((x - 0.5, 20.0, 1.0, 101.0)));
+        c.set_stroke_style_str(&self.token("--text-2"));
+        c.set_line_width(1.5);
+        c.begin_path();
+        c.move_to(x, 32.0);
+        c.bezier_curve_to(x, 27.0, x + 8.0, 30.0, x + 8.0, 24.0);
+        c.stroke();
+        self.diamond(x + 8.0, 22.0, 3.0, "--text-2");
     }
 
     #[inline(never)]
@@ -413,23 +592,64 @@ impl Component for Lanes {
     type Properties = LanesProps;
 
     fn create(_: &Context<Self>) -> Self {
-        Lanes { canvas: NodeRef::default(), held: false, width: 0.0, cached: None, observer: None }
+        Lanes { canvas: NodeRef::default(), held: Vec::new(), width: 0.0, near: None, cached: None, idle: None, tip: None, observer: None }
+    }
+
+    fn changed(&mut self, ctx: &Context<Self>, old: &LanesProps) -> bool {
+        if self.near.is_some() {
+            self.keep_up(ctx.props(), old);
+        }
+        true
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        let props = ctx.props();
         match msg {
             Msg::Down(event) => {
-                self.held = true;
+                let x = self.place(props, event.client_x());
+                self.held.push((event.pointer_id(), x));
                 if let Some(canvas) = self.canvas.cast::<Element>() {
                     let _ = canvas.set_pointer_capture(event.pointer_id());
                 }
-                self.seek(ctx, &event);
+                self.seek(props, x);
             }
-            Msg::Move(event) if self.held => self.seek(ctx, &event),
-            Msg::Move(event) => self.tell(ctx.props(), &event),
-            Msg::Up => self.held = false,
+            Msg::Move(event) => {
+                let x = self.place(props, event.client_x());
+                match self.held.len() {
+                    0 => {
+                        let tip = self.tell(props, &event);
+                        return std::mem::replace(&mut self.tip, tip) != self.tip;
+                    }
+                    1 => self.seek(props, x),
+                    _ if props.slim => {}
+                    _ => {
+                        self.pinch(props, event.pointer_id(), x);
+                        return true;
+                    }
+                }
+            }
+            Msg::Up(id) => self.held.retain(|held| held.0 != id),
+            Msg::Leave => return self.tip.take().is_some(),
+            Msg::Wheel(event) => {
+                event.prevent_default();
+                self.wheel(props, &event);
+                return true;
+            }
+            Msg::Zoom(factor) => {
+                self.about(props, factor);
+                return true;
+            }
             Msg::Key(event) => {
-                let props = ctx.props();
+                let factor = match event.key().as_str() {
+                    "+" | "=" => Some(Some(1.5)),
+                    "-" => Some(Some(1.0 / 1.5)),
+                    "0" => Some(None),
+                    _ => None,
+                };
+                if let Some(factor) = factor.filter(|_| !props.slim) {
+                    self.about(props, factor);
+                    return true;
+                }
                 let second = if event.shift_key() { 10_000 } else { 1_000 };
                 let to = match event.key().as_str() {
                     "ArrowRight" | "ArrowUp" => props.now + second,
@@ -458,7 +678,7 @@ impl Component for Lanes {
         dom::renders("Lanes");
         let props = ctx.props();
         let link = ctx.link();
-        html! {
+        let canvas = html! {
             <canvas
                 ref={self.canvas.clone()}
                 class={if props.slim { "scrub" } else { "lanes" }}
@@ -471,11 +691,14 @@ impl Component for Lanes {
                 aria-valuetext={clock(props.now / 1000 * 1000)}
                 onpointerdown={link.callback(Msg::Down)}
                 onpointermove={link.callback(Msg::Move)}
-                onpointerup={link.callback(|_: PointerEvent| Msg::Up)}
-                onpointercancel={link.callback(|_: PointerEvent| Msg::Up)}
+                onpointerup={link.callback(|event: PointerEvent| Msg::Up(event.pointer_id()))}
+                onpointercancel={link.callback(|event: PointerEvent| Msg::Up(event.pointer_id()))}
+                onpointerleave={link.callback(|_: PointerEvent| Msg::Leave)}
+                onwheel={(!props.slim).then(|| link.callback(Msg::Wheel))}
                 onkeydown={link.callback(Msg::Key)}
             />
-        }
+        };
+        if props.slim { canvas } else { self.framed(link, canvas) }
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
@@ -496,6 +719,38 @@ impl Component for Lanes {
     fn destroy(&mut self, _: &Context<Self>) {
         if let Some((_, observer)) = &self.observer {
             observer.disconnect();
+        }
+    }
+}
+
+impl Lanes {
+    /// A part of the time goes along with the playhead, as long as that was in sight.
+    #[inline(never)]
+    fn keep_up(&mut self, props: &LanesProps, old: &LanesProps) {
+        if props.end < old.end {
+            self.near = None;
+            return;
+        }
+        let axis = self.axis(props);
+        let seen = |at: u64| (0.0..=axis.width).contains(&axis.x(at));
+        if seen(old.now) && !seen(props.now) {
+            self.zoom(props, 1.0, props.now, axis.width / 4.0);
+        }
+    }
+
+    /// The lanes with what makes them larger and smaller, and what a mark stands for.
+    #[inline(never)]
+    fn framed(&self, link: &yew::html::Scope<Self>, canvas: Html) -> Html {
+        let button = |factor: Option<f64>, words: &'static str, glyph: &'static str| {
+            html! { <button type="button" aria-label={words} title={words} disabled={self.near.is_none() && factor.is_none_or(|factor| factor < 1.0)} onclick={link.callback(move |_: MouseEvent| Msg::Zoom(factor))}>{ icon(glyph, 12) }</button> }
+        };
+        html! {
+            <div class="lanebox">{ canvas }
+                <div class="scale" role="group" aria-label="Scale of the timeline">{ button(Some(1.0 / 1.5), "Longer time", "i-minus") }{ button(Some(1.5), "Shorter time", "i-plus") }{ button(None, "All of the time", "i-fit") }</div>
+                if let Some((words, x, turned)) = &self.tip {
+                    <div class="tip" role="tooltip" style={format!("{}:{}px", if *turned { "right" } else { "left" }, Px(*x))}>{ words }</div>
+                }
+            </div>
         }
     }
 }

@@ -38,6 +38,20 @@ test('a card says what an object is and why it last changed, by pointer and by k
   }
 });
 
+test('the snippet for other pages says what was chosen', async ({ page }) => {
+  await open(page, undefined, 2);
+  await page.getByRole('button', { name: 'Embed' }).click();
+  const [dialog, snippet] = [page.getByRole('dialog', { name: 'Embed' }), page.getByRole('textbox', { name: 'Snippet' })];
+  await expect(snippet).toHaveValue(/<loop-scope view="ownership" autoplay="1"\n {2}hash="pako:/);
+  await dialog.getByLabel('Diagram').selectOption('Rollout');
+  await dialog.getByLabel('Theme').selectOption('Dark');
+  await dialog.getByLabel('Height').selectOption('560');
+  await dialog.getByLabel('Plays').selectOption('When asked');
+  await expect(snippet).toHaveValue(/<loop-scope view="rollout" theme="dark" height="560"\n {2}hash="pako:/);
+  await dialog.getByRole('button', { name: 'Copy' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await snippet.inputValue());
+});
+
 test('one Pod among many cells has its card too', async ({ page }) => {
   await open(page, example('deployment').replace('replicas: 2', 'replicas: 60'), 12);
   const cells = page.locator('.cells canvas').first();

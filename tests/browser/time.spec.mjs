@@ -4,6 +4,12 @@ import AxeBuilder from '@axe-core/playwright';
 const pods = (page, stage = '#stage') => page.locator(`${stage} .item[data-kind="Pod"]:not(.ghost)`);
 const kubectl = (page, line) => page.evaluate((line) => loopscope.kubectl(line), line);
 
+/** Opens the menu of the head, where it has one: a second branch takes the room of a row. */
+async function view(page) {
+  const opens = page.getByRole('button', { name: 'View', exact: true });
+  if (await opens.isVisible() && await opens.getAttribute('aria-expanded') === 'false') await opens.click();
+}
+
 async function open(page, seconds = 5) {
   const problems = [];
   page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
@@ -71,9 +77,101 @@ test('a mark of the timeline says what it stands for', async ({ page }) => {
   const box = await lanes.boundingBox();
   // The lane of the person comes first.
   await page.mouse.move(box.x + 104, box.y + 30);
-  await expect(lanes).toHaveAttribute('title', /^you: You ran kubectl apply .* at 00:00\.000$/);
+  const tip = page.locator('.tip');
+  await expect(tip).toHaveText(/^you: You ran kubectl apply .* at 00:00\.000$/);
+  const [over, stage] = [await tip.boundingBox(), await page.locator('.timeline').boundingBox()];
+  expect(over.y + over.height).toBeLessThanOrEqual(stage.y);
   await page.mouse.move(box.x + 400, box.y + 10);
-  await expect(lanes).toHaveAttribute('title', '');
+  await expect(tip).toHaveCount(0);
+});
+
+/** Where the playhead is drawn on the lanes: the accent's column beside which its time stands. */
+const playhead = (page) => page.locator('canvas.lanes').evaluate((canvas) => {
+  const accent = document.createElement('canvas').getContext('2d');
+  accent.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--accent');
+  accent.fillRect(0, 0, 1, 1);
+  const [r, g, b] = accent.getImageData(0, 0, 1, 1).data;
+  const { width } = canvas, row = canvas.getContext('2d').getImageData(0, 119 * devicePixelRatio, width, 1).data;
+  for (let x = 0; x < width; x++) if (Math.abs(row[4 * x] - r) + Math.abs(row[4 * x + 1] - g) + Math.abs(row[4 * x + 2] - b) < 60) return x / devicePixelRatio;
+  return -1;
+});
+
+test('an hour in which nothing happens takes little room, and says how long it is', async ({ page }) => {
+  await open(page, 8);
+  const [before, box] = [await playhead(page), await page.locator('canvas.lanes').boundingBox()];
+  for (const key of ['>', '>', '>', '>', '>', '>', '>', '>', '>']) await page.keyboard.press(key);
+  await page.evaluate(() => loopscope.play());
+  await expect.poll(() => page.evaluate(() => loopscope.now()), { timeout: 40_000 }).toBeGreaterThan(600);
+  await page.evaluate(() => loopscope.pause());
+  // The first seconds are still as wide as they were, and the playhead is beside them.
+  const after = await playhead(page);
+  expect(after).toBeGreaterThan(200);
+  expect(after).toBeLessThan(before + 40);
+  await page.mouse.move(box.x + after - 12, box.y + 60);
+  await expect(page.locator('.tip')).toHaveText(/^Nothing was written in these \d+ min/);
+  // A click in the fold goes into it.
+  await page.mouse.click(box.x + after - 12, box.y + 60);
+  const now = await page.evaluate(() => loopscope.now());
+  expect(now).toBeGreaterThan(100);
+  expect(now).toBeLessThan(600);
+});
+
+test('the timeline is made larger and smaller by wheel, buttons and keys, and goes along with the playhead', async ({ page }) => {
+  await open(page, 10);
+  const lanes = page.locator('canvas.lanes');
+  const [whole, box] = [await playhead(page), await lanes.boundingBox()];
+  const scale = page.getByRole('group', { name: 'Scale of the timeline' });
+  await expect(scale.getByRole('button', { name: 'All of the time' })).toBeHidden();
+  // What is under the pointer stays there.
+  await page.mouse.move(box.x + whole, box.y + 60);
+  for (let i = 0; i < 3; i++) await page.mouse.wheel(0, -300);
+  await expect(scale.getByRole('button', { name: 'All of the time' })).toBeVisible();
+  expect(Math.abs((await playhead(page)) - whole)).toBeLessThan(12);
+  // A second is now further away; beyond the edge the lanes follow.
+  await page.keyboard.press(',');
+  expect(whole - (await playhead(page))).toBeGreaterThan(150);
+  for (let i = 0; i < 8; i++) await page.keyboard.press(',');
+  expect(await playhead(page)).toBeGreaterThan(100);
+  await scale.getByRole('button', { name: 'All of the time' }).click();
+  await page.keyboard.press('End');
+  expect(Math.abs((await playhead(page)) - whole)).toBeLessThan(3);
+  await lanes.focus();
+  await page.keyboard.press('+');
+  await expect(scale.getByRole('button', { name: 'Longer time' })).toBeVisible();
+  await page.keyboard.press('-');
+  await expect(scale.getByRole('button', { name: 'Longer time' })).toBeHidden();
+});
+
+test('what was left behind a fork stays faintly on the lanes, with the place of the fork', async ({ page }) => {
+  await open(page, 8);
+  await kubectl(page, 'scale deployment nginx-deployment --replicas=5');
+  for (let i = 0; i < 4; i++) await page.keyboard.press('.');
+  const box = await page.locator('canvas.lanes').boundingBox();
+  const end = await playhead(page);
+  await page.evaluate(() => loopscope.seek(6));
+  const at = await playhead(page);
+  /** How many columns of the lane of Deployments are marked right of the fork, and how darkly at most. */
+  const marks = () => page.locator('canvas.lanes').evaluate((canvas, [from, to]) => {
+    const scale = devicePixelRatio, data = canvas.getContext('2d').getImageData(from * scale, 42 * scale, (to - from) * scale, 1).data;
+    let [count, dark] = [0, 255];
+    for (let i = 0; i < data.length; i += 4) {
+      const seen = 255 - (255 - data[i]) * data[i + 3] / 255; // on the white of the panel
+      if (seen < 215) [count, dark] = [count + 1, Math.min(dark, seen)];
+    }
+    return { count, dark };
+  }, [at + 14, end - 4]);
+  await page.getByRole('button', { name: 'Branch from here' }).click();
+  await expect(page.locator('#notice')).toHaveText('Branch 2 begins here. Branch 1 is kept');
+  await page.waitForTimeout(200);
+  const ghosts = await marks();
+  expect(ghosts.count).toBeGreaterThan(0);
+  expect(ghosts.dark).toBeGreaterThan(140);
+  await page.mouse.move(box.x + at, box.y + 20);
+  await expect(page.locator('.tip')).toHaveText('Branch 2 begins here');
+  await view(page);
+  await page.getByLabel('Branch of the history').selectOption('1');
+  await page.waitForTimeout(200);
+  expect((await marks()).dark).toBeLessThan(140);
 });
 
 test('two branches side by side on one clock, one above the other where it is narrow', async ({ page }) => {
@@ -84,6 +182,7 @@ test('two branches side by side on one clock, one above the other where it is na
   await page.getByRole('button', { name: 'Branch from here' }).click();
   await expect(page.locator('.toast')).toHaveText('Branch 2 begins here. Branch 1 is kept');
   await kubectl(page, 'scale deployment nginx-deployment --replicas=1');
+  await view(page);
   await page.getByRole('button', { name: 'Side by side' }).click();
   await expect(page.locator('.side')).toHaveCount(2);
   for (let i = 0; i < 8; i++) await page.keyboard.press('.');
@@ -102,6 +201,7 @@ test('two branches side by side on one clock, one above the other where it is na
   [a, b] = await boxes();
   expect(b.y).toBeGreaterThanOrEqual(a.bottom - 1);
   await page.setViewportSize({ width: 1440, height: 900 });
+  await view(page);
   await page.getByRole('button', { name: 'Side by side' }).click();
   await expect(page.locator('.side')).toHaveCount(0);
   expect(problems).toEqual([]);
@@ -117,7 +217,8 @@ for (const scheme of ['light', 'dark']) {
     await page.keyboard.press('b');
     await page.evaluate(() => loopscope.seek(5));
     await kubectl(page, 'scale deployment nginx-deployment --replicas=1');
-    await page.getByRole('button', { name: 'Side by side' }).click();
+    await view(page);
+  await page.getByRole('button', { name: 'Side by side' }).click();
     const look = async () => {
       await page.waitForTimeout(300);
       const found = await new AxeBuilder({ page }).analyze();

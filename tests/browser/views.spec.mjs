@@ -7,6 +7,12 @@ const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.y
 const item = (page, kind, name) => page.locator(`.item[data-kind="${kind}"][data-name="${name}"]:not(.ghost)`);
 const scope = (page, f, argument) => page.evaluate(f, argument);
 
+/** Opens the menu of the head, where it has one: a second branch takes the room of a row. */
+async function view(page) {
+  const opens = page.getByRole('button', { name: 'View', exact: true });
+  if (await opens.isVisible() && await opens.getAttribute('aria-expanded') === 'false') await opens.click();
+}
+
 async function open(page, text, seconds = 12) {
   await page.goto('index.html');
   await expect(page.locator('.item[data-kind="Pod"]').first()).toBeVisible();
@@ -68,10 +74,42 @@ test('Rollout: each revision has its layer, and the past shows the past', async 
   await scope(page, () => loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:1.9.1'));
   await on(page, 6);
   await page.keyboard.press('5');
-  await expect(page.locator('.keys-of li')).toHaveCount(2);
-  await expect(page.locator('.keys-of li').last()).toContainText('nginx:1.9.1');
+  const rows = page.locator('.keys-of tbody tr');
+  await expect(rows).toHaveCount(2);
+  await expect(rows.last()).toContainText('nginx:1.9.1');
   await scope(page, () => loopscope.seek(5));
-  await expect(page.locator('.keys-of li')).toHaveCount(1);
+  await expect(rows).toHaveCount(1);
+});
+
+test('Rollout: any instant tells its counts, by pointer and by keyboard, and another workload can be chosen', async ({ page }) => {
+  await open(page, example('network'), 10);
+  await page.keyboard.press('5');
+  const [rows, probe] = [page.locator('.keys-of tbody tr'), page.getByRole('slider', { name: 'What held at an instant' })];
+  await page.getByLabel('Workload').selectOption('Deployment shop');
+  await expect(page.locator('.keys-of p')).toContainText('Deployment shop3 wanted');
+  await expect(rows).toHaveText(/shop:1.0.* · newest30$/);
+  // At the beginning no Pod is ready, and nothing lies over the chart.
+  const box = await probe.boundingBox();
+  await page.mouse.move(box.x + 4, box.y + box.height - 8);
+  await expect(rows).toHaveText(/newest03$/);
+  await expect(page.locator('.keys-of .at')).toHaveText(/^00:00\./);
+  await page.waitForTimeout(300);
+  await expect(page.locator('.hover')).toHaveCount(0);
+  await page.mouse.move(5, 5);
+  await expect(rows).toHaveText(/newest30$/);
+  // By keyboard from change to change; the clock stays where it is.
+  const now = await scope(page, () => loopscope.now());
+  await probe.focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(probe).toHaveAttribute('aria-valuetext', /^00:0[0-4]\..*3 ready, 0 not ready$/);
+  for (let i = 0; i < 6; i++) await page.keyboard.press('ArrowLeft');
+  await expect(probe).toHaveAttribute('aria-valuetext', /0 ready, \d not ready$/);
+  expect(await scope(page, () => loopscope.now())).toBe(now);
+  await page.keyboard.press('Escape');
+  await expect(rows).toHaveText(/newest30$/);
+  await page.getByLabel('Workload').selectOption('StatefulSet web');
+  await expect(page.locator('.keys-of p')).toContainText('StatefulSet web');
+  await expect(page.locator('.i-head')).toContainText('web');
 });
 
 test('Storage: what a Pod wrote is still there for the next one', async ({ page }) => {
@@ -107,6 +145,7 @@ test('a change in the past forks the history, and both branches can be visited',
   await on(page, 5);
   const pods = page.locator('.item[data-kind="Pod"]:not(.ghost)');
   await expect(pods).toHaveCount(1);
+  await view(page);
   await page.getByLabel('Branch of the history').selectOption('1');
   await expect(pods).toHaveCount(5);
   await page.getByLabel('Branch of the history').selectOption('2');
@@ -212,6 +251,44 @@ test('Nodes: fifty nodes and two thousand Pods are in sight, without one letter 
   await expect(nodes.first()).toContainText('node-1');
 });
 
+test('Nodes: a silent node counts down to the eviction of its Pods', async ({ page }) => {
+  await open(page);
+  await page.keyboard.press('2');
+  const node = await scope(page, () => loopscope.kubectl('get pods -o wide').match(/node-\d/)[0]);
+  await scope(page, (node) => loopscope.fault(`node-down ${node}`), node);
+  await on(page, 80);
+  const note = item(page, 'Node', node).locator('.note');
+  await expect(note).toContainText(/Pods are evicted in 04:[0-5]\d/);
+  const before = await note.textContent();
+  await on(page, 5);
+  await expect(note).not.toHaveText(before);
+  // All of it is in sight.
+  expect(await note.evaluate((box) => box.scrollHeight - box.clientHeight)).toBeLessThanOrEqual(0);
+});
+
+test('the head has one menu where its controls have no room, and it closes by itself', async ({ page }) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await open(page, undefined, 5);
+  const head = page.locator('.c-head');
+  const opens = head.getByRole('button', { name: 'View', exact: true });
+  await expect(head.getByLabel('Namespace')).toBeHidden();
+  await opens.click();
+  await expect(opens).toHaveAttribute('aria-expanded', 'true');
+  await head.getByLabel('Namespace').selectOption('default');
+  await page.keyboard.press('Escape');
+  await opens.click();
+  await page.getByRole('button', { name: 'Show as list' }).click();
+  await expect(page.locator('.aslist')).toBeVisible();
+  await expect(opens).toHaveAttribute('aria-expanded', 'false');
+  await opens.click();
+  await page.locator('.filter').focus();
+  await expect(head.getByLabel('Namespace')).toBeHidden();
+  // With room there is none.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await expect(opens).toBeHidden();
+  await expect(head.getByLabel('Namespace')).toBeVisible();
+});
+
 test('Network: requests are spread over the ready endpoints', async ({ page }) => {
   await open(page, example('network'), 10);
   await page.keyboard.press('3');
@@ -262,7 +339,7 @@ test('where both sides have no room the manifest gives way, nothing is covered, 
   await page.keyboard.press('Escape');
   await page.locator('#stage .item[data-kind="Pod"]').first().click();
   const inspector = await page.locator('.panel.right').boundingBox();
-  for (const part of ['.c-head .filter', '.c-head .picker', '.zoom']) {
+  for (const part of ['.c-head .filter', '.c-head .opens', '.zoom']) {
     const box = await page.locator(part).first().boundingBox();
     expect(box.x + box.width, part).toBeLessThanOrEqual(inspector.x);
   }

@@ -23,7 +23,7 @@ mod resource_quota;
 mod service_account;
 mod statefulset;
 mod ttl_after_finished;
-mod taint_eviction;
+pub mod taint_eviction;
 mod volume_binder;
 
 pub(super) use daemonset::specimen as daemon_pod;

@@ -91,13 +91,13 @@ impl Controller for TaintEviction {
 }
 
 /// The NoExecute taints of a node.
-fn forcing(node: &Rc<Object>) -> impl Iterator<Item = &Taint> {
+pub fn forcing(node: &Rc<Object>) -> impl Iterator<Item = &Taint> {
     let taints = node.get::<Node>().map_or(&[][..], |node| &node.spec.taints);
     taints.iter().filter(|t| t.effect == "NoExecute")
 }
 
 /// For how many seconds the taints are tolerated together; none if for ever.
-fn tolerated_for(tolerations: &[Toleration], taints: &[&Taint]) -> Option<i64> {
+pub fn tolerated_for(tolerations: &[Toleration], taints: &[&Taint]) -> Option<i64> {
     let mut shortest: Option<i64> = None;
     for taint in taints {
         // Of several tolerations of one taint the first counts.

@@ -180,13 +180,15 @@ fn bind(volume: &Rc<Object>, claim: &Rc<Object>, wall: Timestamp, out: &mut Out<
     let volume = set_volume_phase(&volume, "Bound", Why::Binding, wall, out)?;
     let claim = point_claim_at(claim, &volume, out)?;
     let body: &PersistentVolume = volume.body();
-    let (capacity, modes) = (body.spec.capacity.clone(), body.spec.access_modes.clone());
-    let storage = capacity.into_iter().filter(|(name, _)| name == "storage").collect();
+    let (size, modes) = (body.spec.capacity.get("storage").cloned(), body.spec.access_modes.clone());
     out.update_status(&claim, Why::Binding, |o| {
         if let Body::PersistentVolumeClaim(c) = &mut o.body {
             // Of a claim that is bound the capacity follows its file system, not the volume.
             if c.status.phase != "Bound" {
-                c.status.capacity = storage;
+                c.status.capacity.clear();
+                if let Some(size) = size {
+                    c.status.capacity.insert("storage".into(), size);
+                }
             }
             c.status.phase = "Bound".into();
             c.status.access_modes = modes;

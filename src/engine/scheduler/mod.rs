@@ -264,7 +264,7 @@ impl Scheduler {
                 found.push((pending.arrived, *uid));
             }
         }
-        found.sort_unstable();
+        crate::order::sort(&mut found);
         for (_, uid) in found {
             self.enqueue(uid, cause);
         }

@@ -152,10 +152,9 @@ impl ApiServer {
     #[inline(never)]
     fn compute_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
         let mut raw = pod.spec.raw.clone();
-        let nobody = serde_json::Map::from_iter([
-            ("value".to_owned(), Value::from(0)),
-            ("preemptionPolicy".to_owned(), "PreemptLowerPriority".into()),
-        ]);
+        let nobody = crate::order::map(
+            [("value".to_owned(), Value::from(0)), ("preemptionPolicy".to_owned(), "PreemptLowerPriority".into())].into_iter(),
+        );
         let body = match raw["priorityClassName"].as_str().filter(|class| !class.is_empty()).map(str::to_owned) {
             Some(class) => match self.get(&ObjectRef::new(Kind::PriorityClass, "", &class)).map(|o| &o.body) {
                 Some(Body::Other(body)) => body,

@@ -4,20 +4,28 @@ use super::{Msg, Over, Page};
 use crate::app::state::View;
 use crate::app::{Msg as Do, permalink};
 use crate::web::dom::{self, icon};
+use crate::web::embed;
 use crate::web::tools::Tool;
 use yew::prelude::*;
 
 impl Page {
     #[inline(never)]
-    fn snippet(&self) -> String {
+    fn snippet(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let base = dom::address();
         let home = base.rsplit_once('/').map_or(base.as_str(), |(home, _)| home);
-        format!(
-            "<script src=\"{home}/embed.js\" async></script>\n<loop-scope view=\"{}\" autoplay\n  hash=\"{}\"></loop-scope>",
-            state.view.word(),
-            permalink::encode(&state.link()).trim_start_matches('#')
-        )
+        let hash = permalink::encode(&state.link());
+        let text = embed::snippet(home, hash.trim_start_matches('#'), state.view, &self.frame_like);
+        let copy = text.clone();
+        let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
+        html! {
+            <>
+                <p>{ "Paste this into a course page. The simulation runs in a sandboxed frame and loads nothing from elsewhere." }</p>
+                { embed::choices(&self.frame_like, state.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
+                <textarea class="snippet mono" readonly=true aria-label="Snippet" value={text} />
+                <div class="row"><button type="button" class="btn primary" onclick={copy}>{ "Copy" }</button></div>
+            </>
+        }
     }
 
     /// Small windows: what has no room in the bars.
@@ -39,7 +47,7 @@ impl Page {
                 </div>
                 { self.branches(ctx) }
                 if state.view == View::Loops { { self.mode(ctx) } }
-                <div class="grid">{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
+                <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
                 { self.hidden(ctx) }
                 <div class="grid">
                     { button(if self.as_list { "Show as diagram" } else { "Show as list" }, "list", "i-endpointslice", || Msg::List) }
@@ -56,15 +64,7 @@ impl Page {
         let link = ctx.link();
         let close = link.callback(|_: MouseEvent| Msg::Over(Over::Nothing));
         let (title, body) = match self.over {
-            Over::Embed => {
-                let text = self.snippet();
-                let copy = text.clone();
-                let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
-                (
-                    "Embed",
-                    html! { <><p>{ "Paste this into a course page. The simulation runs in a sandboxed frame and loads nothing from elsewhere." }</p><textarea class="snippet mono" readonly=true aria-label="Snippet" value={text} /><div class="row"><button type="button" class="btn primary" onclick={copy}>{ "Copy" }</button></div></> },
-                )
-            }
+            Over::Embed => ("Embed", self.snippet(ctx)),
             Over::Keys => {
                 const KEYS: [(&str, &str); 15] = [
                     ("Space", "Play or pause"),
@@ -78,7 +78,7 @@ impl Page {
                     ("↓  ↑", "Walk the objects"),
                     ("Enter", "Select"),
                     ("W", "Why"),
-                    ("+  -  0", "Zoom, fit"),
+                    ("+  -  0", "Zoom, fit: diagram or timeline"),
                     ("`", "kubectl console"),
                     ("F6", "Next panel"),
                     ("Esc", "Close"),

@@ -109,7 +109,7 @@ impl Page {
                     self.over = Over::Nothing;
                     return true;
                 }
-                if self.tool.take().is_some() || std::mem::take(&mut self.console) {
+                if std::mem::take(&mut self.views) || self.tool.take().is_some() || std::mem::take(&mut self.console) {
                     return true;
                 }
                 vec![Do::Select(None)]
@@ -155,7 +155,7 @@ fn stay(event: &KeyboardEvent) -> bool {
 #[inline(never)]
 fn landmarks(back: bool) {
     const ALL: [&str; 5] =
-        ["#manifest textarea, #manifest .rich .host", "#stage .item[tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
+        ["#manifest textarea, #manifest .rich .host", "#stage [tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
     let document = dom::document();
     let find = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = document.active_element();

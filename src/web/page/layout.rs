@@ -30,7 +30,7 @@ impl Page {
                 if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label="Timeline">
                     <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} reached={self.pace.reached().filter(|_| state.playing).map(speed::label)} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
-                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
+                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} left={self.left_behind.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
                     if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }

@@ -16,7 +16,7 @@ use crate::app::card::{self, Card};
 use crate::app::diagnose::Diagnosis;
 use crate::app::format::clock;
 use crate::app::speed::Pace;
-use crate::app::state::{Picture, Tab, View};
+use crate::app::state::{Left, Picture, Tab, View};
 use crate::app::words::{self, Reason};
 use crate::app::{Msg as Do, State, permalink};
 use crate::engine::{Entry, Op, graves};
@@ -87,6 +87,11 @@ pub enum Msg {
     Other(Do),
     /// Objects as a list.
     List,
+    /// Something was chosen about the frame for other pages.
+    FrameLike,
+    /// Opens or closes the menu of the head, or closes it.
+    Views,
+    Unview,
     /// Why this object?
     Why(ObjectRef),
     /// A button of the inspector: a kubectl line, or a fault.
@@ -129,6 +134,7 @@ pub struct Page {
     state: Rc<RefCell<State>>,
     picture: Rc<Picture>,
     marks: Rc<Vec<Mark>>,
+    left_behind: Option<Rc<Left>>,
     chain: Rc<Vec<Reason>>,
     led: Rc<Vec<Reason>>,
     chain_of: Option<(Option<ObjectRef>, usize, u64)>,
@@ -157,6 +163,9 @@ pub struct Page {
     tool: Option<Tool>,
     beside: Option<Rc<Picture>>,
     as_list: bool,
+    views: bool,
+    /// What was chosen about the frame for other pages.
+    frame_like: Vec<String>,
     hover: Option<ObjectRef>,
     card: Option<Rc<Card>>,
     card_of: (usize, u64),
@@ -283,6 +292,7 @@ impl Page {
         state.follow(GRAIN);
         self.beside = state.beside.as_mut().map(|other| other.picture());
         self.marks = state.marks();
+        self.left_behind = state.left();
         let lags = rests || state.lags();
         drop(state);
         if lags {
@@ -506,6 +516,7 @@ impl Component for Page {
             state,
             picture,
             marks: Rc::default(),
+            left_behind: None,
             chain: Rc::default(),
             led: Rc::default(),
             chain_of: None,
@@ -527,6 +538,8 @@ impl Component for Page {
             tool: None,
             beside: None,
             as_list: false,
+            views: false,
+            frame_like: Vec::new(),
             hover: None,
             card: None,
             card_of: (0, 0),
@@ -666,7 +679,14 @@ impl Component for Page {
                     other.update(msg);
                 }
             }
-            Msg::List => self.as_list = !self.as_list,
+            Msg::List => (self.as_list, self.views) = (!self.as_list, false),
+            Msg::FrameLike => self.frame_like = super::embed::chosen(),
+            Msg::Views => self.views = !self.views,
+            Msg::Unview => {
+                if !std::mem::take(&mut self.views) {
+                    return false;
+                }
+            }
             Msg::Why(key) => {
                 let mut state = self.state.borrow_mut();
                 state.update(Do::Select(Some(key)));

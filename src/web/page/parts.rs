@@ -5,6 +5,7 @@ use crate::api::ObjectRef;
 use crate::app::diagnose::Remedy;
 use crate::app::state::{Picture, Tab, View};
 use crate::app::{Msg as Do, examples, offers, words};
+use crate::scene::shape::Body;
 use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
@@ -194,11 +195,17 @@ impl Page {
                 if self.beside.is_none() { { self.pill(&self.picture) } }
                 <span class="grow" />
                 { self.hidden(ctx) }
+                { self.workloads(ctx) }
                 { self.filter(ctx) }
-                <button type="button" class="btn sm ghost" title={list} aria-label={list} aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }<span class="word">{ list }</span></button>
-                if state.view == View::Loops { { self.mode(ctx) } }
-                { self.branches(ctx) }
-                { self.namespaces(ctx) }
+                <span class="views" onfocusout={link.batch_callback(left_views)}>
+                    <button type="button" class="btn sm ghost opens" aria-expanded={self.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ "View" }{ icon("i-down", 14) }</button>
+                    <div class={self.views.then_some("open")}>
+                        <button type="button" class="btn sm ghost" title={list} aria-label={list} aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
+                        if state.view == View::Loops { { self.mode(ctx) } }
+                        { self.branches(ctx) }
+                        { self.namespaces(ctx) }
+                    </div>
+                </span>
             </div>
         }
     }
@@ -239,6 +246,26 @@ impl Page {
                 </select>{ icon("i-down", 14) }
             </label>
         }
+    }
+
+    /// Whose rollout is drawn, where there are several.
+    #[inline(never)]
+    pub(super) fn workloads(&self, ctx: &Context<Self>) -> Html {
+        let Some(shown) = self.picture.scene.items.first().filter(|item| matches!(item.body, Body::Chart(_))) else {
+            return Html::default();
+        };
+        let all = self.state.borrow().workloads();
+        if all.len() < 2 {
+            return Html::default();
+        }
+        let uid = shown.id.uid.trim_start_matches("rollout/").to_string();
+        let options = all.iter().enumerate().map(|(at, (of, key))| html! { <option value={at.to_string()} selected={*of == uid}>{ format!("{} {}", key.kind.name(), key.name) }</option> });
+        let options = options.collect::<Html>();
+        let onchange = ctx.link().batch_callback(move |event: Event| {
+            let at: usize = event.target_dyn_into::<HtmlSelectElement>()?.value().parse().ok()?;
+            Some(Msg::Do(Do::Select(Some(all.get(at)?.1.clone()))))
+        });
+        html! { <label class="picker small"><select aria-label="Workload" onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
     }
 
     /// Controller mode, where a lost event is made up for by the next list of everything, or event mode, where it is not.
@@ -317,6 +344,14 @@ impl Page {
     }
 }
 
+/// The focus has gone from the menu of the head: it closes.
+#[inline(never)]
+fn left_views(event: FocusEvent) -> Option<Msg> {
+    let to = event.related_target().and_then(|to| to.dyn_into::<web_sys::Element>().ok());
+    let inside = to.is_some_and(|to| to.closest(".views").ok().flatten().is_some());
+    (!inside).then_some(Msg::Unview)
+}
+
 /// In place of a diagram that the filter has emptied.
 #[inline(never)]
 fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
@@ -350,7 +385,7 @@ fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool
                     { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ format!("branch {number}") }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
-            <button type="button" class="btn sm ghost" id="beside" title="Side by side" aria-label="Side by side" aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ icon("i-branch", 14) }<span class="word">{ "Side by side" }</span></button>
+            <button type="button" class="btn sm ghost" id="beside" title="Side by side" aria-label="Side by side" aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ icon("i-branch", 14) }{ "Side by side" }</button>
         </>
     }
 }

@@ -98,7 +98,7 @@ impl Shape {
             Value::Null if key == "protocol" => json!("TCP"),
             value => value.clone(),
         };
-        let map: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), value(key))).collect();
+        let map = crate::order::map(keys.iter().map(|key| ((*key).to_owned(), value(key))));
         format!("k:{}", Value::Object(map))
     }
 

@@ -151,7 +151,7 @@ fn without_directives(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let kept = map.iter().filter(|(name, value)| !name.starts_with('$') && !value.is_null());
-            Value::Object(kept.map(|(name, value)| (name.clone(), without_directives(value))).collect())
+            Value::Object(crate::order::map(kept.map(|(name, value)| (name.clone(), without_directives(value)))))
         }
         Value::Array(items) => {
             let kept = items.iter().filter(|item| item.get(PATCH).is_none());

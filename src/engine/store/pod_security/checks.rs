@@ -4,7 +4,6 @@
 
 use super::Level;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// The Pod that is looked at, for a minor version of Kubernetes.
 pub struct Subject<'a> {
@@ -108,7 +107,10 @@ fn containers(names: &[&str]) -> String {
 }
 
 fn sorted(items: impl IntoIterator<Item = String>) -> Vec<String> {
-    items.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+    let mut all: Vec<String> = items.into_iter().collect();
+    crate::order::sort(&mut all);
+    all.dedup();
+    all
 }
 
 fn strings(list: &Value) -> impl Iterator<Item = &str> {

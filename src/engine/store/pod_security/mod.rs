@@ -102,8 +102,8 @@ impl ApiServer {
     pub(super) fn check_pod_security(&self, object: &Object) -> Result<(), ApiError> {
         let Some(pod) = object.pod() else { return Ok(()) };
         let (Some(enforce), _) = self.policies_of(&object.meta.namespace) else { return Ok(()) };
-        let annotations = object.meta.annotations.iter().map(|(key, value)| (key.to_string(), Value::from(value.as_str()))).collect();
-        match enforce.violation(&annotations, &pod.spec.raw) {
+        let annotations = object.meta.annotations.iter().map(|(key, value)| (key.to_string(), Value::from(value.as_str())));
+        match enforce.violation(&Value::Object(crate::order::map(annotations)), &pod.spec.raw) {
             Some(text) => Err(ApiError::forbidden(format!("pods {:?} is forbidden: violates {text}", object.meta.name.as_str()))),
             None => Ok(()),
         }
@@ -115,8 +115,8 @@ impl ApiServer {
         if !object.meta.labels.keys().any(|key| key.starts_with(PREFIX)) {
             return (None, None);
         }
-        let labels = object.meta.labels.iter().map(|(key, value)| (key.to_string(), Value::from(value.as_str()))).collect();
-        policies(&labels, &mut Vec::new())
+        let labels = object.meta.labels.iter().map(|(key, value)| (key.to_string(), Value::from(value.as_str())));
+        policies(&Value::Object(crate::order::map(labels)), &mut Vec::new())
     }
 
     /// Warns a client of what it writes, and checks the labels of a namespace.

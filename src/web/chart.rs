@@ -1,0 +1,110 @@
+//! The chart of a rollout: its layers, and what held at the instant that the pointer or the keyboard asks about.
+
+use crate::scene::format::{Px, clock};
+use crate::scene::rollout::Chart;
+use std::rc::Rc;
+use web_sys::{Element, KeyboardEvent, PointerEvent};
+use yew::prelude::*;
+
+/// What is drawn.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// The chart.
+    pub of: Rc<Chart>,
+    /// Its size.
+    pub size: (f64, f64),
+}
+
+/// The chart.
+#[component]
+pub fn ChartView(props: &Props) -> Html {
+    // The instant that is asked about; none: the one shown.
+    let asked = use_state_eq(|| None::<u64>);
+    let of = &props.of;
+    let at = asked.unwrap_or(of.now).min(of.now);
+    html! {
+        <>
+            { drawing(of, props.size) }
+            { revisions(of, at, asked.is_some()) }
+            { probe(of, at, &asked) }
+        </>
+    }
+}
+
+#[inline(never)]
+fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
+    html! {
+        <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
+            <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0H6V6H0Z" /><path class="line" d="M1 0V6" /></pattern>
+            { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
+            { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
+        </svg>
+    }
+}
+
+/// A row a revision: its colour, what it is, and how many Pods it has at an instant.
+#[inline(never)]
+fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
+    let row = |(class, revision, [image, hash]): &(&'static str, usize, [String; 2])| {
+        let [ready, unready] = of.counts(*revision, at);
+        html! { <tr>{ cell("mono", class, image) }{ cell("mono", "", hash) }{ cell("", "", &ready) }{ cell("", "", &unready) }</tr> }
+    };
+    let heads = [("Image", ""), ("Revision", ""), ("Ready", ""), ("Not ready", "unr")];
+    html! {
+        <div class="keys-of" style={format!("left:{}px", Px(of.left))}>
+            <p><b>{ &of.title }</b>if asked { <span class="mono at">{ clock(at) }</span> }<span>{ of.wants(at) }</span></p>
+            <table aria-label={of.title.clone()}><thead><tr>{ for heads.iter().map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={*class} /> }{ *words }</th> }) }</tr></thead>
+            <tbody>{ for of.keys.iter().map(row) }</tbody></table>
+        </div>
+    }
+}
+
+/// A cell, with its colour.
+#[inline(never)]
+fn cell(class: &'static str, swatch: &'static str, words: &str) -> Html {
+    html! { <td class={class}>if !swatch.is_empty() { <i class={swatch} /> }{ words.to_string() }</td> }
+}
+
+/// A line that follows the pointer. By keyboard it goes from change to change.
+#[inline(never)]
+fn probe(of: &Rc<Chart>, at: u64, asked: &UseStateHandle<Option<u64>>) -> Html {
+    let plot = of.plot;
+    let style = format!("left:{}px;top:{}px;width:{}px;height:{}px", Px(plot.x), Px(plot.y), Px(plot.w), Px(plot.h));
+    let point = {
+        let (asked, of) = (asked.clone(), of.clone());
+        Callback::from(move |event: PointerEvent| {
+            let Some(place) = event.target_dyn_into::<Element>().map(|element| element.get_bounding_client_rect()) else { return };
+            // The stage may be larger or smaller than it was laid out.
+            let share = (f64::from(event.client_x()) - place.left()) / place.width().max(1.0);
+            asked.set(Some(of.axis.time(share * of.axis.width)));
+        })
+    };
+    let key = {
+        let (asked, of) = (asked.clone(), of.clone());
+        Callback::from(move |event: KeyboardEvent| {
+            let to = match event.key().as_str() {
+                "ArrowRight" => Some(of.next(at, true)),
+                "ArrowLeft" => Some(of.next(at, false)),
+                "Home" => Some(of.axis.from),
+                "End" => Some(of.now),
+                "Escape" if asked.is_some() => None,
+                _ => return,
+            };
+            event.prevent_default();
+            event.stop_propagation();
+            asked.set(to);
+        })
+    };
+    let asked_now = asked.is_some();
+    let leave = {
+        let asked = asked.clone();
+        Callback::from(move |()| asked.set(None))
+    };
+    html! {
+        <div class="probe" style={style} role="slider" tabindex="0" aria-label="What held at an instant"
+            aria-valuemin={of.axis.from.to_string()} aria-valuemax={of.now.to_string()} aria-valuenow={at.to_string()} aria-valuetext={of.said(at)}
+            onpointermove={point} onpointerleave={leave.reform(|_: PointerEvent| ())} onblur={leave.reform(|_: FocusEvent| ())} onkeydown={key}>
+            if asked_now { <i style={format!("left:{}px", Px(of.axis.x(at)))} /> }
+        </div>
+    }
+}

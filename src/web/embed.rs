@@ -1,0 +1,55 @@
+//! The snippet for other pages, and what can be chosen about it.
+
+use super::dom;
+use crate::app::state::View;
+use web_sys::HtmlSelectElement;
+use yew::prelude::*;
+
+/// What is written for a choice, and what it is called.
+type Choice = (&'static str, &'static str);
+
+/// What the frame may be like: its colours, its height in pixels, and whether its clock runs from the beginning. As few words as
+/// the element knows.
+const THEMES: [Choice; 3] = [("", "System"), ("light", "Light"), ("dark", "Dark")];
+const HEIGHTS: [Choice; 3] = [("320", "Low, 320"), ("", "Usual, 420"), ("560", "High, 560")];
+const PLAYS: [Choice; 2] = [("1", "At once"), ("", "When asked")];
+
+/// What was chosen, in the order of the form: diagram, theme, height, autoplay.
+pub fn chosen() -> Vec<String> {
+    let Ok(all) = dom::document().query_selector_all(".choices select") else { return Vec::new() };
+    let selects = (0..all.length()).filter_map(|at| wasm_bindgen::JsCast::dyn_into::<HtmlSelectElement>(all.item(at)?).ok());
+    selects.map(|select| select.value()).collect()
+}
+
+/// The form, with what was chosen so far.
+#[inline(never)]
+pub fn choices(chosen: &[String], view: View, onchange: Callback<Event>) -> Html {
+    let views = View::ALL.map(|view| (view.word(), view.title()));
+    let picker = |at: usize, name: &'static str, of: &[Choice], usual: &'static str| {
+        let now = chosen.get(at).map_or(usual, String::as_str);
+        let options = of.iter().map(|(value, words)| html! { <option value={*value} selected={*value == now}>{ *words }</option> });
+        html! { <label>{ name }<span class="picker"><select>{ for options }</select>{ dom::icon("i-down", 14) }</span></label> }
+    };
+    html! { <div class="grid choices" onchange={onchange}>{ picker(0, "Diagram", &views, view.word()) }{ picker(1, "Theme", &THEMES, "") }{ picker(2, "Height", &HEIGHTS, "") }{ picker(3, "Plays", &PLAYS, "1") }</div> }
+}
+
+/// What is to be pasted.
+#[inline(never)]
+pub fn snippet(home: &str, hash: &str, view: View, chosen: &[String]) -> String {
+    let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
+    let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { [" ", name, "=\"", value, "\""].concat() };
+    [
+        "<script src=\"",
+        home,
+        "/embed.js\" async></script>\n<loop-scope view=\"",
+        of(0, view.word()),
+        "\"",
+        &given("theme", of(1, "")),
+        &given("height", of(2, "")),
+        &given("autoplay", of(3, "1")),
+        "\n  hash=\"",
+        hash,
+        "\"></loop-scope>",
+    ]
+    .concat()
+}

@@ -1,0 +1,59 @@
+//! A diagram's objects as a nested list: what they are, how they are, and how many.
+
+use super::dom::{icon, kind_icon};
+use super::stage::key_of;
+use crate::api::ObjectRef;
+use crate::scene::model::Tone;
+use crate::scene::shape::{Body, Item, Scene};
+use yew::prelude::*;
+
+/// The list.
+#[inline(never)]
+pub fn list(scene: &Scene, on_select: &Callback<Option<ObjectRef>>) -> Html {
+    let rows = scene.items.iter().enumerate().filter(|(_, item)| !item.label.is_empty()).map(|(index, item)| {
+        let depth = scene.depth(index);
+        let key = key_of(&item.id);
+        let on_select = on_select.clone();
+        let onclick = Callback::from(move |event: MouseEvent| {
+            event.stop_propagation();
+            on_select.emit(key.clone());
+        });
+        html! { <li aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button></li> }
+    });
+    html! { <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }</ul> }
+}
+
+/// Glyph, kind and name; the state in its colour; what is counted at the right.
+fn row(item: &Item) -> Html {
+    let (caption, counters) = match &item.body {
+        Body::Controller { of, .. } => (of.caption.as_str(), &of.counters[..]),
+        _ => (item.id.kind.as_str(), &[][..]),
+    };
+    let (glyph, family) = match &item.body {
+        Body::Pod { state, .. } | Body::Tile { state, .. } => (state.glyph(), ""),
+        _ => kind_icon(&item.id.kind),
+    };
+    let rest = item.label.strip_prefix(caption).and_then(|rest| rest.strip_prefix(' ')?.strip_prefix(item.id.name.as_str()));
+    let Some(rest) = rest.filter(|_| !item.id.kind.is_empty()) else { return html! { { &item.label } } };
+    let rest = rest.trim_start_matches(", ");
+    let (state, facts) = rest.split_once(", ").or_else(|| rest.split_once(" · ")).unwrap_or((rest, ""));
+    let facts = facts.strip_prefix(state).map_or(facts, |facts| facts.trim_start_matches(" · "));
+    // The type of a Service is no state.
+    let class = if item.id.kind == "Service" { "" } else { item.state.as_str() };
+    html! {
+        <>
+            <span class={["glyph ", family].concat()}>{ icon(glyph, 16) }</span>{ part("kind", caption) }{ part("mono ell", &item.id.name) }<span class="grow" />
+            if counters.is_empty() {
+                { part("facts", facts) }{ part(class, state) }
+            } else {
+                { for counters.iter().map(|counter| html! { <span class={match counter.tone { Tone::Plain => "n", Tone::Ok => "n ok", Tone::Off => "n off" }}><b>{ &counter.value }</b>{ " " }{ counter.word }{ " " }</span> }) }
+            }
+        </>
+    }
+}
+
+/// A part of a row, and a space for those who hear it.
+#[inline(never)]
+fn part(class: &str, words: &str) -> Html {
+    html! { <span class={class.to_string()}>{ words.to_string() }{ " " }</span> }
+}
