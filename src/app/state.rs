@@ -18,7 +18,6 @@ use crate::scene::marks::{Mark, Marks};
 use crate::scene::model::{Model, PodState};
 use crate::scene::shape::{Body, Scene};
 use crate::scene::{nodes, ownership, storage};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Which diagram.
@@ -695,7 +694,7 @@ impl State {
     /// Stops the clock where the history has no room any more, and says so.
     #[inline(never)]
     pub fn full(&mut self) {
-        let words = "The history fills two gigabytes. Start over, or begin again with fewer Pods.";
+        let words = "The history fills three gigabytes. Start over, or begin again with fewer Pods.";
         self.notice = words.into();
         self.stopped = Some(Stop { at: self.run.now(), text: "The history is full".into(), words: words.into() });
         (self.playing, self.goal, self.resumes) = (false, None, false);
@@ -1129,7 +1128,8 @@ impl State {
             let taints: Vec<_> = taint_eviction::forcing(object).collect();
             let Some(since) = taints.iter().filter_map(|taint| taint.time_added).min() else { continue };
             let here = self.run.sim().pods_on(&node.id.name).filter(|pod| !pod.meta.is_deleting()).filter_map(|pod| pod.pod());
-            let first = here.filter(|pod| !pod.is_terminal()).filter_map(|pod| taint_eviction::tolerated_for(&pod.spec.tolerations, &taints)).min();
+            let first =
+                here.filter(|pod| !pod.is_terminal()).filter_map(|pod| taint_eviction::tolerated_for(&pod.spec.tolerations, &taints)).min();
             let left = first.map_or(0, |seconds| since.0 + seconds - self.run.wall() / 1000);
             if left > 0 {
                 Rc::make_mut(node).note.push_str(&format!("\nPods are evicted in {:02}:{:02}", left / 60, left % 60));
@@ -1171,8 +1171,9 @@ impl State {
         if self.view == View::Nodes {
             return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));
         }
-        let drawn: BTreeSet<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
-        let shown = |object: &&Rc<Object>| drawn.contains(object.meta.uid.to_string().as_str());
+        let mut drawn: Vec<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
+        crate::order::sort(&mut drawn);
+        let shown = |object: &&Rc<Object>| drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok();
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| self.run.sim().list(kind))
@@ -1430,7 +1431,7 @@ mod tests {
         state.update(Msg::Settle);
         state.full();
         assert_eq!((state.playing, state.goal), (false, None));
-        assert!(state.stopped.as_ref().is_some_and(|stop| stop.text == "The history is full") && state.notice.contains("two gigabytes"));
+        assert!(state.stopped.as_ref().is_some_and(|stop| stop.text == "The history is full") && state.notice.contains("three gigabytes"));
         // What was is still there, and a new beginning goes.
         state.update(Msg::Restart);
         assert_eq!(state.stopped, None);

@@ -2,7 +2,7 @@
 
 pub use super::block::Block;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Which object a shape stands for.
@@ -462,7 +462,7 @@ impl Model {
     }
 
     /// The Pods of a chosen owner, by uid.
-    pub fn kin(&self, chosen: Option<&str>) -> BTreeSet<&str> {
+    pub fn kin(&self, chosen: Option<&str>) -> Vec<&str> {
         let is = |of: &Option<Rc<Controller>>| of.as_ref().is_some_and(|of| Some(of.id.uid.as_str()) == chosen);
         let groups =
             self.roots.iter().flat_map(|root| root.groups.iter().filter(move |group| is(&root.controller) || is(&group.controller)));

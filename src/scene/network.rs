@@ -79,7 +79,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         }
     }
     let own = model.kin(selected);
-    for item in out.items.iter_mut().filter(|item| own.contains(item.id.uid.rsplit('/').next().unwrap_or(""))) {
+    for item in out.items.iter_mut().filter(|item| own.contains(&item.id.uid.rsplit('/').next().unwrap_or(""))) {
         if let Body::Tile { kin, .. } = &mut Rc::make_mut(item).body {
             *kin = true;
         }

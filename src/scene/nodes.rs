@@ -4,7 +4,7 @@ use super::format;
 use super::model::{Block, Group, Id, Model, Node, Pod, PodState, natural};
 use super::ownership::{pod_body, pod_label};
 use super::shape::{Body, Cells, Item, NodeBody, Rect, Scene};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Width of a card: the most, and the least before a row breaks.
@@ -27,7 +27,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen
     let margin = if width < 700.0 { 16.0 } else { 24.0 };
     let room = width - 2.0 * margin;
     let dense = pods > 200;
-    let kin = if dense { BTreeSet::new() } else { model.kin(selected) };
+    let kin = if dense { Vec::new() } else { model.kin(selected) };
     let on = by_node(model, dense, seen);
     let waiting = Waiting::of(on.get(""));
     let chosen = model.pod(selected);
@@ -237,20 +237,25 @@ fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
         }
         return on.into_iter().map(|(node, pods)| (node, Rc::new(arrange(pods, dense)))).collect();
     }
-    let older = groups(model).filter(|(_, old)| *old).filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone())).collect();
+    let older = groups(model).filter(|(_, old)| *old).filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone()));
+    let mut older: Vec<String> = older.collect();
+    crate::order::sort(&mut older);
     let same = seen.1 == older;
     seen.1 = older;
-    let older: BTreeSet<&str> = seen.1.iter().map(String::as_str).collect();
+    // Nodes that are gone are forgotten now and then.
+    if seen.0.len() > 2 * model.nodes.len() + 2 {
+        seen.0.clear();
+    }
+    let is_older = |owner: &str| seen.1.binary_search_by(|older| older.as_str().cmp(owner)).is_ok();
     let mut out = BTreeMap::new();
     for (node, pods) in model.on.iter() {
         let known = seen.0.entry(node.clone()).or_default();
         if !same || !known.pods.is(pods) {
-            known.on = Rc::new(arrange(pods.iter().map(|pod| (older.contains(&*pod.owner), pod)).collect(), true));
+            known.on = Rc::new(arrange(pods.iter().map(|pod| (is_older(&pod.owner), pod)).collect(), true));
             known.pods = pods.clone();
         }
         out.insert(node.as_str(), known.on.clone());
     }
-    seen.0.retain(|node, _| node.is_empty() || out.contains_key(node.as_str()) || model.nodes.iter().any(|of| of.id.name == *node));
     out
 }
 
@@ -290,7 +295,7 @@ fn gib(bytes: u64) -> String {
     if value.fract() < 0.05 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &BTreeSet<&str>, Option<&Pod>), rect: Rect, dense: bool, out: &mut Scene) {
+fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &[&str], Option<&Pod>), rect: Rect, dense: bool, out: &mut Scene) {
     let (cpu, memory, count) = (on.cpu, on.memory, on.live as u64);
     let pods = &on.pods;
     let share = |used: u64, all: u64| if all == 0 { 0.0 } else { (used as f64 / all as f64 * 100.0).min(100.0) };
@@ -328,7 +333,7 @@ fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &BTreeSet<&str>
             tail,
             note: String::new(),
             stale: pod.stale || !node.ready,
-            kin: kin.contains(pod.id.uid.as_str()),
+            kin: kin.contains(&pod.id.uid.as_str()),
         };
         out.put(&pod.id, at, body, Some(parent), pod.state.class(), pod_label(pod));
     }

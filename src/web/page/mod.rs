@@ -42,8 +42,8 @@ const TYPING: u32 = 350;
 /// Milliseconds between two things said aloud: what fails or settles, and what else happens.
 const NEWS: f64 = 2_000.0;
 const TALK: f64 = 5_000.0;
-/// The clock stops where the history fills so many pages of 64 KiB: two of the four gigabytes that a module may have.
-const PAGES: usize = 32_768;
+/// The clock stops where the history fills so many pages of 64 KiB: three of the four gigabytes that a module may have.
+const PAGES: usize = 49_152;
 /// So many consequences of a decision are told.
 const LED: usize = 6;
 /// Without an animation frame for so long, the page is not seen, and rests.
