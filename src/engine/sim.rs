@@ -263,7 +263,8 @@ impl Sim {
     pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
         let of_pod =
             |((at, _), task): (&(Time, u64), &Task)| matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at);
-        self.tasks.iter().filter_map(of_pod).min()
+        // What is due first comes first.
+        self.tasks.iter().find_map(of_pod)
     }
 
     /// When the kubelet of a node was last heard, if it is silent.

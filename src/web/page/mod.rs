@@ -31,6 +31,8 @@ use yew::prelude::*;
 
 /// Milliseconds the engine may take at a time.
 const SLICE: f64 = 6.0;
+/// A frame that comes so long after it was asked for is late.
+const LATE: f64 = 20.0;
 /// Milliseconds for giving back memory.
 const PART: f64 = 2.0;
 /// Tasks between two looks at the clock.
@@ -184,6 +186,8 @@ pub struct Page {
     pace: Pace,
     room: Room,
     asked: Option<f64>,
+    /// Whether the last frame came late.
+    late: bool,
     asked_at: f64,
     spoke: f64,
     frame: Closure<dyn FnMut()>,
@@ -212,16 +216,18 @@ impl Page {
         let now = dom::now();
         let passed = (now - self.last).clamp(0.0, 100.0);
         self.last = now;
+        // Where frames come late the engine takes less.
+        let slice = if self.late { SLICE / 2.0 } else { SLICE };
         while graves::give_back() && dom::now() - now < PART {}
         let mut state = self.state.borrow_mut();
         if state.tries() {
-            while state.tries() && dom::now() - now < SLICE {
+            while state.tries() && dom::now() - now < slice {
                 state.try_on();
             }
             return !state.tries();
         }
         if state.goal.is_some() {
-            while state.goal.is_some() && dom::now() - now < SLICE {
+            while state.goal.is_some() && dom::now() - now < slice {
                 state.pursue(GRAIN);
             }
             self.room.check(&mut state);
@@ -230,7 +236,7 @@ impl Page {
             return true;
         }
         if state.run.goes_on() {
-            while state.run.goes_on() && dom::now() - now < SLICE {
+            while state.run.goes_on() && dom::now() - now < slice {
                 state.poll();
             }
             return true;
@@ -238,7 +244,7 @@ impl Page {
         if !state.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
             // The branch beside may still be on its way to the instant shown.
             let mut went = false;
-            while state.beside.is_some() && dom::now() - now < SLICE {
+            while state.beside.is_some() && dom::now() - now < slice {
                 let there = state.follow(GRAIN);
                 went |= !there;
                 if there {
@@ -252,13 +258,13 @@ impl Page {
         self.carry = wanted.fract();
         let from = state.run.sim().now().0;
         while !state.advance(to, GRAIN) {
-            if dom::now() - now > SLICE {
+            if dom::now() - now > slice {
                 break;
             }
         }
         self.pace.slice(passed, wanted, state.run.sim().now().0.saturating_sub(from) as f64);
         self.room.check(&mut state);
-        while !state.follow(GRAIN) && dom::now() - now < 2.0 * SLICE {}
+        while !state.follow(GRAIN) && dom::now() - now < 2.0 * slice {}
         if window::is_whole() && now - self.spoke > NEWS && state.speak(now - self.spoke > TALK) {
             self.spoke = now;
         }
@@ -557,6 +563,7 @@ impl Component for Page {
             drawn: 0.0,
             rests: 0.0,
             asked: None,
+            late: false,
             asked_at: 0.0,
             spoke: 0.0,
             frame,
@@ -579,7 +586,7 @@ impl Component for Page {
                 return false;
             }
             Msg::Frame => {
-                self.asked = None;
+                self.late = self.asked.take().is_some_and(|asked| dom::now() - asked > LATE);
                 self.drawn = dom::now();
             }
             Msg::Do(msg) => {
