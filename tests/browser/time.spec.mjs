@@ -177,7 +177,10 @@ test('what was left behind a fork stays faintly on the lanes, with the place of 
 test('two branches side by side on one clock, one above the other where it is narrow', async ({ page }) => {
   const problems = await open(page);
   await kubectl(page, 'scale deployment nginx-deployment --replicas=5');
-  for (let i = 0; i < 4; i++) await page.keyboard.press('.');
+  const from = await page.evaluate(() => loopscope.now());
+  for (let i = 0; i < 6; i++) await page.keyboard.press('.');
+  // A busy page may hear keys late.
+  await expect.poll(() => page.evaluate(() => loopscope.now())).toBeGreaterThan(from + 5);
   await page.evaluate(() => loopscope.seek(5));
   await page.getByRole('button', { name: 'Branch from here' }).click();
   await expect(page.locator('.toast')).toHaveText('Branch 2 begins here. Branch 1 is kept');
