@@ -71,7 +71,7 @@ mod tests {
     fn what_is_large_goes_in_parts_and_wholly_and_what_is_shared_stays() {
         let life = Rc::new(());
         let large = || {
-            let (mut chunks, mut tree): (Chunks<Rc<()>, 4>, Tree<usize, Chunks<Rc<()>, 4>>) = Default::default();
+            let (mut chunks, mut tree) = (Chunks::<Rc<()>, 4>::default(), Tree::default());
             for at in 0..1_000 {
                 chunks.push(life.clone());
                 tree.insert(at, chunks.clone());

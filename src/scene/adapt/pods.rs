@@ -28,7 +28,8 @@ pub struct Pods {
     /// Controllers, and which version of each was read.
     controllers: BTreeMap<Uid, (u64, Rc<Controller>)>,
     /// The nodes, and which version of each was read.
-    nodes: (Vec<(Uid, u64)>, Rc<Vec<Rc<Node>>>),
+    nodes: Rc<Vec<Rc<Node>>>,
+    versions: Vec<(Uid, u64)>,
 }
 
 /// Stands for the owner of a Pod that has none.
@@ -140,12 +141,12 @@ impl Pods {
     /// The nodes by name. They are read again when one was written.
     pub fn nodes(&mut self, objects: &[Rc<Object>]) -> Rc<Vec<Rc<Node>>> {
         let version = |object: &Rc<Object>| (object.meta.uid, object.meta.resource_version);
-        if !objects.iter().map(version).eq(self.nodes.0.iter().copied()) {
+        if !objects.iter().map(version).eq(self.versions.iter().copied()) {
             let mut nodes: Vec<Rc<Node>> = objects.iter().filter_map(|object| super::node(object)).map(Rc::new).collect();
             crate::order::sort_by(&mut nodes, |a, b| natural(&a.id.name, &b.id.name));
-            self.nodes = (objects.iter().map(version).collect(), Rc::new(nodes));
+            (self.versions, self.nodes) = (objects.iter().map(version).collect(), Rc::new(nodes));
         }
-        self.nodes.1.clone()
+        self.nodes.clone()
     }
 
     /// Says which nodes do not answer, and what time it is.
