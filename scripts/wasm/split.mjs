@@ -18,8 +18,9 @@ export const LOAD = /^__wbg_loopscopeRest_/;
  */
 export function split(bytes, opens, reached) {
   const module = parse(bytes);
-  takeOut(module, reached);
   const imports = module.imported.length;
+  const own = imports + module.bodies.length;
+  takeOut(module, reached);
   const load = module.imports.findIndex(({ name }) => LOAD.test(name));
   if (load < 0) throw new Error('the module does not import what brings the rest');
   const table = module.tables.findIndex(({ type }) => type === FUNCREF);
@@ -31,7 +32,7 @@ export function split(bytes, opens, reached) {
   const calls = new Map(all.map((f) => [f, uses(bodyOf(f))]));
   const stays = new Set(module.exports.filter(({ kind }) => kind === KIND.func).map(({ index }) => index));
   for (const f of all) {
-    if (opens(module.names.get(f) ?? '')) stays.add(f);
+    if (f < own && opens(module.names.get(f) ?? '')) stays.add(f);
     for (const callee of calls.get(f).refs) stays.add(callee);
   }
   const first = all.filter((f) => stays.has(f));
