@@ -14,8 +14,13 @@ pub struct Uid(pub u128);
 
 impl fmt::Display for Uid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let h = format!("{:032x}", self.0);
-        write!(f, "{}-{}-{}-{}-{}", &h[..8], &h[8..12], &h[12..16], &h[16..20], &h[20..])
+        // Digit by digit: every Pod of a picture has one.
+        let mut text = [b'-'; 36];
+        let places = (0..36).filter(|at| !matches!(at, 8 | 13 | 18 | 23));
+        for (digit, place) in places.enumerate() {
+            text[place] = b"0123456789abcdef"[(self.0 >> (124 - 4 * digit)) as usize & 15];
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

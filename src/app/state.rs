@@ -313,6 +313,8 @@ pub struct State {
     tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
     marks: Marks,
     scanned: usize,
+    /// The last entry of a failure among those that were scanned.
+    last_bad: Option<usize>,
     left: Option<Option<Rc<Left>>>,
     drawn: Option<(Key, Rc<Picture>)>,
     /// The nodes as they were last laid out.
@@ -435,6 +437,7 @@ impl State {
             tried: None,
             marks: Marks::default(),
             scanned: 0,
+            last_bad: None,
             left: None,
             drawn: None,
             seen: Default::default(),
@@ -653,7 +656,7 @@ impl State {
 
     fn rescan(&mut self) {
         self.marks = Marks::default();
-        self.scanned = 0;
+        (self.scanned, self.last_bad) = (0, None);
         self.left = None;
         self.drawn = None;
     }
@@ -793,8 +796,13 @@ impl State {
         }
         let journal = self.run.journal().first(happened);
         let new = journal.from(self.heard.0);
-        if let Some(bad) = new.iter().rposition(words::is_bad) {
-            self.notice = words::narrate(journal.first(self.heard.0 + bad + 1));
+        let bad = match self.last_bad.filter(|at| (self.heard.0..happened).contains(at)) {
+            // What is repeated lies before the last failure of all.
+            None if self.run.in_past() => new.iter().rposition(words::is_bad).map(|at| self.heard.0 + at),
+            bad => bad,
+        };
+        if let Some(bad) = bad {
+            self.notice = words::narrate(journal.first(bad + 1));
         } else if settled != self.heard.2 && self.run.sim().now().0 >= settled.after(QUIET).0 {
             self.heard.2 = settled;
             let pill = self.drawn.as_ref().and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.0.as_str()).unwrap_or_default();
@@ -804,7 +812,7 @@ impl State {
         } else {
             return false;
         }
-        self.heard.0 = happened;
+        self.heard.0 = self.scanned.clamp(self.heard.0, happened);
         true
     }
 
@@ -968,7 +976,11 @@ impl State {
     /// Marks of the timeline: everything that has happened and was read, also after the instant shown.
     pub fn marks(&mut self) -> Rc<Vec<Mark>> {
         let journal = self.run.journal();
-        for mark in journal.from(self.scanned).first(READ).iter().filter_map(words::mark) {
+        for (at, entry) in (self.scanned..).zip(journal.from(self.scanned).first(READ).iter()) {
+            let Some(mark) = words::mark(entry) else { continue };
+            if mark.bad {
+                self.last_bad = Some(at);
+            }
             self.marks.push(mark);
         }
         self.scanned = journal.len().min(self.scanned + READ);
@@ -977,7 +989,7 @@ impl State {
 
     /// Whether more has happened than was read for the picture and the timeline.
     pub fn lags(&self) -> bool {
-        self.scanned < self.run.journal().len() || self.pods_at != Some((self.run.turns, self.run.happened()))
+        self.seen.lags || self.scanned < self.run.journal().len() || self.pods_at != Some((self.run.turns, self.run.happened()))
     }
 
     /// The branch that was left, or the last that left this one: where they part, and what it did from there on.
@@ -997,11 +1009,12 @@ impl State {
     /// What is on the stage. The same pointer as before if nothing that it shows has changed.
     pub fn picture(&mut self) -> Rc<Picture> {
         while !self.read(usize::MAX) {}
-        self.draw()
+        self.draw(usize::MAX)
     }
 
-    /// The same from what was read of the Pods; where they have not been read since a jump, the picture before it.
-    pub fn draw(&mut self) -> Rc<Picture> {
+    /// The same from what was read of the Pods, with so many nodes put in order anew; where Pods have not been read since a jump, the
+    /// picture before it.
+    pub fn draw(&mut self, most: usize) -> Rc<Picture> {
         if let (Some(_), Some((_, picture))) = (&self.coming, &self.drawn) {
             return picture.clone();
         }
@@ -1024,9 +1037,11 @@ impl State {
         };
         if let Some((drawn, picture)) = &self.drawn
             && *drawn == key
+            && !self.seen.lags
         {
             return picture.clone();
         }
+        (self.seen.most, self.seen.lags) = (most, false);
         let scope = self.scope();
         let run = &self.run;
         let list = |kind| run.sim().list(kind).cloned().collect::<Vec<_>>();
@@ -1096,7 +1111,11 @@ impl State {
             let to = happened.min(read.saturating_add(most));
             let written = run.journal().first(to).from(read).iter().filter_map(Entry::write);
             for (op, object) in written.filter(|(_, object)| object.kind == Kind::Pod) {
-                self.pods.take(object, op == Op::Deleted, &get);
+                // What has been written again since is read then.
+                let gone = op == Op::Deleted;
+                if gone || run.sim().server().is_newest(object) {
+                    self.pods.take(object, gone, &get);
+                }
             }
             self.pods_at = Some((turns, to));
             return to == happened;
@@ -1592,7 +1611,7 @@ mod tests {
     fn what_fails_and_what_settles_is_said_once() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         let said = |state: &mut State, all: bool| {
-            state.picture();
+            (state.picture(), state.marks());
             if state.speak(all) { state.notice.clone() } else { String::new() }
         };
         said(&mut state, false);

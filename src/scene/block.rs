@@ -106,12 +106,23 @@ impl Block {
 
     /// Where the Pod stands that compares as equal, or where it should; the Pods are in that order.
     pub fn search(&self, compare: impl Fn(&Pod) -> Ordering) -> Result<usize, usize> {
+        let Some((chunk, from)) = self.chunk_for(&compare) else { return Err(0) };
+        let found = self.0.chunks[chunk].pods.binary_search_by(|pod| compare(pod));
+        found.map(|at| from + at).map_err(|at| from + at)
+    }
+
+    /// Where this very Pod stands. Among so few neighbours it is found sooner by its address than by its name.
+    pub fn place_of(&self, pod: &Rc<Pod>) -> Option<usize> {
+        let (chunk, from) = self.chunk_for(|other| other.order(pod))?;
+        self.0.chunks[chunk].pods.iter().position(|other| Rc::ptr_eq(other, pod)).map(|at| from + at)
+    }
+
+    /// The chunk where a Pod is that compares as equal, or should be, and the place where it begins.
+    fn chunk_for(&self, compare: impl Fn(&Pod) -> Ordering) -> Option<(usize, usize)> {
         let chunks = &self.0.chunks;
         let after = chunks.partition_point(|chunk| chunk.pods.first().is_some_and(|pod| compare(pod) != Ordering::Greater));
-        let Some(chunk) = after.checked_sub(1) else { return Err(0) };
-        let from: usize = chunks[..chunk].iter().map(|chunk| chunk.pods.len()).sum();
-        let found = chunks[chunk].pods.binary_search_by(|pod| compare(pod));
-        found.map(|at| from + at).map_err(|at| from + at)
+        let chunk = after.checked_sub(1)?;
+        Some((chunk, chunks[..chunk].iter().map(|chunk| chunk.pods.len()).sum()))
     }
 
     /// Puts a Pod at a place.
@@ -213,11 +224,19 @@ impl PartialEq for Block {
 
 impl FromIterator<Rc<Pod>> for Block {
     fn from_iter<I: IntoIterator<Item = Rc<Pod>>>(pods: I) -> Block {
-        let mut block = Block::default();
+        let (mut all, mut chunk) = (Members::default(), Chunk::default());
         for pod in pods {
-            block.insert(block.len(), pod);
+            if chunk.pods.len() == MOST {
+                all.chunks.push(Rc::new(std::mem::take(&mut chunk)));
+            }
+            all.count(&pod, 1);
+            chunk.states.push(pod.state);
+            chunk.pods.push(pod);
         }
-        block
+        if !chunk.pods.is_empty() {
+            all.chunks.push(Rc::new(chunk));
+        }
+        Block(Rc::new(all))
     }
 }
 

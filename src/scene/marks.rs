@@ -155,7 +155,8 @@ pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
             continue;
         }
         match slot {
-            Some(block) if mark.lane != 0 && x - (block.x + block.w) < 0.5 => {
+            // What a person did is one with what was done at the same place only.
+            Some(block) if if mark.lane == 0 { x - block.x < 0.5 } else { x - (block.x + block.w) < 0.5 } => {
                 block.w = (x + 2.5 - block.x).max(block.w);
                 block.count += mark.count;
                 block.bad |= mark.bad;

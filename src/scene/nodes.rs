@@ -29,7 +29,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen
     let dense = pods > 200;
     let kin = if dense { Vec::new() } else { model.kin(selected) };
     let on = by_node(model, dense, seen);
-    let waiting = Waiting::of(on.get(""));
+    let waiting = Waiting::of(model, on.get(""));
     let chosen = model.pod(selected);
     if all > 12 || dense && all > 6 {
         return many(model, (&on, &waiting), chosen, width, (out, seen));
@@ -64,7 +64,9 @@ fn many(
     (mut out, seen): (Scene, &mut Seen),
 ) -> Scene {
     let (wide, head, cells) = SMALL;
-    let most = on.iter().filter(|(node, _)| !node.is_empty()).map(|(_, on)| on.pods.len()).max().unwrap_or(0);
+    // Also of those that have still to be put in order: the tiles stay where they are.
+    let there = on.iter().map(|(node, on)| (*node, on.pods.len())).chain(model.on.iter().map(|(node, pods)| (node.as_str(), pods.len())));
+    let most = there.filter(|(node, _)| !node.is_empty()).map(|(_, pods)| pods).max().unwrap_or(0);
     let height = head + most.div_ceil(cells).max(1) as f64 * 8.0 + 8.0;
     let (margin, count) = (if width < 560.0 { 16.0 } else { 24.0 }, model.nodes.len() as f64);
     let fit = ((width - 2.0 * margin + 8.0) / (wide + 8.0)).floor().max(1.0);
@@ -77,7 +79,7 @@ fn many(
         let on = on.get(node.id.name.as_str()).cloned().unwrap_or_default();
         let (column, row) = ((i % columns) as f64, (i / columns) as f64);
         let rect = Rect::new(margin + column * (wide + 8.0), top + row * (height + 8.0), wide, height);
-        let known = seen.0.entry(node.id.name.clone()).or_default();
+        let known = seen.nodes.entry(node.id.name.clone()).or_default();
         let look = Some(Look { node: node.clone(), on: on.clone(), rect, first: out.items.len(), ring: on.place(node, chosen) });
         if known.look == look {
             out.items.extend(known.items.iter().cloned());
@@ -185,20 +187,39 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn of(on: Option<&Rc<On>>) -> Waiting {
-        let first = on.and_then(|on| on.pods.iter().find(|pod| !has_ended(pod.state)).cloned());
-        Waiting { first, pods: on.map_or(0, |on| on.live) }
+    fn of(model: &Model, on: Option<&Rc<On>>) -> Waiting {
+        let Some(pods) = model.on.get("").or(on.map(|on| &on.pods)) else { return Waiting { first: None, pods: 0 } };
+        let first = pods.iter().find(|pod| !has_ended(pod.state)).cloned();
+        let ended: usize = pods.counts().iter().filter(|(state, _)| has_ended(*state)).map(|(_, n)| n).sum();
+        Waiting { first, pods: pods.len() - ended }
     }
 }
 
 /// What was laid out before of each node: what nothing has happened to is not made again.
-#[derive(Debug, Default)]
-pub struct Seen(BTreeMap<String, Known>, Vec<String>);
+#[derive(Debug)]
+pub struct Seen {
+    nodes: BTreeMap<String, Known>,
+    /// The owners of older revisions, and how often they have changed.
+    older: Vec<String>,
+    turn: u64,
+    /// So many nodes are put in order anew at a time; those of which more has happened have to wait for the next picture.
+    pub most: usize,
+    /// Whether some have to wait, and which is the next.
+    pub lags: bool,
+    next: usize,
+}
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen { nodes: BTreeMap::new(), older: Vec::new(), turn: 1, most: usize::MAX, lags: false, next: 0 }
+    }
+}
 
 #[derive(Debug, Default)]
 struct Known {
     /// Its Pods as they were, and as they stood.
     pods: Block,
+    turn: u64,
     on: Rc<On>,
     look: Option<Look>,
     items: Vec<Rc<Item>>,
@@ -237,24 +258,44 @@ fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
         }
         return on.into_iter().map(|(node, pods)| (node, Rc::new(arrange(pods, dense)))).collect();
     }
-    let older = groups(model).filter(|(_, old)| *old).filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone()));
-    let mut older: Vec<String> = older.collect();
-    crate::order::sort(&mut older);
-    let same = seen.1 == older;
-    seen.1 = older;
-    // Nodes that are gone are forgotten now and then.
-    if seen.0.len() > 2 * model.nodes.len() + 2 {
-        seen.0.clear();
+    let older = || groups(model).filter(|(_, old)| *old);
+    let mut uids: Vec<String> = older().filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone())).collect();
+    crate::order::sort(&mut uids);
+    if seen.older != uids {
+        (seen.older, seen.turn) = (uids, seen.turn + 1);
     }
-    let is_older = |owner: &str| seen.1.binary_search_by(|older| older.as_str().cmp(owner)).is_ok();
-    let mut out = BTreeMap::new();
-    for (node, pods) in model.on.iter() {
-        let known = seen.0.entry(node.clone()).or_default();
-        if !same || !known.pods.is(pods) {
-            known.on = Rc::new(arrange(pods.iter().map(|pod| (is_older(&pod.owner), pod)).collect(), true));
-            known.pods = pods.clone();
+    // Nodes that are gone are forgotten now and then.
+    if seen.nodes.len() > 2 * model.nodes.len() + 2 {
+        seen.nodes.clear();
+    }
+    // All Pods of an owner share its uid: where it lies in memory tells it.
+    let lies = |pod: &Rc<Pod>| Rc::as_ptr(&pod.owner).cast::<u8>().addr();
+    let mut owners: Vec<usize> = older().filter_map(|(group, _)| group.pods.first().map(lies)).collect();
+    owners.sort_unstable();
+    let is_older = |pod: &Rc<Pod>| owners.binary_search(&lies(pod)).is_ok();
+    let arranged = |known: &mut Known, pods: &Block, turn: u64| {
+        known.on = Rc::new(arrange(pods.iter().map(|pod| (is_older(pod), pod)).collect(), true));
+        (known.pods, known.turn) = (pods.clone(), turn);
+    };
+    let (mut out, mut late) = (BTreeMap::new(), Vec::new());
+    for (at, (node, pods)) in model.on.iter().filter(|(node, _)| !node.is_empty()).enumerate() {
+        let known = seen.nodes.get(node);
+        if known.is_none_or(|known| known.turn != seen.turn || !known.pods.is(pods)) {
+            late.push((at, node, pods));
         }
+        if let Some(known) = known {
+            out.insert(node.as_str(), known.on.clone());
+        }
+    }
+    // They take turns.
+    let first = late.partition_point(|(at, ..)| *at < seen.next);
+    late.rotate_left(first);
+    seen.lags = late.len() > seen.most;
+    for (at, node, pods) in late.into_iter().take(seen.most) {
+        let known = seen.nodes.entry(node.clone()).or_default();
+        arranged(known, pods, seen.turn);
         out.insert(node.as_str(), known.on.clone());
+        seen.next = at + 1;
     }
     out
 }

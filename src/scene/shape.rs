@@ -62,6 +62,11 @@ pub struct Cells {
 }
 
 impl Cells {
+    /// Whether they stand alone, without counts.
+    pub fn bare(&self) -> bool {
+        self.at == (0.0, 0.0)
+    }
+
     /// The Pod under a point of the shape.
     pub fn hit(&self, x: f64, y: f64) -> Option<usize> {
         let (column, row) = ((x - self.at.0) / self.pitch, (y - self.at.1) / self.pitch);

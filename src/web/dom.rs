@@ -99,22 +99,46 @@ thread_local! {
     static TOKENS: RefCell<(String, Vec<(String, String)>)> = const { RefCell::new((String::new(), Vec::new())) };
 }
 
-/// A colour or another token of the style sheet. Each is read once in a theme: reading one makes the browser settle the
-/// styles of the whole page.
+/// The tokens that canvases are painted with.
+const PAINTS: [&str; 17] = [
+    "--text",
+    "--text-2",
+    "--text-3",
+    "--surface",
+    "--surface-2",
+    "--surface-3",
+    "--border",
+    "--border-strong",
+    "--accent",
+    "--on-accent",
+    "--on-status",
+    "--st-pending",
+    "--st-creating",
+    "--st-notready",
+    "--st-ready",
+    "--st-terminating",
+    "--st-failed",
+];
+
+/// A colour or another token of the style sheet. All that are painted with are read at once in a theme: reading one makes the
+/// browser settle the styles of the whole page.
 pub fn token(name: &str) -> String {
     let Some(root) = document().document_element() else { return String::new() };
     let theme = root.get_attribute("data-theme").unwrap_or_default();
     TOKENS.with_borrow_mut(|(of, known)| {
+        let read = |names: &[&str]| -> Vec<(String, String)> {
+            let style = window().get_computed_style(&root).ok().flatten();
+            let value = |name: &str| style.as_ref().and_then(|style| style.get_property_value(name).ok()).unwrap_or_default();
+            names.iter().map(|name| (name.to_string(), value(name).trim().to_string())).collect()
+        };
         if *of != theme {
-            (*of, *known) = (theme, Vec::new());
+            (*of, *known) = (theme, read(&PAINTS));
         }
         if let Some((_, value)) = known.iter().find(|(known, _)| known == name) {
             return value.clone();
         }
-        let style = window().get_computed_style(&root).ok().flatten();
-        let value = style.and_then(|style| style.get_property_value(name).ok()).unwrap_or_default().trim().to_string();
-        known.push((name.to_string(), value.clone()));
-        value
+        known.extend(read(&[name]));
+        known.last().map(|(_, value)| value.clone()).unwrap_or_default()
     })
 }
 

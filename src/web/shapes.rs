@@ -82,7 +82,15 @@ pub fn Shape(props: &ShapeProps) -> Html {
     super::dom::renders("Shape");
     let item = &props.item;
     let rect = item.rect;
-    let style = format!("translate:{}px {}px;width:{}px;height:{}px", Px(rect.x), Px(rect.y), Px(rect.w), Px(rect.h));
+    // What is one of a thousand does not glide to its place: the browser would keep a layer for each.
+    let many = match &item.body {
+        Body::Cells(cells) => cells.bare(),
+        Body::Node(node) => node.small.is_some(),
+        _ => false,
+    };
+    let (x, y) = (Px(rect.x), Px(rect.y));
+    let place = if many { format!("left:{x}px;top:{y}px") } else { format!("translate:{x}px {y}px") };
+    let style = format!("{place};width:{}px;height:{}px", Px(rect.w), Px(rect.h));
     let still = still(&item.body);
     let class =
         classes!("item", outer(item), props.selected.then_some("pick"), props.ghost.then_some("ghost"), props.fresh.then_some("fresh"));
@@ -127,7 +135,7 @@ fn outer(item: &Item) -> Classes {
         Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat", (item.rect.w < 310.0).then_some("two")),
         Body::Inert => classes!("card", "chip"),
         Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => classes!("card"),
-        Body::Cells(cells) if cells.at == (0.0, 0.0) => classes!("cells", "bare"),
+        Body::Cells(cells) if cells.bare() => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
         Body::Pod { state, stale, .. } => classes!("pod", state.class(), stale.then_some("stale")),
         Body::Tile { state, stale, kin, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale"), kin.then_some("kin")),
@@ -165,7 +173,9 @@ fn content(item: &Item, dark: bool) -> Html {
         Body::Tile { state, tail, note, .. } => {
             html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b>if !note.is_empty() { <small class="ell">{ note }</small> }</> }
         }
-        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} bare={cells.at == (0.0, 0.0)} dark={dark} /> },
+        // On a sheet, which the stage has.
+        Body::Cells(cells) if cells.bare() => super::cells::ring(cells),
+        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} dark={dark} /> },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(name, fact),

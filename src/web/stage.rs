@@ -1,5 +1,6 @@
 //! The stage: pan, zoom, fit, the keyboard's way through the objects, and what enters and leaves.
 
+use super::cells::Sheet;
 use super::dom::{self, icon, tile};
 use super::list::list;
 use super::minimap::Minimap;
@@ -11,11 +12,15 @@ use crate::scene::format::Px;
 use crate::scene::model::Id;
 use crate::scene::shape::{Body, Item, Rect, Scene};
 use gloo_timers::callback::Timeout;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 use yew::prelude::*;
+
+/// Side of the sheets that cells of many shapes are painted on.
+const SHEET: f64 = 1024.0;
 
 /// What the stage shows.
 #[derive(Properties, PartialEq)]
@@ -339,6 +344,17 @@ impl Stage {
     }
 
     /// Whether an item is in sight, or nearly.
+    /// The shapes whose cells are painted on sheets, by sheet.
+    fn sheets(&self, scene: &Scene, all: bool) -> BTreeMap<(i32, i32), Vec<Rc<Item>>> {
+        let mut sheets: BTreeMap<(i32, i32), Vec<Rc<Item>>> = BTreeMap::new();
+        let bare = |item: &&Rc<Item>| matches!(&item.body, Body::Cells(cells) if cells.bare());
+        for item in scene.items.iter().filter(bare).filter(|item| all || self.sees(item.rect)) {
+            let place = ((item.rect.x / SHEET).floor() as i32, (item.rect.y / SHEET).floor() as i32);
+            sheets.entry(place).or_default().push(item.clone());
+        }
+        sheets
+    }
+
     fn sees(&self, rect: Rect) -> bool {
         let near = |from: f64, to: f64, pan: f64, size: f64| to * self.zoom + pan > -FAR && from * self.zoom + pan < size + FAR;
         near(rect.x, rect.right(), self.pan.0, self.size.0) && near(rect.y, rect.bottom(), self.pan.1, self.size.1)
@@ -661,6 +677,7 @@ impl Component for Stage {
                 { for scene.items.iter().enumerate().filter(|(index, item)| all || *index == self.stop || self.sees(item.rect)).map(|(index, item)| html! {
                     <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
                 }) }
+                { for self.sheets(scene, all).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={(place.0 as f64 * SHEET, place.1 as f64 * SHEET)} items={items} dark={props.dark} /> }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
             </div>
         };

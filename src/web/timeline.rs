@@ -350,15 +350,19 @@ impl Paint<'_> {
         self.context.fill();
     }
 
-    fn diamond(&self, x: f64, y: f64, r: f64, token: &str) {
-        self.context.set_fill_style_str(&self.token(token));
-        self.context.begin_path();
-        self.context.move_to(x, y - r);
-        self.context.line_to(x + r, y);
-        self.context.line_to(x, y + r);
-        self.context.line_to(x - r, y);
-        self.context.close_path();
-        self.context.fill();
+    /// Diamonds of one colour, about their middles.
+    fn diamonds(&self, token: &str, r: f64, middles: impl Iterator<Item = (f64, f64)>) {
+        let c = self.context;
+        c.set_fill_style_str(&self.token(token));
+        c.begin_path();
+        for (x, y) in middles {
+            c.move_to(x, y - r);
+            c.line_to(x + r, y);
+            c.line_to(x, y + r);
+            c.line_to(x - r, y);
+            c.close_path();
+        }
+        c.fill();
     }
 
     #[inline(never)]
@@ -375,9 +379,7 @@ impl Paint<'_> {
         };
         self.fill("--text-3", marks(true));
         self.fill("--border-strong", marks(false));
-        for block in merged.iter().filter(|block| block.lane == 0) {
-            self.diamond(block.x.max(4.0), 20.0, 4.0, "--text-2");
-        }
+        self.diamonds("--text-2", 4.0, merged.iter().filter(|block| block.lane == 0).map(|block| (block.x.max(4.0), 20.0)));
         self.context.begin_path();
         let _ = self.context.arc(now, 12.0, 6.0, 0.0, std::f64::consts::TAU);
         self.context.set_fill_style_str(&self.token("--surface"));
@@ -424,9 +426,7 @@ impl Paint<'_> {
             "--text",
             ghosts.iter().filter(|block| block.lane != 0).map(|block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0)),
         );
-        for block in ghosts.iter().filter(|block| block.lane == 0) {
-            self.diamond(left + block.x, row(0) + 6.0, 5.0, "--text");
-        }
+        self.diamonds("--text", 5.0, ghosts.iter().filter(|block| block.lane == 0).map(|block| (left + block.x, row(0) + 6.0)));
         c.set_global_alpha(1.0);
         let (now, end) = (left + self.axis.x(self.props.now), left + self.axis.x(self.props.end));
         if self.props.now < self.props.end {
@@ -448,10 +448,13 @@ impl Paint<'_> {
             self.fill("--text-3", bars(false));
             self.fill("--accent", causes().filter(|(_, lane)| *lane != 0).map(|(x, lane)| bar(x, 2.5, lane)));
             self.fill("--st-failed", bars(true));
-            for block in merged.iter().filter(|block| block.lane == 0 && (left + block.x <= now + 0.5) == past) {
-                let chosen = causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0);
-                self.diamond(left + block.x, row(0) + 6.0, 5.0, if chosen { "--accent" } else { "--text" });
-            }
+            let people = |chosen: bool| {
+                let here = merged.iter().filter(move |block| block.lane == 0 && (left + block.x <= now + 0.5) == past);
+                let is_chosen = |block: &Block| causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0);
+                here.filter(move |block| is_chosen(block) == chosen).map(|block| (left + block.x, row(0) + 6.0))
+            };
+            self.diamonds("--text", 5.0, people(false));
+            self.diamonds("--accent", 5.0, people(true));
         }
         c.set_global_alpha(0.2);
         self.fill(
@@ -540,7 +543,7 @@ impl Paint<'_> {
         c.move_to(x, 32.0);
         c.bezier_curve_to(x, 27.0, x + 8.0, 30.0, x + 8.0, 24.0);
         c.stroke();
-        self.diamond(x + 8.0, 22.0, 3.0, "--text-2");
+        self.diamonds("--text-2", 3.0, std::iter::once((x + 8.0, 22.0)));
     }
 
     #[inline(never)]

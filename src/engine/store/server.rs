@@ -101,6 +101,12 @@ impl ApiServer {
         self.objects[key.kind as usize].get(&key.namespace, &key.name)
     }
 
+    /// Whether an object is there as it was written then.
+    pub fn is_newest(&self, object: &Object) -> bool {
+        let now = self.objects[object.kind as usize].get(&object.meta.namespace, &object.meta.name);
+        now.is_some_and(|now| now.meta.resource_version == object.meta.resource_version)
+    }
+
     /// All objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
         self.objects[kind as usize].iter()

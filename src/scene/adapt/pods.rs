@@ -27,9 +27,17 @@ pub struct Pods {
     silent: Vec<String>,
     /// Controllers, and which version of each was read.
     controllers: BTreeMap<Uid, (u64, Rc<Controller>)>,
-    /// The nodes, and which version of each was read.
+    /// The nodes, and what was read of each, in the order of their objects.
     nodes: Rc<Vec<Rc<Node>>>,
-    versions: Vec<(Uid, u64)>,
+    read: Vec<ReadNode>,
+}
+
+/// Which version of a node was read, and where it stands among the others.
+#[derive(Clone, Debug)]
+struct ReadNode {
+    uid: Uid,
+    version: u64,
+    place: usize,
 }
 
 /// Stands for the owner of a Pod that has none.
@@ -77,7 +85,7 @@ impl Pods {
         match self.known.insert(uid, (owner, pod.clone())) {
             Some((before, old)) if before == owner => {
                 let block = self.blocks.entry(owner).or_default();
-                if let Ok(at) = place(block, &old) {
+                if let Some(at) = block.place_of(&old) {
                     block.replace(at, pod);
                     return;
                 }
@@ -86,13 +94,12 @@ impl Pods {
             None => {}
         }
         let block = self.blocks.entry(owner).or_default();
-        let at = place(block, &pod).unwrap_or_else(|at| at);
-        block.insert(at, pod);
+        block.insert(place(block, &pod), pod);
     }
 
-    fn out(&mut self, owner: Uid, pod: &Pod) {
+    fn out(&mut self, owner: Uid, pod: &Rc<Pod>) {
         let Some(block) = self.blocks.get_mut(&owner) else { return };
-        if let Ok(at) = place(block, pod) {
+        if let Some(at) = block.place_of(pod) {
             block.remove(at);
         }
         if block.is_empty() {
@@ -107,7 +114,7 @@ impl Pods {
         let stays = old.as_ref().zip(new).is_some_and(|(old, new)| old.node == new.node);
         if let Some(old) = old
             && let Some(block) = on.get_mut(&old.node)
-            && let Ok(at) = place(block, &old)
+            && let Some(at) = block.place_of(&old)
         {
             match new {
                 Some(new) if stays => return block.replace(at, new.clone()),
@@ -119,8 +126,7 @@ impl Pods {
         }
         if let Some(new) = new.filter(|new| !new.id.namespace.starts_with(super::SYSTEM)) {
             let block = on.entry(new.node.clone()).or_default();
-            let at = place(block, new).unwrap_or_else(|at| at);
-            block.insert(at, new.clone());
+            block.insert(place(block, new), new.clone());
         }
     }
 
@@ -138,13 +144,23 @@ impl Pods {
         known.1.clone()
     }
 
-    /// The nodes by name. They are read again when one was written.
+    /// The nodes by name. One is read again when it was written; all are put in order when one came or went.
     pub fn nodes(&mut self, objects: &[Rc<Object>]) -> Rc<Vec<Rc<Node>>> {
-        let version = |object: &Rc<Object>| (object.meta.uid, object.meta.resource_version);
-        if !objects.iter().map(version).eq(self.versions.iter().copied()) {
-            let mut nodes: Vec<Rc<Node>> = objects.iter().filter_map(|object| super::node(object)).map(Rc::new).collect();
-            crate::order::sort_by(&mut nodes, |a, b| natural(&a.id.name, &b.id.name));
-            (self.versions, self.nodes) = (objects.iter().map(version).collect(), Rc::new(nodes));
+        let same = |(object, read): (&Rc<Object>, &ReadNode)| object.meta.uid == read.uid;
+        if objects.len() != self.read.len() || !objects.iter().zip(&self.read).all(same) {
+            let read = |(at, object): (usize, &Rc<Object>)| Some((at, Rc::new(super::node(object)?)));
+            let mut all: Vec<(usize, Rc<Node>)> = objects.iter().enumerate().filter_map(read).collect();
+            crate::order::sort_by(&mut all, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
+            let of = |object: &Rc<Object>| ReadNode { uid: object.meta.uid, version: object.meta.resource_version, place: 0 };
+            self.read = objects.iter().map(of).collect();
+            all.iter().enumerate().for_each(|(place, (at, _))| self.read[*at].place = place);
+            self.nodes = Rc::new(all.into_iter().map(|(_, node)| node).collect());
+        }
+        for (object, read) in objects.iter().zip(&mut self.read).filter(|(object, read)| object.meta.resource_version != read.version) {
+            read.version = object.meta.resource_version;
+            if let Some(node) = super::node(object) {
+                Rc::make_mut(&mut self.nodes)[read.place] = Rc::new(node);
+            }
         }
         self.nodes.clone()
     }
@@ -210,9 +226,9 @@ impl Pods {
     }
 }
 
-/// Where a Pod stands in its block, or where it should.
-fn place(block: &Block, pod: &Pod) -> Result<usize, usize> {
-    block.search(|other| other.order(pod))
+/// Where a Pod should stand in its block.
+fn place(block: &Block, pod: &Pod) -> usize {
+    block.search(|other| other.order(pod)).unwrap_or_else(|at| at)
 }
 
 /// The grace that is left.

@@ -46,6 +46,8 @@ const NEWS: f64 = 2_000.0;
 const TALK: f64 = 5_000.0;
 /// The clock stops where the history fills so many pages of 64 KiB: three of the four gigabytes that a module may have.
 const PAGES: usize = 49_152;
+/// So many nodes are put in order anew for a picture.
+const NODES: usize = 100;
 /// So many consequences of a decision are told.
 const LED: usize = 6;
 /// Without an animation frame for so long, the page is not seen, and rests.
@@ -139,6 +141,8 @@ pub struct Page {
     left_behind: Option<Rc<Left>>,
     chain: Rc<Vec<Reason>>,
     led: Rc<Vec<Reason>>,
+    /// How much of the history was read for its consequences.
+    led_read: usize,
     chain_of: Option<(Option<ObjectRef>, usize, u64)>,
     found: Rc<Vec<Diagnosis>>,
     helps: Rc<Vec<bool>>,
@@ -291,7 +295,7 @@ impl Page {
         // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
         let (playing, rests) = (state.playing, paced && begun < self.rests);
         if !rests {
-            self.picture = state.draw();
+            self.picture = state.draw(NODES);
             let now = dom::now();
             self.rests = now + 3.0 * (now - begun);
         }
@@ -346,10 +350,10 @@ impl Page {
         if read.is_none_or(news) {
             let version = state.object().map_or(0, |object| object.meta.resource_version);
             self.chain = Rc::new(of.0.as_ref().map(|key| words::chain(history, key, version)).unwrap_or_default());
-            self.led = Rc::default();
+            (self.led, self.led_read) = (Rc::default(), 0);
         }
         if let Some(first) = self.chain.first().filter(|_| self.led.len() < LED) {
-            let since = if self.led.is_empty() { 0 } else { read.unwrap_or_default() };
+            let since = std::mem::replace(&mut self.led_read, happened);
             let more = words::led_to(history, first.entry, since as u32, LED - self.led.len());
             if !more.is_empty() {
                 Rc::make_mut(&mut self.led).extend(more);
@@ -525,6 +529,7 @@ impl Component for Page {
             left_behind: None,
             chain: Rc::default(),
             led: Rc::default(),
+            led_read: 0,
             chain_of: None,
             found: Rc::default(),
             helps: Rc::default(),
