@@ -19,5 +19,8 @@ pub mod state;
 mod track;
 pub mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use crate::scene::format;
 pub use state::{Msg, State};

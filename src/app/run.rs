@@ -3,7 +3,7 @@
 //! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
 //! replaying the commands from the checkpoint before it.
 
-use super::shell;
+use super::shell::{self, Applying};
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
@@ -19,6 +19,8 @@ const EVERY: u64 = 2_000;
 const MOST: usize = 64;
 const FEWER: usize = 24;
 const LARGE: usize = 20_000;
+/// To apply a document takes as long as so many tasks.
+const DOCUMENT: usize = 64;
 
 /// What a person did.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,9 +45,24 @@ struct Point {
     done: usize,
     /// A kubectl command that still waits.
     talk: Option<Session>,
+    /// A manifest of which documents are left to apply: the clock stands until there are none.
+    applying: Option<Applying>,
 }
 
 impl Point {
+    /// Goes on with the manifest that is being applied, by one document; what came of it when there are no more.
+    fn apply_next(&mut self) -> Option<(Applying, shell::Answer)> {
+        let answer = self.applying.as_mut()?.step(&mut self.sim)?;
+        Some((self.applying.take()?, answer))
+    }
+
+    /// The same where it is repeated.
+    fn repeat_next(&mut self) {
+        if self.apply_next().is_some() {
+            self.done += 1;
+        }
+    }
+
     /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
     #[inline(never)]
     fn replay(&mut self, commands: &[(u64, Time, Command)], to: Time, most: u64, mut budget: usize) -> bool {
@@ -53,12 +70,21 @@ impl Point {
             if budget == 0 {
                 return false;
             }
+            if self.applying.is_some() {
+                self.repeat_next();
+                budget = budget.saturating_sub(DOCUMENT);
+                continue;
+            }
             let due = commands.get(self.done).filter(|(_, time, _)| *time <= to);
             if let Some((at, time, command)) = due {
                 if self.steps >= *at {
                     self.sim.advance(*time, 0);
-                    shell::run(&mut self.sim, &mut self.talk, command);
-                    self.done += 1;
+                    if let Command::Apply(text) = command {
+                        self.applying = Some(Applying::new(&self.sim, text));
+                    } else {
+                        shell::run(&mut self.sim, &mut self.talk, command);
+                        self.done += 1;
+                    }
                     continue;
                 }
             } else if self.steps >= most || self.sim.next_task().is_none_or(|next| next > to) {
@@ -121,7 +147,7 @@ pub struct Run {
 impl Run {
     /// An empty cluster at time 0.
     pub fn new(seed: u64) -> Run {
-        let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None };
+        let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None, applying: None };
         Run {
             futures: Vec::new(),
             forks: Vec::new(),
@@ -277,13 +303,42 @@ impl Run {
 
     /// Carries out a command at the newest instant.
     pub fn command(&mut self, command: Command) -> shell::Answer {
-        let (steps, now) = (self.live.steps, self.live.sim.now());
         let answer = shell::run(&mut self.live.sim, &mut self.live.talk, &command);
         if answer.changed {
-            self.commands.push((steps, now, command));
-            self.live.done = self.commands.len();
+            self.record(command);
         }
         answer
+    }
+
+    /// Puts a command into the history; it took no time.
+    fn record(&mut self, command: Command) {
+        self.commands.push((self.live.steps, self.live.sim.now(), command));
+        self.live.done = self.commands.len();
+    }
+
+    /// Begins to apply a manifest at the newest instant. It is one command, whose documents [`Run::apply_next`] applies; nothing else may be
+    /// done to the run before all of them are.
+    pub fn begin(&mut self, text: &Rc<str>) {
+        self.live.applying = Some(Applying::new(&self.live.sim, text));
+    }
+
+    /// Whether documents are left to apply.
+    pub fn applies(&self) -> bool {
+        self.live.applying.is_some()
+    }
+
+    /// Applies the next document of the manifest; what was applied and what came of it when there are no more.
+    pub fn apply_next(&mut self) -> Option<(Applying, shell::Answer)> {
+        let (applied, answer) = self.live.apply_next()?;
+        if answer.changed {
+            self.record(Command::Apply(applied.text.clone()));
+        }
+        Some((applied, answer))
+    }
+
+    /// Whether the instant of the past that is shown lies amid a manifest of which documents are left to apply again.
+    pub fn repeats(&self) -> bool {
+        self.past.as_ref().is_some_and(|past| past.applying.is_some())
     }
 
     /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
@@ -301,7 +356,7 @@ impl Run {
 
     /// Whether a command goes on by itself, also while the clock stands.
     pub fn goes_on(&self) -> bool {
-        self.past.is_none() && self.live.talk.as_ref().is_some_and(Session::goes_on)
+        self.past.is_none() && (self.applies() || self.live.talk.as_ref().is_some_and(Session::goes_on))
     }
 
     /// Ends a command that still waits.
@@ -336,7 +391,11 @@ impl Run {
     /// that one can return to.
     #[inline(never)]
     pub fn branch(&mut self) {
-        if let Some(point) = self.past.take() {
+        if let Some(mut point) = self.past.take() {
+            // A manifest is applied wholly or not at all.
+            while point.applying.is_some() {
+                point.repeat_next();
+            }
             let left = self.leave();
             self.futures.push(left);
             if self.futures.len() > FUTURES {

@@ -6,8 +6,9 @@ use crate::api::Kind;
 use crate::api::schema::{schema, strict_errors};
 use crate::engine::Sim;
 use crate::kubectl::{Progress, Session, distance, parse};
-use crate::manifest::{self, Document};
+use crate::manifest::{self, Document, Reader};
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Something to say about the manifest.
@@ -88,29 +89,71 @@ fn take(session: &mut Session) -> Vec<Line> {
 
 /// Applies every document of a text, as `kubectl apply -f` does: those that are accepted take effect, each of
 /// the others is told at its line.
-fn apply(sim: &mut Sim, text: &str) -> Answer {
-    let (mut answer, parsed) = read(text);
-    for document in &parsed.documents {
-        apply_document(sim, text, document, &mut answer);
+fn apply(sim: &mut Sim, text: &Rc<str>) -> Answer {
+    let mut applying = Applying::new(sim, text);
+    loop {
+        if let Some(answer) = applying.step(sim) {
+            return answer;
+        }
     }
-    answer
 }
 
-/// The documents of a text, and what is wrong with its YAML.
-fn read(text: &str) -> (Answer, manifest::Parsed) {
-    let parsed = manifest::parse(text.as_bytes());
-    let mut answer = Answer::default();
-    for fault in &parsed.diagnostics {
-        let end = text.lines().nth(fault.line.saturating_sub(1)).map_or(0, |line| line.chars().count());
-        answer.diagnostics.push(Diagnostic {
-            line: fault.line,
-            columns: (fault.column.saturating_sub(1).min(end), end),
-            message: fault.message.clone(),
-            error: fault.severity == manifest::Severity::Error,
-            fix: None,
-        });
+/// A text whose documents are applied one after another: nothing of the clock moves in between, so that what comes of it does not
+/// depend on how it is divided.
+#[derive(Clone, Debug)]
+pub struct Applying {
+    /// The text.
+    pub text: Rc<str>,
+    /// How much of the history there was before.
+    pub begun: usize,
+    reader: Reader,
+    documents: VecDeque<Document>,
+    /// What is wrong with the YAML: told before what is said about documents.
+    faults: Vec<Diagnostic>,
+    answer: Answer,
+}
+
+impl Applying {
+    /// Of a text, nothing of which is applied yet.
+    pub fn new(sim: &Sim, text: &Rc<str>) -> Applying {
+        Applying {
+            text: text.clone(),
+            begun: sim.journal().len(),
+            reader: Reader::default(),
+            documents: VecDeque::new(),
+            faults: Vec::new(),
+            answer: Answer::default(),
+        }
     }
-    (answer, parsed)
+
+    /// Applies the next document, always to the same simulation; what came of them when there are no more.
+    pub fn step(&mut self, sim: &mut Sim) -> Option<Answer> {
+        if self.documents.is_empty() && !self.read() {
+            self.faults.append(&mut self.answer.diagnostics);
+            return Some(Answer { diagnostics: std::mem::take(&mut self.faults), ..std::mem::take(&mut self.answer) });
+        }
+        if let Some(document) = self.documents.pop_front() {
+            apply_document(sim, &self.text, &document, &mut self.answer);
+        }
+        None
+    }
+
+    /// Reads the next document of the text; a list has several objects, a fault none.
+    fn read(&mut self) -> bool {
+        let Some(parsed) = self.reader.next(self.text.as_bytes()) else { return false };
+        for fault in parsed.diagnostics {
+            let end = self.text.lines().nth(fault.line.saturating_sub(1)).map_or(0, |line| line.chars().count());
+            self.faults.push(Diagnostic {
+                line: fault.line,
+                columns: (fault.column.saturating_sub(1).min(end), end),
+                message: fault.message,
+                error: fault.severity == manifest::Severity::Error,
+                fix: None,
+            });
+        }
+        self.documents = parsed.documents.into();
+        true
+    }
 }
 
 fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut Answer) {
@@ -148,10 +191,7 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
 /// hold the page up while somebody types.
 pub struct Trial {
     sim: Sim,
-    begun: usize,
-    text: Rc<str>,
-    documents: std::vec::IntoIter<Document>,
-    answer: Answer,
+    applying: Applying,
 }
 
 /// What a trial found.
@@ -168,19 +208,15 @@ pub struct Plan {
 impl Trial {
     /// Of a text, on a copy of a simulation.
     pub fn new(sim: &Sim, text: &Rc<str>) -> Trial {
-        let (answer, parsed) = read(text);
-        Trial { sim: sim.clone(), begun: sim.journal().len(), text: text.clone(), documents: parsed.documents.into_iter(), answer }
+        Trial { sim: sim.clone(), applying: Applying::new(sim, text) }
     }
 
     /// Tries the next document; the plan when all have been tried.
     pub fn step(&mut self) -> Option<Plan> {
-        if let Some(document) = self.documents.next() {
-            apply_document(&mut self.sim, &self.text, &document, &mut self.answer);
-            return None;
-        }
-        let unchanged = self.answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
-        let changes = changes::written(self.sim.journal().from(self.begun));
-        Some(Plan { changes, unchanged, diagnostics: Rc::new(std::mem::take(&mut self.answer.diagnostics)) })
+        let answer = self.applying.step(&mut self.sim)?;
+        let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
+        let changes = changes::written(self.sim.journal().from(self.applying.begun));
+        Some(Plan { changes, unchanged, diagnostics: Rc::new(answer.diagnostics) })
     }
 }
 

@@ -6,7 +6,7 @@ use super::diagnose::{self, Diagnosis, Remedy};
 use super::examples;
 use super::permalink::Link;
 use super::run::{Command, QUIET, Run, is_event};
-use super::shell::{Diagnostic, Line, Plan, Trial};
+use super::shell::{Answer, Applying, Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time};
@@ -123,6 +123,8 @@ pub enum Standing {
     Edited,
     /// Just applied.
     Applied,
+    /// Being applied: it has very many documents.
+    Applying,
     /// Refused.
     Rejected,
     /// As many objects applied, as many errors.
@@ -281,6 +283,7 @@ pub struct State {
     /// What applying the text would do, once it was tried.
     pub plan: Option<Rc<Plan>>,
     trial: Option<Trial>,
+    begun: Begun,
     /// The console's output.
     pub console: Rc<Vec<Line>>,
     /// The console's lines.
@@ -324,6 +327,15 @@ pub struct State {
     pods_at: Option<(u64, usize)>,
     coming: Option<Coming>,
     tracker: super::track::Tracker,
+}
+
+/// What is kept of the manifest that is being applied, until all of it is.
+#[derive(Clone, Copy, Default)]
+struct Begun {
+    /// The page opens with it.
+    opens: bool,
+    /// An object was selected meanwhile.
+    chose: bool,
 }
 
 /// The Pods of another instant, as far as they are read.
@@ -382,6 +394,9 @@ const READ: usize = 20_000;
 const LINES: usize = 2_000;
 const ENTERED: usize = 200;
 
+/// So many documents are applied in one go; the rest of a longer manifest one at a time, when the state is polled.
+const DOCUMENTS: usize = 16;
+
 /// So many tasks are spent on a remedy when it is tried.
 const TRIAL: usize = 20_000;
 
@@ -396,6 +411,13 @@ const WORKLOADS: [Kind; 8] = [
     Kind::ReplicationController,
     Kind::Pod,
 ];
+
+/// Whether a manifest may go on being applied after a message: it leaves the cluster and its clock alone, or does away with both.
+fn spares(msg: &Msg) -> bool {
+    let clock = matches!(msg, Msg::Toggle | Msg::Play | Msg::Pause | Msg::Speed(_) | Msg::Settle | Msg::Break(_) | Msg::Unbreak(_));
+    let shown = matches!(msg, Msg::View(_) | Msg::Select(_) | Msg::Tab(_) | Msg::Namespace(_) | Msg::Filter(_) | Msg::Loop(_));
+    clock || shown || matches!(msg, Msg::Edit(_) | Msg::Check | Msg::Interrupt | Msg::Unmark | Msg::Restart | Msg::Load(..))
+}
 
 /// Whether nobody hears of a node, or it says itself that it is not ready.
 fn silent(node: &Rc<Object>) -> bool {
@@ -420,6 +442,7 @@ impl State {
             diagnostics: Rc::default(),
             plan: None,
             trial: None,
+            begun: Begun::default(),
             console: Rc::default(),
             history: Rc::default(),
             namespace: None,
@@ -446,10 +469,7 @@ impl State {
             coming: None,
             tracker: Default::default(),
         };
-        state.apply();
-        if state.standing == Standing::Applied {
-            state.standing = Standing::Clean;
-        }
+        state.begin(true);
         state
     }
 
@@ -508,6 +528,9 @@ impl State {
 
     #[inline(never)]
     fn act(&mut self, msg: Msg) {
+        if self.run.applies() && !spares(&msg) {
+            self.finish();
+        }
         match msg {
             Msg::Toggle | Msg::Pause if self.goal.is_some() => self.goal = None,
             Msg::Toggle => (self.playing, self.resumes) = (!self.playing, false),
@@ -570,13 +593,11 @@ impl State {
             }
             Msg::Restart => self.restart(),
             Msg::Edit(text) => {
-                self.standing = if *text == *self.applied { Standing::Clean } else { Standing::Edited };
                 self.text = text.into();
-                self.trial = None;
-                if self.standing == Standing::Clean {
-                    self.untried();
-                }
+                self.edited();
             }
+            // While a manifest is being applied there is nothing to try another one on.
+            Msg::Check if self.run.applies() => {}
             Msg::Check if self.standing == Standing::Edited => self.trial = Some(Trial::new(self.run.sim(), &self.text)),
             Msg::Check => {}
             Msg::Apply => self.apply(),
@@ -624,7 +645,7 @@ impl State {
                 }
             }
             Msg::View(view) => self.view = view,
-            Msg::Select(key) => self.selected = key,
+            Msg::Select(key) => (self.selected, self.begun.chose) = (key, true),
             Msg::Tab(tab) => self.tab = tab,
             Msg::Namespace(namespace) => self.namespace = namespace,
             Msg::Filter(words) => self.filter = words,
@@ -705,6 +726,7 @@ impl State {
 
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> bool {
+        self.finish();
         if self.breakpoints.is_empty() {
             return self.run.advance(to, budget);
         }
@@ -778,10 +800,10 @@ impl State {
         let (here, there) = (self.run.sim().now(), other.run.sim().now());
         if here < there {
             other.run.seek(here, budget);
-        } else if there < here {
+        } else if there < here || other.run.repeats() {
             other.run.advance(here, budget);
         }
-        other.run.sim().now() == here
+        other.run.sim().now() == here && !other.run.repeats()
     }
 
     /// What is worth saying aloud while the clock runs: a failure, that all is settled, and, if `all` is asked for, the newest
@@ -819,6 +841,7 @@ impl State {
     /// A slice of the way to where nothing but Events changes for three seconds.
     #[inline(never)]
     pub fn pursue(&mut self, budget: usize) {
+        self.finish();
         let goal = self.goal;
         match goal {
             Some(Goal::At(to)) if self.advance(to, budget) => self.goal = None,
@@ -876,33 +899,85 @@ impl State {
         }
     }
 
+    /// The text is another one than before.
+    fn edited(&mut self) {
+        self.standing = if self.text == self.applied { Standing::Clean } else { Standing::Edited };
+        self.trial = None;
+        if self.standing == Standing::Clean {
+            self.untried();
+        }
+    }
+
+    /// Applies the text.
     fn apply(&mut self) {
+        self.begin(false);
+    }
+
+    /// Begins to apply the text, with which the page may open: if it is short, that is all of it.
+    fn begin(&mut self, opens: bool) {
         self.fork();
-        let before = self.run.sim().journal().len();
-        let answer = self.run.command(Command::Apply(self.text.clone()));
+        self.untried();
+        (self.standing, self.begun) = (Standing::Applying, Begun { opens, chose: false });
+        self.notice.clear();
+        self.run.begin(&self.text);
+        // After the last document it is found that there are no more.
+        for _ in 0..=DOCUMENTS {
+            self.apply_next();
+        }
+    }
+
+    /// Applies what is left of the manifest that is being applied, for what comes next is about all of it.
+    fn finish(&mut self) {
+        while self.run.applies() {
+            self.apply_next();
+        }
+    }
+
+    /// Applies the next document of the manifest that is being applied; after the last says what came of them.
+    fn apply_next(&mut self) {
+        if let Some((applied, answer)) = self.run.apply_next() {
+            self.applied(&applied, answer);
+        }
+    }
+
+    /// Says what came of a manifest, of which all documents have been applied.
+    fn applied(&mut self, applied: &Applying, answer: Answer) {
+        let begun = std::mem::take(&mut self.begun);
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let nothing = refused == 0 && answer.lines.is_empty();
         self.standing = match answer.lines.len() {
             applied if applied > 0 && refused > 0 => Standing::Partly(applied, refused),
             _ if refused > 0 || nothing => Standing::Rejected,
+            _ if begun.opens => Standing::Clean,
             _ => Standing::Applied,
         };
         if refused == 0 {
-            self.applied = self.text.clone();
+            self.applied = applied.text.clone();
         }
-        // What is new is what the person will look at; an edit of what was there changes no selection.
-        if let Some(made) = self.made_since(before) {
-            self.selected = Some(made);
-        } else if self.selected.is_none() {
-            self.selected = self.first_workload();
+        // What is new is what the person will look at, unless that has been chosen since; an edit of what was there changes no selection.
+        let made = self.made_since(applied.begun);
+        if !begun.chose && (made.is_some() || self.selected.is_none()) {
+            self.selected = made.or_else(|| self.first_workload());
         }
-        self.notice = answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
-        (self.trial, self.plan) = (None, None);
+        // What was said meanwhile is newer.
+        if self.notice.is_empty() {
+            self.notice = answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
+        }
         self.diagnostics = Rc::new(answer.diagnostics);
         if nothing {
             let message = "error: no objects passed to apply".to_string();
             self.diagnostics = Rc::new(vec![Diagnostic { line: 1, columns: (0, 0), message, error: true, fix: None }]);
         }
+        if !Rc::ptr_eq(&self.text, &applied.text) {
+            self.edit_goes_on();
+        }
+    }
+
+    /// What was edited while another text was being applied is tried on what came of that.
+    #[inline(never)]
+    fn edit_goes_on(&mut self) {
+        self.edited();
+        self.update(Msg::Check);
     }
 
     /// The first workload that was created since some entry of the journal.
@@ -965,8 +1040,12 @@ impl State {
         }
     }
 
-    /// Lets a waiting command look at what has happened.
+    /// Goes on with a long manifest, or lets a waiting command look at what has happened.
     pub fn poll(&mut self) {
+        if self.run.applies() {
+            self.apply_next();
+            return;
+        }
         let lines = self.run.poll();
         if !lines.is_empty() {
             self.print(lines);

@@ -68,22 +68,50 @@ pub struct Parsed {
 
 /// Reads every document of a text. A document with a fault gives a diagnostic and the others are still read.
 pub fn parse(text: &[u8]) -> Parsed {
-    let mut parsed = Parsed::default();
-    if text.len() > TEXT_LIMIT {
-        parsed.error(words::too_large(TEXT_LIMIT), 1, 1, 0);
-        return parsed;
-    }
-    for (index, chunk) in split::chunks(text).enumerate() {
-        if index >= DOCUMENT_COUNT_LIMIT {
-            parsed.error(format!("error parsing STDIN: more than {DOCUMENT_COUNT_LIMIT} documents"), chunk.line, 1, index);
-            break;
-        }
-        if parsed.diagnostics.len() >= DIAGNOSTIC_LIMIT {
-            break;
-        }
-        read_chunk(&mut parsed, index, &chunk);
+    let (mut reader, mut parsed) = (Reader::default(), Parsed::default());
+    while let Some(mut part) = reader.next(text) {
+        parsed.documents.append(&mut part.documents);
+        parsed.diagnostics.append(&mut part.diagnostics);
     }
     parsed
+}
+
+/// Reads a text one document at a time: no anchor of YAML reaches from one to another, so that each is read for itself.
+#[derive(Clone, Debug, Default)]
+pub struct Reader {
+    cursor: split::Cursor,
+    index: usize,
+    faults: usize,
+    over: bool,
+}
+
+impl Reader {
+    /// What the next document of the text holds, which must be the same text every time; several objects if it is a list.
+    pub fn next(&mut self, text: &[u8]) -> Option<Parsed> {
+        if self.over {
+            return None;
+        }
+        let mut parsed = Parsed::default();
+        if text.len() > TEXT_LIMIT {
+            self.over = true;
+            parsed.error(words::too_large(TEXT_LIMIT), 1, 1, 0);
+            return Some(parsed);
+        }
+        let chunk = self.cursor.next(text)?;
+        if self.index >= DOCUMENT_COUNT_LIMIT {
+            self.over = true;
+            parsed.error(format!("error parsing STDIN: more than {DOCUMENT_COUNT_LIMIT} documents"), chunk.line, 1, self.index);
+            return Some(parsed);
+        }
+        if self.faults >= DIAGNOSTIC_LIMIT {
+            self.over = true;
+            return None;
+        }
+        read_chunk(&mut parsed, self.index, &chunk);
+        self.index += 1;
+        self.faults += parsed.diagnostics.len();
+        Some(parsed)
+    }
 }
 
 fn read_chunk(parsed: &mut Parsed, index: usize, chunk: &split::Chunk<'_>) {

@@ -10,37 +10,57 @@ pub struct Chunk<'a> {
     pub line: usize,
 }
 
-/// The documents of a text, without those that are empty.
-pub fn chunks(text: &[u8]) -> impl Iterator<Item = Chunk<'_>> {
-    let mut at = 0;
-    let mut line = 1;
-    std::iter::from_fn(move || {
-        while at < text.len() {
-            let (start, first) = (at, line);
-            let mut lines = 0;
-            let mut end = at;
+/// How far a text has been split.
+#[derive(Clone, Debug)]
+pub struct Cursor {
+    at: usize,
+    line: usize,
+}
+
+impl Default for Cursor {
+    fn default() -> Cursor {
+        Cursor { at: 0, line: 1 }
+    }
+}
+
+impl Cursor {
+    /// The next document of the text that is not empty.
+    pub fn next<'a>(&mut self, text: &'a [u8]) -> Option<Chunk<'a>> {
+        while self.at < text.len() {
+            let (start, first) = (self.at, self.line);
+            let mut end = start;
             // A separator ends a document; as its very first line it belongs to it.
             while end < text.len() {
-                let next = text[end..].iter().position(|b| *b == b'\n').map_or(text.len(), |i| end + i + 1);
+                let next = line_end(text, end);
                 if end > start && is_separator(&text[end..next]) {
                     break;
                 }
                 end = next;
-                lines += 1;
+                self.line += 1;
+            }
+            self.at = end;
+            if end < text.len() {
+                self.at = line_end(text, end);
+                self.line += 1;
             }
             let bytes = &text[start..end];
-            line += lines;
-            at = end;
-            if at < text.len() {
-                at = text[end..].iter().position(|b| *b == b'\n').map_or(text.len(), |i| end + i + 1);
-                line += 1;
-            }
             if bytes.iter().any(|b| !b.is_ascii_whitespace()) {
                 return Some(Chunk { bytes, line: first });
             }
         }
         None
-    })
+    }
+}
+
+/// Where the line that begins here ends, with its line break.
+fn line_end(text: &[u8], from: usize) -> usize {
+    text[from..].iter().position(|b| *b == b'\n').map_or(text.len(), |i| from + i + 1)
+}
+
+/// The documents of a text, without those that are empty.
+pub fn chunks(text: &[u8]) -> impl Iterator<Item = Chunk<'_>> {
+    let mut cursor = Cursor::default();
+    std::iter::from_fn(move || cursor.next(text))
 }
 
 fn is_separator(line: &[u8]) -> bool {

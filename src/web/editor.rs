@@ -239,6 +239,7 @@ impl Component for Editor {
         let (pill, words) = match props.standing {
             Standing::Clean => ("", String::new()),
             Standing::Edited => ("line", "Edited".into()),
+            Standing::Applying => ("line", "Applying".into()),
             Standing::Applied => ("ready", "Applied".into()),
             Standing::Rejected => ("failed", "Rejected".into()),
             Standing::Partly(applied, refused) => ("failed", format!("{applied} applied, {refused} rejected")),

@@ -61,10 +61,7 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             }
             let before = state.borrow().console.len();
             state.borrow_mut().update(msg(argument));
-            // Who calls wants the answer, however long.
-            while state.borrow().run.goes_on() {
-                state.borrow_mut().poll();
-            }
+            answer(&state);
             changed.emit(());
             if !print {
                 return JsValue::from_str(&state.borrow().notice);
@@ -92,6 +89,7 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         }
         of.borrow_mut().update(Msg::Edit(text));
         of.borrow_mut().update(Msg::Apply);
+        answer(&of);
         to.emit(());
         let words: Vec<String> =
             of.borrow().diagnostics.iter().map(|diagnostic| format!("line {}: {}", diagnostic.line, diagnostic.message)).collect();
@@ -124,6 +122,13 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
 
     let trace = Closure::<dyn Fn(String) -> JsValue>::new(|text: String| JsValue::from_str(&trace_of(&text)));
     put("trace", &trace.into_js_value());
+}
+
+/// Who calls wants the answer, however long.
+fn answer(state: &RefCell<State>) {
+    while state.borrow().run.goes_on() {
+        state.borrow_mut().poll();
+    }
 }
 
 /// The trace of a scenario, as `loopscope run --trace` prints it, or why there is none.

@@ -230,6 +230,13 @@ impl Page {
             }
             return !state.tries();
         }
+        // The clock waits for what goes on by itself.
+        if state.run.goes_on() {
+            while state.run.goes_on() && dom::now() - now < slice {
+                state.poll();
+            }
+            return true;
+        }
         if state.goal.is_some() {
             while state.goal.is_some() && dom::now() - now < slice {
                 state.pursue(GRAIN);
@@ -237,12 +244,6 @@ impl Page {
             self.room.check(&mut state);
             state.follow(GRAIN);
             state.poll();
-            return true;
-        }
-        if state.run.goes_on() {
-            while state.run.goes_on() && dom::now() - now < slice {
-                state.poll();
-            }
             return true;
         }
         if !state.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
@@ -481,7 +482,7 @@ impl Component for Page {
             state.update(Do::Speed(speed));
         }
         if embed {
-            state.selected = None;
+            state.update(Do::Select(None));
             state.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
         }
         let picture = state.picture();
