@@ -14,5 +14,7 @@ await build({
   format: 'iife',
   target: 'es2021',
   legalComments: 'none',
+  // Where it can ask whether input waits, it works up to 100 ms at a time; else it keeps to what the browser's idle time allows.
+  define: { 'navigator.scheduling': 'null' },
   banner: { js: '/* Contains CodeMirror 6 and Lezer, (C) 2018 and later Marijn Haverbeke and others, MIT License: https://codemirror.net */' },
 });

@@ -33,8 +33,12 @@ use yew::prelude::*;
 const SLICE: f64 = 6.0;
 /// A frame that comes so long after it was asked for is late.
 const LATE: f64 = 20.0;
+/// It takes less where frames come late, but never less than this.
+const LEAST: f64 = 2.0;
 /// Milliseconds for giving back memory.
 const PART: f64 = 2.0;
+/// A picture that took so long is followed by so many times that without a new one.
+const RESTS: f64 = 4.0;
 /// Tasks between two looks at the clock.
 const GRAIN: usize = 16;
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
@@ -190,8 +194,10 @@ pub struct Page {
     pace: Pace,
     room: Room,
     asked: Option<f64>,
-    /// Whether the last frame came late.
-    late: bool,
+    /// Milliseconds the engine takes at a time now.
+    slice: f64,
+    /// Since when the picture of this frame is made.
+    making: Option<f64>,
     asked_at: f64,
     spoke: f64,
     frame: Closure<dyn FnMut()>,
@@ -220,8 +226,8 @@ impl Page {
         let now = dom::now();
         let passed = (now - self.last).clamp(0.0, 100.0);
         self.last = now;
-        // Where frames come late the engine takes less.
-        let slice = if self.late { SLICE / 2.0 } else { SLICE };
+        // The frame with the next picture has enough to do.
+        let slice = if now + 16.0 > self.rests { self.slice.min(LEAST) } else { self.slice };
         while graves::give_back() && dom::now() - now < PART {}
         let mut state = self.state.borrow_mut();
         if state.tries() {
@@ -297,8 +303,7 @@ impl Page {
         let (playing, rests) = (state.playing, paced && begun < self.rests);
         if !rests {
             self.picture = state.draw(NODES);
-            let now = dom::now();
-            self.rests = now + 3.0 * (now - begun);
+            self.making = Some(begun);
         }
         state.follow(GRAIN);
         self.beside = state.beside.as_mut().map(|other| other.picture());
@@ -569,7 +574,8 @@ impl Component for Page {
             drawn: 0.0,
             rests: 0.0,
             asked: None,
-            late: false,
+            slice: SLICE,
+            making: None,
             asked_at: 0.0,
             spoke: 0.0,
             frame,
@@ -592,7 +598,8 @@ impl Component for Page {
                 return false;
             }
             Msg::Frame => {
-                self.late = self.asked.take().is_some_and(|asked| dom::now() - asked > LATE);
+                let late = self.asked.take().is_some_and(|asked| dom::now() - asked > LATE);
+                self.slice = if late { (self.slice * 0.7).max(LEAST) } else { (self.slice + 0.2).min(SLICE) };
                 self.drawn = dom::now();
             }
             Msg::Do(msg) => {
@@ -758,6 +765,10 @@ impl Component for Page {
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        if let Some(begun) = self.making.take() {
+            let now = dom::now();
+            self.rests = now + RESTS * (now - begun);
+        }
         if first {
             window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
         }
