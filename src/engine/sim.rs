@@ -55,6 +55,8 @@ pub(super) const KUBELETS: usize = 2;
 const DISPATCH: u64 = MS;
 /// Watch events that are delivered in one task.
 const DELIVERED: usize = 64;
+/// Among so many tasks it is looked for one that is about something.
+const SOON: usize = 20_000;
 /// What a pass costs its key: at least, per round trip to the API server, per owned object.
 const PASS: u64 = MS;
 const ROUND_TRIP: u64 = 7 * MS;
@@ -212,9 +214,9 @@ impl Sim {
         self.tasks.first().map(|((time, _), _)| *time)
     }
 
-    /// What each node has against a Pod without a node; nothing if it would take it.
-    pub fn explain(&self, pod: &Rc<Object>) -> Vec<(Str, Vec<Refuses>)> {
-        self.scheduler.explain(pod, &self.informers[SCHEDULER].cache)
+    /// What each node, or each of so many, has against a Pod without a node; nothing if it would take it.
+    pub fn explain(&self, pod: &Rc<Object>, most: usize) -> Vec<(Str, Vec<Refuses>)> {
+        self.scheduler.explain(pod, &self.informers[SCHEDULER].cache, most)
     }
 
     /// What Pods may still request on a node.
@@ -242,14 +244,14 @@ impl Sim {
 
     /// Whether the scheduler is about to try a Pod.
     pub fn scheduler_busy(&self) -> bool {
-        self.tasks.values().any(|task| *task == Task::Schedule)
+        self.tasks.values().take(SOON).any(|task| *task == Task::Schedule)
     }
 
     /// What each node has against the Pods of a DaemonSet.
     pub fn explain_daemon(&self, set: &Object) -> Vec<(Str, Vec<Refuses>)> {
         let places =
             |refuses: &Refuses| matches!(refuses, Refuses::Elsewhere | Refuses::Taint { .. } | Refuses::Label { .. } | Refuses::Affinity);
-        let mut all = controllers::daemon_pod(set).map(|pod| self.explain(&pod)).unwrap_or_default();
+        let mut all = controllers::daemon_pod(set).map(|pod| self.explain(&pod, usize::MAX)).unwrap_or_default();
         all.iter_mut().for_each(|(_, found)| found.retain(places));
         all
     }
@@ -264,7 +266,7 @@ impl Sim {
         let of_pod =
             |((at, _), task): (&(Time, u64), &Task)| matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at);
         // What is due first comes first.
-        self.tasks.iter().find_map(of_pod)
+        self.tasks.iter().take(SOON).find_map(of_pod)
     }
 
     /// When the kubelet of a node was last heard, if it is silent.

@@ -67,7 +67,9 @@ fn many(
     // Also of those that have still to be put in order: the tiles stay where they are.
     let there = on.iter().map(|(node, on)| (*node, on.pods.len())).chain(model.on.iter().map(|(node, pods)| (node.as_str(), pods.len())));
     let most = there.filter(|(node, _)| !node.is_empty()).map(|(_, pods)| pods).max().unwrap_or(0);
-    let height = head + most.div_ceil(cells).max(1) as f64 * 8.0 + 8.0;
+    // In steps of some rows: one Pod more moves no tile.
+    let rows = most.div_ceil(cells).next_multiple_of(5).max(5);
+    let height = head + rows as f64 * 8.0 + 8.0;
     let (margin, count) = (if width < 560.0 { 16.0 } else { 24.0 }, model.nodes.len() as f64);
     let fit = ((width - 2.0 * margin + 8.0) / (wide + 8.0)).floor().max(1.0);
     // As wide as high as a stage is, where that needs more in a row than fit.

@@ -1,6 +1,7 @@
 //! The whole diagram in small, with a frame around what is seen, once it no longer fits.
 
-use crate::scene::shape::{Body, Scene};
+use crate::scene::format::Px;
+use crate::scene::shape::{Body, Item, Rect, Scene};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
@@ -63,20 +64,25 @@ struct ShapesProps {
 
 impl PartialEq for ShapesProps {
     fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.scene, &other.scene)
+        let same = |(a, b): (&Rc<Item>, &Rc<Item>)| Rc::ptr_eq(a, b) || (a.rect, &a.state) == (b.rect, &b.state);
+        let (here, there) = (&self.scene.items, &other.scene.items);
+        Rc::ptr_eq(&self.scene, &other.scene) || here.len() == there.len() && here.iter().zip(there).all(same)
     }
 }
 
+/// One path a colour, whatever there is of it.
 #[component]
 fn Shapes(props: &ShapesProps) -> Html {
     super::dom::renders("Minimap of shapes");
-    let seen = props.scene.items.iter().filter(|item| !matches!(item.body, Body::Note(_)));
-    html! {
-        <>{ for seen.map(|item| {
-            let rect = item.rect;
-            let bad = matches!(item.state.as_str(), "failed" | "notready" | "lost").then_some("bad");
-            let ready = matches!(item.state.as_str(), "ready" | "bound").then_some("ok");
-            html! { <rect class={classes!(bad, ready)} x={rect.x.to_string()} y={rect.y.to_string()} width={rect.w.to_string()} height={rect.h.to_string()} rx="10" /> }
-        }) }</>
+    let mut paths: [(&str, String); 3] = ["", "ok", "bad"].map(|class| (class, String::new()));
+    for item in props.scene.items.iter().filter(|item| !matches!(item.body, Body::Note(_))) {
+        let colour = match item.state.as_str() {
+            "ready" | "bound" => 1,
+            "failed" | "notready" | "lost" => 2,
+            _ => 0,
+        };
+        let Rect { x, y, w, h } = item.rect;
+        paths[colour].1.push_str(&format!("M{} {}h{w}v{h}h{}z", Px(x), Px(y), -w));
     }
+    html! { <>{ for paths.into_iter().map(|(class, d)| html! { <path class={class} d={d} /> }) }</> }
 }

@@ -93,12 +93,18 @@ pub enum Msg {
     Menu,
     /// One of its entries.
     Export(&'static str),
+    /// The next of many items.
+    More,
 }
 
 /// Milliseconds after which a card opens.
 const REST: u32 = 150;
 /// Of more items than this, those far out of sight are not put into the page.
 const MANY: usize = 150;
+/// So many at a time are put into it where there are many.
+const NEW: usize = 40;
+/// Milliseconds between two parts: each has a frame of its own.
+const FRAME: u32 = 20;
 /// So far out of sight they are.
 const FAR: f64 = 240.0;
 /// Width of a card, and the height it may have.
@@ -134,6 +140,9 @@ pub struct Stage {
     menu: bool,
     /// Runs while the picture could be larger.
     larger: Option<Timeout>,
+    /// How many of the items in sight are in the page, and when the next come.
+    shown: usize,
+    more: Option<Timeout>,
 }
 
 /// The key of an item's object, if the engine knows it.
@@ -344,6 +353,22 @@ impl Stage {
     }
 
     /// Whether an item is in sight, or nearly.
+    /// How many of those in sight are in the page: where many come at once, they come one part after the other.
+    fn admit(&mut self, ctx: &Context<Self>) {
+        let items = &ctx.props().scene.items;
+        let all = self.shows_all(ctx.props());
+        let sight = items.iter().filter(|item| all || self.sees(item.rect)).count();
+        if sight <= self.shown + NEW || self.saves.is_some() {
+            (self.shown, self.more) = (sight, None);
+            return;
+        }
+        self.shown += NEW;
+        if self.more.is_none() {
+            let link = ctx.link().clone();
+            self.more = Some(Timeout::new(FRAME, move || link.send_message(Msg::More)));
+        }
+    }
+
     /// The shapes whose cells are painted on sheets, by sheet.
     fn sheets(&self, scene: &Scene, all: bool) -> BTreeMap<(i32, i32), Vec<Rc<Item>>> {
         let mut sheets: BTreeMap<(i32, i32), Vec<Rc<Item>>> = BTreeMap::new();
@@ -353,6 +378,11 @@ impl Stage {
             sheets.entry(place).or_default().push(item.clone());
         }
         sheets
+    }
+
+    /// Whether also those far out of sight are in the page.
+    fn shows_all(&self, props: &Props) -> bool {
+        props.scene.items.len() <= MANY || self.saves.is_some()
     }
 
     fn sees(&self, rect: Rect) -> bool {
@@ -472,81 +502,8 @@ impl Stage {
         self.touched = true;
         true
     }
-}
 
-impl Component for Stage {
-    type Message = Msg;
-    type Properties = Props;
-
-    fn create(_: &Context<Self>) -> Self {
-        Stage {
-            node: NodeRef::default(),
-            size: (0.0, 0.0),
-            pan: (0.0, 0.0),
-            zoom: 1.0,
-            touched: false,
-            pointers: Vec::new(),
-            dragged: false,
-            ghosts: Vec::new(),
-            fresh: Vec::new(),
-            generation: 0,
-            stop: 0,
-            goes: false,
-            saves: None,
-            timers: Vec::new(),
-            observer: None,
-            quiet: true,
-            over: None,
-            rested: false,
-            resting: None,
-            menu: false,
-            larger: None,
-        }
-    }
-
-    fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
-        let props = ctx.props();
-        // The callbacks are new each time and do the same.
-        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
-        let same = Rc::ptr_eq(&old.scene, &props.scene)
-            && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props));
-        if same {
-            return false;
-        }
-        if !Rc::ptr_eq(&old.scene, &props.scene) {
-            // Another manifest is another picture: nothing of the one before is in it.
-            let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id.uid == item.id.uid);
-            let other = old.scope != props.scope || !old.scene.items.iter().take(50).any(same);
-            self.quiet = other || !props.animate;
-            if other {
-                self.ghosts.clear();
-                self.fresh.clear();
-                self.touched = false;
-            } else if props.animate && old.scene.items.len() < 400 {
-                let lacks = |scene: &Scene, item: &Item| !scene.items.iter().any(|other| other.id.uid == item.id.uid);
-                self.generation += 1;
-                let before = self.ghosts.len() + self.fresh.len();
-                let gone = old.scene.items.iter().filter(|item| lacks(&props.scene, item));
-                self.ghosts.extend(gone.map(|item| (self.generation, item.clone())));
-                let come = props.scene.items.iter().filter(|item| lacks(&old.scene, item));
-                self.fresh.extend(come.map(|item| (self.generation, item.id.uid.clone())));
-                if self.ghosts.len() + self.fresh.len() > before {
-                    let (link, generation) = (ctx.link().clone(), self.generation);
-                    self.timers.push(Timeout::new(340, move || link.send_message(Msg::Bury(generation))));
-                }
-            }
-            self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
-            self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
-            if !self.touched && other {
-                self.fit(props);
-            } else if !self.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
-                self.settle(ctx, &old.scene);
-            }
-        }
-        true
-    }
-
-    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+    fn act(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Size => {
                 let Some(stage) = self.node.cast::<Element>() else { return false };
@@ -642,6 +599,10 @@ impl Component for Stage {
                 self.touched = true;
                 true
             }
+            Msg::More => {
+                self.more = None;
+                true
+            }
             Msg::Menu => {
                 self.menu = !self.menu;
                 true
@@ -652,6 +613,93 @@ impl Component for Stage {
                 true
             }
         }
+    }
+}
+
+impl Component for Stage {
+    type Message = Msg;
+    type Properties = Props;
+
+    fn create(_: &Context<Self>) -> Self {
+        Stage {
+            node: NodeRef::default(),
+            size: (0.0, 0.0),
+            pan: (0.0, 0.0),
+            zoom: 1.0,
+            touched: false,
+            pointers: Vec::new(),
+            dragged: false,
+            ghosts: Vec::new(),
+            fresh: Vec::new(),
+            generation: 0,
+            stop: 0,
+            goes: false,
+            saves: None,
+            timers: Vec::new(),
+            observer: None,
+            quiet: true,
+            over: None,
+            rested: false,
+            resting: None,
+            menu: false,
+            larger: None,
+            shown: 0,
+            more: None,
+        }
+    }
+
+    fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
+        let props = ctx.props();
+        // The callbacks are new each time and do the same.
+        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
+        let same = Rc::ptr_eq(&old.scene, &props.scene)
+            && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props));
+        if same {
+            return false;
+        }
+        if !Rc::ptr_eq(&old.scene, &props.scene) {
+            // Another manifest is another picture: nothing of the one before is in it.
+            let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id.uid == item.id.uid);
+            let other = old.scope != props.scope || !old.scene.items.iter().take(50).any(same);
+            self.quiet = other || !props.animate;
+            if other {
+                self.ghosts.clear();
+                self.fresh.clear();
+                self.touched = false;
+            } else if props.animate && old.scene.items.len() < 400 {
+                let lacks = |scene: &Scene, item: &Item| !scene.items.iter().any(|other| other.id.uid == item.id.uid);
+                self.generation += 1;
+                let before = self.ghosts.len() + self.fresh.len();
+                let gone = old.scene.items.iter().filter(|item| lacks(&props.scene, item));
+                self.ghosts.extend(gone.map(|item| (self.generation, item.clone())));
+                let come = props.scene.items.iter().filter(|item| lacks(&old.scene, item));
+                self.fresh.extend(come.map(|item| (self.generation, item.id.uid.clone())));
+                if self.ghosts.len() + self.fresh.len() > before {
+                    let (link, generation) = (ctx.link().clone(), self.generation);
+                    self.timers.push(Timeout::new(340, move || link.send_message(Msg::Bury(generation))));
+                }
+            }
+            self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
+            self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
+            if other {
+                self.shown = 0;
+            }
+            if !self.touched && other {
+                self.fit(props);
+            } else if !self.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
+                self.settle(ctx, &old.scene);
+            }
+        }
+        self.admit(ctx);
+        true
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        let drawn = self.act(ctx, msg);
+        if drawn {
+            self.admit(ctx);
+        }
+        drawn
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
@@ -669,12 +717,17 @@ impl Component for Stage {
         });
         let moved_away = link.callback(|_: FocusEvent| Msg::Leave);
         let quiet = self.quiet || !props.animate;
-        let all = scene.items.len() <= MANY || self.saves.is_some();
+        let all = self.shows_all(props);
+        let room = std::cell::Cell::new(self.shown);
+        let admitted = |(index, item): &(usize, &Rc<Item>)| {
+            let seen = (all || self.sees(item.rect)) && room.replace(room.get().saturating_sub(1)) > 0;
+            seen || *index == self.stop
+        };
         let drawing = html! {
             <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus} onfocusout={moved_away}>
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
-                { for scene.items.iter().enumerate().filter(|(index, item)| all || *index == self.stop || self.sees(item.rect)).map(|(index, item)| html! {
+                { for scene.items.iter().enumerate().filter(admitted).map(|(index, item)| html! {
                     <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
                 }) }
                 { for self.sheets(scene, all).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={(place.0 as f64 * SHEET, place.1 as f64 * SHEET)} items={items} dark={props.dark} /> }) }

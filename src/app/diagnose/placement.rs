@@ -9,6 +9,8 @@ use crate::engine::waits::{Cure, Fact, Label, Refuses, Waits};
 use crate::i18n::amount;
 use std::rc::Rc;
 
+/// So many nodes are asked: of thousands, the first tell it too.
+const LOOKED: usize = 100;
 /// More nodes than this are not listed.
 const NODES: usize = 12;
 
@@ -62,12 +64,12 @@ pub fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
         out.since(sim, said.last_transition_time);
         return Some(out);
     }
-    let nodes = sim.explain(object);
+    let nodes = sim.explain(object, LOOKED);
     // It will have been told of what has changed in a moment.
     if nodes.iter().any(|(_, refuses)| refuses.is_empty()) && sim.scheduler_busy() {
         return None;
     }
-    let mut out = Diagnosis::new(object, Waits::NoNode { nodes: nodes.len() });
+    let mut out = Diagnosis::new(object, Waits::NoNode { nodes: sim.server().count(Kind::Node) });
     out.since(sim, said.last_transition_time);
     for (node, refuses) in nodes.iter().take(NODES) {
         match &refuses[..] {

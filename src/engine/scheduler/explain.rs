@@ -12,12 +12,12 @@ use crate::engine::waits::Refuses;
 use std::rc::Rc;
 
 impl Scheduler {
-    /// For every node what its filters say; a node without refusals would do.
-    pub fn explain(&self, object: &Rc<Object>, cache: &Cache) -> Vec<(Str, Vec<Refuses>)> {
+    /// For every node, or for so many, what its filters say; a node without refusals would do.
+    pub fn explain(&self, object: &Rc<Object>, cache: &Cache, most: usize) -> Vec<(Str, Vec<Refuses>)> {
         let Some(pod) = object.pod() else { return Vec::new() };
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let mut out = Vec::new();
-        for (name, info) in self.nodes.iter() {
+        for (name, info) in self.nodes.iter().take(most) {
             let Some(node) = &info.node else { continue };
             let (mut found, mut last) = (Vec::new(), None);
             for filter in &cycle.filters {
