@@ -4,7 +4,7 @@
 //! made anew for every type. As Go decodes it, what is missing or `null` stays at its empty value, and what
 //! is unknown is passed over.
 
-use super::{Labels, Str, Timestamp, Uid};
+use super::{Str, Timestamp, Uid};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -326,7 +326,7 @@ impl<T: Json + Default> Json for BTreeMap<Str, T> {
     }
 }
 
-impl Json for Labels {
+impl<T: Json + Clone> Json for Rc<T> {
     fn read(&mut self, value: &Value) -> Result<(), String> {
         Rc::make_mut(self).read(value)
     }
@@ -362,18 +362,6 @@ impl<T: Json + Default> Json for Vec<T> {
     }
     fn is_empty(&self) -> bool {
         Vec::is_empty(self)
-    }
-}
-
-impl<T: Json + Default + Clone> Json for Rc<Vec<T>> {
-    fn read(&mut self, value: &Value) -> Result<(), String> {
-        Rc::make_mut(self).read(value)
-    }
-    fn write(&self) -> Value {
-        (**self).write()
-    }
-    fn is_empty(&self) -> bool {
-        (**self).is_empty()
     }
 }
 

@@ -1690,7 +1690,8 @@ mod tests {
     fn what_fails_and_what_settles_is_said_once() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         let said = |state: &mut State, all: bool| {
-            (state.picture(), state.marks());
+            state.picture();
+            state.marks();
             if state.speak(all) { state.notice.clone() } else { String::new() }
         };
         said(&mut state, false);

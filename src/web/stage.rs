@@ -102,11 +102,11 @@ const REST: u32 = 150;
 /// Of more items than this, those far out of sight are not put into the page.
 const MANY: usize = 150;
 /// So many at a time are put into it where there are many.
-const NEW: usize = 40;
+const NEW: usize = 20;
 /// Milliseconds between two parts: each has a frame of its own.
 const FRAME: u32 = 20;
 /// So far out of sight they are.
-const FAR: f64 = 240.0;
+const FAR: f64 = 160.0;
 /// Width of a card, and the height it may have.
 const CARD: f64 = 264.0;
 const TALL: f64 = 256.0;
