@@ -273,7 +273,7 @@ fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
     // All Pods of an owner share its uid: where it lies in memory tells it.
     let lies = |pod: &Rc<Pod>| Rc::as_ptr(&pod.owner).cast::<u8>().addr();
     let mut owners: Vec<usize> = older().filter_map(|(group, _)| group.pods.first().map(lies)).collect();
-    owners.sort_unstable();
+    crate::order::sort(&mut owners);
     let is_older = |pod: &Rc<Pod>| owners.binary_search(&lies(pod)).is_ok();
     let arranged = |known: &mut Known, pods: &Block, turn: u64| {
         known.on = Rc::new(arrange(pods.iter().map(|pod| (is_older(pod), pod)).collect(), true));

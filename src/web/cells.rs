@@ -5,7 +5,6 @@ use super::dom;
 use crate::scene::model::{Block, PodState};
 use crate::scene::shape::{Body, Cells, Item};
 use gloo_timers::callback::Timeout;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
@@ -208,7 +207,8 @@ pub struct SheetProps {
 /// A canvas for the cells of many shapes, and what is on it.
 pub struct Sheet {
     node: NodeRef,
-    painted: BTreeMap<String, Painted>,
+    /// Of each shape, in their order.
+    painted: Vec<Painted>,
     size: (f64, f64),
     more: Option<Timeout>,
 }
@@ -218,7 +218,7 @@ impl Component for Sheet {
     type Properties = SheetProps;
 
     fn create(_: &Context<Self>) -> Self {
-        Sheet { node: NodeRef::default(), painted: BTreeMap::new(), size: (0.0, 0.0), more: None }
+        Sheet { node: NodeRef::default(), painted: Vec::new(), size: (0.0, 0.0), more: None }
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &SheetProps) -> bool {
@@ -239,7 +239,7 @@ impl Component for Sheet {
     fn view(&self, ctx: &Context<Self>) -> Html {
         dom::renders("Sheet");
         let (x, y) = ctx.props().at;
-        html! { <canvas ref={self.node.clone()} class="sheet" style={format!("left:{x}px;top:{y}px")} aria-hidden="true" /> }
+        html! { <canvas ref={self.node.clone()} class="paper" style={format!("left:{x}px;top:{y}px")} aria-hidden="true" /> }
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
@@ -257,12 +257,9 @@ impl Sheet {
         if fit(&canvas, &context, &mut self.size, items.iter().fold((1.0, 1.0), ends), fresh) {
             self.painted.clear();
         }
-        for item in items {
+        self.painted.resize_with(items.len(), Painted::default);
+        for (item, painted) in items.iter().zip(&mut self.painted) {
             let Body::Cells(cells) = &item.body else { continue };
-            let painted = match self.painted.get_mut(&item.id.uid) {
-                Some(painted) => painted,
-                None => self.painted.entry(item.id.uid.clone()).or_default(),
-            };
             if !painted.paint(&context, cells, (item.rect.x - at.0, item.rect.y - at.1)) {
                 let link = ctx.link().clone();
                 self.more = Some(Timeout::new(0, move || link.send_message(())));

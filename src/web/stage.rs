@@ -12,7 +12,6 @@ use crate::scene::format::Px;
 use crate::scene::model::Id;
 use crate::scene::shape::{Body, Item, Rect, Scene};
 use gloo_timers::callback::Timeout;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
@@ -21,6 +20,8 @@ use yew::prelude::*;
 
 /// Side of the sheets that cells of many shapes are painted on.
 const SHEET: f64 = 1024.0;
+/// The column and the row of a sheet, and what is on it.
+type OnSheet = ((i32, i32), Vec<Rc<Item>>);
 
 /// What the stage shows.
 #[derive(Properties, PartialEq)]
@@ -370,12 +371,15 @@ impl Stage {
     }
 
     /// The shapes whose cells are painted on sheets, by sheet.
-    fn sheets(&self, scene: &Scene, all: bool) -> BTreeMap<(i32, i32), Vec<Rc<Item>>> {
-        let mut sheets: BTreeMap<(i32, i32), Vec<Rc<Item>>> = BTreeMap::new();
+    fn sheets(&self, scene: &Scene, all: bool) -> Vec<OnSheet> {
+        let mut sheets: Vec<OnSheet> = Vec::new();
         let bare = |item: &&Rc<Item>| matches!(&item.body, Body::Cells(cells) if cells.bare());
         for item in scene.items.iter().filter(bare).filter(|item| all || self.sees(item.rect)) {
             let place = ((item.rect.x / SHEET).floor() as i32, (item.rect.y / SHEET).floor() as i32);
-            sheets.entry(place).or_default().push(item.clone());
+            match sheets.iter_mut().find(|(of, _)| *of == place) {
+                Some((_, items)) => items.push(item.clone()),
+                None => sheets.push((place, vec![item.clone()])),
+            }
         }
         sheets
     }
