@@ -1524,6 +1524,43 @@ mod tests {
     }
 
     #[test]
+    fn many_nodes_take_turns_and_the_picture_is_the_same_in_the_end() {
+        let many = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: many}, spec: {replicas: 300, selector: {matchLabels: {app: many}}, template: {metadata: {labels: {app: many}}, spec: {containers: [{name: web, image: nginx}]}}}}";
+        let mut states = [(); 2].map(|()| State::new(many, 1));
+        for state in &mut states {
+            (4..=9).for_each(|node| state.update(Msg::Fault(format!("add-node node-{node}"))));
+            state.update(Msg::View(View::Nodes));
+            state.update(Msg::Seconds(20));
+            while state.goal.is_some() {
+                state.pursue(usize::MAX);
+            }
+        }
+        let [parts, whole] = &mut states;
+        let turns = |state: &mut State| {
+            let mut turns = 1;
+            while !state.read(usize::MAX) {}
+            state.marks();
+            state.draw(1);
+            while state.lags() {
+                state.draw(1);
+                turns += 1;
+            }
+            turns
+        };
+        let first = turns(parts);
+        assert!(first > 3, "{first}");
+        assert_eq!(parts.draw(1).scene, whole.picture().scene);
+        // All Pods are of an older revision then: again each node has its turn.
+        for state in [&mut *parts, &mut *whole] {
+            state.update(Msg::Kubectl("kubectl set image deployment/many web=nginx:1.26".into()));
+            state.update(Msg::Seconds(1));
+        }
+        assert!(turns(parts) > 3);
+        assert_eq!(parts.draw(1).scene, whole.picture().scene);
+        assert_eq!(turns(parts), 1);
+    }
+
+    #[test]
     fn a_full_history_stops_the_clock_and_says_so() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Settle);
