@@ -103,7 +103,7 @@ const REST: u32 = 150;
 /// Of more items than this, those far out of sight are not put into the page.
 const MANY: usize = 150;
 /// So many at a time are put into it where there are many.
-const NEW: usize = 20;
+const NEW: usize = 40;
 /// Milliseconds between two parts: each has a frame of its own.
 const FRAME: u32 = 20;
 /// So far out of sight they are.
@@ -720,7 +720,8 @@ impl Component for Stage {
             Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?, element.matches(":focus-visible").unwrap_or(false)))
         });
         let moved_away = link.callback(|_: FocusEvent| Msg::Leave);
-        let quiet = self.quiet || !props.animate;
+        // So many that glide at once would each be a layer of the browser's.
+        let quiet = self.quiet || !props.animate || scene.items.len() > MANY;
         let all = self.shows_all(props);
         let room = std::cell::Cell::new(self.shown);
         let admitted = |(index, item): &(usize, &Rc<Item>)| {

@@ -11,13 +11,14 @@ use crate::scene::model::PodState;
 use serde_json::Value;
 use std::rc::Rc;
 
+/// Of many Pods that are not ready so many are looked at.
+const LOOKED: usize = 1_000;
+
 /// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits.
 pub fn stuck(sim: &Sim, owner: Uid) -> Option<Diagnosis> {
     let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
-    for pod in sim.owned(owner, Kind::Pod) {
-        if !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready()) {
-            continue;
-        }
+    let well = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
+    for pod in sim.owned(owner, Kind::Pod).filter(|pod| !well(pod)).take(LOOKED) {
         let (state, _) = status(pod);
         // Those that are well, or on their way, are not looked at any closer.
         if !matches!(state, PodState::Ready | PodState::Succeeded) {

@@ -237,7 +237,7 @@ pub(super) struct Ranked {
     /// The Pod.
     pub(super) pod: Rc<Object>,
     /// A number for each of [`RANKS`]; the smaller goes first.
-    by: [i64; RANKS.len()],
+    by: [i32; RANKS.len()],
 }
 
 /// What decides, one after the other.
@@ -261,17 +261,18 @@ impl Ranked {
             "Running" => 2,
             _ => 1,
         };
-        let ready_since = body.status.condition("Ready").filter(|c| c.status == "True").and_then(|c| c.last_transition_time);
+        let ready = body.status.condition("Ready").filter(|c| c.status == "True");
+        let ready_since = ready.and_then(|c| c.last_transition_time);
         let restarts = body.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0);
-        let age = |since: Option<Timestamp>| since.map_or(0, |t| i64::from(log_age(now.0 - t.0)));
+        let age = |since: Option<Timestamp>| since.map_or(0, |t| log_age(now.0 - t.0) as i32);
         let by = [
-            i64::from(!body.node_name.is_empty()),
+            i32::from(!body.node_name.is_empty()),
             phase,
-            i64::from(body.is_ready()),
-            i64::from(cost),
-            -(neighbours as i64),
+            i32::from(ready.is_some()),
+            cost,
+            -(neighbours as i32),
             age(ready_since),
-            -i64::from(restarts),
+            -restarts,
             age(pod.meta.creation_timestamp),
         ];
         Ranked { pod: pod.clone(), by }
@@ -293,12 +294,13 @@ fn log_age(seconds: i64) -> u32 {
 
 /// The Pods in the order in which they would go: so many, and the first of those that stay.
 pub(super) fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], count: usize, view: &View<'_>) -> Vec<Ranked> {
-    let neighbours = Neighbours::of(object, view);
+    let neighbours = Neighbours::of(object, active, view);
     let mut ranked: Vec<Ranked> = active
         .iter()
-        .map(|pod| {
+        .enumerate()
+        .map(|(at, pod)| {
             let cost = pod.meta.annotation(COST).and_then(|v| v.parse().ok()).unwrap_or(0);
-            Ranked::new(pod, cost, neighbours.on(&pod.body::<Pod>().node_name), view.wall)
+            Ranked::new(pod, cost, neighbours.of_own(at), view.wall)
         })
         .collect();
     if count < ranked.len() {
@@ -315,32 +317,42 @@ pub(super) fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], count: 
 struct Neighbours<'n> {
     nodes: Vec<(&'n Str, usize)>,
     index: Index,
+    /// Where the node of each own Pod stands among them.
+    own: Vec<usize>,
 }
 
 impl<'n> Neighbours<'n> {
-    fn of(object: &Object, view: &View<'n>) -> Neighbours<'n> {
+    fn of(object: &Object, active: &'n [Rc<Object>], view: &View<'n>) -> Neighbours<'n> {
         let mut all = Neighbours::default();
         let Some(owner) = object.meta.controller() else { return all };
         for sibling in view.cache.owned_of_kind(owner.uid, Kind::ReplicaSet) {
+            if sibling.meta.uid == object.meta.uid {
+                all.own = active.iter().map(|pod| all.add(pod)).collect();
+                continue;
+            }
             for pod in view.cache.owned_of_kind(sibling.meta.uid, Kind::Pod).filter(|p| p.is_active_pod()) {
-                let node = &pod.body::<Pod>().node_name;
-                let at = all.place(node).unwrap_or_else(|| {
-                    all.index.insert(hash(node, "") as u32, all.nodes.len() as u32);
-                    all.nodes.push((node, 0));
-                    all.nodes.len() - 1
-                });
-                all.nodes[at].1 += 1;
+                all.add(pod);
             }
         }
         all
     }
 
-    fn place(&self, node: &str) -> Option<usize> {
-        self.index.find(hash(node, "") as u32, |at| self.nodes[at as usize].0 == node).map(|at| at as usize)
+    fn add(&mut self, pod: &'n Rc<Object>) -> usize {
+        let node = &pod.body::<Pod>().node_name;
+        let hash = hash(node, "") as u32;
+        let at = self.index.find(hash, |at| self.nodes[at as usize].0 == node).unwrap_or_else(|| {
+            let new = self.nodes.len() as u32;
+            self.index.insert(hash, new);
+            self.nodes.push((node, 0));
+            new
+        }) as usize;
+        self.nodes[at].1 += 1;
+        at
     }
 
-    fn on(&self, node: &str) -> usize {
-        self.place(node).map_or(0, |at| self.nodes[at].1)
+    /// Of an own Pod, by its place.
+    fn of_own(&self, at: usize) -> usize {
+        self.own.get(at).map_or(0, |at| self.nodes[*at].1)
     }
 }
 

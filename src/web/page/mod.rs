@@ -241,7 +241,8 @@ impl Page {
             while state.run.goes_on() && dom::now() - now < slice {
                 state.poll();
             }
-            return true;
+            // What a long manifest comes to is drawn when all of it is there.
+            return !state.run.applies();
         }
         if state.goal.is_some() {
             while state.goal.is_some() && dom::now() - now < slice {
