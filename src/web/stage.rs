@@ -103,7 +103,7 @@ const REST: u32 = 150;
 /// Of more items than this, those far out of sight are not put into the page.
 const MANY: usize = 150;
 /// So many at a time are put into it where there are many.
-const NEW: usize = 40;
+const NEW: usize = 24;
 /// Milliseconds between two parts: each has a frame of its own.
 const FRAME: u32 = 20;
 /// So far out of sight they are.

@@ -299,7 +299,7 @@ impl Page {
         let mut state = self.state.borrow_mut();
         SHOWN.set(state.run.now());
         let begun = dom::now();
-        while !state.read(GRAIN * GRAIN) && dom::now() - begun < SLICE {}
+        while !state.read(4 * GRAIN) && dom::now() - begun < SLICE {}
         // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
         let (playing, rests) = (state.playing, paced && begun < self.rests);
         if !rests {
