@@ -834,7 +834,7 @@ impl State {
         } else {
             return false;
         }
-        self.heard.0 = self.scanned.clamp(self.heard.0, happened);
+        self.heard.0 = self.scanned.clamp(self.heard.0, happened).max(bad.map_or(0, |bad| bad + 1));
         true
     }
 
@@ -1057,9 +1057,7 @@ impl State {
         let journal = self.run.journal();
         for (at, entry) in (self.scanned..).zip(journal.from(self.scanned).first(READ).iter()) {
             let Some(mark) = words::mark(entry) else { continue };
-            if mark.bad {
-                self.last_bad = Some(at);
-            }
+            self.last_bad = if mark.bad { Some(at) } else { self.last_bad };
             self.marks.push(mark);
         }
         self.scanned = journal.len().min(self.scanned + READ);

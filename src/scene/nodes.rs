@@ -267,7 +267,7 @@ fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
         (seen.older, seen.turn) = (uids, seen.turn + 1);
     }
     // Nodes that are gone are forgotten now and then.
-    if seen.nodes.len() > 2 * model.nodes.len() + 2 {
+    if seen.nodes.len() > 2 * (model.nodes.len() + model.on.len()) + 2 {
         seen.nodes.clear();
     }
     // All Pods of an owner share its uid: where it lies in memory tells it.

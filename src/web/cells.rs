@@ -223,7 +223,9 @@ impl Component for Sheet {
 
     fn changed(&mut self, ctx: &Context<Self>, old: &SheetProps) -> bool {
         let new = ctx.props();
-        let same = |(a, b): (&Rc<Item>, &Rc<Item>)| Rc::ptr_eq(a, b) || (&a.id.uid, a.rect.x, a.rect.y) == (&b.id.uid, b.rect.x, b.rect.y);
+        let same = |(a, b): (&Rc<Item>, &Rc<Item>)| {
+            Rc::ptr_eq(a, b) || (&a.id.uid, a.rect.x, a.rect.y, a.rect.w) == (&b.id.uid, b.rect.x, b.rect.y, b.rect.w)
+        };
         if (old.dark, old.at) != (new.dark, new.at) || old.items.len() != new.items.len() || !old.items.iter().zip(&new.items).all(same) {
             self.size = (0.0, 0.0);
         }

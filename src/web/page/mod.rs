@@ -39,6 +39,8 @@ const LEAST: f64 = 2.0;
 const PART: f64 = 2.0;
 /// A picture that took so long is followed by so many times that without a new one.
 const RESTS: f64 = 4.0;
+/// One that takes so many milliseconds leaves the engine little of its frame.
+const DEAR: f64 = 4.0;
 /// Tasks between two looks at the clock.
 const GRAIN: usize = 16;
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
@@ -196,6 +198,8 @@ pub struct Page {
     asked: Option<f64>,
     /// Milliseconds the engine takes at a time now.
     slice: f64,
+    /// Milliseconds that the last picture took.
+    cost: f64,
     /// Since when the picture of this frame is made.
     making: Option<f64>,
     asked_at: f64,
@@ -227,7 +231,8 @@ impl Page {
         let passed = (now - self.last).clamp(0.0, 100.0);
         self.last = now;
         // The frame with the next picture has enough to do.
-        let slice = if now + 16.0 > self.rests { self.slice.min(LEAST) } else { self.slice };
+        let full = self.asked.is_some() && self.cost > DEAR && now + 16.0 > self.rests;
+        let slice = if full { self.slice.min(LEAST) } else { self.slice };
         while graves::give_back() && dom::now() - now < PART {}
         let mut state = self.state.borrow_mut();
         if state.tries() {
@@ -576,6 +581,7 @@ impl Component for Page {
             rests: 0.0,
             asked: None,
             slice: SLICE,
+            cost: 0.0,
             making: None,
             asked_at: 0.0,
             spoke: 0.0,
@@ -768,7 +774,8 @@ impl Component for Page {
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
         if let Some(begun) = self.making.take() {
             let now = dom::now();
-            self.rests = now + RESTS * (now - begun);
+            self.cost = now - begun;
+            self.rests = now + RESTS * self.cost;
         }
         if first {
             window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
