@@ -1057,7 +1057,9 @@ impl State {
         let journal = self.run.journal();
         for (at, entry) in (self.scanned..).zip(journal.from(self.scanned).first(READ).iter()) {
             let Some(mark) = words::mark(entry) else { continue };
-            self.last_bad = if mark.bad { Some(at) } else { self.last_bad };
+            if mark.bad {
+                self.last_bad = Some(at);
+            }
             self.marks.push(mark);
         }
         self.scanned = journal.len().min(self.scanned + READ);

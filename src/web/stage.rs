@@ -353,7 +353,6 @@ impl Stage {
         })
     }
 
-    /// Whether an item is in sight, or nearly.
     /// How many of those in sight are in the page: where many come at once, they come one part after the other.
     fn admit(&mut self, ctx: &Context<Self>) {
         let items = &ctx.props().scene.items;
@@ -389,6 +388,7 @@ impl Stage {
         props.scene.items.len() <= MANY || self.saves.is_some()
     }
 
+    /// Whether an item is in sight, or nearly.
     fn sees(&self, rect: Rect) -> bool {
         let near = |from: f64, to: f64, pan: f64, size: f64| to * self.zoom + pan > -FAR && from * self.zoom + pan < size + FAR;
         near(rect.x, rect.right(), self.pan.0, self.size.0) && near(rect.y, rect.bottom(), self.pan.1, self.size.1)
@@ -507,6 +507,7 @@ impl Stage {
         true
     }
 
+    /// Does what a message says; whether the stage is to be drawn.
     fn act(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         match msg {
             Msg::Size => {
