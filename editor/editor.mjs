@@ -236,7 +236,7 @@ function enter(view) {
 /** Makes an editor in `host`. `on`: text, label, and edit, apply, fix, offers, about. */
 function mount(host, on) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
-  let quiet = false;
+  let news = 0, quiet = false;
   const shown = blocks(on);
   const language = new Compartment();
   const spoken = () => [
@@ -287,9 +287,13 @@ function mount(host, on) {
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: head } });
       quiet = false;
     },
+    // In a task of its own: what is told comes with a picture, and drawing that is enough for one.
     tell(all, hot, live) {
-      view.dispatch(setDiagnostics(view.state, ranges(view.state.doc, all)));
-      view.dispatch({ effects: told.of({ all, hot, live }) });
+      clearTimeout(news);
+      news = setTimeout(() => {
+        view.dispatch(setDiagnostics(view.state, ranges(view.state.doc, all)));
+        view.dispatch({ effects: told.of({ all, hot, live }) });
+      });
     },
     select(from, to) {
       view.dispatch({ selection: { anchor: Math.min(from, view.state.doc.length), head: Math.min(to, view.state.doc.length) } });
@@ -297,6 +301,7 @@ function mount(host, on) {
     },
     offer: () => startCompletion(view),
     destroy() {
+      clearTimeout(news);
       host.removeEventListener('keydown', keys);
       window.removeEventListener('loopscope-language', speaks);
       view.destroy();

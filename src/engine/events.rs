@@ -11,6 +11,7 @@ use crate::api::event::{Event, EventSource, InvolvedObject, MicroTime};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
 use smol_str::format_smolstr;
+use std::rc::Rc;
 
 const SIMILAR_LIMIT: usize = 10;
 const SIMILAR_WINDOW: u64 = 600 * SECOND;
@@ -39,7 +40,8 @@ struct Group {
 /// Remembers what has been said, so that repeats become counts.
 #[derive(Clone, Debug, Default)]
 pub struct EventRecorder {
-    about: Tree<Uid, Said>,
+    /// Shared, so that a leaf of the tree that is copied for one of them costs little for its neighbours.
+    about: Tree<Uid, Rc<Said>>,
 }
 
 impl EventRecorder {
@@ -55,7 +57,7 @@ impl EventRecorder {
     ) {
         let component = origin.actor.name;
         let scheduler = component == "default-scheduler";
-        let said = self.about.get_or_insert_with(about.meta.uid, Said::default);
+        let said = Rc::make_mut(self.about.get_or_insert_with(about.meta.uid, Rc::default));
         if !scheduler && !said.may_speak(server.now, component) {
             return;
         }

@@ -67,8 +67,13 @@ fn many(
     // Also of those that have still to be put in order: the tiles stay where they are.
     let there = on.iter().map(|(node, on)| (*node, on.pods.len())).chain(model.on.iter().map(|(node, pods)| (node.as_str(), pods.len())));
     let most = there.filter(|(node, _)| !node.is_empty()).map(|(_, pods)| pods).max().unwrap_or(0);
-    // In steps of some rows: one Pod more moves no tile.
-    let rows = most.div_ceil(cells).next_multiple_of(5).max(5);
+    // In few steps, the second for a full node with some that leave: a rollout moves no tile.
+    let full = (model.nodes.iter().map(|node| node.pods as usize).max().unwrap_or(0).div_ceil(cells) + 1).clamp(5, 15);
+    let rows = match most.div_ceil(cells) {
+        0..=5 => 5,
+        rows if rows <= full => full,
+        rows => rows.next_multiple_of(5),
+    };
     let height = head + rows as f64 * 8.0 + 8.0;
     let (margin, count) = (if width < 560.0 { 16.0 } else { 24.0 }, model.nodes.len() as f64);
     let fit = ((width - 2.0 * margin + 8.0) / (wide + 8.0)).floor().max(1.0);
@@ -136,17 +141,15 @@ fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mut Scene) ->
     out.put(&node.id, rect, Body::Node(body), None, state, label)
 }
 
-/// Pods as cells, so many in a row.
+/// Pods as cells, so many in a row. Where there are none it has no height: all others keep their number.
 fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), (parent, chosen): (usize, Option<&Pod>), out: &mut Scene) {
     let pods = &on.pods;
-    if pods.is_empty() {
-        return;
-    }
     let ring = on.place(node, chosen);
     let cells = Cells { pods: pods.clone(), columns, side: 7.0, pitch: 8.0, at: (0.0, 0.0), old: on.old, ring };
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
     let rect = Rect::new(x, y, columns as f64 * 8.0, pods.len().div_ceil(columns) as f64 * 8.0);
-    out.put(&id, rect, Body::Cells(cells), Some(parent), "", format!("{} Pods on {}", pods.len(), node.id.name));
+    let label = if pods.is_empty() { String::new() } else { format!("{} Pods on {}", pods.len(), node.id.name) };
+    out.put(&id, rect, Body::Cells(cells), Some(parent), "", label);
 }
 
 /// The Pods on a node, and from which on they are ready ones of an older revision.

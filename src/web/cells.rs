@@ -11,7 +11,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use yew::prelude::*;
 
 /// So many cells are painted at a time.
-const PART: usize = 8_000;
+const PART: usize = 4_000;
 /// A canvas grows by so many pixels: another size loses what is on it.
 const STEP: f64 = 128.0;
 
@@ -21,15 +21,6 @@ const OLD: f64 = 0.4;
 /// The square that explains a cell.
 pub fn swatch(state: PodState, old: bool) -> Classes {
     classes!("sw", state.class(), (old && state == PodState::Ready).then_some("old"))
-}
-
-/// What to draw.
-#[derive(Properties, PartialEq)]
-pub struct CellsProps {
-    /// The Pods.
-    pub cells: Cells,
-    /// The theme.
-    pub dark: bool,
 }
 
 /// What a cell is painted as: nothing, or one more than its state, and `DIM` if it is ready and of an older revision.
@@ -45,30 +36,32 @@ struct Painted {
 }
 
 impl Painted {
-    /// Paints what has changed since, so much at a time, with the first cell at a place. False if there is more.
+    /// Paints what has changed since, as much as there is room for, with the first cell at a place. False if there is more.
     #[inline(never)]
-    fn paint(&mut self, context: &CanvasRenderingContext2d, cells: &Cells, (left, top): (f64, f64)) -> bool {
+    fn paint(&mut self, context: &CanvasRenderingContext2d, cells: &Cells, (left, top): (f64, f64), room: &mut usize) -> bool {
         let all = 0..cells.pods.len().max(self.looks.len());
         let places = match &self.done {
             Some((done, old)) if *old == cells.old => cells.pods.changed_since(done),
             _ => vec![all.clone()],
         };
         self.looks.resize(all.end, 0);
-        let mut changed: Vec<(usize, Look)> = Vec::new();
+        let (mut changed, mut whole) = (Vec::<(usize, Look)>::new(), true);
         'all: for places in places {
             let looks = cells.pods.states_of(places.clone()).map(Some).chain(std::iter::repeat(None));
             for (at, state) in places.zip(looks) {
                 let dim = if at >= cells.old && state == Some(PodState::Ready) { DIM } else { 0 };
                 let look = state.map_or(0, |state| state as Look + 1 + dim);
                 if self.looks[at] != look {
-                    changed.push((at, look));
-                    if changed.len() == PART {
+                    if changed.len() == *room {
+                        whole = false;
                         break 'all;
                     }
+                    changed.push((at, look));
                 }
             }
         }
-        self.done = (changed.len() < PART).then(|| (cells.pods.clone(), cells.old));
+        *room -= changed.len();
+        self.done = whole.then(|| (cells.pods.clone(), cells.old));
         let place = |at: usize| (left + (at % cells.columns) as f64 * cells.pitch, top + (at / cells.columns) as f64 * cells.pitch);
         for (at, look) in &changed {
             if self.looks[*at] != 0 {
@@ -115,74 +108,6 @@ fn pen(node: &NodeRef) -> Option<(HtmlCanvasElement, CanvasRenderingContext2d)> 
     Some((canvas, context))
 }
 
-/// The canvas of one shape, and what is on it.
-pub struct CellsView {
-    node: NodeRef,
-    painted: Painted,
-    size: (f64, f64),
-    more: Option<Timeout>,
-}
-
-impl Component for CellsView {
-    type Message = ();
-    type Properties = CellsProps;
-
-    fn create(_: &Context<Self>) -> Self {
-        CellsView { node: NodeRef::default(), painted: Painted::default(), size: (0.0, 0.0), more: None }
-    }
-
-    fn changed(&mut self, ctx: &Context<Self>, old: &CellsProps) -> bool {
-        let form = |of: &CellsProps| (of.cells.columns, of.cells.side.to_bits(), of.cells.pitch.to_bits(), of.dark);
-        if form(old) != form(ctx.props()) {
-            self.size = (0.0, 0.0);
-        }
-        true
-    }
-
-    /// The next part.
-    fn update(&mut self, ctx: &Context<Self>, (): ()) -> bool {
-        self.more = None;
-        self.paint(ctx);
-        false
-    }
-
-    fn view(&self, ctx: &Context<Self>) -> Html {
-        dom::renders("Cells");
-        let cells = &ctx.props().cells;
-        let (x, y) = cells.at;
-        html! {
-            <>
-                <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }{ state.word() }</span> }) }</div>
-                <canvas ref={self.node.clone()} style={format!("left:{x}px;top:{y}px")} aria-hidden="true" />
-                { ring(cells) }
-            </>
-        }
-    }
-
-    fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
-        if self.more.is_none() {
-            self.paint(ctx);
-        }
-    }
-}
-
-impl CellsView {
-    fn paint(&mut self, ctx: &Context<Self>) {
-        let Some((canvas, context)) = pen(&self.node) else { return };
-        let cells = &ctx.props().cells;
-        let rows = cells.pods.len().div_ceil(cells.columns.max(1)).max(1);
-        let size = (cells.columns as f64 * cells.pitch, rows as f64 * cells.pitch);
-        let fresh = self.size.0 != size.0;
-        if fit(&canvas, &context, &mut self.size, size, fresh) {
-            self.painted = Painted::default();
-        }
-        if !self.painted.paint(&context, cells, (0.0, 0.0)) {
-            let link = ctx.link().clone();
-            self.more = Some(Timeout::new(0, move || link.send_message(())));
-        }
-    }
-}
-
 /// A ring about the chosen cell.
 pub fn ring(cells: &Cells) -> Html {
     let (x, y) = cells.at;
@@ -193,24 +118,32 @@ pub fn ring(cells: &Cells) -> Html {
     }
 }
 
-/// Cells of many shapes on one canvas: a thousand small ones would each be a layer of the browser's.
+/// Cells of one shape, or of many on one canvas: a thousand small ones would each be a layer of the browser's.
 #[derive(Properties, PartialEq)]
 pub struct SheetProps {
-    /// Where it begins.
+    /// Where it lies in what it is part of.
     pub at: (f64, f64),
+    /// Where in the scene its first cell may be.
+    pub origin: (f64, f64),
     /// Shapes whose cells are on it.
     pub items: Vec<Rc<Item>>,
     /// The theme.
     pub dark: bool,
 }
 
-/// A canvas for the cells of many shapes, and what is on it.
+/// A canvas for cells, and what is on it.
 pub struct Sheet {
     node: NodeRef,
     /// Of each shape, in their order.
     painted: Vec<Painted>,
     size: (f64, f64),
     more: Option<Timeout>,
+}
+
+/// Where a shape's cells begin on the sheet, and how they lie.
+fn form(item: &Item, origin: (f64, f64)) -> Option<((f64, f64), usize, f64, f64)> {
+    let Body::Cells(cells) = &item.body else { return None };
+    Some(((item.rect.x - origin.0, item.rect.y - origin.1), cells.columns, cells.side, cells.pitch))
 }
 
 impl Component for Sheet {
@@ -224,9 +157,9 @@ impl Component for Sheet {
     fn changed(&mut self, ctx: &Context<Self>, old: &SheetProps) -> bool {
         let new = ctx.props();
         let same = |(a, b): (&Rc<Item>, &Rc<Item>)| {
-            Rc::ptr_eq(a, b) || (&a.id.uid, a.rect.x, a.rect.y, a.rect.w) == (&b.id.uid, b.rect.x, b.rect.y, b.rect.w)
+            old.origin == new.origin && Rc::ptr_eq(a, b) || (&a.id.uid, form(a, old.origin)) == (&b.id.uid, form(b, new.origin))
         };
-        if (old.dark, old.at) != (new.dark, new.at) || old.items.len() != new.items.len() || !old.items.iter().zip(&new.items).all(same) {
+        if old.dark != new.dark || old.items.len() != new.items.len() || !old.items.iter().zip(&new.items).all(same) {
             self.size = (0.0, 0.0);
         }
         old.at != new.at || self.paint(ctx)
@@ -241,7 +174,7 @@ impl Component for Sheet {
     fn view(&self, ctx: &Context<Self>) -> Html {
         dom::renders("Sheet");
         let (x, y) = ctx.props().at;
-        html! { <canvas ref={self.node.clone()} class="paper" style={format!("left:{x}px;top:{y}px")} aria-hidden="true" /> }
+        html! { <div class="paper" style={format!("left:{x}px;top:{y}px")} aria-hidden="true"><canvas ref={self.node.clone()} /></div> }
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
@@ -253,16 +186,22 @@ impl Sheet {
     /// Paints; nothing of it is drawn anew.
     fn paint(&mut self, ctx: &Context<Self>) -> bool {
         let Some((canvas, context)) = pen(&self.node).filter(|_| self.more.is_none()) else { return false };
-        let SheetProps { at, items, .. } = ctx.props();
-        let ends = |(w, h): (f64, f64), item: &Rc<Item>| (w.max(item.rect.right() - at.0), h.max(item.rect.bottom() - at.1));
+        let SheetProps { origin, items, .. } = ctx.props();
+        let ends = |(w, h): (f64, f64), item: &Rc<Item>| match (&item.body, form(item, *origin)) {
+            (Body::Cells(cells), Some(((x, y), columns, _, pitch))) => {
+                (w.max(x + columns as f64 * pitch), h.max(y + cells.pods.len().div_ceil(columns.max(1)) as f64 * pitch))
+            }
+            _ => (w, h),
+        };
         let fresh = self.size.0 == 0.0;
         if fit(&canvas, &context, &mut self.size, items.iter().fold((1.0, 1.0), ends), fresh) {
             self.painted.clear();
         }
         self.painted.resize_with(items.len(), Painted::default);
+        let mut room = PART;
         for (item, painted) in items.iter().zip(&mut self.painted) {
             let Body::Cells(cells) = &item.body else { continue };
-            if !painted.paint(&context, cells, (item.rect.x - at.0, item.rect.y - at.1)) {
+            if !painted.paint(&context, cells, (item.rect.x - origin.0, item.rect.y - origin.1), &mut room) {
                 let link = ctx.link().clone();
                 self.more = Some(Timeout::new(0, move || link.send_message(())));
                 break;

@@ -1,6 +1,6 @@
 //! The shapes of a scene as HTML over SVG.
 
-use super::cells::{CellsView, swatch};
+use super::cells::{Sheet, swatch};
 use super::chart::ChartView;
 use super::dom::{icon, tile};
 use crate::scene::format::Px;
@@ -9,7 +9,8 @@ use crate::scene::shape::{Body, Item, NodeBody, Scene, Table};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Everything under the cards: bands and lines.
+/// Everything under the cards: bands and lines. It has a key as all its neighbours have: a list with one that has none is
+/// matched by place, and an object that comes would build all after it anew.
 pub fn under(scene: &Scene) -> Html {
     let bands = scene.bands.iter().map(
         |band| html! { <div class={classes!("band", (band.h < 2.0).then_some("divides"))} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
@@ -18,7 +19,7 @@ pub fn under(scene: &Scene) -> Html {
         html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
     });
     html! {
-        <>
+        <key="under">
             { for bands }
             <svg class="edges" width={Px(scene.width).to_string()} height={Px(scene.height).to_string()} aria-hidden="true">{ for edges }</svg>
         </>
@@ -48,7 +49,7 @@ pub fn over(scene: &Scene, hidden: f64) -> Html {
         html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>if !first.is_empty() { <b>{ first }</b>{ dash } }{ rest }</span></span> }
     });
     html! {
-        <>
+        <key="over">
             { for labels }
             <svg class="ports" width={Px(scene.width).to_string()} height={Px(scene.height).to_string()} aria-hidden="true">{ for ports }</svg>
         </>
@@ -156,7 +157,7 @@ fn outer(item: &Item) -> Classes {
     }
 }
 
-fn content(item: &Item, dark: bool) -> Html {
+fn content(item: &Rc<Item>, dark: bool) -> Html {
     let name = &item.id.name;
     match &item.body {
         Body::Controller { of, wide: true } => wide(of),
@@ -175,7 +176,13 @@ fn content(item: &Item, dark: bool) -> Html {
         }
         // On a sheet, which the stage has.
         Body::Cells(cells) if cells.bare() => super::cells::ring(cells),
-        Body::Cells(cells) => html! { <CellsView cells={cells.clone()} dark={dark} /> },
+        Body::Cells(cells) => html! {
+            <>
+                <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }{ state.word() }</span> }) }</div>
+                <Sheet at={cells.at} origin={(item.rect.x, item.rect.y)} items={vec![item.clone()]} dark={dark} />
+                { super::cells::ring(cells) }
+            </>
+        },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(name, fact),

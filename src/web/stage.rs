@@ -12,6 +12,7 @@ use crate::scene::format::Px;
 use crate::scene::model::Id;
 use crate::scene::shape::{Body, Item, Rect, Scene};
 use gloo_timers::callback::Timeout;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
@@ -22,6 +23,11 @@ use yew::prelude::*;
 const SHEET: f64 = 1024.0;
 /// The column and the row of a sheet, and what is on it.
 type OnSheet = ((i32, i32), Vec<Rc<Item>>);
+
+/// Where a sheet begins.
+fn corner((column, row): (i32, i32)) -> (f64, f64) {
+    (f64::from(column) * SHEET, f64::from(row) * SHEET)
+}
 
 /// What the stage shows.
 #[derive(Properties, PartialEq)]
@@ -103,7 +109,7 @@ const REST: u32 = 150;
 /// Of more items than this, those far out of sight are not put into the page.
 const MANY: usize = 150;
 /// So many at a time are put into it where there are many.
-const NEW: usize = 24;
+const NEW: usize = 12;
 /// Milliseconds between two parts: each has a frame of its own.
 const FRAME: u32 = 20;
 /// So far out of sight they are.
@@ -141,8 +147,9 @@ pub struct Stage {
     menu: bool,
     /// Runs while the picture could be larger.
     larger: Option<Timeout>,
-    /// How many of the items in sight are in the page, and when the next come.
-    shown: usize,
+    /// The items in the page by their place; of many also by uid, and when the next come.
+    shown: Vec<usize>,
+    there: BTreeSet<String>,
     more: Option<Timeout>,
 }
 
@@ -353,31 +360,51 @@ impl Stage {
         })
     }
 
-    /// How many of those in sight are in the page: where many come at once, they come one part after the other.
+    /// Which of those in sight are in the page: where many come at once, they come one part after the other, and what is
+    /// there stays.
     fn admit(&mut self, ctx: &Context<Self>) {
         let items = &ctx.props().scene.items;
         let all = self.shows_all(ctx.props());
-        let sight = items.iter().filter(|item| all || self.sees(item.rect)).count();
-        if sight <= self.shown + NEW || self.saves.is_some() {
-            (self.shown, self.more) = (sight, None);
+        let sight = items.iter().enumerate().filter(|(index, item)| *index == self.stop || self.admits(item, all)).map(|(index, _)| index);
+        if all {
+            (self.shown, self.more) = (sight.collect(), None);
             return;
         }
-        self.shown += NEW;
-        if self.more.is_none() {
+        let (mut room, mut waits) = (NEW, false);
+        let shown = sight.filter(|index| {
+            let there = *index == self.stop || self.there.contains(&items[*index].id.uid);
+            let comes = !there && room > 0;
+            room -= usize::from(comes);
+            waits |= !there && !comes;
+            there || comes
+        });
+        let shown: Vec<usize> = shown.collect();
+        self.there = shown.iter().map(|index| items[*index].id.uid.clone()).collect();
+        self.shown = shown;
+        if !waits {
+            self.more = None;
+        } else if self.more.is_none() {
             let link = ctx.link().clone();
             self.more = Some(Timeout::new(FRAME, move || link.send_message(Msg::More)));
         }
     }
 
-    /// The shapes whose cells are painted on sheets, by sheet.
+    /// Whether an item belongs into the page. One without Pods has no height, and nothing to see.
+    fn admits(&self, item: &Item, all: bool) -> bool {
+        item.rect.h > 0.0 && (all || self.sees(item.rect))
+    }
+
+    /// The shapes whose cells are painted on sheets, by sheet: all that are on one of those in sight.
     fn sheets(&self, scene: &Scene, all: bool) -> Vec<OnSheet> {
         let mut sheets: Vec<OnSheet> = Vec::new();
         let bare = |item: &&Rc<Item>| matches!(&item.body, Body::Cells(cells) if cells.bare());
-        for item in scene.items.iter().filter(bare).filter(|item| all || self.sees(item.rect)) {
+        for item in scene.items.iter().filter(bare) {
             let place = ((item.rect.x / SHEET).floor() as i32, (item.rect.y / SHEET).floor() as i32);
+            let (x, y) = corner(place);
             match sheets.iter_mut().find(|(of, _)| *of == place) {
                 Some((_, items)) => items.push(item.clone()),
-                None => sheets.push((place, vec![item.clone()])),
+                None if all || self.sees(Rect::new(x, y, SHEET, SHEET)) => sheets.push((place, vec![item.clone()])),
+                None => {}
             }
         }
         sheets
@@ -432,7 +459,7 @@ impl Stage {
         let scene = ctx.props().scene.clone();
         let count = scene.items.len();
         let at = self.item_at(event.target());
-        let usable = |index: &usize| !still(&scene.items[*index].body);
+        let usable = |index: &usize| !still(&scene.items[*index].body) && scene.items[*index].rect.h > 0.0;
         let to = match (event.key().as_str(), at) {
             ("ArrowDown", Some(at)) if event.shift_key() => (0..count).find(|index| scene.items[*index].parent == Some(at)),
             ("ArrowUp", Some(at)) if event.shift_key() => scene.items[at].parent,
@@ -648,7 +675,8 @@ impl Component for Stage {
             resting: None,
             menu: false,
             larger: None,
-            shown: 0,
+            shown: Vec::new(),
+            there: BTreeSet::new(),
             more: None,
         }
     }
@@ -687,7 +715,7 @@ impl Component for Stage {
             self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
             self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
             if other {
-                self.shown = 0;
+                self.there.clear();
             }
             if !self.touched && other {
                 self.fit(props);
@@ -724,19 +752,15 @@ impl Component for Stage {
         // So many that glide at once would each be a layer of the browser's.
         let quiet = self.quiet || !props.animate || scene.items.len() > MANY;
         let all = self.shows_all(props);
-        let room = std::cell::Cell::new(self.shown);
-        let admitted = |(index, item): &(usize, &Rc<Item>)| {
-            let seen = (all || self.sees(item.rect)) && room.replace(room.get().saturating_sub(1)) > 0;
-            seen || *index == self.stop
-        };
+        let shown = self.shown.iter().filter_map(|index| Some((*index, scene.items.get(*index)?)));
         let drawing = html! {
             <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus} onfocusout={moved_away}>
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
-                { for scene.items.iter().enumerate().filter(admitted).map(|(index, item)| html! {
+                { for shown.map(|(index, item)| html! {
                     <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
                 }) }
-                { for self.sheets(scene, all).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={(place.0 as f64 * SHEET, place.1 as f64 * SHEET)} items={items} dark={props.dark} /> }) }
+                { for self.sheets(scene, all).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
             </div>
         };

@@ -31,6 +31,8 @@ use yew::prelude::*;
 
 /// Milliseconds the engine may take at a time.
 const SLICE: f64 = 6.0;
+/// Milliseconds of a frame for reading what has been written.
+const READS: f64 = 4.0;
 /// A frame that comes so long after it was asked for is late.
 const LATE: f64 = 20.0;
 /// It takes less where frames come late, but never less than this.
@@ -42,7 +44,7 @@ const RESTS: f64 = 4.0;
 /// One that takes so many milliseconds leaves the engine little of its frame.
 const DEAR: f64 = 4.0;
 /// Tasks between two looks at the clock.
-const GRAIN: usize = 16;
+const GRAIN: usize = 4;
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
 const DIAGNOSIS: f64 = 300.0;
 /// Milliseconds after the last key until a text is tried.
@@ -304,7 +306,7 @@ impl Page {
         let mut state = self.state.borrow_mut();
         SHOWN.set(state.run.now());
         let begun = dom::now();
-        while !state.read(4 * GRAIN) && dom::now() - begun < SLICE {}
+        while !state.read(16 * GRAIN) && dom::now() - begun < READS {}
         // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
         let (playing, rests) = (state.playing, paced && begun < self.rests);
         if !rests {
