@@ -1,5 +1,6 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
+use super::controllers::deletion_order::Known;
 use super::journal::{EntryId, Journal, Op};
 use super::table::{Place, Table};
 use super::tally::{Alike, Tally};
@@ -7,6 +8,7 @@ use super::tree::Tree;
 use crate::api::object::Typed;
 use crate::api::time::MS;
 use crate::api::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid, kind};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// An event that is to be lost: of this kind, about the object of this name if there is one.
@@ -18,6 +20,8 @@ pub struct Cache {
     objects: Vec<Table>,
     /// What each uid owns; what has no controller is found under the nil uid.
     owned: Tree<Uid, Owned>,
+    /// What a loop that ranks Pods has read off them.
+    pub(super) known: RefCell<Known>,
 }
 
 /// What one owner owns.
@@ -29,7 +33,7 @@ struct Owned {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        Cache { objects: vec![Table::default(); kind::ALL.len()], owned: Tree::default() }
+        Cache { objects: vec![Table::default(); kind::ALL.len()], owned: Tree::default(), known: RefCell::default() }
     }
 
     /// The object with this key.
@@ -66,7 +70,18 @@ impl Cache {
 
     /// Objects of a kind that name the uid as an owner.
     pub fn owned_of_kind(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
-        self.owned_by(uid).filter(move |o| o.kind == kind)
+        self.members(uid, kind).map(|(.., object)| object)
+    }
+
+    /// Pods that name the uid as an owner, by their uid, and their places.
+    pub fn owned_pods(&self, uid: Uid) -> impl Iterator<Item = (Uid, Place, &Rc<Object>)> {
+        self.members(uid, Kind::Pod)
+    }
+
+    fn members(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = (Uid, Place, &Rc<Object>)> {
+        let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.iter());
+        let table = &self.objects[kind as usize];
+        members.filter(move |(_, (of, _))| *of == kind).filter_map(|(uid, (_, place))| Some((*uid, *place, table.at(*place)?)))
     }
 
     /// How many Pods the uid controls and how they are, by their labels; nothing if that is not known without a look at each.

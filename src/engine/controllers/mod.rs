@@ -4,6 +4,7 @@ mod autoscaler;
 mod backends;
 mod cronjob;
 mod daemonset;
+pub(in crate::engine) mod deletion_order;
 mod deployment;
 mod disruption;
 mod endpoints;

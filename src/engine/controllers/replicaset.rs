@@ -5,24 +5,20 @@
 //! Models `pkg/controller/replicaset/replica_set.go` and `pkg/controller/replication`.
 
 use super::ownership::claim;
-use super::{Controller, Event, Watch};
+use super::{Controller, Event, Watch, deletion_order};
 use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::workload::{Condition, ReplicaSet, ReplicaSetStatus};
 use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
-use crate::engine::index::Index;
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
-use crate::engine::table::hash;
 use crate::engine::why::{DeletionRank, Why};
 use smol_str::format_smolstr;
-use std::cmp::Ordering;
 use std::rc::Rc;
 
 /// The most Pods created or deleted in one pass.
 const BURST: usize = 500;
-const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// The replicaset loop.
 pub static REPLICA_SETS: ReplicaLoop = ReplicaLoop {
@@ -71,7 +67,7 @@ impl Controller for ReplicaLoop {
         let Some((object, set)) = view.cache.get::<ReplicaSet>(key) else { return Ok(Action::AwaitChange) };
         let (counts, active) = look(object, set, view, out)?;
         let managed = if view.sees_own_writes && !object.meta.is_deleting() {
-            manage(object, set, counts.replicas, &active, view, out)
+            manage(object, set, counts.replicas, active.as_deref(), view, out)
         } else {
             Ok(())
         };
@@ -92,20 +88,18 @@ impl Controller for ReplicaLoop {
     }
 }
 
-/// How many Pods there are, and the active ones themselves if some are too many.
-fn look(object: &Object, set: &ReplicaSet, view: &View<'_>, out: &mut Out<'_>) -> Result<(ReplicaSetStatus, Vec<Rc<Object>>), ApiError> {
+/// The active Pods where some may have been adopted just now; else they are those that the cache has.
+type Active = Option<Vec<Rc<Object>>>;
+
+/// How many Pods there are, and which.
+fn look(object: &Object, set: &ReplicaSet, view: &View<'_>, out: &mut Out<'_>) -> Result<(ReplicaSetStatus, Active), ApiError> {
     if let Some(counts) = counted(object, set, view) {
-        if counts.replicas <= set.spec.replicas || !view.sees_own_writes || object.meta.is_deleting() {
-            return Ok((counts, Vec::new()));
-        }
-        let mine = view.cache.owned_of_kind(object.meta.uid, Kind::Pod);
-        let active = mine.filter(|pod| pod.meta.is_controlled_by(object.meta.uid) && pod.is_active_pod());
-        return Ok((counts, active.cloned().collect()));
+        return Ok((counts, None));
     }
     let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
     let (active, rest): (Vec<_>, Vec<_>) = pods.into_iter().partition(|pod| pod.is_active_pod());
     let terminating = rest.iter().filter(|p| p.meta.is_deleting() && !p.body::<Pod>().is_terminal()).count();
-    Ok((count(set, &active, terminating, view.wall), active))
+    Ok((count(set, &active, terminating, view.wall), Some(active)))
 }
 
 /// The counts without a look at each Pod: if there is none to adopt or to release, and none that has to wait for its time.
@@ -153,7 +147,7 @@ fn manage(
     object: &Rc<Object>,
     set: &ReplicaSet,
     have: i32,
-    active: &[Rc<Object>],
+    active: Option<&[Rc<Object>]>,
     view: &View<'_>,
     out: &mut Out<'_>,
 ) -> Result<(), ApiError> {
@@ -165,11 +159,14 @@ fn manage(
     if surplus == 0 {
         return Ok(());
     }
-    let ranked = deletion_order(object, active, surplus, view);
+    let ranked = match active {
+        Some(pods) => deletion_order::of_pods(object, pods, surplus, view),
+        None => deletion_order::of_controlled(object, surplus, view),
+    };
     out.together(|out| {
         let mut failed = None;
         for i in 0..surplus {
-            let pod = &ranked[i].pod;
+            let pod = ranked[i].pod;
             let rank = ranked.get(surplus).map_or(DeletionRank::Equal, |stays| ranked[i].compare(stays).1);
             let stays = ranked.get(surplus).map_or_else(Str::default, |stays| stays.pod.meta.name.clone());
             let why = Why::TooMany { have: have as i32, want: want as i32, rank, stays };
@@ -232,130 +229,6 @@ fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
     }
 }
 
-/// A Pod with what decides how early it goes.
-pub(super) struct Ranked {
-    /// The Pod.
-    pub(super) pod: Rc<Object>,
-    /// A number for each of [`RANKS`]; the smaller goes first.
-    by: [i32; RANKS.len()],
-}
-
-/// What decides, one after the other.
-const RANKS: [DeletionRank; 8] = [
-    DeletionRank::Unassigned,
-    DeletionRank::Pending,
-    DeletionRank::NotReady,
-    DeletionRank::LowerCost,
-    DeletionRank::SharesNode,
-    DeletionRank::YoungerReady,
-    DeletionRank::MoreRestarts,
-    DeletionRank::Younger,
-];
-
-impl Ranked {
-    /// `neighbours` are the active Pods of sibling ReplicaSets on the same node.
-    fn new(pod: &Rc<Object>, cost: i32, neighbours: usize, now: Timestamp) -> Ranked {
-        let body: &Pod = pod.body();
-        let phase = match body.status.phase.as_str() {
-            "Pending" => 0,
-            "Running" => 2,
-            _ => 1,
-        };
-        let ready = body.status.condition("Ready").filter(|c| c.status == "True");
-        let ready_since = ready.and_then(|c| c.last_transition_time);
-        let restarts = body.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0);
-        let age = |since: Option<Timestamp>| since.map_or(0, |t| log_age(now.0 - t.0) as i32);
-        let by = [
-            i32::from(!body.node_name.is_empty()),
-            phase,
-            i32::from(ready.is_some()),
-            cost,
-            -(neighbours as i32),
-            age(ready_since),
-            -restarts,
-            age(pod.meta.creation_timestamp),
-        ];
-        Ranked { pod: pod.clone(), by }
-    }
-
-    /// Which of two Pods goes first, and what decided it.
-    pub(super) fn compare(&self, other: &Ranked) -> (Ordering, DeletionRank) {
-        match self.by.iter().zip(&other.by).position(|(a, b)| a != b) {
-            Some(at) => (self.by[at].cmp(&other.by[at]), RANKS[at]),
-            None => (self.pod.meta.uid.cmp(&other.pod.meta.uid), DeletionRank::Equal),
-        }
-    }
-}
-
-/// Ages are compared by order of magnitude, so that Pods of nearly one age go in random order.
-fn log_age(seconds: i64) -> u32 {
-    64 - (seconds.max(0) as u64).leading_zeros()
-}
-
-/// The Pods in the order in which they would go: so many, and the first of those that stay.
-pub(super) fn deletion_order(object: &Rc<Object>, active: &[Rc<Object>], count: usize, view: &View<'_>) -> Vec<Ranked> {
-    let neighbours = Neighbours::of(object, active, view);
-    let mut ranked: Vec<Ranked> = active
-        .iter()
-        .enumerate()
-        .map(|(at, pod)| {
-            let cost = pod.meta.annotation(COST).and_then(|v| v.parse().ok()).unwrap_or(0);
-            Ranked::new(pod, cost, neighbours.of_own(at), view.wall)
-        })
-        .collect();
-    if count < ranked.len() {
-        // A few of many: the others need no order.
-        ranked.select_nth_unstable_by(count, |a, b| a.compare(b).0);
-        ranked.truncate(count + 1);
-    }
-    crate::order::sort_by(&mut ranked, |a, b| a.compare(b).0);
-    ranked
-}
-
-/// How many active Pods of all ReplicaSets of the same owner each node has; nothing for a bare ReplicaSet.
-#[derive(Default)]
-struct Neighbours<'n> {
-    nodes: Vec<(&'n Str, usize)>,
-    index: Index,
-    /// Where the node of each own Pod stands among them.
-    own: Vec<usize>,
-}
-
-impl<'n> Neighbours<'n> {
-    fn of(object: &Object, active: &'n [Rc<Object>], view: &View<'n>) -> Neighbours<'n> {
-        let mut all = Neighbours::default();
-        let Some(owner) = object.meta.controller() else { return all };
-        for sibling in view.cache.owned_of_kind(owner.uid, Kind::ReplicaSet) {
-            if sibling.meta.uid == object.meta.uid {
-                all.own = active.iter().map(|pod| all.add(pod)).collect();
-                continue;
-            }
-            for pod in view.cache.owned_of_kind(sibling.meta.uid, Kind::Pod).filter(|p| p.is_active_pod()) {
-                all.add(pod);
-            }
-        }
-        all
-    }
-
-    fn add(&mut self, pod: &'n Rc<Object>) -> usize {
-        let node = &pod.body::<Pod>().node_name;
-        let hash = hash(node, "") as u32;
-        let at = self.index.find(hash, |at| self.nodes[at as usize].0 == node).unwrap_or_else(|| {
-            let new = self.nodes.len() as u32;
-            self.index.insert(hash, new);
-            self.nodes.push((node, 0));
-            new
-        }) as usize;
-        self.nodes[at].1 += 1;
-        at
-    }
-
-    /// Of an own Pod, by its place.
-    fn of_own(&self, at: usize) -> usize {
-        self.own.get(at).map_or(0, |at| self.nodes[*at].1)
-    }
-}
-
 /// The status that tells these counts, and what went wrong.
 fn status_of(object: &Object, set: &ReplicaSet, counts: ReplicaSetStatus, failure: Option<&ApiError>, now: Timestamp) -> ReplicaSetStatus {
     let mut status = ReplicaSetStatus {
@@ -378,48 +251,4 @@ fn status_of(object: &Object, set: &ReplicaSet, counts: ReplicaSetStatus, failur
         Some(_) => {}
     }
     status
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::api::Uid;
-    use crate::api::pod::PodCondition;
-
-    /// A Pod on `node`; ready since `ready`, if given.
-    fn ranked(node: &str, phase: &str, ready: Option<i64>, uid: u128) -> Ranked {
-        with(node, phase, ready, uid, 0, 0)
-    }
-
-    fn with(node: &str, phase: &str, ready: Option<i64>, uid: u128, cost: i32, neighbours: usize) -> Ranked {
-        let mut pod = Pod { node_name: node.into(), ..Default::default() };
-        pod.status.phase = phase.into();
-        if let Some(since) = ready {
-            pod.status.conditions.push(PodCondition {
-                kind: "Ready".into(),
-                status: "True".into(),
-                last_transition_time: Some(Timestamp(since)),
-                ..Default::default()
-            });
-        }
-        let meta = ObjectMeta { uid: Uid(uid), creation_timestamp: Some(Timestamp(0)), ..Default::default() };
-        Ranked::new(&Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }), cost, neighbours, Timestamp(1000))
-    }
-
-    #[test]
-    fn the_deletion_order_looks_at_one_thing_after_another() {
-        let ready = || ranked("n", "Running", Some(0), 1);
-        let cases = [
-            ("a Pod without a node goes first", ranked("", "Pending", None, 9), ready(), DeletionRank::Unassigned),
-            ("then a pending one", ranked("n", "Pending", None, 9), ready(), DeletionRank::Pending),
-            ("then one that is not ready", ranked("n", "Running", None, 9), ready(), DeletionRank::NotReady),
-            ("then one of lower cost", with("n", "Running", Some(0), 1, -1, 0), ready(), DeletionRank::LowerCost),
-            ("then one that shares its node", with("n", "Running", Some(0), 1, 0, 2), ready(), DeletionRank::SharesNode),
-            ("then one that is ready for a shorter time", ranked("n", "Running", Some(999), 9), ready(), DeletionRank::YoungerReady),
-            ("equal ones go by uid", ranked("n", "Running", Some(0), 0), ready(), DeletionRank::Equal),
-        ];
-        for (name, first, second, rank) in cases {
-            assert_eq!(first.compare(&second), (Ordering::Less, rank), "{name}");
-        }
-    }
 }

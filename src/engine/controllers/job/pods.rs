@@ -4,8 +4,8 @@
 //! after a failure; Pods are either made or deleted in one pass.
 //! Models `manageJob` of `pkg/controller/job/job_controller.go`.
 
+use super::super::deletion_order;
 use super::super::ownership::JOB_TRACKING;
-use super::super::replicaset::deletion_order;
 use super::backoff::Record;
 use super::indexes::{INDEX, Indexes, index_of};
 use super::policy::{Verdict, judge};
@@ -125,10 +125,10 @@ impl Pass<'_> {
         if at_least == 0 && !self.is_indexed() {
             return gone;
         }
-        for ranked in deletion_order(&self.object, &self.active, usize::MAX, view).into_iter().rev() {
-            let index = self.good_index(&ranked.pod);
+        for ranked in deletion_order::of_pods(&self.object, &self.active, usize::MAX, view).into_iter().rev() {
+            let (pod, index) = (ranked.pod.clone(), self.good_index(ranked.pod));
             let twice = || left.iter().any(|pod: &Rc<Object>| index_of(pod) == index);
-            if self.is_indexed() && (index.is_none() || twice()) { gone.push(ranked.pod) } else { left.push(ranked.pod) }
+            if self.is_indexed() && (index.is_none() || twice()) { gone.push(pod) } else { left.push(pod) }
         }
         let more = at_least.saturating_sub(gone.len()).min(left.len());
         gone.extend(left.into_iter().rev().take(more));

@@ -1,0 +1,265 @@
+//! Which Pods go first where there are too many of them: what decides, one after the other.
+//!
+//! Guarantees: the same Pods give the same order. What is read off a Pod is read once for each of its versions: of twenty
+//! thousand, a pass reads those that have changed since the last one.
+//! Models `ActivePodsWithRanks` of `pkg/controller/controller_utils.go`.
+
+use crate::api::pod::Pod;
+use crate::api::{Kind, Object, Str, Timestamp, Uid};
+use crate::engine::graves;
+use crate::engine::index::Index;
+use crate::engine::out::View;
+use crate::engine::table::{Place, hash};
+use crate::engine::why::DeletionRank;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+
+/// What decides, one after the other.
+const RANKS: [DeletionRank; 8] = [
+    DeletionRank::Unassigned,
+    DeletionRank::Pending,
+    DeletionRank::NotReady,
+    DeletionRank::LowerCost,
+    DeletionRank::SharesNode,
+    DeletionRank::YoungerReady,
+    DeletionRank::MoreRestarts,
+    DeletionRank::Younger,
+];
+
+/// A Pod with what decides how early it goes.
+pub struct Ranked<'p> {
+    /// The Pod.
+    pub pod: &'p Rc<Object>,
+    uid: Uid,
+    /// A number for each of [`RANKS`]; the smaller goes first.
+    by: [i32; RANKS.len()],
+}
+
+impl Ranked<'_> {
+    /// Which of two Pods goes first, and what decided it.
+    pub fn compare(&self, other: &Ranked<'_>) -> (Ordering, DeletionRank) {
+        match self.by.iter().zip(&other.by).position(|(a, b)| a != b) {
+            Some(at) => (self.by[at].cmp(&other.by[at]), RANKS[at]),
+            None => (self.uid.cmp(&other.uid), DeletionRank::Equal),
+        }
+    }
+}
+
+/// The active Pods that an object controls, as the cache has them, in the order in which they would go: so many, and the
+/// first of those that stay.
+pub fn of_controlled<'v>(object: &Object, count: usize, view: &View<'v>) -> Vec<Ranked<'v>> {
+    let known = &mut *view.cache.known.borrow_mut();
+    let own = view.cache.owned_pods(object.meta.uid).map(|(uid, place, pod)| (pod, uid, known.of(place, pod)));
+    let own: Vec<_> = own.filter(|(.., seen)| seen.active && seen.controller == object.meta.uid).collect();
+    rank(object, own, count, view, known)
+}
+
+/// These Pods in that order.
+pub fn of_pods<'v>(object: &Object, pods: &'v [Rc<Object>], count: usize, view: &View<'_>) -> Vec<Ranked<'v>> {
+    let known = &mut *view.cache.known.borrow_mut();
+    let own = pods.iter().map(|pod| (pod, pod.meta.uid, known.read(pod))).collect();
+    rank(object, own, count, view, known)
+}
+
+fn rank<'v>(object: &Object, own: Vec<(&'v Rc<Object>, Uid, Seen)>, count: usize, view: &View<'_>, known: &mut Known) -> Vec<Ranked<'v>> {
+    let neighbours = neighbours(object, &own, view, known);
+    let on = |node: u32| neighbours.get(node as usize).copied().unwrap_or(0);
+    let mut ranked: Vec<Ranked<'v>> =
+        own.into_iter().map(|(pod, uid, seen)| Ranked { pod, uid, by: seen.ranks(on(seen.node), view.wall) }).collect();
+    if count < ranked.len() {
+        // A few of many: the others need no order.
+        ranked.select_nth_unstable_by(count, |a, b| a.compare(b).0);
+        ranked.truncate(count + 1);
+    }
+    crate::order::sort_by(&mut ranked, |a, b| a.compare(b).0);
+    ranked
+}
+
+/// How many active Pods of all ReplicaSets of the same owner each node has; nothing for a bare ReplicaSet.
+fn neighbours(object: &Object, own: &[(&Rc<Object>, Uid, Seen)], view: &View<'_>, known: &mut Known) -> Vec<i32> {
+    let mut nodes = Vec::new();
+    let Some(owner) = object.meta.controller() else { return nodes };
+    let mut add = |node: u32| {
+        nodes.resize(nodes.len().max(node as usize + 1), 0);
+        nodes[node as usize] += 1;
+    };
+    for sibling in view.cache.owned_of_kind(owner.uid, Kind::ReplicaSet) {
+        if sibling.meta.uid == object.meta.uid {
+            own.iter().for_each(|(.., seen)| add(seen.node));
+        } else {
+            let pods = view.cache.owned_pods(sibling.meta.uid).map(|(_, place, pod)| known.of(place, pod));
+            pods.filter(|seen| seen.active).for_each(|seen| add(seen.node));
+        }
+    }
+    nodes
+}
+
+/// What of a Pod decides.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    controller: Uid,
+    active: bool,
+    /// Its node, by number.
+    node: u32,
+    assigned: bool,
+    phase: i32,
+    ready: bool,
+    ready_since: Option<Timestamp>,
+    created: Option<Timestamp>,
+    cost: i32,
+    restarts: i32,
+}
+
+impl Seen {
+    /// `neighbours` are the active Pods of sibling ReplicaSets on the same node.
+    fn ranks(&self, neighbours: i32, now: Timestamp) -> [i32; RANKS.len()] {
+        let age = |since: Option<Timestamp>| since.map_or(0, |t| log_age(now.0 - t.0) as i32);
+        [
+            i32::from(self.assigned),
+            self.phase,
+            i32::from(self.ready),
+            self.cost,
+            -neighbours,
+            age(self.ready_since),
+            -self.restarts,
+            age(self.created),
+        ]
+    }
+}
+
+/// Ages are compared by order of magnitude, so that Pods of nearly one age go in random order.
+fn log_age(seconds: i64) -> u32 {
+    64 - (seconds.max(0) as u64).leading_zeros()
+}
+
+/// What has been read off the Pods of a cache, by their place. A copy has still to read them: it is no part of the cluster.
+#[derive(Debug, Default)]
+pub struct Known {
+    pods: Vec<Option<(Rc<Object>, Seen)>>,
+    nodes: Vec<Str>,
+    index: Index,
+}
+
+impl Clone for Known {
+    fn clone(&self) -> Self {
+        Known::default()
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        graves::bury(std::mem::take(&mut self.pods));
+    }
+}
+
+impl Known {
+    /// What of the Pod at a place decides.
+    fn of(&mut self, place: Place, pod: &Rc<Object>) -> Seen {
+        let place = place as usize;
+        if let Some(Some((known, seen))) = self.pods.get(place)
+            && Rc::ptr_eq(known, pod)
+        {
+            return *seen;
+        }
+        let seen = self.read(pod);
+        self.pods.resize(self.pods.len().max(place + 1), None);
+        self.pods[place] = Some((pod.clone(), seen));
+        seen
+    }
+
+    fn read(&mut self, object: &Rc<Object>) -> Seen {
+        let pod: &Pod = object.body();
+        let ready = pod.status.condition("Ready").filter(|c| c.status == "True");
+        Seen {
+            controller: object.meta.controller().map_or(Uid::default(), |owner| owner.uid),
+            active: object.is_active_pod(),
+            node: self.number(&pod.node_name),
+            assigned: !pod.node_name.is_empty(),
+            phase: match pod.status.phase.as_str() {
+                "Pending" => 0,
+                "Running" => 2,
+                _ => 1,
+            },
+            ready: ready.is_some(),
+            ready_since: ready.and_then(|c| c.last_transition_time),
+            created: object.meta.creation_timestamp,
+            cost: object.meta.annotation(COST).and_then(|v| v.parse().ok()).unwrap_or(0),
+            restarts: pod.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0),
+        }
+    }
+
+    fn number(&mut self, node: &Str) -> u32 {
+        let hash = hash(node, "") as u32;
+        self.index.find(hash, |at| self.nodes[at as usize] == *node).unwrap_or_else(|| {
+            let new = self.nodes.len() as u32;
+            self.index.insert(hash, new);
+            self.nodes.push(node.clone());
+            new
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::pod::PodCondition;
+    use crate::api::{Body, ObjectMeta};
+
+    /// A Pod on `node`; ready since `ready`, if given.
+    fn pod(node: &str, phase: &str, ready: Option<i64>, uid: u128) -> Object {
+        let mut pod = Pod { node_name: node.into(), ..Default::default() };
+        pod.status.phase = phase.into();
+        if let Some(since) = ready {
+            pod.status.conditions.push(PodCondition {
+                kind: "Ready".into(),
+                status: "True".into(),
+                last_transition_time: Some(Timestamp(since)),
+                ..Default::default()
+            });
+        }
+        let meta = ObjectMeta { uid: Uid(uid), creation_timestamp: Some(Timestamp(0)), ..Default::default() };
+        Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }
+    }
+
+    #[test]
+    fn the_deletion_order_looks_at_one_thing_after_another() {
+        let ready = || (pod("n", "Running", Some(0), 1), 0);
+        let mut cheap = pod("n", "Running", Some(0), 1);
+        Rc::make_mut(&mut cheap.meta.annotations).insert(COST.into(), "-1".into());
+        let cases = [
+            ("a Pod without a node goes first", (pod("", "Pending", None, 9), 0), DeletionRank::Unassigned),
+            ("then a pending one", (pod("n", "Pending", None, 9), 0), DeletionRank::Pending),
+            ("then one that is not ready", (pod("n", "Running", None, 9), 0), DeletionRank::NotReady),
+            ("then one of lower cost", (cheap, 0), DeletionRank::LowerCost),
+            ("then one that shares its node", (pod("n", "Running", Some(0), 1), 2), DeletionRank::SharesNode),
+            ("then one that is ready for a shorter time", (pod("n", "Running", Some(999), 9), 0), DeletionRank::YoungerReady),
+            ("equal ones go by uid", (pod("n", "Running", Some(0), 0), 0), DeletionRank::Equal),
+        ];
+        let mut known = Known::default();
+        let mut ranks = |(object, neighbours): (Object, i32)| {
+            let object = Rc::new(object);
+            (known.read(&object).ranks(neighbours, Timestamp(1000)), object)
+        };
+        for (name, first, rank) in cases {
+            let ((a, first), (b, second)) = (ranks(first), ranks(ready()));
+            let (first, second) =
+                (Ranked { pod: &first, uid: first.meta.uid, by: a }, Ranked { pod: &second, uid: second.meta.uid, by: b });
+            assert_eq!(first.compare(&second), (Ordering::Less, rank), "{name}");
+        }
+    }
+
+    #[test]
+    fn another_version_at_a_place_is_read_again_and_another_pod_too() {
+        let mut known = Known::default();
+        let (waits, runs) = (Rc::new(pod("", "Pending", None, 1)), Rc::new(pod("n", "Running", Some(0), 1)));
+        let other = Rc::new(pod("m", "Running", None, 2));
+        for (object, assigned, ready) in [(&waits, false, false), (&runs, true, true), (&runs, true, true), (&other, true, false)] {
+            let seen = known.of(3, object);
+            assert_eq!((seen.assigned, seen.ready), (assigned, ready));
+        }
+        assert_ne!(known.of(3, &runs).node, known.of(4, &other).node);
+        assert_eq!(known.of(4, &other).node, known.of(5, &Rc::new(pod("m", "Pending", None, 3))).node);
+    }
+}
