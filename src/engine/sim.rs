@@ -237,6 +237,12 @@ impl Sim {
         cache.tally(uid).map_or_else(count, |alike| alike.iter().map(|alike| alike.ready).sum())
     }
 
+    /// How many Pods of an owner are not ready, or leave; nothing if that is not known without a look at each.
+    pub fn unready_of(&self, uid: Uid) -> Option<usize> {
+        let alike = self.informers[MANAGER].cache.tally(uid)?;
+        Some(alike.iter().map(|alike| alike.pods - alike.ready).sum())
+    }
+
     /// The Pods on a node that have not ended.
     pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Object>> {
         self.scheduler.pods_on(node)

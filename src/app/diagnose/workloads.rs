@@ -13,12 +13,16 @@ use std::rc::Rc;
 
 /// Of many Pods that are not ready so many are looked at.
 const LOOKED: usize = 1_000;
+/// So many are passed over to find them.
+const PASSED: usize = 20_000;
 
 /// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits.
 pub fn stuck(sim: &Sim, owner: Uid) -> Option<Diagnosis> {
     let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
     let well = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
-    for pod in sim.owned(owner, Kind::Pod).filter(|pod| !well(pod)).take(LOOKED) {
+    // All that are not well have been seen: there is no need to look at the rest.
+    let most = sim.unready_of(owner).map_or(LOOKED, |unready| unready.min(LOOKED));
+    for pod in sim.owned(owner, Kind::Pod).take(PASSED).filter(|pod| !well(pod)).take(most) {
         let (state, _) = status(pod);
         // Those that are well, or on their way, are not looked at any closer.
         if !matches!(state, PodState::Ready | PodState::Succeeded) {

@@ -47,6 +47,8 @@ const DEAR: f64 = 4.0;
 const GRAIN: usize = 4;
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
 const DIAGNOSIS: f64 = 300.0;
+/// A look that took long is followed by so many times that without another.
+const DIAGNOSES: f64 = 40.0;
 /// Milliseconds after the last key until a text is tried.
 const TYPING: u32 = 350;
 /// Milliseconds between two things said aloud: what fails or settles, and what else happens.
@@ -204,7 +206,7 @@ pub struct Page {
     cost: f64,
     /// Since when the picture of this frame is made.
     making: Option<f64>,
-    asked_at: f64,
+    asks_at: f64,
     spoke: f64,
     frame: Closure<dyn FnMut()>,
     _timer: Interval,
@@ -395,13 +397,15 @@ impl Page {
     fn diagnose(&mut self) {
         let state = self.state.borrow();
         let asked = state.tab == Tab::Why && (self.right || self.over == Over::Inspector);
+        let begun = dom::now();
         let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
         // An equal answer keeps its pointer, so that its component need not look.
         if *self.found != found {
             self.found = Rc::new(found);
         }
         self.helps = helps;
-        self.asked_at = dom::now();
+        let now = dom::now();
+        self.asks_at = now + DIAGNOSIS.max(DIAGNOSES * (now - begun));
     }
 
     /// Keeps the address in step with the edits, half a second after the last.
@@ -585,7 +589,7 @@ impl Component for Page {
             slice: SLICE,
             cost: 0.0,
             making: None,
-            asked_at: 0.0,
+            asks_at: 0.0,
             spoke: 0.0,
             frame,
             _timer: timer,
@@ -599,7 +603,7 @@ impl Component for Page {
         let paced = matches!(msg, Msg::Frame);
         match msg {
             Msg::Tick => {
-                if window::is_whole() && dom::now() - self.asked_at > DIAGNOSIS && self.state.borrow().playing {
+                if window::is_whole() && dom::now() > self.asks_at && self.state.borrow().playing {
                     self.diagnose();
                 } else if self.tick() {
                     self.draw();
