@@ -11,7 +11,7 @@ use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::controllers::taint_eviction;
-use crate::engine::{Entry, Op, graves};
+use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
@@ -348,7 +348,7 @@ struct Coming {
 
 impl Coming {
     fn new(run: &Run) -> Coming {
-        let objects = run.sim().list(Kind::Pod).cloned().collect();
+        let objects = run.sim().each(Kind::Pod).cloned().collect();
         Coming { turns: run.turns, happened: run.happened(), objects, pods: Pods::default() }
     }
 }
@@ -1068,7 +1068,17 @@ impl State {
 
     /// Whether more has happened than was read for the picture and the timeline.
     pub fn lags(&self) -> bool {
-        self.seen.lags || self.scanned < self.run.journal().len() || self.pods_at != Some((self.run.turns, self.run.happened()))
+        self.picture_lags() || self.scanned < self.run.journal().len() || self.pods_at != Some((self.run.turns, self.run.happened()))
+    }
+
+    /// Whether the diagram shown is still being read.
+    fn picture_lags(&self) -> bool {
+        let own = match self.view {
+            View::Nodes => self.seen.lags,
+            View::Rollout => self.tracker.lags,
+            _ => false,
+        };
+        own || self.pods.lags()
     }
 
     /// The branch that was left, or the last that left this one: where they part, and what it did from there on.
@@ -1116,7 +1126,7 @@ impl State {
         };
         if let Some((drawn, picture)) = &self.drawn
             && *drawn == key
-            && !self.seen.lags
+            && !self.picture_lags()
         {
             return picture.clone();
         }
@@ -1207,8 +1217,7 @@ impl State {
             coming.pods.take(&object, false, &get);
         }
         if coming.objects.is_empty() {
-            let old = std::mem::replace(&mut self.pods, std::mem::take(&mut coming.pods));
-            graves::bury(old.parts());
+            self.pods = std::mem::take(&mut coming.pods);
             self.pods_at = Some((turns, coming.happened));
             self.coming = None;
         }
@@ -1250,11 +1259,12 @@ impl State {
         let get = |key: &ObjectRef| self.run.get(key).cloned();
         let selected = self.selected.as_ref().and_then(|key| super::track::subject(key, &get));
         let Some(object) = selected.or_else(|| self.first_workload().and_then(|key| super::track::subject(&key, &get))) else {
+            self.tracker.lags = false;
             return Scene::default();
         };
         let (turns, now) = (self.run.turns, self.run.now());
         let journal = self.run.journal().first(self.run.happened());
-        let track = self.tracker.read(&object, journal, turns, now);
+        let track = self.tracker.read(&object, journal, turns, now, if self.seen.most == usize::MAX { usize::MAX } else { READ });
         crate::scene::rollout::layout(track, width, self.stage.1)
     }
 

@@ -1,14 +1,16 @@
 //! The history of a workload's Pods by revision, read out of the journal as it grows.
 
+use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Op;
 use crate::engine::journal::{Entry, Journal};
 use crate::scene::adapt;
 use crate::scene::rollout::{Count, Point, Track};
+use std::collections::BTreeMap;
 
 /// A Pod as the track counts it.
+#[derive(Clone, Copy)]
 struct Seen {
-    uid: Uid,
     revision: usize,
     ready: bool,
 }
@@ -19,8 +21,12 @@ pub struct Tracker {
     subject: Option<Uid>,
     sets: Vec<Uid>,
     hashes: Vec<Str>,
-    pods: Vec<Seen>,
+    pods: BTreeMap<Uid, Seen>,
+    /// What they come to, by revision.
+    counts: Vec<Count>,
     scanned: usize,
+    /// Whether there is more to read.
+    pub lags: bool,
     turns: u64,
     track: Track,
 }
@@ -29,16 +35,18 @@ pub struct Tracker {
 const MOST: usize = 4_000;
 
 impl Tracker {
-    /// The track of a workload at the instant shown.
-    pub fn read(&mut self, object: &Object, journal: Journal<'_>, turns: u64, now: u64) -> &Track {
+    /// The track of a workload at the instant shown, so many entries further than before.
+    pub fn read(&mut self, object: &Object, journal: Journal<'_>, turns: u64, now: u64, most: usize) -> &Track {
         if self.subject != Some(object.meta.uid) || self.turns != turns || self.scanned > journal.len() {
             *self = Tracker { subject: Some(object.meta.uid), turns, ..Tracker::default() };
             self.track.id = adapt::id(object);
         }
-        for entry in journal.from(self.scanned).iter() {
+        let to = journal.len().min(self.scanned.saturating_add(most));
+        for entry in journal.first(to).from(self.scanned).iter() {
             self.take(entry);
         }
-        self.scanned = journal.len();
+        self.scanned = to;
+        self.lags = to < journal.len();
         self.track.now = now;
         &self.track
     }
@@ -70,44 +78,52 @@ impl Tracker {
 
     fn pod(&mut self, op: Op, object: &Object, at: u64) {
         let Some(pod) = object.pod() else { return };
-        let known = self.pods.iter().position(|seen| seen.uid == object.meta.uid);
+        let (uid, ready) = (object.meta.uid, pod.is_ready());
         // A Pod that leaves does not count any more, as the controllers count.
         if op == Op::Deleted || object.meta.is_deleting() || pod.is_terminal() {
-            if let Some(at_index) = known {
-                self.pods.swap_remove(at_index);
+            if let Some(seen) = self.pods.remove(&uid) {
+                self.count(seen, -1);
                 self.push(at, None);
             }
             return;
         }
-        let ready = pod.is_ready();
-        match known {
-            Some(i) if self.pods[i].ready == ready => return,
-            Some(i) => self.pods[i].ready = ready,
-            None => {
-                let hash = ["pod-template-hash", "controller-revision-hash"].into_iter().find_map(|label| object.meta.label(label));
-                let hash = hash.cloned().unwrap_or_default();
-                let revision = self.hashes.iter().position(|known| *known == hash).unwrap_or_else(|| {
-                    let image = pod.spec.containers.first().map(|container| container.image.as_str()).unwrap_or("");
-                    self.hashes.push(hash.clone());
-                    let tail = hash.rsplit('-').next().unwrap_or("");
-                    self.track.revisions.push(format!("{} ({tail})", image.rsplit('/').next().unwrap_or(image)));
-                    self.hashes.len() - 1
-                });
-                self.pods.push(Seen { uid: object.meta.uid, revision, ready });
-            }
+        let known = self.pods.get(&uid).copied();
+        if known.is_some_and(|seen| seen.ready == ready) {
+            return;
         }
+        if let Some(seen) = known {
+            self.count(seen, -1);
+        }
+        let seen = Seen { revision: known.map_or_else(|| self.revision(object, pod), |seen| seen.revision), ready };
+        self.pods.insert(uid, seen);
+        self.count(seen, 1);
         self.push(at, None);
+    }
+
+    /// Which of the revisions a Pod is of; it may be the first of a new one.
+    fn revision(&mut self, object: &Object, pod: &Pod) -> usize {
+        let hash = ["pod-template-hash", "controller-revision-hash"].into_iter().find_map(|label| object.meta.label(label));
+        let hash = hash.cloned().unwrap_or_default();
+        self.hashes.iter().position(|known| *known == hash).unwrap_or_else(|| {
+            let image = pod.spec.containers.first().map(|container| container.image.as_str()).unwrap_or("");
+            self.hashes.push(hash.clone());
+            self.counts.push(Count::default());
+            let tail = hash.rsplit('-').next().unwrap_or("");
+            self.track.revisions.push(format!("{} ({tail})", image.rsplit('/').next().unwrap_or(image)));
+            self.hashes.len() - 1
+        })
+    }
+
+    fn count(&mut self, seen: Seen, by: i32) {
+        let count = &mut self.counts[seen.revision];
+        let n = if seen.ready { &mut count.ready } else { &mut count.unready };
+        *n = n.wrapping_add_signed(by);
     }
 
     fn push(&mut self, at: u64, limits: Option<((u32, u32), u32)>) {
         let before = self.track.points.last().map_or(((0, 0), 0), |point| (point.limits, point.desired));
         let (limits, desired) = limits.unwrap_or(before);
-        let mut counts = vec![Count::default(); self.hashes.len()];
-        for seen in &self.pods {
-            let count = &mut counts[seen.revision];
-            *if seen.ready { &mut count.ready } else { &mut count.unready } += 1;
-        }
-        let point = Point { at, counts, limits, desired };
+        let point = Point { at, counts: self.counts.clone(), limits, desired };
         match self.track.points.last_mut() {
             Some(last) if last.at == at => *last = point,
             _ => self.track.points.push(point),

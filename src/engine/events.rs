@@ -84,6 +84,12 @@ impl EventRecorder {
         }
     }
 
+    /// The keys that the Events about an object have, or had.
+    pub fn keys_about(&self, about: &Object) -> impl Iterator<Item = ObjectRef> {
+        let said = self.about.get(&about.meta.uid).into_iter().flat_map(|said| &said.events);
+        said.map(|(_, stamp)| ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, *stamp)))
+    }
+
     /// Forgets what was said about an object that is gone.
     pub fn forget(&mut self, about: Uid) {
         self.about.remove(&about);

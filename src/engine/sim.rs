@@ -198,6 +198,16 @@ impl Sim {
         self.server.list(kind)
     }
 
+    /// All objects of a kind, in no order that means anything.
+    pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
+        self.server.each(kind)
+    }
+
+    /// The Events about an object that is there, found without looking at all others; not those that somebody else has written.
+    pub fn events_about(&self, about: &Object) -> Vec<Rc<Object>> {
+        self.recorder.keys_about(about).filter_map(|key| self.server.get(&key).cloned()).collect()
+    }
+
     /// What the loops see.
     #[cfg(test)]
     pub(super) fn manager_cache(&self) -> &super::informer::Cache {

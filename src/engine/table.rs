@@ -85,6 +85,11 @@ impl Table {
         Some((place, object))
     }
 
+    /// All objects, in no order that means anything: nothing has to be sorted for it.
+    pub fn each(&self) -> impl Iterator<Item = &Rc<Object>> {
+        self.places.all().iter().flatten()
+    }
+
     /// All objects, by namespace and name.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
         self.listed().iter().filter_map(|place| self.at(*place))

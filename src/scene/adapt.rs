@@ -3,8 +3,8 @@
 use super::budget::Budget;
 use super::format::short_count;
 use super::model::{
-    Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, PodState, Policy, Root, Service, Tone, Volume, counters,
-    natural,
+    Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Volume,
+    counters, natural,
 };
 use crate::api::network::{EndpointSlice, is_slice_of};
 use crate::api::policy::BudgetSpec;
@@ -15,8 +15,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 mod pods;
+mod sieve;
 pub use pods::Pods;
 use pods::SEEN;
+use sieve::{Sieve, Words};
 
 /// What to read, and when it is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,37 +108,43 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
         .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
         .collect();
     out.nodes = all_nodes;
-    if scope.namespace.is_none() && scope.filter.trim().is_empty() {
-        out.on = pods.on().clone();
-    }
     let still = crate::api::kind::ALL.iter().filter(|kind| !kind.info().animated && kind.info().namespaced && **kind != Kind::Lease);
     out.inert = still.flat_map(|kind| of(*kind)).map(|object| id(&object)).collect();
-    if !scope.filter.trim().is_empty() {
-        narrow(&mut out, list, &scope.filter);
-    }
+    sift(&mut out, list, pods, scope);
     out
 }
 
-/// Whether an object is what the words ask for.
-fn wanted(object: &Object, words: &str) -> bool {
-    words.split_whitespace().all(|word| match (word.strip_prefix("kind:"), word.split_once('=')) {
-        (Some(kind), _) => {
-            Kind::from_word(kind) == Some(object.kind) || object.kind.name().to_ascii_lowercase().starts_with(&kind.to_ascii_lowercase())
-        }
-        (_, Some((key, value))) => object.meta.label(key).is_some_and(|label| label == value),
-        _ => object.meta.name.to_ascii_lowercase().contains(&word.to_ascii_lowercase()),
-    })
+/// Leaves out what the words do not ask for, and gives what is left of the Pods on each node.
+#[inline(never)]
+fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
+    let words = Words::of(&scope.filter);
+    if words.is_none() && scope.namespace.is_none() {
+        pods.sieve = Sieve::default();
+        model.on = pods.on().clone();
+        return;
+    }
+    let mut sieve = std::mem::take(&mut pods.sieve);
+    let whole = words.as_ref().map_or_else(Vec::new, |words| narrow(model, list, words, &mut sieve));
+    let lies = |pod: &Pod| scope.namespace.as_ref().is_none_or(|one| pod.id.namespace == *one);
+    let keeps = |pod: &Pod| {
+        lies(pod) && words.as_ref().is_none_or(|words| whole.binary_search_by(|uid| (**uid).cmp(&pod.owner)).is_ok() || words.want_pod(pod))
+    };
+    sieve.nodes.begin(&(scope.namespace.clone(), scope.filter.clone(), whole.clone()));
+    let on = pods.on().iter().map(|(node, block)| (node.clone(), sieve.nodes.pass(node, block, &keeps)));
+    model.on = Rc::new(on.filter(|(_, block)| !block.is_empty()).collect());
+    pods.sieve = sieve;
 }
 
-/// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners.
-#[inline(never)]
-fn narrow(model: &mut Model, list: List, words: &str) {
+/// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners. Gives the
+/// uids of those whose Pods all stay, in order.
+fn narrow(model: &mut Model, list: List, words: &Words, sieve: &mut Sieve) -> Vec<String> {
     let mut uids: Vec<String> = Vec::new();
-    for kind in crate::api::kind::ALL.iter().filter(|kind| **kind != Kind::Event) {
-        uids.extend(list(*kind).iter().filter(|object| wanted(object, words)).map(|object| object.meta.uid.to_string()));
+    for kind in crate::api::kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Event | Kind::Pod)) {
+        uids.extend(list(*kind).iter().filter(|object| words.want(object)).map(|object| object.meta.uid.to_string()));
     }
     crate::order::sort(&mut uids);
     let is = |id: &Id| uids.binary_search(&id.uid).is_ok();
+    let wants = |of: Option<&Rc<Controller>>| of.is_some_and(|of| is(&of.id));
     let count = |model: &Model| {
         let trees = model.roots.iter().map(|root| {
             usize::from(root.controller.is_some())
@@ -145,28 +153,37 @@ fn narrow(model: &mut Model, list: List, words: &str) {
         trees.sum::<usize>() + model.services.len() + model.policies.len() + model.claims.len() + model.volumes.len() + model.inert.len()
     };
     let before = count(model);
+    let mut whole = Vec::new();
+    sieve.groups.begin(words);
     for root in &mut model.roots {
-        if root.controller.as_ref().is_some_and(|of| is(&of.id)) {
-            continue;
-        }
+        let stays = wants(root.controller.as_ref());
         for group in &mut root.groups {
-            if !group.controller.as_ref().is_some_and(|of| is(&of.id)) {
-                group.pods = group.pods.iter().filter(|pod| is(&pod.id)).cloned().collect();
+            let owner = group.controller.as_ref().or(root.controller.as_ref()).map_or("", |of| of.id.uid.as_str());
+            if stays || wants(group.controller.as_ref()) {
+                whole.push(owner.to_string());
+            } else {
+                group.pods = sieve.groups.pass(owner, &group.pods, &|pod| words.want_pod(pod));
             }
         }
-        root.groups.retain(|group| !group.pods.is_empty() || group.controller.as_ref().is_some_and(|of| is(&of.id)));
-        root.folded = 0;
+        if !stays {
+            root.groups.retain(|group| !group.pods.is_empty() || wants(group.controller.as_ref()));
+            root.folded = 0;
+        }
     }
-    model.roots.retain(|root| !root.groups.is_empty() || root.controller.as_ref().is_some_and(|of| is(&of.id)));
-    let mounted: Vec<String> =
-        model.pods().flat_map(|pod| pod.claims.iter().map(|claim| format!("{}/{claim}", pod.id.namespace))).collect();
-    model.claims.retain(|claim| is(&claim.id) || mounted.contains(&format!("{}/{}", claim.id.namespace, claim.id.name)));
+    crate::order::sort(&mut whole);
+    model.roots.retain(|root| !root.groups.is_empty() || wants(root.controller.as_ref()));
+    if !model.claims.is_empty() {
+        let claims = model.pods().flat_map(|pod| pod.claims.iter().map(|claim| format!("{}/{claim}", pod.id.namespace)));
+        let mounted: std::collections::BTreeSet<String> = claims.collect();
+        model.claims.retain(|claim| is(&claim.id) || mounted.contains(&format!("{}/{}", claim.id.namespace, claim.id.name)));
+    }
     let bound: Vec<String> = model.claims.iter().map(|claim| claim.volume.clone()).collect();
     model.volumes.retain(|volume| is(&volume.id) || bound.contains(&volume.id.name));
     model.services.retain(|service| is(&service.id));
     model.policies.retain(|policy| is(&policy.id));
     model.inert.retain(is);
     model.hidden = before - count(model);
+    whole
 }
 
 /// Namespaces that hold something a person has made.

@@ -132,6 +132,8 @@ pub struct Pod {
     pub tag: String,
     /// The uid of its controller; empty if it has none.
     pub owner: Rc<str>,
+    /// `app=nginx`.
+    pub labels: Rc<[String]>,
 }
 
 impl Pod {

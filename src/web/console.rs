@@ -14,8 +14,8 @@ pub struct Props {
     pub lines: Rc<Vec<Line>>,
     /// Lines entered.
     pub history: Rc<Vec<String>>,
-    /// Names to complete: kinds' plurals and objects.
-    pub words: Rc<Vec<String>>,
+    /// What begins with a word: kinds' plurals and names of objects.
+    pub on_complete: Callback<String, Vec<String>>,
     /// Whether the output is shown.
     pub open: bool,
     /// A line was entered.
@@ -76,7 +76,7 @@ impl Console {
         let mut found = match words {
             0 => own(&mut ["kubectl".to_string(), "clear".to_string()].into_iter()),
             1 if head == "kubectl" => own(&mut VERBS.iter().map(|verb| (*verb).to_string())),
-            _ => own(&mut ctx.props().words.iter().cloned()),
+            _ => own(&mut ctx.props().on_complete.emit(last.to_string()).into_iter()),
         };
         crate::order::sort(&mut found);
         found.dedup();

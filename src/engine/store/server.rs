@@ -112,6 +112,11 @@ impl ApiServer {
         self.objects[kind as usize].iter()
     }
 
+    /// All objects of a kind, in no order that means anything.
+    pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
+        self.objects[kind as usize].each()
+    }
+
     /// How many objects of a kind there are.
     pub fn count(&self, kind: Kind) -> usize {
         self.objects[kind as usize].len()

@@ -2,7 +2,9 @@
 
 use super::super::model::{Block, Controller, Node, Pod, natural};
 use super::id;
-use crate::api::{Kind, Object, ObjectRef, Uid};
+use super::sieve::Sieve;
+use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
+use crate::engine::graves;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -19,8 +21,9 @@ pub struct Pods {
     blocks: BTreeMap<Uid, Block>,
     /// By node; those of the system are not among them.
     on: Rc<BTreeMap<String, Block>>,
-    /// The uids of owners, each once.
+    /// The uids of owners, each once, and the labels that their Pods mostly have.
     owners: BTreeMap<Uid, Rc<str>>,
+    labels: BTreeMap<Uid, (Labels, Rc<[String]>)>,
     /// Those on their way out count down.
     leaving: BTreeMap<Uid, Rc<Object>>,
     /// Nodes that do not answer.
@@ -30,6 +33,7 @@ pub struct Pods {
     /// The nodes, and what was read of each, in the order of their objects.
     nodes: Rc<Vec<Rc<Node>>>,
     read: Vec<ReadNode>,
+    pub(super) sieve: Sieve,
 }
 
 /// Which version of a node was read, and where it stands among the others.
@@ -38,6 +42,14 @@ struct ReadNode {
     uid: Uid,
     version: u64,
     place: usize,
+}
+
+impl Drop for Pods {
+    fn drop(&mut self) {
+        graves::bury(std::mem::take(&mut self.known).into_values().collect());
+        graves::bury(std::mem::take(&mut self.blocks).into_values().collect());
+        graves::bury(std::mem::take(Rc::make_mut(&mut self.on)).into_values().collect());
+    }
 }
 
 /// Stands for the owner of a Pod that has none.
@@ -69,10 +81,26 @@ impl Pods {
         if let Some(owner) = owner {
             pod.owner = self.owners.entry(owner.uid).or_insert_with(|| owner.uid.to_string().into()).clone();
         }
+        pod.labels = self.labels_of(owner.map_or(NOBODY, |owner| owner.uid), &object.meta.labels);
         if object.meta.is_deleting() {
             self.leaving.insert(uid, object.clone());
         }
         self.put(owner.map_or(NOBODY, |owner| owner.uid), uid, Rc::new(pod));
+    }
+
+    /// Pods of one template share them.
+    fn labels_of(&mut self, owner: Uid, labels: &Labels) -> Rc<[String]> {
+        if let Some((_, words)) = self.labels.get(&owner).filter(|(known, _)| Rc::ptr_eq(known, labels) || known == labels) {
+            return words.clone();
+        }
+        let words: Rc<[String]> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        self.labels.insert(owner, (labels.clone(), words.clone()));
+        words
+    }
+
+    /// Whether the filter has still to look at some.
+    pub fn lags(&self) -> bool {
+        self.sieve.lags()
     }
 
     fn put(&mut self, owner: Uid, uid: Uid, pod: Rc<Pod>) {
@@ -105,6 +133,7 @@ impl Pods {
         if block.is_empty() {
             self.blocks.remove(&owner);
             self.owners.remove(&owner);
+            self.labels.remove(&owner);
         }
     }
 
@@ -205,11 +234,6 @@ impl Pods {
         self.blocks.get(&owner).cloned().unwrap_or_default()
     }
 
-    /// Everything there is of each Pod, to be given back.
-    pub fn parts(self) -> Vec<(Uid, Rc<Pod>)> {
-        self.known.into_values().collect()
-    }
-
     /// The Pod with this uid.
     pub fn get(&self, uid: Uid) -> Option<&Rc<Pod>> {
         self.known.get(&uid).map(|(_, pod)| pod)
@@ -265,5 +289,6 @@ fn read(object: &Object, family: &str) -> Pod {
         unscheduled: unscheduled.map(|c| c.message.to_string()).unwrap_or_default(),
         tag: image.rsplit_once(':').map_or(image, |(_, tag)| tag).to_string(),
         owner: Rc::default(),
+        labels: Rc::default(),
     }
 }

@@ -58,6 +58,8 @@ const TALK: f64 = 5_000.0;
 const PAGES: usize = 49_152;
 /// So many nodes are put in order anew for a picture.
 const NODES: usize = 100;
+/// More Events than so many are not looked through one by one.
+const EVENTS: usize = 20_000;
 /// So many consequences of a decision are told.
 const LED: usize = 6;
 /// Without an animation frame for so long, the page is not seen, and rests.
@@ -158,7 +160,6 @@ pub struct Page {
     helps: Rc<Vec<bool>>,
     causes: Rc<Vec<(u64, u8)>>,
     events: Rc<Vec<Rc<Object>>>,
-    words: Rc<Vec<String>>,
     caption: String,
     dark: bool,
     chinese: bool,
@@ -331,9 +332,6 @@ impl Page {
                 self.diagnose();
             }
         }
-        if self.console {
-            self.complete();
-        }
     }
 
     /// What the card says of the object that the pointer or the focus rests on.
@@ -380,17 +378,6 @@ impl Page {
         events(&mut self.events, &state, read);
         self.caption = words::caption(history);
         self.chain_of = Some(of);
-    }
-
-    /// What the console completes: kinds, and names of objects.
-    #[inline(never)]
-    fn complete(&mut self) {
-        let state = self.state.borrow();
-        let kinds = || crate::api::kind::ALL.iter().map(|kind| kind.info().plural.to_string());
-        if state.run.version().1.is_multiple_of(16) || self.words.len() <= crate::api::kind::ALL.len() {
-            let objects = state.run.objects().into_iter().filter(|object| object.kind.info().animated);
-            self.words = Rc::new(kinds().chain(objects.map(|object| object.meta.name.to_string())).collect());
-        }
     }
 
     /// Looks up what the selected object waits for. While the clock runs this is a task of its own, a few times a second.
@@ -475,7 +462,12 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
             }
         }
         None => {
-            let mut all: Vec<Rc<Object>> = state.run.sim().list(Kind::Event).filter(about).cloned().collect();
+            let sim = state.run.sim();
+            // Of a large cluster's there are more than can be looked through at a time.
+            let mut all: Vec<Rc<Object>> = match sim.get(key).filter(|_| sim.server().count(Kind::Event) > EVENTS) {
+                Some(object) => sim.events_about(object),
+                None => sim.each(Kind::Event).filter(about).cloned().collect(),
+            };
             crate::order::sort_by_key(&mut all, |object| object.meta.resource_version);
             *found = Rc::new(all);
         }
@@ -553,7 +545,6 @@ impl Component for Page {
             helps: Rc::default(),
             causes: Rc::default(),
             events: Rc::default(),
-            words: Rc::default(),
             caption: String::new(),
             dark: dom::document().document_element().and_then(|root| root.get_attribute("data-theme")).as_deref() == Some("dark"),
             embed,

@@ -39,6 +39,7 @@ pub(super) struct Calls {
     pub(super) seek: Callback<u64>,
     pub(super) tell: Callback<(u64, u64, u8), String>,
     line: Callback<String>,
+    complete: Callback<String, Vec<String>>,
     stop: Callback<()>,
     console: Callback<bool>,
     pub(super) tool: Callback<Tool>,
@@ -76,6 +77,10 @@ impl Page {
                     Callback::from(move |(from, to, lane)| words::tell(state.borrow().run.journal(), from, to, lane))
                 },
                 line: link.callback(|line| Msg::Do(Do::Kubectl(line))),
+                complete: {
+                    let state = self.state.clone();
+                    Callback::from(move |start: String| state.borrow().run.completions(&start))
+                },
                 stop: link.callback(|()| Msg::Do(Do::Interrupt)),
                 console: link.callback(Msg::Console),
                 tool: link.callback(|tool| Msg::Tool(Some(tool))),
@@ -177,7 +182,7 @@ impl Page {
             <Console
                 lines={state.console.clone()}
                 history={state.history.clone()}
-                words={self.words.clone()}
+                on_complete={calls.complete.clone()}
                 open={self.console || narrow}
                 on_line={calls.line.clone()}
                 on_stop={calls.stop.clone()}
