@@ -13,7 +13,7 @@
   const clear = (colour) => !colour || colour === 'none' || colour === 'transparent' || /,\s*0\)$|\/\s*0\)$/.test(colour);
   const canvas = document.createElement('canvas').getContext('2d');
 
-  function picture(world) {
+  async function picture(world) {
     const zoom = new DOMMatrix(getComputedStyle(world).transform).a || 1;
     const origin = world.getBoundingClientRect();
     const place = (rect) => ({
@@ -147,6 +147,20 @@
       write(source, nested);
     }
 
+    /** Walks what is on the stage, and lets the page breathe between its objects. */
+    async function stage() {
+      const all = [...world.children];
+      // Rings about cells lie over the sheets that cells are painted on.
+      const last = all.filter((child) => child.matches('.item.cells.bare'));
+      let until = performance.now() + 12;
+      for (const child of [...all.filter((child) => !last.includes(child)), ...last]) {
+        if (performance.now() > until) {
+          await new Promise((go) => setTimeout(go));
+          until = performance.now() + 12;
+        }
+        walk(child, root);
+      }
+    }
     function walk(element, into) {
       const style = getComputedStyle(element);
       if (style.display === 'none' || style.visibility === 'hidden' || element.matches('.vh, .ghost')) return;
@@ -159,13 +173,13 @@
         if (w && h) make('image', { x, y, width: w, height: h, href: element.toDataURL() }, layer);
         return;
       }
-      if (element !== world) box(element, style, layer);
+      box(element, style, layer);
       for (const child of element.childNodes) {
         if (child.nodeType === Node.TEXT_NODE) words(child, layer);
         else if (child.nodeType === Node.ELEMENT_NODE) walk(child, layer);
       }
     }
-    walk(world, root);
+    await stage();
     return { text: new XMLSerializer().serializeToString(root), width, height };
   }
 
@@ -177,11 +191,19 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  /** Saves what is in `#stage`. */
-  window.loopscopeExport = function (form, name) {
-    const world = document.querySelector('#stage .world');
-    if (!world) return;
-    const { text, width, height } = picture(world);
+  /** Saves what is in `#stage`, and says when it need not stay as it is any more. */
+  window.loopscopeExport = async function (form, name, done) {
+    try {
+      // Cells are still being painted.
+      await new Promise((go) => setTimeout(go, 100));
+      const world = document.querySelector('#stage .world');
+      if (world) write(await picture(world), form, name);
+    } finally {
+      done();
+    }
+  };
+
+  function write({ text, width, height }, form, name) {
     if (form === 'SVG') return save(new Blob([text], { type: 'image/svg+xml' }), `${name}.svg`);
     const image = new Image();
     image.onload = () => {
@@ -192,5 +214,5 @@
       sheet.toBlob((blob) => save(blob, `${name}.png`));
     };
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-  };
+  }
 })();

@@ -174,6 +174,11 @@ impl Run {
         &self.past.as_ref().unwrap_or(&self.live).sim
     }
 
+    /// Uses a moment that is spare.
+    pub fn tidy(&mut self) {
+        self.past.as_mut().unwrap_or(&mut self.live).sim.tidy();
+    }
+
     /// Whether an instant before the newest is shown.
     pub fn in_past(&self) -> bool {
         self.past.is_some()

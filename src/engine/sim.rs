@@ -51,6 +51,8 @@ pub(super) const MANAGER: usize = 0;
 pub(super) const SCHEDULER: usize = 1;
 pub(super) const KUBELETS: usize = 2;
 
+/// So many objects are put into the order of a list in one of them.
+const TIDIED: usize = 1_000;
 /// From the arrival of an event to the pass it causes.
 const DISPATCH: u64 = MS;
 /// Watch events that are delivered in one task.
@@ -201,6 +203,11 @@ impl Sim {
     /// All objects of a kind, in no order that means anything.
     pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.server.each(kind)
+    }
+
+    /// Does in a moment that is spare what a list of very many objects would have to do at once. Nothing that is seen changes.
+    pub fn tidy(&mut self) {
+        self.server.settle(TIDIED);
     }
 
     /// The Events about an object that is there, found without looking at all others; not those that somebody else has written.

@@ -4,7 +4,7 @@
 //! on the keys alone. A tree of names would do as well, but the names of one owner's Pods differ in their last letters
 //! only, and each of the searches that a write needs would compare them all the way down.
 
-use super::chunks::Chunks;
+use super::chunks::{Chunks, Part};
 use super::index::Index;
 use crate::api::{Object, Str};
 use std::cell::OnceCell;
@@ -104,13 +104,13 @@ impl Table {
 
     /// The places in the order of their keys.
     fn listed(&self) -> &[Place] {
-        self.order.get_or_init(|| self.merge())
+        self.order.get_or_init(|| self.merge(self.recent.all()))
     }
 
     /// The last order with the places taken since then at theirs.
     #[inline(never)]
-    fn merge(&self) -> Rc<[Place]> {
-        let mut recent: Vec<Place> = self.recent.all().iter().copied().filter(|place| self.at(*place).is_some()).collect();
+    fn merge(&self, recent: Part<'_, Place, 256>) -> Rc<[Place]> {
+        let mut recent: Vec<Place> = recent.iter().copied().filter(|place| self.at(*place).is_some()).collect();
         recent.sort_unstable_by(|a, b| self.at(*a).map(key).cmp(&self.at(*b).map(key)));
         let mut order = Vec::with_capacity(self.before.len() + recent.len());
         let mut rest = &*self.before;
@@ -145,6 +145,19 @@ impl Table {
             self.before = order;
             self.recent = Chunks::default();
         }
+    }
+
+    /// Where nobody has asked for a list since very many objects came: puts so many of them into their order, so that the list
+    /// takes no long then. True if it did.
+    pub fn settle(&mut self, most: usize) -> bool {
+        if self.order.get().is_some() || self.recent.len() <= most {
+            return false;
+        }
+        self.before = self.merge(self.recent.all().first(most));
+        let mut rest = Chunks::default();
+        self.recent.all().from(most).iter().for_each(|place| rest.push(*place));
+        self.recent = rest;
+        true
     }
 
     /// Makes the order without the places that have been left, and gives these free.
@@ -205,6 +218,9 @@ mod tests {
             }
             assert_eq!(table.get(&namespace, &name), tree.get(&key), "{step}");
             assert_eq!(table.len(), tree.len(), "{step}");
+            if rng.below(15) == 0 {
+                table.settle(20);
+            }
             if rng.below(20) == 0 {
                 assert!(table.iter().eq(tree.values()), "{step}");
                 assert!(table.iter().rev().eq(tree.values().rev()), "{step}");

@@ -194,12 +194,13 @@ pub fn say(english: &str) -> String {
     said.and_then(|said| said.as_string()).unwrap_or_else(|| english.into())
 }
 
-/// Saves the diagram that is shown, under a name, as `SVG` or `PNG`.
-pub fn export(form: &'static str, name: String) {
+/// Saves the diagram that is shown, under a name, as `SVG` or `PNG`; then it is done with the page.
+pub fn export(form: &'static str, name: String, done: Callback<()>) {
     let save = move || {
         let save = js_sys::Reflect::get(&window(), &"loopscopeExport".into()).ok();
         if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
-            let _ = save.call2(&JsValue::NULL, &form.into(), &name.into());
+            let done = Closure::once_into_js(move || done.emit(()));
+            let _ = save.call3(&JsValue::NULL, &form.into(), &name.into(), &done);
         }
     };
     let known = js_sys::Reflect::has(&window(), &"loopscopeExport".into()).unwrap_or(false);

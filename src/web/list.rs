@@ -7,10 +7,10 @@ use crate::scene::model::Tone;
 use crate::scene::shape::{Body, Item, Scene};
 use yew::prelude::*;
 
-/// The list.
+/// The list, as far as it has come.
 #[inline(never)]
-pub fn list(scene: &Scene, on_select: &Callback<Option<ObjectRef>>) -> Html {
-    let rows = scene.items.iter().enumerate().filter(|(_, item)| !item.label.is_empty()).map(|(index, item)| {
+pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>) -> Html {
+    let rows = scene.items.iter().enumerate().take(most).filter(|(_, item)| !item.label.is_empty()).map(|(index, item)| {
         let depth = scene.depth(index);
         let key = key_of(&item.id);
         let on_select = on_select.clone();

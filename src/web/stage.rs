@@ -63,8 +63,8 @@ pub struct Props {
     pub on_hover: Callback<Option<ObjectRef>>,
     /// What is said of it.
     pub card: Option<Rc<Card>>,
-    /// The picture is to be saved, as SVG or PNG.
-    pub on_export: Callback<&'static str>,
+    /// The picture is to be saved, as SVG or PNG; and what is to be told when it is.
+    pub on_export: Callback<(&'static str, Callback<()>)>,
 }
 
 /// What happens to the stage.
@@ -100,6 +100,8 @@ pub enum Msg {
     Menu,
     /// One of its entries.
     Export(&'static str),
+    /// The picture has been saved.
+    Saved,
     /// The next of many items.
     More,
 }
@@ -108,6 +110,11 @@ pub enum Msg {
 const REST: u32 = 150;
 /// Of more items than this, those far out of sight are not put into the page.
 const MANY: usize = 150;
+/// So many rows of a list, and so many of what is saved whole.
+const ROWS: usize = 40;
+const WHOLE: usize = 30;
+/// Milliseconds that saving may take.
+const STILL: u32 = 15_000;
 /// So many at a time are put into it where there are many.
 const NEW: usize = 12;
 /// Milliseconds between two parts: each has a frame of its own.
@@ -136,6 +143,8 @@ pub struct Stage {
     goes: bool,
     /// What is saved as a picture is saved whole.
     saves: Option<&'static str>,
+    /// Nothing moves while it is; not for longer than this.
+    still: Option<Timeout>,
     timers: Vec<Timeout>,
     observer: Option<(Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
     quiet: bool,
@@ -149,6 +158,8 @@ pub struct Stage {
     larger: Option<Timeout>,
     /// The items in the page by their place; of many also by uid, and when the next come.
     shown: Vec<usize>,
+    /// How many rows the list has already.
+    rows: usize,
     there: BTreeSet<String>,
     more: Option<Timeout>,
 }
@@ -365,12 +376,15 @@ impl Stage {
     fn admit(&mut self, ctx: &Context<Self>) {
         let items = &ctx.props().scene.items;
         let all = self.shows_all(ctx.props());
-        let sight = items.iter().enumerate().filter(|(index, item)| *index == self.stop || self.admits(item, all)).map(|(index, _)| index);
+        self.rows = if ctx.props().as_list { items.len().min(self.rows + ROWS) } else { 0 };
+        let whole = all || self.saves.is_some();
+        let sight =
+            items.iter().enumerate().filter(|(index, item)| *index == self.stop || self.admits(item, whole)).map(|(index, _)| index);
         if all {
             (self.shown, self.more) = (sight.collect(), None);
             return;
         }
-        let (mut room, mut waits) = (NEW, false);
+        let (mut room, mut waits) = (if whole { WHOLE } else { NEW }, ctx.props().as_list && self.rows < items.len());
         let shown = sight.filter(|index| {
             let there = *index == self.stop || self.there.contains(&items[*index].id.uid);
             let comes = !there && room > 0;
@@ -394,25 +408,27 @@ impl Stage {
         item.rect.h > 0.0 && (all || self.sees(item.rect))
     }
 
-    /// The shapes whose cells are painted on sheets, by sheet: all that are on one of those in sight.
-    fn sheets(&self, scene: &Scene, all: bool) -> Vec<OnSheet> {
-        let mut sheets: Vec<OnSheet> = Vec::new();
+    /// The shapes whose cells are painted on sheets, by sheet: all that are on one with some of those in the page.
+    fn sheets(&self, scene: &Scene) -> Vec<OnSheet> {
         let bare = |item: &&Rc<Item>| matches!(&item.body, Body::Cells(cells) if cells.bare());
+        let place = |item: &Rc<Item>| ((item.rect.x / SHEET).floor() as i32, (item.rect.y / SHEET).floor() as i32);
+        let mut sheets: Vec<OnSheet> = Vec::new();
+        for at in self.shown.iter().filter_map(|index| scene.items.get(*index)).filter(bare).map(place) {
+            if !sheets.iter().any(|(of, _)| *of == at) {
+                sheets.push((at, Vec::new()));
+            }
+        }
         for item in scene.items.iter().filter(bare) {
-            let place = ((item.rect.x / SHEET).floor() as i32, (item.rect.y / SHEET).floor() as i32);
-            let (x, y) = corner(place);
-            match sheets.iter_mut().find(|(of, _)| *of == place) {
-                Some((_, items)) => items.push(item.clone()),
-                None if all || self.sees(Rect::new(x, y, SHEET, SHEET)) => sheets.push((place, vec![item.clone()])),
-                None => {}
+            if let Some((_, items)) = sheets.iter_mut().find(|(of, _)| *of == place(item)) {
+                items.push(item.clone());
             }
         }
         sheets
     }
 
-    /// Whether also those far out of sight are in the page.
+    /// Whether there are so few that those out of sight are in the page too.
     fn shows_all(&self, props: &Props) -> bool {
-        props.scene.items.len() <= MANY || self.saves.is_some()
+        props.scene.items.len() <= MANY
     }
 
     /// Whether an item is in sight, or nearly.
@@ -631,6 +647,14 @@ impl Stage {
                 self.touched = true;
                 true
             }
+            Msg::Saved => {
+                // What has changed meanwhile is not known.
+                (self.still, self.quiet) = (None, true);
+                self.ghosts.clear();
+                self.fresh.clear();
+                ctx.link().send_message(Msg::Size);
+                true
+            }
             Msg::More => {
                 self.more = None;
                 true
@@ -667,6 +691,7 @@ impl Component for Stage {
             stop: 0,
             goes: false,
             saves: None,
+            still: None,
             timers: Vec::new(),
             observer: None,
             quiet: true,
@@ -676,12 +701,16 @@ impl Component for Stage {
             menu: false,
             larger: None,
             shown: Vec::new(),
+            rows: 0,
             there: BTreeSet::new(),
             more: None,
         }
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
+        if self.still.is_some() {
+            return false;
+        }
         let props = ctx.props();
         // The callbacks are new each time and do the same.
         let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
@@ -728,6 +757,9 @@ impl Component for Stage {
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        if self.still.is_some() && !matches!(msg, Msg::Saved) {
+            return false;
+        }
         let drawn = self.act(ctx, msg);
         if drawn {
             self.admit(ctx);
@@ -751,7 +783,6 @@ impl Component for Stage {
         let moved_away = link.callback(|_: FocusEvent| Msg::Leave);
         // So many that glide at once would each be a layer of the browser's.
         let quiet = self.quiet || !props.animate || scene.items.len() > MANY;
-        let all = self.shows_all(props);
         let shown = self.shown.iter().filter_map(|index| Some((*index, scene.items.get(*index)?)));
         let drawing = html! {
             <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus} onfocusout={moved_away}>
@@ -760,7 +791,7 @@ impl Component for Stage {
                 { for shown.map(|(index, item)| html! {
                     <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
                 }) }
-                { for self.sheets(scene, all).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
+                { for self.sheets(scene).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
             </div>
         };
@@ -782,7 +813,7 @@ impl Component for Stage {
                 if nothing {
                     <div class="nothing">{ props.empty.clone() }</div>
                 } else if props.as_list {
-                    { list(scene, &props.on_select) }
+                    { list(scene, self.rows, &props.on_select) }
                 } else {
                     { drawing }
                     if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !props.scope.starts_with("rollout") && !scene.dense() {
@@ -815,8 +846,12 @@ impl Component for Stage {
         if std::mem::take(&mut self.goes) {
             self.go();
         }
-        if let Some(form) = self.saves.take() {
-            ctx.props().on_export.emit(form);
+        if self.more.is_none()
+            && let Some(form) = self.saves.take()
+        {
+            let link = ctx.link().clone();
+            self.still = Some(Timeout::new(STILL, move || link.send_message(Msg::Saved)));
+            ctx.props().on_export.emit((form, ctx.link().callback(|()| Msg::Saved)));
         }
         if !first {
             return;

@@ -117,6 +117,15 @@ impl ApiServer {
         self.objects[kind as usize].each()
     }
 
+    /// Puts some of what has come into its order, so many at a time.
+    pub fn settle(&mut self, most: usize) {
+        for table in &mut self.objects {
+            if table.settle(most) {
+                return;
+            }
+        }
+    }
+
     /// How many objects of a kind there are.
     pub fn count(&self, kind: Kind) -> usize {
         self.objects[kind as usize].len()

@@ -117,7 +117,7 @@ pub enum Msg {
     /// The pointer or the focus rests on an object.
     Hover(Option<ObjectRef>),
     /// Save the picture, as SVG or PNG.
-    Export(&'static str),
+    Export(&'static str, Callback<()>),
     /// Keep the link.
     Save,
     /// A fragment of another link was entered.
@@ -203,6 +203,8 @@ pub struct Page {
     asked: Option<f64>,
     /// Milliseconds the engine takes at a time now.
     slice: f64,
+    /// Whether the last slice was not needed to its end.
+    spare: bool,
     /// Milliseconds that the last picture took.
     cost: f64,
     /// Since when the picture of this frame is made.
@@ -240,6 +242,9 @@ impl Page {
         let slice = if full { self.slice.min(LEAST) } else { self.slice };
         while graves::give_back() && dom::now() - now < PART {}
         let mut state = self.state.borrow_mut();
+        if std::mem::take(&mut self.spare) {
+            state.run.tidy();
+        }
         if state.tries() {
             while state.tries() && dom::now() - now < slice {
                 state.try_on();
@@ -273,6 +278,7 @@ impl Page {
                     break;
                 }
             }
+            self.spare = !went;
             return went;
         }
         let wanted = passed * 1000.0 * state.speed + self.carry;
@@ -284,6 +290,7 @@ impl Page {
                 break;
             }
         }
+        self.spare = state.run.sim().now() >= to;
         self.pace.slice(passed, wanted, state.run.sim().now().0.saturating_sub(from) as f64);
         self.room.check(&mut state);
         while !state.follow(GRAIN) && dom::now() - now < 2.0 * slice {}
@@ -578,6 +585,7 @@ impl Component for Page {
             rests: 0.0,
             asked: None,
             slice: SLICE,
+            spare: false,
             cost: 0.0,
             making: None,
             asks_at: 0.0,
@@ -722,10 +730,10 @@ impl Component for Page {
                 }
             }
             Msg::Hover(key) => (self.hover, self.card) = (key, None),
-            Msg::Export(form) => {
+            Msg::Export(form, done) => {
                 let state = self.state.borrow();
                 let time = clock(state.run.now()).replace(':', "-");
-                dom::export(form, format!("loopscope-{}-{time}", state.view.word()));
+                dom::export(form, format!("loopscope-{}-{time}", state.view.word()), done);
                 return false;
             }
             Msg::Save => {

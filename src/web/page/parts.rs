@@ -327,7 +327,7 @@ impl Page {
                 on_why={link.callback(Msg::Why)}
                 card={self.card.clone()}
                 on_hover={link.callback(Msg::Hover)}
-                on_export={link.callback(Msg::Export)}
+                on_export={link.callback(|(form, done)| Msg::Export(form, done))}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
             />
         }
