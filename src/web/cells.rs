@@ -211,6 +211,14 @@ impl Sheet {
     }
 }
 
+/// The four sides of a cell.
+fn frame(context: &CanvasRenderingContext2d, (x, y): (f64, f64), s: f64, wide: f64) {
+    context.rect(x, y, s, wide);
+    context.rect(x, y + s - wide, s, wide);
+    context.rect(x, y, wide, s);
+    context.rect(x + s - wide, y, wide, s);
+}
+
 /// One path a state; the shapes survive greyscale: full, half, ring, dashed, slashed, crossed.
 fn draw(context: &CanvasRenderingContext2d, state: PodState, s: f64, cells: impl Iterator<Item = (f64, f64)> + Clone) {
     context.begin_path();
@@ -238,15 +246,14 @@ fn draw(context: &CanvasRenderingContext2d, state: PodState, s: f64, cells: impl
                 }
             }
             PodState::Terminating => {
+                // A frame tells one from the next.
+                frame(context, (x, y), s, 0.8);
                 for k in 0..s as usize {
                     context.rect(x + k as f64, y + s - 1.0 - k as f64, 1.5, 1.5);
                 }
             }
             PodState::NotReady | PodState::Succeeded => {
-                context.rect(x, y, s, 1.5);
-                context.rect(x, y + s - 1.5, s, 1.5);
-                context.rect(x, y, 1.5, s);
-                context.rect(x + s - 1.5, y, 1.5, s);
+                frame(context, (x, y), s, 1.5);
             }
         }
     }
