@@ -137,8 +137,11 @@ pub struct Pod {
 }
 
 impl Pod {
-    /// The order in which Pods of one owner stand: by ordinal, else creation, then name.
+    /// The order in which Pods of one owner stand: by ordinal, else creation, then name. Those of another stand apart.
     pub fn order(&self, other: &Pod) -> Ordering {
+        if !Rc::ptr_eq(&self.owner, &other.owner) && self.owner != other.owner {
+            return self.owner.cmp(&other.owner);
+        }
         match (self.ordinal, other.ordinal) {
             (Some(x), Some(y)) if x != y => x.cmp(&y),
             _ => (self.created, &self.id.namespace)
