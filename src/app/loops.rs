@@ -328,11 +328,15 @@ fn lights(why: &Why) -> &'static str {
         Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } | Why::Recreate { .. } => "down",
         Why::BestNode { .. } => "bind",
         Why::NoNode { .. } => "nonode",
-        Why::Bound | Why::Started | Why::Restarted { .. } => "start",
+        Why::Bound | Why::Sandbox | Why::InitDone | Why::Sidecar | Why::Started | Why::SourceMissing | Why::Restarted { .. } => "start",
         Why::Stopped | Why::Removed => "stop",
-        Why::BecameReady | Why::BecameUnready | Why::ProbeFailed { .. } | Why::EvictedByNode | Why::Exited { .. } | Why::ImagePull => {
-            "status"
-        }
+        Why::BecameReady { .. }
+        | Why::StartedUp
+        | Why::BecameUnready
+        | Why::ProbeFailed { .. }
+        | Why::EvictedByNode
+        | Why::Exited { .. }
+        | Why::ImagePull => "status",
         Why::Endpoints { .. } => "write",
         Why::SmallestFit { .. } => "fit",
         Why::Binding => "binding",
