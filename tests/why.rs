@@ -490,6 +490,60 @@ fn a_pod_waits_since_its_node_was_found_silent() {
     assert!(diagnose::diagnose(&sim, &key(&sim, "Node/node-2")).unwrap().rows().contains(&("last heard of at".into(), "00:05.000".into())));
 }
 
+/// Whatever woke a loop, a decision is followed back to what it was decided by: a Pod's creation to the size of its ReplicaSet,
+/// a size to the other's size or to a Pod that became ready; never to a sibling's way to its node.
+#[test]
+fn a_rollout_is_followed_back_through_what_it_was_decided_by() {
+    let mut sim = sim(20, &[&deployment("web", 300, "", PLAIN), "+20"]);
+    let from = sim.journal().len();
+    act(&mut sim, &["kubectl set image deployment/web c=nginx:1.28", "+20"]);
+    let decided = |name: &str| matches!(name, "deployment-controller" | "replicaset-controller");
+    let mut many = 0;
+    for at in (from..sim.journal().len()).step_by(7) {
+        let history = sim.journal().first(at + 1);
+        let Some(key) = sim
+            .journal()
+            .get(at)
+            .filter(|entry| decided(entry.actor.name))
+            .and_then(|entry| entry.key())
+            .filter(|key| key.kind != Kind::Event)
+        else {
+            continue;
+        };
+        let chain = words::chain(history, &key, 0);
+        let steps: Vec<(&str, String)> = chain.iter().map(|reason| (reason.actor.as_str(), words::plain(&reason.effect))).collect();
+        for pair in steps.windows(2) {
+            let ((actor, effect), (before, woke)) = (&pair[0], &pair[1]);
+            let fits = match *actor {
+                "replicaset-controller" => *before == "deployment-controller",
+                "deployment-controller" if effect.contains(" scaled ") => {
+                    *before == "you" || woke.contains(" scaled ") || woke.ends_with(" became Ready")
+                }
+                _ => true,
+            };
+            assert!(fits, "{effect} ← {woke}\n{steps:#?}");
+        }
+        assert_eq!(steps.last().unwrap().0, "you", "{steps:#?}");
+        many += usize::from(steps.len() > 4);
+    }
+    assert!(many > 20);
+}
+
+/// A Pod that a person deletes is why there is a new one, not the size that its ReplicaSet has had all along.
+#[test]
+fn a_new_pod_is_followed_back_to_the_one_that_went() {
+    let mut sim = sim(3, &[&deployment("web", 3, "", PLAIN), "+20"]);
+    let pod = sim.list(Kind::Pod).next().unwrap().key();
+    act(&mut sim, &[&format!("kubectl delete pod {} --wait=false", pod.name)]);
+    let from = sim.journal().len();
+    act(&mut sim, &["+1"]);
+    let made =
+        (from..sim.journal().len()).find(|at| sim.journal().get(*at).is_some_and(|entry| entry.actor.name == "replicaset-controller"));
+    let entry = sim.journal().get(made.unwrap()).unwrap();
+    let chain = words::chain(sim.journal().first(made.unwrap() + 1), &entry.key().unwrap(), 0);
+    assert_eq!(chain.iter().map(|reason| reason.actor.as_str()).collect::<Vec<_>>(), ["replicaset-controller", "you"], "{chain:?}");
+}
+
 #[test]
 fn why_does_this_pod_restart_its_container_ends() {
     let spec = "{containers: [{name: c, image: nginx, command: [sh, -c, exit 3]}]}";

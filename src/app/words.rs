@@ -1,5 +1,6 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
+use super::causes::cause;
 use super::run::is_event;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
@@ -427,7 +428,7 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
 
 /// In a longer history the newest decision about an object is looked for among so many entries, and what led from one to
 /// another as well: half a minute of a very large cluster.
-const NEAR: usize = 100_000;
+pub const NEAR: usize = 100_000;
 
 /// The entry that wrote this version.
 fn written(journal: Journal<'_>, version: u64) -> Option<usize> {
@@ -458,7 +459,7 @@ pub fn chain(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Vec<Reason>
     let mut at = newest.map(|at| at as EntryId);
     while let Some(id) = at {
         let Some(entry) = journal.get(id as usize) else { break };
-        at = entry.cause.filter(|cause| *cause < id);
+        at = cause(journal, id);
         // Pure status writes between two decisions add nothing to the reader.
         let dull = matches!(entry.why, Why::Observed | Why::Binding) && !out.is_empty() && at.is_some();
         if !dull {
