@@ -5,7 +5,7 @@ use super::words;
 use crate::api::Kind;
 use crate::engine::Why;
 use crate::engine::journal::{Entry, Journal, Op, Record};
-use crate::scene::format::clock;
+use crate::scene::format::{clock, count};
 use crate::scene::loops::{Code, Loop, Loops, Pass};
 
 /// Loops that are always on the ring; others join when they have written.
@@ -164,7 +164,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool) -> Pass {
     let node = if entry.actor.node.is_empty() { String::new() } else { format!(" {}", entry.actor.node) };
     let all: Vec<(String, String)> = words::saw(&main.why);
     Pass {
-        title: format!("{name}{node} · pass {} · {}", entry.pass, clock(entry.time.0 / 1000)),
+        title: format!("{name}{node} · pass {} · {}", count(entry.pass as usize), clock(entry.time.0 / 1000)),
         key: key(main),
         glyph: glyph(name),
         newest,

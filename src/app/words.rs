@@ -173,7 +173,7 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     if let (Some(from), Some(to)) = (replicas(before), replicas(object))
         && from != to
     {
-        return vec![name(object), text(" scaled "), Span::Strong(format!("{from} → {to}"))];
+        return vec![name(object), text(" scaled "), Span::Strong(format!("{} → {}", number(from), number(to)))];
     }
     if let (Some(was), Some(is)) = (before.pod(), object.pod()) {
         if was.node_name.is_empty() && !is.node_name.is_empty() {
@@ -523,7 +523,12 @@ pub fn caption(journal: Journal<'_>) -> String {
 /// Who did what, how many more of the kind, and when.
 fn sentence(entry: &Entry, more: usize) -> String {
     let more = if more > 0 { format!(" and {} more", count(more)) } else { String::new() };
-    format!("{}: {}{more} at {}", actor(entry).0, plain(&effect(entry)), clock(entry.time.0 / 1000))
+    let who = match entry.record {
+        // Its sentence says who.
+        Record::Command(_) => String::new(),
+        _ => [&actor(entry).0, ": "].concat(),
+    };
+    format!("{who}{}{more} at {}", plain(&effect(entry)), clock(entry.time.0 / 1000))
 }
 
 /// Numbers that stand alone get their thousands marked.
