@@ -389,6 +389,162 @@ fn why_is_the_rollout_stuck_the_image_cannot_be_pulled() {
 }
 
 #[test]
+fn why_does_the_pod_not_start_its_image_cannot_be_pulled() {
+    let sim = sim(1, &[&deployment("web", 1, "", "{containers: [{name: c, image: 'nginx:broken'}]}"), "+3"]);
+    let pod = key(&sim, "Pod/web-*");
+    let reasons = words::chain(sim.journal(), &pod, 0);
+    assert_eq!(reasons[0].short, "the image cannot be pulled", "{reasons:?}");
+    assert!(words::plain(&reasons[0].effect).ends_with("→ ImagePullBackOff"), "{reasons:?}");
+    assert_eq!(reasons[1].short, "the image cannot be pulled", "{reasons:?}");
+    assert!(words::plain(&reasons[1].effect).ends_with("ContainerCreating → ErrImagePull"), "{reasons:?}");
+}
+
+/// Each try is followed by its back-off, and the Events count them.
+#[test]
+fn an_image_that_cannot_be_pulled_is_tried_again() {
+    let mut sim = sim(1, &[&deployment("web", 1, "", "{containers: [{name: c, image: 'nginx:broken'}]}"), "+120"]);
+    let told = |sim: &Sim, reason: &str| -> Vec<i32> {
+        let count = |object: &std::rc::Rc<loopscope::api::Object>| match &object.body {
+            loopscope::api::Body::Event(event) if event.reason == reason => event.count,
+            _ => None,
+        };
+        sim.list(Kind::Event).filter_map(count).collect()
+    };
+    assert_eq!(told(&sim, "Pulling"), [4]);
+    assert_eq!(told(&sim, "BackOff"), [4]);
+    let pod = key(&sim, "Pod/web-*");
+    let states: Vec<String> = words::chain(sim.journal(), &pod, 0).iter().map(|reason| words::plain(&reason.effect)).collect();
+    assert!(states[0].ends_with("ErrImagePull → ImagePullBackOff"), "{states:?}");
+    assert!(states[1].ends_with("ImagePullBackOff → ErrImagePull"), "{states:?}");
+    // An hour later it is tried every five minutes, and the kubelet has run out of Events to say so.
+    act(&mut sim, &["+3600"]);
+    assert!(told(&sim, "Pulling")[0] < 15, "{:?}", told(&sim, "Pulling"));
+    assert!(told(&sim, "Pulling")[0] > 5, "{:?}", told(&sim, "Pulling"));
+}
+
+/// What is offered must exist: the name without its tag, or what the revision before ran.
+#[test]
+fn no_image_is_offered_that_cannot_be_pulled() {
+    let image = |sim: &Sim| {
+        let found = diagnose::diagnose(sim, &key(sim, "Pod/web-*")).unwrap();
+        let words: Vec<String> = found.remedies.iter().map(|remedy| remedy.words()).collect();
+        words.into_iter().find(|words| words.starts_with("Set the image"))
+    };
+    assert_eq!(image(&sim(1, &[&deployment("web", 1, "", "{containers: [{name: c, image: 'broken:1.0'}]}"), "+5"])), None);
+    let acts = [&*deployment("web", 1, "", PLAIN), "+5", "kubectl set image deployment/web c=broken:1.0", "+5"];
+    assert_eq!(image(&sim(1, &acts)).as_deref(), Some("Set the image to nginx:1.27"));
+    let acts = [&*deployment("web", 1, "", "{containers: [{name: c, image: 'nginx:broken'}]}"), "+5"];
+    assert_eq!(image(&sim(1, &acts)).as_deref(), Some("Set the image to nginx"));
+}
+
+/// A Pod without an owner keeps its name: its image can be changed in place, and the next try finds it.
+#[test]
+fn an_image_that_is_mended_starts_at_the_next_try() {
+    let mut sim =
+        sim(1, &[&pod("web", "{containers: [{name: c, image: 'nginx:broken'}]}"), "+5", "kubectl set image pod/web c=nginx:1.27"]);
+    act(&mut sim, &["+12"]);
+    let pod = sim.get(&ObjectRef::new(Kind::Pod, "default", "web")).unwrap().pod().unwrap().clone();
+    assert!(pod.is_ready() && pod.status.container_statuses[0].restart_count == 0, "{:?}", pod.status);
+}
+
+#[test]
+fn why_is_this_pod_ready_its_probe_has_answered() {
+    let ready = |probe: &str| {
+        let sim = sim(1, &[&pod("web", &format!("{{containers: [{{name: c, image: nginx, readinessProbe: {probe}}}]}}")), "+30"]);
+        let reasons = words::chain(sim.journal(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
+        assert!(words::plain(&reasons[0].effect).ends_with("became Ready"), "{reasons:?}");
+        reasons[0].short.clone()
+    };
+    assert_eq!(ready("{httpGet: {port: 80, path: /healthz}}"), "readiness probe GET /healthz → 200");
+    assert_eq!(ready("{httpGet: {port: 80}, initialDelaySeconds: 5}"), "readiness probe GET / → 200");
+    assert_eq!(ready("{tcpSocket: {port: 5432}}"), "readiness probe TCP :5432 → open");
+    assert_eq!(ready("{exec: {command: [cat, /tmp/up]}}"), "readiness probe cat /tmp/up → 0");
+}
+
+#[test]
+fn init_containers_are_not_said_to_be_all_that_has_started() {
+    let spec = "{initContainers: [{name: a, image: i}, {name: b, image: i, restartPolicy: Always}, {name: c, image: i}], containers: [{name: d, image: i}]}";
+    let sim = sim(1, &[&pod("web", spec), "+20"]);
+    let reasons = words::chain(sim.journal(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
+    let shorts: Vec<&str> = reasons.iter().map(|reason| reason.short.as_str()).collect();
+    let last = "its containers have started";
+    let up = "its sandbox is up: init containers come first";
+    assert_eq!(shorts[..4], [last, "a sidecar has started", "an init container has done its work", up], "{reasons:?}");
+}
+
+/// Its kubelet was last heard before it fell silent, and all seemed well until that was noticed.
+#[test]
+fn a_pod_waits_since_its_node_was_found_silent() {
+    let set = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec:\n  selector: {matchLabels: {app: agent}}\n  template:\n    \
+               metadata: {labels: {app: agent}}\n    spec: {containers: [{name: c, image: i}]}\n";
+    let mut sim = sim(3, &[set, "+9", "fault node-down node-2", "+20"]);
+    let since = |sim: &Sim, words: &str| diagnose::diagnose(sim, &key(sim, words)).unwrap().since;
+    assert_eq!((since(&sim, "Pod/agent-*"), since(&sim, "Node/node-2")), (None, None));
+    act(&mut sim, &["+50"]);
+    let ready = sim.get(&key(&sim, "Pod/agent-*")).unwrap().pod().unwrap().status.condition("Ready").unwrap().last_transition_time.unwrap();
+    let noticed = ((ready.0 - sim.config.epoch.0) * 1000) as u64;
+    assert!(noticed > 40_000);
+    for words in ["Pod/agent-*", "DaemonSet/agent", "Node/node-2"] {
+        assert_eq!(since(&sim, words), Some(noticed), "{words}");
+    }
+    assert!(diagnose::diagnose(&sim, &key(&sim, "Node/node-2")).unwrap().rows().contains(&("last heard of at".into(), "00:05.000".into())));
+}
+
+/// Whatever woke a loop, a decision is followed back to what it was decided by: a Pod's creation to the size of its ReplicaSet,
+/// a size to the other's size or to a Pod that became ready; never to a sibling's way to its node.
+#[test]
+fn a_rollout_is_followed_back_through_what_it_was_decided_by() {
+    let mut sim = sim(20, &[&deployment("web", 300, "", PLAIN), "+20"]);
+    let from = sim.journal().len();
+    act(&mut sim, &["kubectl set image deployment/web c=nginx:1.28", "+20"]);
+    let decided = |name: &str| matches!(name, "deployment-controller" | "replicaset-controller");
+    let mut many = 0;
+    for at in (from..sim.journal().len()).step_by(7) {
+        let history = sim.journal().first(at + 1);
+        let Some(key) = sim
+            .journal()
+            .get(at)
+            .filter(|entry| decided(entry.actor.name))
+            .and_then(|entry| entry.key())
+            .filter(|key| key.kind != Kind::Event)
+        else {
+            continue;
+        };
+        let chain = words::chain(history, &key, 0);
+        let steps: Vec<(&str, String)> = chain.iter().map(|reason| (reason.actor.as_str(), words::plain(&reason.effect))).collect();
+        for pair in steps.windows(2) {
+            let ((actor, effect), (before, woke)) = (&pair[0], &pair[1]);
+            let fits = match *actor {
+                "replicaset-controller" => *before == "deployment-controller",
+                "deployment-controller" if effect.contains(" scaled ") => {
+                    *before == "you" || woke.contains(" scaled ") || woke.ends_with(" became Ready")
+                }
+                _ => true,
+            };
+            assert!(fits, "{effect} ← {woke}\n{steps:#?}");
+        }
+        assert_eq!(steps.last().unwrap().0, "you", "{steps:#?}");
+        many += usize::from(steps.len() > 4);
+    }
+    assert!(many > 20);
+}
+
+/// A Pod that a person deletes is why there is a new one, not the size that its ReplicaSet has had all along.
+#[test]
+fn a_new_pod_is_followed_back_to_the_one_that_went() {
+    let mut sim = sim(3, &[&deployment("web", 3, "", PLAIN), "+20"]);
+    let pod = sim.list(Kind::Pod).next().unwrap().key();
+    act(&mut sim, &[&format!("kubectl delete pod {} --wait=false", pod.name)]);
+    let from = sim.journal().len();
+    act(&mut sim, &["+1"]);
+    let made =
+        (from..sim.journal().len()).find(|at| sim.journal().get(*at).is_some_and(|entry| entry.actor.name == "replicaset-controller"));
+    let entry = sim.journal().get(made.unwrap()).unwrap();
+    let chain = words::chain(sim.journal().first(made.unwrap() + 1), &entry.key().unwrap(), 0);
+    assert_eq!(chain.iter().map(|reason| reason.actor.as_str()).collect::<Vec<_>>(), ["replicaset-controller", "you"], "{chain:?}");
+}
+
+#[test]
 fn why_does_this_pod_restart_its_container_ends() {
     let spec = "{containers: [{name: c, image: nginx, command: [sh, -c, exit 3]}]}";
     ask(

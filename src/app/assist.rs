@@ -177,8 +177,36 @@ pub fn about(text: &str, line: usize, column: usize) -> Option<(String, String)>
     let field = schema().field(follow(&lines, &path)?, here.key)?;
     path.push(here.key);
     let required = if field.required { ", required" } else { "" };
-    Some((path.join("."), [&spoken(schema(), field.kind), required].concat()))
+    let path = path.join(".");
+    let ends = |end: &str| path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('.'));
+    let said = SAID.iter().find(|(end, _)| ends(end)).map(|(_, words)| [" · ", words].concat()).unwrap_or_default();
+    let kind = spoken(schema(), field.kind);
+    Some((path, [&kind, required, &said].concat()))
 }
+
+/// What fields of the examples do, and what holds without them.
+const SAID: [(&str, &str); 20] = [
+    ("strategy.rollingUpdate.maxSurge", "Pods that an update may add beyond replicas; 25% unless said"),
+    ("strategy.rollingUpdate.maxUnavailable", "Pods that an update may do without; 25% unless said"),
+    ("strategy.type", "RollingUpdate replaces Pods step by step, Recreate all at once; RollingUpdate unless said"),
+    ("updateStrategy.rollingUpdate.partition", "Only ordinals from this one on are updated; 0 unless said"),
+    ("spec.replicas", "Pods there are to be; 1 unless said"),
+    ("spec.selector", "What belongs to it, by its labels"),
+    ("minReadySeconds", "A Pod counts as available when it has been ready for so long; 0 unless said"),
+    ("progressDeadlineSeconds", "A rollout that gets no further for so long has failed; 600 unless said"),
+    ("revisionHistoryLimit", "Old revisions that are kept to roll back to; 10 unless said"),
+    ("podManagementPolicy", "OrderedReady waits for each Pod before the next, Parallel for none; OrderedReady unless said"),
+    ("readinessProbe", "While it fails, no Service sends the container traffic"),
+    ("livenessProbe", "When it fails often enough, the container is started again"),
+    ("readinessProbe.initialDelaySeconds", "Seconds from the start to the first probe; 0 unless said"),
+    ("spec.terminationGracePeriodSeconds", "Seconds a container has to end before it is killed; 30 unless said"),
+    ("containers.resources.requests", "What a node must have free to take the Pod"),
+    ("spec.storageClassName", "The class of the volume; a claim without one gets the default class"),
+    ("volumeClaimTemplates", "One claim of each is made for every ordinal"),
+    ("spec.clusterIP", "None gives each Pod a name of its own; an address is chosen unless said"),
+    ("minAvailable", "Pods that an eviction must leave"),
+    ("backoffLimit", "Pods that may fail before the Job does; 6 unless said"),
+];
 
 #[cfg(test)]
 mod tests {
@@ -199,6 +227,13 @@ mod tests {
         assert!(names(10, 2).contains(&"strategy".to_string()));
         assert_eq!(offers(TEXT, 9, 6)[0].detail, "integer");
         assert_eq!(offers(TEXT, 11, 4).iter().find(|offer| offer.name == "metadata").map(|offer| offer.tail), Some(":\n  "));
+    }
+
+    #[test]
+    fn what_a_field_does_is_said_with_its_kind() {
+        let text = "apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 3\n  strategy:\n    rollingUpdate:\n      maxSurge: 1\n";
+        assert_eq!(about(text, 7, 8).unwrap().1, "IntOrString · Pods that an update may add beyond replicas; 25% unless said");
+        assert_eq!(about(text, 4, 4).unwrap().1, "integer · Pods there are to be; 1 unless said");
     }
 
     #[test]

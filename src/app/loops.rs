@@ -5,7 +5,7 @@ use super::words;
 use crate::api::Kind;
 use crate::engine::Why;
 use crate::engine::journal::{Entry, Journal, Op, Record};
-use crate::scene::format::clock;
+use crate::scene::format::{clock, count};
 use crate::scene::loops::{Code, Loop, Loops, Pass};
 
 /// Loops that are always on the ring; others join when they have written.
@@ -164,7 +164,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool) -> Pass {
     let node = if entry.actor.node.is_empty() { String::new() } else { format!(" {}", entry.actor.node) };
     let all: Vec<(String, String)> = words::saw(&main.why);
     Pass {
-        title: format!("{name}{node} · pass {} · {}", entry.pass, clock(entry.time.0 / 1000)),
+        title: format!("{name}{node} · pass {} · {}", count(entry.pass as usize), clock(entry.time.0 / 1000)),
         key: key(main),
         glyph: glyph(name),
         newest,
@@ -328,11 +328,15 @@ fn lights(why: &Why) -> &'static str {
         Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } | Why::Recreate { .. } => "down",
         Why::BestNode { .. } => "bind",
         Why::NoNode { .. } => "nonode",
-        Why::Bound | Why::Started | Why::Restarted { .. } => "start",
+        Why::Bound | Why::Sandbox | Why::InitDone | Why::Sidecar | Why::Started | Why::SourceMissing | Why::Restarted { .. } => "start",
         Why::Stopped | Why::Removed => "stop",
-        Why::BecameReady | Why::BecameUnready | Why::ProbeFailed { .. } | Why::EvictedByNode | Why::Exited { .. } | Why::ImagePull => {
-            "status"
-        }
+        Why::BecameReady { .. }
+        | Why::StartedUp
+        | Why::BecameUnready
+        | Why::ProbeFailed { .. }
+        | Why::EvictedByNode
+        | Why::Exited { .. }
+        | Why::ImagePull => "status",
         Why::Endpoints { .. } => "write",
         Why::SmallestFit { .. } => "fit",
         Why::Binding => "binding",

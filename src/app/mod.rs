@@ -4,6 +4,7 @@
 pub mod assist;
 pub mod breakpoint;
 pub mod card;
+mod causes;
 pub mod changes;
 pub mod examples;
 pub mod diagnose;

@@ -131,6 +131,39 @@ pub enum Standing {
     Partly(usize, usize),
 }
 
+/// The text that holds now: of the documents that were refused, what was applied before.
+fn went_through(text: &str, before: &str, diagnostics: &[Diagnostic]) -> String {
+    let (new, old) = (documents(text), documents(before));
+    let mut line = 1;
+    let mut out = String::new();
+    for (at, document) in new.iter().enumerate() {
+        let next = line + document.lines().count();
+        let refused = diagnostics.iter().any(|diagnostic| diagnostic.error && (line..next).contains(&diagnostic.line));
+        out += match refused {
+            false => document,
+            // Only where it is clear which one it was.
+            true if old.len() == new.len() => old[at],
+            true => "",
+        };
+        line = next;
+    }
+    out
+}
+
+/// The documents of a text, each with the line that parts it from the one before.
+fn documents(text: &str) -> Vec<&str> {
+    let mut starts = vec![0];
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if at > 0 && line.trim_end() == "---" {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    starts.push(text.len());
+    starts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
+}
+
 /// Where the clock runs to as fast as it can, in slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
@@ -953,6 +986,8 @@ impl State {
         };
         if refused == 0 {
             self.applied = applied.text.clone();
+        } else if let Standing::Partly(..) = self.standing {
+            self.applied = went_through(&applied.text, &self.applied, &answer.diagnostics).into();
         }
         // What is new is what the person will look at, unless that has been chosen since; an edit of what was there changes no selection.
         let made = self.made_since(applied.begun);
@@ -1757,6 +1792,25 @@ mod tests {
         // A jump is not news.
         state.update(Msg::Seek(1_000));
         assert_eq!(said(&mut state, true), "");
+    }
+
+    #[test]
+    fn what_went_through_of_a_manifest_is_not_marked_as_changed() {
+        let pod = |name: &str, field: &str| {
+            format!("apiVersion: v1\nkind: Pod\nmetadata: {{{field}: {name}}}\nspec: {{containers: [{{name: c, image: i}}]}}\n")
+        };
+        let mut state = State::new(&[pod("a", "name"), pod("b", "name")].join("---\n"), 1);
+        state.update(Msg::Seconds(1));
+        // The first is relabelled, the second cannot be read.
+        let first = pod("a", "labels: {x: z}, name");
+        state.update(Msg::Edit([first.clone(), pod("b", "nam")].join("---\n")));
+        state.update(Msg::Apply);
+        assert_eq!(state.standing, Standing::Partly(1, 1), "{:?}", state.diagnostics);
+        assert_eq!(*state.applied, [first.clone(), pod("b", "name")].join("---\n"));
+        // One that is new, and refused, has never been applied.
+        state.update(Msg::Edit([first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n")));
+        state.update(Msg::Apply);
+        assert_eq!(*state.applied, [first, pod("b", "name")].join("---\n"));
     }
 
     #[test]

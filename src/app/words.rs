@@ -1,5 +1,6 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
+use super::causes::cause;
 use super::run::is_event;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
@@ -172,7 +173,7 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     if let (Some(from), Some(to)) = (replicas(before), replicas(object))
         && from != to
     {
-        return vec![name(object), text(" scaled "), Span::Strong(format!("{from} → {to}"))];
+        return vec![name(object), text(" scaled "), Span::Strong(format!("{} → {}", number(from), number(to)))];
     }
     if let (Some(was), Some(is)) = (before.pod(), object.pod()) {
         if was.node_name.is_empty() && !is.node_name.is_empty() {
@@ -427,7 +428,7 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
 
 /// In a longer history the newest decision about an object is looked for among so many entries, and what led from one to
 /// another as well: half a minute of a very large cluster.
-const NEAR: usize = 100_000;
+pub const NEAR: usize = 100_000;
 
 /// The entry that wrote this version.
 fn written(journal: Journal<'_>, version: u64) -> Option<usize> {
@@ -458,7 +459,7 @@ pub fn chain(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Vec<Reason>
     let mut at = newest.map(|at| at as EntryId);
     while let Some(id) = at {
         let Some(entry) = journal.get(id as usize) else { break };
-        at = entry.cause.filter(|cause| *cause < id);
+        at = cause(journal, id);
         // Pure status writes between two decisions add nothing to the reader.
         let dull = matches!(entry.why, Why::Observed | Why::Binding) && !out.is_empty() && at.is_some();
         if !dull {
@@ -522,7 +523,12 @@ pub fn caption(journal: Journal<'_>) -> String {
 /// Who did what, how many more of the kind, and when.
 fn sentence(entry: &Entry, more: usize) -> String {
     let more = if more > 0 { format!(" and {} more", count(more)) } else { String::new() };
-    format!("{}: {}{more} at {}", actor(entry).0, plain(&effect(entry)), clock(entry.time.0 / 1000))
+    let who = match entry.record {
+        // Its sentence says who.
+        Record::Command(_) => String::new(),
+        _ => [&actor(entry).0, ": "].concat(),
+    };
+    format!("{who}{}{more} at {}", plain(&effect(entry)), clock(entry.time.0 / 1000))
 }
 
 /// Numbers that stand alone get their thousands marked.

@@ -170,6 +170,7 @@ pub enum Label {
     Gate,
     HasLabel,
     Healthy,
+    HeardAt,
     Image,
     LooksAgain,
     Matching,

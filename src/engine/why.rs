@@ -169,10 +169,21 @@ pub enum Why {
 
     /// kubelet: a Pod was bound to its node.
     Bound,
+    /// kubelet: the Pod has its address; its init containers come next.
+    Sandbox,
+    /// kubelet: an init container has done its work.
+    InitDone,
+    /// kubelet: a sidecar has started.
+    Sidecar,
     /// kubelet: the containers have started.
     Started,
+    /// kubelet: the startup probe of a container has succeeded.
+    StartedUp,
     /// kubelet: a container is ready.
-    BecameReady,
+    BecameReady {
+        /// What its readiness probe asked and was told; empty if it has none.
+        probe: Str,
+    },
     /// kubelet: a container is not ready any more.
     BecameUnready,
     /// kubelet: a container is not ready any more, for a probe has failed often enough.
@@ -194,6 +205,8 @@ pub enum Why {
     EvictedByNode,
     /// kubelet: the image cannot be pulled.
     ImagePull,
+    /// kubelet: what a container's environment is made of is not there.
+    SourceMissing,
     /// kubelet: the Pod's containers have been stopped.
     Stopped,
     /// kubelet: a stopped Pod is removed.

@@ -395,7 +395,10 @@ fn plain(object: &Object, out: &mut Controller) {
                 () if holds("Complete") => "Complete".into(),
                 () if holds("Failed") => "Failed".into(),
                 () if holds("Suspended") => "Suspended".into(),
-                () => left.filter(|_| failed > 0).map(|left| format!("{left} retries left")).unwrap_or_default(),
+                () => left
+                    .filter(|_| failed > 0)
+                    .map(|left| if left == 1 { "1 retry left".into() } else { format!("{left} retries left") })
+                    .unwrap_or_default(),
             };
         }
         Kind::CronJob => {

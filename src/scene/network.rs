@@ -137,6 +137,12 @@ fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoin
     out.put(&id, rect, Body::Tile { state, tail, note, stale, kin: false }, None, state.class(), label);
 }
 
+/// A card's title beside its pill: the middle goes where it is long, for names that begin alike differ at their ends.
+fn titled(name: &str, pill: &str, w: f64) -> String {
+    let pill = if pill.is_empty() { 0.0 } else { pill.len() as f64 * 6.5 + 24.0 };
+    middle(name, ((w - 64.0 - pill) / 7.6).max(8.0) as usize)
+}
+
 fn title(out: &mut Scene, y: f64, text: String) {
     out.labels.push(Label { x: LEFT, y, text, class: "bandname", centred: false });
 }
@@ -235,11 +241,12 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     if slice_rows.is_empty() {
         slice_rows.push((vec!["no endpoint".into(), String::new()], false));
     }
+    let headless = if c.slice < WIDE.slice { "headless" } else { "clusterIP: None" };
     let slice = Table {
         kind: "Service",
         caption: "Service".into(),
-        title: name.into(),
-        pill: if c.slice < WIDE.slice { "headless".into() } else { "clusterIP: None".into() },
+        title: titled(name, headless, c.slice),
+        pill: headless.into(),
         head: vec!["EndpointSlice", "Condition"],
         rows: slice_rows,
     };
@@ -329,11 +336,24 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     let pod_x = proxy_x + c.slice + c.gaps.2 + 16.0;
     let uid = &service.id.uid;
     let ready = service.ready();
-    put_client(out, model, service, Rect::new(LEFT, mid - 48.0, c.client, 96.0), vec![format!("/ # wget -qO- {name}")]);
+    put_client(
+        out,
+        model,
+        service,
+        Rect::new(LEFT, mid - 48.0, c.client, 96.0),
+        vec![format!("/ # wget -qO- {}", middle(name, ((c.client - 28.0) / 7.2) as usize - 14))],
+    );
     let mut rows = vec![(vec![if external { "external name" } else { "virtual IP" }.to_string(), service.address.clone()], true)];
     rows.extend(service.ports.iter().take(3).map(|port| (vec!["port → targetPort".to_string(), port.clone()], false)));
     let vip_height = HEAD + rows.len() as f64 * 32.0 + 10.0;
-    let vip = Table { kind: "Service", caption: "Service".into(), title: name.into(), pill: service.form.clone(), head: Vec::new(), rows };
+    let vip = Table {
+        kind: "Service",
+        caption: "Service".into(),
+        title: titled(name, &service.form, c.dns),
+        pill: service.form.clone(),
+        head: Vec::new(),
+        rows,
+    };
     let label = format!("Service {name}, {}, {}, {ready} ready endpoints", service.form, service.address);
     let state = if ready > 0 { "ready" } else { "none" };
     out.put(&service.id, Rect::new(vip_x, mid - vip_height / 2.0, c.dns, vip_height), Body::Table(vip), None, state, label);
@@ -413,7 +433,7 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
     let table = Table {
         kind: "Service",
         caption: "Service".into(),
-        title: service.id.name.clone(),
+        title: titled(&service.id.name, &service.form, w),
         pill: service.form.clone(),
         head: Vec::new(),
         rows,

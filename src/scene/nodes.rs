@@ -105,12 +105,12 @@ fn many(
 /// What all the cells come to: numbers, and a bar of the revisions and states. Returns where the nodes begin.
 fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 {
     let mut parts: Vec<(PodState, bool, usize)> = Vec::new();
-    let (mut current, mut updated, mut ready) = (0, 0, 0);
+    let (mut pods, mut ready, mut leaving) = (0, 0, 0);
     for (group, old) in groups(model) {
         for (state, n) in group.pods.counts() {
-            current += n;
-            updated += if old { 0 } else { n };
+            pods += n;
             ready += if state == PodState::Ready { n } else { 0 };
+            leaving += if state == PodState::Terminating { n } else { 0 };
             // Of those in transition it does not matter whence they come.
             let old = old && state == PodState::Ready;
             match parts.iter_mut().find(|part| (part.0, part.1) == (state, old)) {
@@ -121,8 +121,8 @@ fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 
     }
     // As in a tile: the newest, what is on its way, the old ones.
     crate::order::sort_by_key(&mut parts, |(state, old, _)| (*old, *state != PodState::Ready, *state));
-    let desired = model.roots.iter().map(super::model::Root::desired).sum();
-    let numbers = vec![(desired, "desired"), (current, "current"), (updated, "updated"), (ready, "ready")];
+    // What a workload counts is another thing: its status lags, and leaves out those that leave.
+    let numbers = vec![(pods, "Pods in all"), (ready, "ready"), (leaving, "terminating")];
     let words: Vec<String> = numbers.iter().map(|(n, word)| format!("{} {word}", format::count(*n))).collect();
     let id = Id { uid: "totals".into(), ..Id::default() };
     let height = if width < 560.0 { STRIP + 74.0 } else { STRIP };
@@ -148,7 +148,10 @@ fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), (parent, ch
     let cells = Cells { pods: pods.clone(), columns, side: 7.0, pitch: 8.0, at: (0.0, 0.0), old: on.old, ring };
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
     let rect = Rect::new(x, y, columns as f64 * 8.0, pods.len().div_ceil(columns) as f64 * 8.0);
-    let label = if pods.is_empty() { String::new() } else { format!("{} Pods on {}", pods.len(), node.id.name) };
+    // The node's own row says how many there are.
+    let of = |(state, n): &(PodState, usize)| format!("{} {}", format::count(*n), state.word());
+    let states: Vec<String> = pods.counts().iter().map(of).collect();
+    let label = if pods.is_empty() { String::new() } else { format!("Pods on {}: {}", node.id.name, states.join(", ")) };
     out.put(&id, rect, Body::Cells(cells), Some(parent), "", label);
 }
 
@@ -194,7 +197,9 @@ struct Waiting {
 impl Waiting {
     fn of(model: &Model, on: Option<&Rc<On>>) -> Waiting {
         let Some(pods) = model.on.get("").or(on.map(|on| &on.pods)) else { return Waiting { first: None, pods: 0 } };
-        let first = pods.iter().find(|pod| !has_ended(pod.state)).cloned();
+        // One that was refused, if there is one near the front: the others wait for their turn.
+        let waits = || pods.iter().filter(|pod| !has_ended(pod.state));
+        let first = waits().take(1000).find(|pod| !pod.unscheduled.is_empty()).or_else(|| waits().next()).cloned();
         let ended: usize = pods.counts().iter().filter(|(state, _)| has_ended(*state)).map(|(_, n)| n).sum();
         Waiting { first, pods: pods.len() - ended }
     }
@@ -402,8 +407,10 @@ fn short(pod: &Pod, most: usize) -> String {
 fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f64, f64), width: f64, out: &mut Scene) {
     let Some(pod) = &waiting.first else { return };
     let none = On::default();
+    // The scheduler has not come to it yet, so nobody has refused it.
+    let queued = pod.unscheduled.is_empty() && !model.nodes.is_empty();
     let refusal = |node: &Rc<Node>| refuses(node, on.get(node.id.name.as_str()).map_or(&none, |on| on), pod);
-    let own: Vec<_> = model.nodes.iter().filter_map(refusal).collect();
+    let own: Vec<_> = model.nodes.iter().filter(|_| !queued).filter_map(refusal).collect();
     let mut rows = if own.is_empty() || own.len() < model.nodes.len() { reasons(&pod.unscheduled) } else { own };
     if rows.len() > 5 {
         let more = rows.len() - 4;
@@ -416,7 +423,11 @@ fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f64, f64), w
     let title = format!("{} Pod{}", format::count(waiting.pods), if waiting.pods == 1 { "" } else { "s" });
     let head = pod.unscheduled.split(": ").next().unwrap_or("").to_string();
     let id = Id { kind: "Unscheduled".into(), uid: "tray".into(), ..Id::default() };
-    let aside = if model.nodes.is_empty() { "there is no node" } else { "tried again when a node or a Pod changes" };
+    let aside = match () {
+        () if model.nodes.is_empty() => "there is no node",
+        () if queued => "in the scheduler's queue: it takes one after the other",
+        () => "tried again when a node or a Pod changes",
+    };
     let label = format!("{} Pods without a node. {}", format::count(waiting.pods), pod.unscheduled);
     let parent = out.put(&id, rect, Body::Tray { title, aside: aside.into(), head, rows }, None, "", label);
     let at = Rect::new(x + 14.0, y + 42.0, 196.0, 52.0);
@@ -536,8 +547,35 @@ mod tests {
         let cells = scene.items.iter().find_map(|item| if let Body::Cells(cells) = &item.body { Some(cells) } else { None }).unwrap();
         let states: Vec<&str> = [0, 2, 3].map(|at| cells.pods[at].id.name.get(..1).unwrap()).to_vec();
         assert_eq!((states, cells.old), (vec!["c", "c", "a"], 3));
-        let Body::Totals { parts, .. } = &scene.items[0].body else { panic!("the strip") };
+        let Body::Totals { parts, numbers } = &scene.items[0].body else { panic!("the strip") };
+        assert_eq!(numbers[..], [(213, "Pods in all"), (210, "ready"), (0, "terminating")]);
         assert_eq!(parts[..], [(PodState::NotReady, false, 3), (PodState::Ready, true, 210)]);
+    }
+
+    #[test]
+    fn pods_that_the_scheduler_has_not_come_to_are_refused_by_nobody() {
+        let pod = |name: &str, unscheduled: &str| Pod {
+            id: Id::named("Pod", name),
+            cpu: 1500,
+            unscheduled: unscheduled.into(),
+            ..Pod::default()
+        };
+        let node =
+            Node { id: Id::named("Node", "n"), ready: true, cordoned: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
+        let tray = |pods: &[Pod]| {
+            let groups = vec![Group { controller: None, pods: pods.iter().cloned().collect() }];
+            let roots = vec![Root { controller: None, groups, folded: 0 }];
+            let model = Model { roots, nodes: Rc::new(vec![Rc::new(node.clone())]), ..Model::default() };
+            let scene = layout(&model, None, 800.0, &mut Seen::default());
+            scene
+                .items
+                .iter()
+                .find_map(|item| if let Body::Tray { aside, rows, .. } = &item.body { Some((aside.clone(), rows.len())) } else { None })
+        };
+        let queued = tray(&[pod("a", ""), pod("b", "")]).unwrap();
+        assert_eq!(queued, ("in the scheduler's queue: it takes one after the other".into(), 0));
+        let refused = tray(&[pod("a", ""), pod("b", "0/1 nodes are available: 1 node(s) were unschedulable.")]).unwrap();
+        assert_eq!(refused, ("tried again when a node or a Pod changes".into(), 1));
     }
 
     #[test]

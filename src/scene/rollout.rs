@@ -79,18 +79,27 @@ impl Chart {
         found.unwrap_or(if forward { self.now } else { self.axis.from })
     }
 
-    /// What is wanted at an instant, and between which limits.
+    /// What is desired at an instant, and between which limits.
     pub fn wants(&self, at: u64) -> String {
         let Point { desired, limits: (least, most), .. } = self.point(at);
         let count = |n: u32| format::count(n as usize);
-        let wanted = format!("{} wanted", count(desired));
-        if least == most { wanted } else { format!("{wanted} · at least {} · at most {}", count(least), count(most)) }
+        let words = format!("{} desired", count(desired));
+        if least == most { words } else { format!("{words} · at least {} · at most {}", count(least), count(most)) }
     }
 
     /// Ready and not ready Pods of a revision at an instant.
     pub fn counts(&self, revision: usize, at: u64) -> [String; 2] {
         let of = self.point(at).counts.get(revision).copied().unwrap_or_default();
         [of.ready, of.unready].map(|n| format::count(n as usize))
+    }
+
+    /// What there is of each revision at the instant shown, the newest first: image, hash, Pods.
+    pub fn rows(&self) -> Vec<[String; 3]> {
+        let row = |(_, revision, [image, hash]): &(&'static str, usize, [String; 2])| {
+            let [ready, not] = self.counts(*revision, self.now);
+            [image.clone(), hash.clone(), format!("{ready} ready, {not} not ready")]
+        };
+        self.keys.iter().rev().map(row).collect()
     }
 
     /// An instant in words.
@@ -282,7 +291,7 @@ fn summary(track: &Track) -> String {
         .zip(&point.counts)
         .map(|(name, count)| format!("revision {name}: {} ready, {} not ready", count.ready, count.unready))
         .collect();
-    format!("{} {}, {} wanted; {}.", track.id.kind, track.id.name, point.desired, parts.join("; "))
+    format!("{} {}, {} desired; {}.", track.id.kind, track.id.name, format::count(point.desired as usize), parts.join("; "))
 }
 
 #[cfg(test)]
@@ -323,9 +332,10 @@ mod tests {
         assert_eq!((chart.counts(1, 1500), chart.counts(0, 9000)), (["0".into(), "1".into()], ["2".into(), "0".into()]));
         assert_eq!(
             chart.said(1500),
-            "00:01.500; 3 wanted · at least 2 · at most 4; 1.14: 3 ready, 0 not ready; 1.16: 0 ready, 1 not ready"
+            "00:01.500; 3 desired · at least 2 · at most 4; 1.14: 3 ready, 0 not ready; 1.16: 0 ready, 1 not ready"
         );
         assert_eq!([chart.next(0, true), chart.next(1500, false), chart.next(2000, true), chart.next(0, false)], [1000, 1000, 4000, 0]);
+        assert_eq!(chart.rows()[0], ["1.16", " · newest", "1 ready, 0 not ready"]);
         // The limits are lines of one height each.
         assert!(chart.paths.iter().filter(|path| path.0.starts_with("limit")).all(|path| !path.1.contains(['L', 'V'])));
         assert!(chart.words.iter().any(|word| word.4 == "at most 4") && chart.words.iter().any(|word| word.4 == "at least 2"));

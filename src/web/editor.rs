@@ -53,6 +53,8 @@ pub enum Msg {
     Scroll,
     /// Replace a word of a line (from 1) by another.
     Fix(usize, (usize, usize), String),
+    /// To the first line that is refused.
+    Problem,
     /// A file was dropped.
     Dropped(DragEvent),
     /// Fetch the code editor.
@@ -193,6 +195,21 @@ impl Component for Editor {
                 dropped(ctx, &event);
                 return false;
             }
+            Msg::Problem => {
+                let props = ctx.props();
+                let Some(first) = props.diagnostics.iter().find(|diagnostic| diagnostic.error) else { return false };
+                let before = props.text.split_inclusive('\n').take(first.line.saturating_sub(1));
+                let at = before.map(|line| line.encode_utf16().count()).sum();
+                match (&self.rich, self.area()) {
+                    (Some(rich), _) => rich.select(at, at),
+                    (None, Some(area)) => {
+                        let _ = area.focus();
+                        let _ = area.set_selection_range(at as u32, at as u32);
+                    }
+                    _ => {}
+                }
+                return false;
+            }
             _ => {}
         }
         let Some(area) = self.area() else { return false };
@@ -296,7 +313,7 @@ impl Component for Editor {
                     <button type="button" class="btn primary" id="apply" onclick={apply}>{ "Apply" }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
                     <button type="button" class="btn" onclick={revert}>{ "Reset" }</button>
                     <span class="grow" />
-                    if errors > 0 { <span class="row count" role="status">{ icon("i-error", 14) }{ if errors == 1 { "1 problem".to_string() } else { format!("{errors} problems") } }</span> }
+                    if errors > 0 { <button type="button" class="row count" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ icon("i-error", 14) }<span role="status">{ if errors == 1 { "1 problem".to_string() } else { format!("{errors} problems") } }</span></button> }
                 </div>
             </section>
         }

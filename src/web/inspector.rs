@@ -46,6 +46,8 @@ pub struct Props {
     pub on_select: Callback<Option<ObjectRef>>,
     /// To an instant.
     pub on_seek: Callback<u64>,
+    /// Whether it has the whole of a small page: then one is done with it rather than folds it away.
+    pub narrow: bool,
     /// Fold away.
     pub on_close: Callback<()>,
 }
@@ -55,7 +57,12 @@ pub struct Props {
 pub fn Inspector(props: &Props) -> Html {
     dom::renders("Inspector");
     let close = props.on_close.reform(|_: MouseEvent| ());
-    let fold = html! { <button type="button" class="btn ghost icon" aria-label="Hide the inspector" onclick={close}>{ icon("i-panel-r", 16) }</button> };
+    let fold = match props.narrow {
+        true => html! { <button type="button" class="btn" onclick={close}>{ "Done" }</button> },
+        false => {
+            html! { <button type="button" class="btn ghost icon" aria-label="Hide the inspector" onclick={close}>{ icon("i-panel-r", 16) }</button> }
+        }
+    };
     let Some(key) = &props.key_of else { return idle(fold) };
     let pill = props.object.as_ref().and_then(|object| facts::pill(object));
     let head = html! {

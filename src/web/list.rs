@@ -20,11 +20,18 @@ pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>)
         });
         html! { <li aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button></li> }
     });
-    html! { <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }</ul> }
+    let revisions = scene.items.iter().find_map(|item| if let Body::Chart(chart) = &item.body { Some(chart.rows()) } else { None });
+    let revisions = revisions.into_iter().flatten().map(|[image, hash, counts]| {
+        html! { <li aria-level="2" style="padding-left:20px"><button type="button"><span class="mono ell">{ image }{ " " }</span>{ part("kind", &hash) }<span class="grow" />{ part("n", &counts) }</button></li> }
+    });
+    html! { <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }{ for revisions }</ul> }
 }
 
 /// Glyph, kind and name; the state in its colour; what is counted at the right.
 fn row(item: &Item) -> Html {
+    if let Body::Chart(chart) = &item.body {
+        return html! { <><b>{ &chart.title }</b><span class="grow" />{ part("n", &chart.wants(chart.now)) }</> };
+    }
     let (caption, counters) = match &item.body {
         Body::Controller { of, .. } => (of.caption.as_str(), &of.counters[..]),
         _ => (item.id.kind.as_str(), &[][..]),
@@ -34,7 +41,10 @@ fn row(item: &Item) -> Html {
         _ => kind_icon(&item.id.kind),
     };
     let rest = item.label.strip_prefix(caption).and_then(|rest| rest.strip_prefix(' ')?.strip_prefix(item.id.name.as_str()));
-    let Some(rest) = rest.filter(|_| !item.id.kind.is_empty()) else { return html! { { &item.label } } };
+    let Some(rest) = rest.filter(|_| !item.id.kind.is_empty()) else {
+        // A sentence, which may take more than a line.
+        return html! { <span style="white-space:normal;padding-block:6px">{ &item.label }</span> };
+    };
     let rest = rest.trim_start_matches(", ");
     let (state, facts) = rest.split_once(", ").or_else(|| rest.split_once(" · ")).unwrap_or((rest, ""));
     let facts = facts.strip_prefix(state).map_or(facts, |facts| facts.trim_start_matches(" · "));

@@ -86,7 +86,7 @@ test('Rollout: any instant tells its counts, by pointer and by keyboard, and ano
   await page.keyboard.press('5');
   const [rows, probe] = [page.locator('.keys-of tbody tr'), page.getByRole('slider', { name: 'What held at an instant' })];
   await page.getByLabel('Workload').selectOption('Deployment shop');
-  await expect(page.locator('.keys-of p')).toContainText('Deployment shop3 wanted');
+  await expect(page.locator('.keys-of p')).toContainText('Deployment shop3 desired');
   await expect(rows).toHaveText(/shop:1.0.* · newest30$/);
   // At the beginning no Pod is ready, and nothing lies over the chart.
   const box = await probe.boundingBox();

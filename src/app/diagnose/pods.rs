@@ -1,11 +1,13 @@
 //! Pods that fail or are not ready, and nodes. Those that have no node yet: `placement`.
 
+use super::workloads::revision;
 use super::{Diagnosis, flag, line, owner, owners, placement};
 use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod};
+use crate::api::workload::ReplicaSet;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
-use crate::engine::kubelet::lack;
+use crate::engine::kubelet::{can_be_pulled, lack};
 use crate::engine::waits::{Cure, Label, Waits};
 use std::rc::Rc;
 
@@ -74,7 +76,10 @@ fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
         return Some(out);
     }
     let mut out = Diagnosis::new(object, Waits::NodeSilent(pod.node_name.clone()));
-    out.since = sim.silent_since(&pod.node_name).map(|time| time.0 / 1000);
+    // Its last heartbeat is not when the Pod began to wait: until the node's silence was noticed, all seemed well.
+    out.at(Label::HeardAt, sim.silent_since(&pod.node_name));
+    let ready = pod.status.condition("Ready").filter(|ready| ready.status != "True");
+    out.since(sim, ready.and_then(|ready| ready.last_transition_time));
     out.cure(Cure::NodeUp, &pod.node_name, "", &[["fault node-up ", &pod.node_name].concat()]);
     let force = line("delete", &object.key(), " --force --grace-period=0");
     out.cure(Cure::ForceDelete, &object.meta.name, "", &[force]);
@@ -121,6 +126,7 @@ fn container(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus
         let mut out = Diagnosis::new(object, Waits::Image(status.image.clone()));
         out.word(Label::Container, &status.name);
         out.word(Label::Message, &waiting.message);
+        out.at(Label::LooksAgain, sim.kubelet_looks(object.meta.uid));
         out.since(sim, pod.status.start_time);
         image(sim, object, pod, status, &mut out);
         return Some(out);
@@ -191,14 +197,27 @@ fn image(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, ou
         }
         _ => name.to_string(),
     };
-    let rest = [" ", &wanted.name, "=", &better].concat();
     let (key, mut steps) = match changed(sim, object) {
         Some((top, steps)) => (top, steps),
         None if object.meta.controller().is_none() => (object.key(), Vec::new()),
         None => return,
     };
+    let Some(better) = Some(better).filter(|image| can_be_pulled(image)).or_else(|| earlier(sim, &key, &wanted.name)) else { return };
+    let rest = [" ", &wanted.name, "=", &better].concat();
     steps.insert(0, line("set image", &key, &rest));
     out.cure(Cure::SetImage, &better, "", &steps);
+}
+
+/// The image that this container of a Deployment had in its newest revision that could be pulled.
+#[inline(never)]
+fn earlier(sim: &Sim, deployment: &ObjectRef, container: &str) -> Option<String> {
+    let sets = sim.owned(sim.get(deployment)?.meta.uid, Kind::ReplicaSet);
+    let had = |set: &Rc<Object>| {
+        let spec = &set.get::<ReplicaSet>()?.spec.template.spec;
+        let image = &spec.containers.iter().chain(&spec.init_containers).find(|other| other.name == *container)?.image;
+        can_be_pulled(image).then(|| (revision(set), image.to_string()))
+    };
+    sets.filter_map(had).max_by_key(|(revision, _)| *revision).map(|(_, image)| image)
 }
 
 /// What keeps a container from ending: without the annotation, or with the image's own command.
@@ -265,12 +284,10 @@ pub fn node(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         return None;
     }
     let mut out = Diagnosis::new(object, Waits::NodeNotReady);
-    out.since = silent.map(|time| time.0 / 1000);
+    out.at(Label::HeardAt, silent);
     if let Some(ready) = ready.filter(|_| !node.is_ready()) {
         out.word(Label::Message, &ready.message);
-        if out.since.is_none() {
-            out.since(sim, ready.last_transition_time);
-        }
+        out.since(sim, ready.last_transition_time);
     }
     let pods = sim.pods_on(&object.meta.name).count();
     out.count(Label::Now, pods as i64);

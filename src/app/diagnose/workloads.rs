@@ -157,7 +157,7 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
-fn revision(object: &Object) -> i64 {
+pub fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 

@@ -45,7 +45,7 @@ impl Behaviour {
             Some(after) => Some((after, exit_code())),
             None => predicted_exit(container),
         };
-        Behaviour { pulls: !cannot_be_pulled(&container.image), started_after: Some(started), ready_after, exits }
+        Behaviour { pulls: can_be_pulled(&container.image), started_after: Some(started), ready_after, exits }
     }
 }
 
@@ -58,9 +58,9 @@ fn exit_code(meta: &ObjectMeta) -> i32 {
     by_index.or_else(|| annotation(meta, "exit-code")).and_then(|code| code.trim().parse().ok()).unwrap_or(0)
 }
 
-/// Images that cannot exist: `broken`, `nonexist…`, or the mistyped tag of the Kubernetes documentation.
-fn cannot_be_pulled(image: &str) -> bool {
-    image.contains("broken") || image.contains("nonexist") || image.ends_with(":1.161")
+/// Whether an image exists: all do but `broken`, `nonexist…`, and the mistyped tag of the Kubernetes documentation.
+pub fn can_be_pulled(image: &str) -> bool {
+    !(image.contains("broken") || image.contains("nonexist") || image.ends_with(":1.161"))
 }
 
 /// The runtime's words for an image that cannot be pulled.

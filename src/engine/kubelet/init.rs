@@ -1,7 +1,7 @@
 //! Init containers: one after the other, each until it has done its work; one that fails is started again, or fails its Pod.
 
 use super::behaviour::{Behaviour, predicted_exit, pull_error};
-use super::{Jobs, PULL_BACK_OFF, Pass, Step, probes, status};
+use super::{Jobs, Pass, Step, probes, status};
 use crate::api::pod::{Container, ContainerStatus, Pod};
 use crate::api::time::MS;
 use crate::api::{ObjectMeta, Str};
@@ -57,11 +57,6 @@ pub(super) fn has_ended(pod: &Pod) -> bool {
     pod.status.container_statuses.iter().any(|s| !waits(s))
 }
 
-/// Whether the status says that the image could not be pulled.
-pub(super) fn fails_to_pull(pod: &Pod, i: u32) -> bool {
-    seen(pod, i).and_then(|s| s.state.waiting.as_ref()).is_some_and(|waiting| waiting.reason == "ErrImagePull")
-}
-
 /// How long an init container takes.
 pub(super) fn time(container: &Container) -> u64 {
     let predicted = predicted_exit(container).filter(|_| !is_sidecar(container));
@@ -73,7 +68,7 @@ impl Pass<'_, '_> {
     #[inline(never)]
     pub(super) fn start_init(&mut self, ip: Str) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        self.write(Why::Started, |pod| {
+        self.write(Why::Sandbox, |pod| {
             status::set_ip(pod, ip);
             status::set_conditions(pod, true, wall, generation);
         });
@@ -97,7 +92,7 @@ impl Pass<'_, '_> {
                 status.state = status::waiting_for("ErrImagePull", &pull_error(&container.image));
             }
         });
-        vec![self.then(PULL_BACK_OFF, Step::PullBackOff)]
+        vec![self.pull_failed()]
     }
 
     /// An init container has ended, or a sidecar is up.
@@ -117,7 +112,7 @@ impl Pass<'_, '_> {
         if (n as usize) + 1 == self.pod().spec.init_containers.len() {
             return self.start_containers_after(None, |pod| status::finish_init(pod, n as usize, id, wall));
         }
-        self.write(Why::Started, |pod| {
+        self.write(if is_sidecar(&container) { Why::Sidecar } else { Why::InitDone }, |pod| {
             status::finish_init(pod, n as usize, id, wall);
             status::set_conditions(pod, true, wall, generation);
         });
@@ -131,7 +126,7 @@ impl Pass<'_, '_> {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let id = self.container_id();
         let starts = plan.started_after == Some(0);
-        self.write(Why::Started, |pod| {
+        self.write(Why::Sidecar, |pod| {
             if let Some(status) = pod.status.init_container_statuses.get_mut(n as usize) {
                 status::run(status, &container.image, id, wall, plan.ready_after == Some(0));
                 status.started = Some(starts);

@@ -9,6 +9,7 @@ mod hooks;
 mod init;
 mod nodes;
 mod probes;
+mod pulls;
 mod rules;
 mod sources;
 mod status;
@@ -26,6 +27,7 @@ use crate::api::pod::{ContainerState, Pod, Waiting};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
+pub use behaviour::can_be_pulled;
 pub use probes::Probed;
 use rules::After;
 use smol_str::format_smolstr;
@@ -41,7 +43,6 @@ const NOTICE_EXIT: u64 = 4 * MS;
 const LEFT_TO_STOP: u64 = 100 * MS;
 const FIRST_RESTART: u64 = 300 * MS;
 const BACK_OFF_SHOWN: u64 = 500 * MS;
-const PULL_BACK_OFF: u64 = SECOND;
 const MAX_BACK_OFF: i32 = 300;
 /// A container that has run so many seconds is not held back after its end.
 const BACK_OFF_FORGOTTEN: i64 = 600;
@@ -52,7 +53,8 @@ enum Step {
     Admit,
     Start,
     Init(u32),
-    PullBackOff,
+    /// Images could not be pulled, and are not tried again before this time.
+    PullBackOff(Time),
     /// A container's startup probe has succeeded.
     Started(u32),
     /// A container has become ready as it was to be expected when it started.
@@ -276,7 +278,7 @@ impl Pass<'_, '_> {
             Step::Admit => self.admit(),
             Step::Start => self.start(),
             Step::Init(n) => self.init(n),
-            Step::PullBackOff => self.pull_back_off(),
+            Step::PullBackOff(until) => self.pull_back_off(until),
             Step::Evicted => self.evicted(),
             Step::Started(i) => self.has_started(i),
             Step::Ready(i) => self.ready(i),
@@ -284,7 +286,9 @@ impl Pass<'_, '_> {
             Step::Killed(i, code, run) => self.exit(i, code, Some(run), true),
             Step::Probe(i, kind) => self.probe(i, kind),
             Step::ForceProbe(kind, fails) => self.force_probe(kind, fails),
-            Step::ForceReady(ready) => self.set_ready(0, ready, if ready { Why::BecameReady } else { Why::BecameUnready }),
+            Step::ForceReady(ready) => {
+                self.set_ready(0, ready, if ready { Why::BecameReady { probe: Str::default() } } else { Why::BecameUnready })
+            }
             Step::BackOff(i) => self.back_off(i),
             Step::Restart(i) => self.restart(i),
             Step::Anew => self.anew(),
@@ -374,7 +378,12 @@ impl Pass<'_, '_> {
         }
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let ids: Vec<Str> = plans.iter().map(|_| self.container_id()).collect();
-        self.write(Why::Started, |pod| {
+        let why = match () {
+            () if plans.iter().any(|p| !p.pulls) => Why::ImagePull,
+            () if lacks.iter().any(Option::is_some) => Why::SourceMissing,
+            () => self.why_started(&spec.containers, &plans),
+        };
+        self.write(why, |pod| {
             before(pod);
             if let Some(ip) = ip {
                 status::set_ip(pod, ip);
@@ -398,7 +407,7 @@ impl Pass<'_, '_> {
             jobs.extend(self.follow(i as u32, plan));
         }
         if plans.iter().any(|p| !p.pulls) {
-            jobs.push(self.then(PULL_BACK_OFF, Step::PullBackOff));
+            jobs.push(self.pull_failed());
         }
         jobs
     }
@@ -433,31 +442,6 @@ impl Pass<'_, '_> {
     /// How often a container has been started again: what was planned for an earlier run does not happen to a later one.
     fn run_number(&self, i: u32) -> i32 {
         self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(0)
-    }
-
-    #[inline(never)]
-    fn pull_back_off(&mut self) -> Jobs {
-        let pod = self.object.clone();
-        let spec = &pod.body::<Pod>().spec;
-        let all = (0..spec.init_containers.len() as u32).map(|n| n | init::FLAG).chain(0..spec.containers.len() as u32);
-        let mut failing = Vec::new();
-        for i in all.filter(|i| init::fails_to_pull(pod.body(), *i)) {
-            let Some((list, container)) = init::container(pod.body(), i) else { continue };
-            let field = format_smolstr!("spec.{list}{{{}}}", container.name);
-            let message = format_smolstr!("Back-off pulling image {:?}", container.image.as_str());
-            self.out.event_at(&pod, &field, "Normal", "BackOff", message);
-            self.out.event_at(&pod, &field, "Warning", "Failed", "Error: ImagePullBackOff");
-            failing.push((i, container.image.clone()));
-        }
-        self.write(Why::ImagePull, |pod| {
-            for (i, image) in failing {
-                let message = format!("Back-off pulling image {:?}: ErrImagePull: {}", image.as_str(), behaviour::pull_error(&image));
-                if let Some(status) = init::status(pod, i) {
-                    status.state = status::waiting_for("ImagePullBackOff", &message);
-                }
-            }
-        });
-        Vec::new()
     }
 
     #[inline(never)]
@@ -583,7 +567,8 @@ impl Pass<'_, '_> {
             count = *n;
             *running.held_back.entry(i).or_default() += 1;
         }
-        self.write(if first { Why::Started } else { Why::Restarted { count } }, |pod| {
+        let why = if first { self.why_started(std::slice::from_ref(&container), &[plan]) } else { Why::Restarted { count } };
+        self.write(why, |pod| {
             let Some(status) = init::status(pod, i) else { return };
             if status.state.terminated.is_some() {
                 status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
@@ -663,20 +648,6 @@ impl Pass<'_, '_> {
     fn say_present(&mut self, object: &Object, field: &Str, image: &str) {
         let pulled = format_smolstr!("Container image {image:?} already present on machine and can be accessed by the pod");
         self.out.event_at(object, field, "Normal", "Pulled", pulled);
-    }
-
-    #[inline(never)]
-    fn say_pull_failed(&mut self, name: &str, image: &str, list: &str) {
-        let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
-        self.out.event_at(&object, &field, "Normal", "Pulling", format_smolstr!("Pulling image {image:?}"));
-        self.out.event_at(
-            &object,
-            &field,
-            "Warning",
-            "Failed",
-            format_smolstr!("Failed to pull image {image:?}: {}", behaviour::pull_error(image)),
-        );
-        self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull");
     }
 }
 

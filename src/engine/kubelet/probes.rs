@@ -158,6 +158,27 @@ fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
     answers.iter().rev().find(|(from, _)| *from <= age).is_some_and(|(_, fails)| *fails)
 }
 
+/// `GET /healthz → 200`: what a readiness probe asks, and the answer that lets its container be ready.
+#[inline(never)]
+fn answer(pod: &Pod, i: u32) -> Str {
+    let probe = &raw(pod, i)[Probed::Readiness.field()];
+    let port = |of: &Value| match &of["port"] {
+        Value::String(name) => name.as_str().into(),
+        number => format_smolstr!("{number}"),
+    };
+    if probe["httpGet"].is_object() {
+        return format_smolstr!("GET {} → 200", probe["httpGet"]["path"].as_str().unwrap_or("/"));
+    }
+    if probe["exec"].is_object() {
+        let command: Vec<&str> = probe["exec"]["command"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        return format_smolstr!("{} → 0", command.join(" "));
+    }
+    match probe["tcpSocket"].is_object() {
+        true => format_smolstr!("TCP :{} → open", port(&probe["tcpSocket"])),
+        false => format_smolstr!("gRPC :{} → SERVING", port(&probe["grpc"])),
+    }
+}
+
 impl super::Kubelets {
     /// Whether a person makes this probe of a Pod fail.
     pub(in crate::engine) fn is_forced(&self, uid: crate::api::Uid, probe: &str) -> bool {
@@ -210,6 +231,20 @@ impl Pass<'_, '_> {
             plan.ready_after = None;
         }
         plan
+    }
+
+    /// Why containers start: if they are ready at once, what the first of their probes has answered.
+    pub(super) fn why_started(&self, containers: &[Container], plans: &[Behaviour]) -> Why {
+        let probed = containers.iter().find(|container| container.readiness_probe.is_some());
+        let Some(probed) = probed.filter(|_| plans.iter().all(|plan| plan.ready_after == Some(0))) else { return Why::Started };
+        let at = self.pod().spec.containers.iter().position(|container| container.name == probed.name);
+        Why::BecameReady { probe: at.map(|i| answer(self.pod(), i as u32)).unwrap_or_default() }
+    }
+
+    /// Why a container becomes ready: what its probe has answered, if it has one.
+    fn why_ready(&self, i: u32) -> Why {
+        let probed = init::container(self.pod(), i).is_some_and(|(_, container)| container.readiness_probe.is_some());
+        Why::BecameReady { probe: if probed { answer(self.pod(), i) } else { Str::default() } }
     }
 
     /// How long a container has run.
@@ -300,7 +335,7 @@ impl Pass<'_, '_> {
     fn succeeded(&mut self, i: u32, kind: Probed) -> Jobs {
         match kind {
             Probed::Startup => return self.has_started(i),
-            Probed::Readiness => drop(self.set_ready(i, true, Why::BecameReady)),
+            Probed::Readiness => drop(self.set_ready(i, true, self.why_ready(i))),
             Probed::Liveness => {}
         }
         self.watch(i, kind)
@@ -317,7 +352,8 @@ impl Pass<'_, '_> {
         let age = self.age(i).unwrap_or(0);
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let at_once = ready.is_some_and(|after| after <= age) && self.failing(i, Probed::Readiness).is_none();
-        self.write(Why::BecameReady, |pod| {
+        let why = if at_once { self.why_ready(i) } else { Why::StartedUp };
+        self.write(why, |pod| {
             if let Some(status) = init::status(pod, i).filter(|s| s.state.running.is_some()) {
                 status.started = Some(true);
                 status.ready = at_once;
@@ -337,7 +373,7 @@ impl Pass<'_, '_> {
 
     /// The readiness that was to be expected at the start comes about, unless the probe fails by now.
     pub(super) fn ready(&mut self, i: u32) -> Jobs {
-        if self.failing(i, Probed::Readiness).is_some() { Vec::new() } else { self.set_ready(i, true, Why::BecameReady) }
+        if self.failing(i, Probed::Readiness).is_some() { Vec::new() } else { self.set_ready(i, true, self.why_ready(i)) }
     }
 
     /// A person makes a probe fail or succeed; it shows when the probe next runs.

@@ -225,7 +225,7 @@ impl Pass<'_, '_> {
         let told = init::seen(self.pod(), i).and_then(|s| s.state.waiting.as_ref()).is_some_and(|w| w.message == words);
         if !told {
             let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-            self.write(Why::Observed, |pod| {
+            self.write(Why::SourceMissing, |pod| {
                 let Some(status) = init::status(pod, i) else { return };
                 if let Some(ended) = status.state.terminated.take() {
                     status.last_state.terminated = Some(ended);

@@ -66,7 +66,7 @@ impl Page {
         let (title, body) = match self.over {
             Over::Embed => ("Embed", self.snippet(ctx)),
             Over::Keys => {
-                const KEYS: [(&str, &str); 15] = [
+                const KEYS: [(&str, &str); 20] = [
                     ("Space", "Play or pause"),
                     ("→  ←", "One reconcile on, back (Shift: ten)"),
                     (".  ,", "One second on, back"),
@@ -76,11 +76,16 @@ impl Page {
                     ("Home  End", "First event, live"),
                     ("1 … 6", "Diagrams"),
                     ("↓  ↑", "Walk the objects"),
+                    ("Shift ↓  ↑", "Into what an object holds, and out"),
                     ("Enter", "Select"),
                     ("W", "Why"),
                     ("+  -  0", "Zoom, fit: diagram or timeline"),
+                    ("/", "Filter"),
                     ("`", "kubectl console"),
+                    ("Ctrl ⏎", "Apply the manifest"),
                     ("F6", "Next panel"),
+                    ("f", "Full screen"),
+                    ("?", "Keys"),
                     ("Esc", "Close"),
                 ];
                 (

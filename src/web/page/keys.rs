@@ -80,6 +80,10 @@ impl Page {
             "Home" => vec![Do::Seek(0)],
             "End" => vec![Do::Live],
             key @ ("1" | "2" | "3" | "4" | "5" | "6") => vec![Do::View(View::ALL[key.parse::<usize>().unwrap_or(1) - 1])],
+            "/" if filters() => {
+                event.prevent_default();
+                return false;
+            }
             "`" | "/" => {
                 event.prevent_default();
                 self.console = true;
@@ -104,6 +108,19 @@ impl Page {
                 }
                 return false;
             }
+            // The diagram's own keys, wherever the focus is.
+            key @ ("+" | "=" | "-" | "0") => {
+                let name = match key {
+                    "-" => ".zoom [aria-label='Zoom out']",
+                    "0" => ".zoom [aria-label='Fit']",
+                    _ => ".zoom [aria-label='Zoom in']",
+                };
+                let button = dom::document().query_selector(name).ok().flatten();
+                if let Some(button) = button.and_then(|button| button.dyn_into::<web_sys::HtmlElement>().ok()) {
+                    button.click();
+                }
+                return false;
+            }
             "Escape" => {
                 if self.over != Over::Nothing {
                     self.over = Over::Nothing;
@@ -125,6 +142,12 @@ impl Page {
         }
         false
     }
+}
+
+/// The focus goes to the filter, where the diagram has one.
+fn filters() -> bool {
+    let found = dom::document().query_selector("input.filter").ok().flatten();
+    found.as_ref().inspect(|filter| dom::focus(filter)).is_some()
 }
 
 /// What may have the focus in a dialog.

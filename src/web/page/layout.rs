@@ -8,6 +8,7 @@ use crate::app::words;
 use crate::app::{Msg as Do, permalink, speed};
 use crate::web::budget::Strip;
 use crate::web::dom::{self, icon};
+use crate::web::inspector;
 use crate::web::stage::Stage;
 use crate::web::timeline::{Lanes, Transport};
 use crate::web::topbar::{logo, tabs};
@@ -102,7 +103,7 @@ impl Page {
         let state = self.state.borrow();
         let sheet = match (&state.selected, self.chain.first()) {
             (Some(key), Some(first)) => html! {
-                <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p class="ell">{ words::plain(&first.effect) }</p><p class="dim ell">{ if first.short.is_empty() { first.actor.clone() } else { first.short.clone() } }</p></div>
+                <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p class="ell">{ inspector::spans(&first.effect) }</p><p class="dim ell">{ if first.short.is_empty() { first.actor.clone() } else { first.short.clone() } }</p></div>
                     <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ "Why" }{ icon("i-up", 14) }</button></div>
             },
             _ => {

@@ -154,6 +154,7 @@ impl Page {
         let state = self.state.borrow();
         html! {
             <Inspector
+                narrow={self.narrow()}
                 key_of={state.selected.clone()}
                 object={state.object().cloned()}
                 epoch={state.run.sim().config.epoch}
@@ -232,7 +233,9 @@ impl Page {
             return Html::default();
         }
         let oninput = ctx.link().batch_callback(|event: InputEvent| {
-            Some(Msg::Do(Do::Filter(event.target()?.dyn_into::<web_sys::HtmlInputElement>().ok()?.value())))
+            let target = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
+            // What was looked at may be hidden now.
+            target.map_or_else(Vec::new, |input| vec![Msg::Hover(None), Msg::Do(Do::Filter(input.value()))])
         });
         html! { <input type="search" class="filter" aria-label="Filter: part of a name, kind:pod, app=nginx" placeholder="Filter" title="Part of a name, kind:pod, app=nginx" spellcheck="false" value={state.filter.clone()} oninput={oninput} /> }
     }

@@ -1,0 +1,125 @@
+//! Images that cannot be pulled: they are tried again, after 10 s, 20 s, 40 s… up to 5 min.
+//!
+//! Guarantees: a container stands at ErrImagePull after each try and at ImagePullBackOff until the next; an image that
+//! can be pulled by then starts. Models `pkg/kubelet/images/image_manager.go` and when `pod_workers.go` looks at a Pod
+//! again: after an error or at the end of a back-off, within a minute, each stretched by up to a half.
+
+use super::behaviour::{can_be_pulled, pull_error};
+use super::{Job, Jobs, MAX_BACK_OFF, Pass, Step, init, status};
+use crate::api::pod::{Container, Pod};
+use crate::api::time::SECOND;
+use crate::api::{Str, Time};
+use crate::engine::why::Why;
+use smol_str::format_smolstr;
+
+/// The start of its sandbox makes the kubelet look at a Pod once more.
+const FIRST_LOOK: u64 = SECOND;
+const AFTER_ERROR: u64 = 10 * SECOND;
+const AT_LEAST_EVERY: u64 = 60 * SECOND;
+/// Where the tries are counted.
+const TRIES: u32 = u32::MAX - 1;
+
+/// Whether the status says that the image could not be pulled.
+fn fails(pod: &Pod, i: u32) -> bool {
+    let waiting = init::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
+    waiting.is_some_and(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff")
+}
+
+/// A wait at its longest: real ones are spread between this and two thirds of it.
+fn stretched(wait: u64) -> u64 {
+    wait + wait / 2
+}
+
+impl Pass<'_, '_> {
+    /// Images could not be pulled: what follows.
+    #[inline(never)]
+    pub(super) fn pull_failed(&mut self) -> (Time, Job) {
+        let tries = self.kubelets.running(self.job.uid).map_or(0, |running| {
+            let tries = running.held_back.entry(TRIES).or_default();
+            *tries += 1;
+            *tries - 1
+        });
+        let back_off = (10 << tries.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
+        self.then(if tries == 0 { FIRST_LOOK } else { stretched(AFTER_ERROR) }, Step::PullBackOff(self.now.after(back_off)))
+    }
+
+    /// Looks at a Pod whose images could not be pulled: they are backed off from, or tried again.
+    #[inline(never)]
+    pub(super) fn pull_back_off(&mut self, until: Time) -> Jobs {
+        let object = self.object.clone();
+        let pod = object.body::<Pod>();
+        let all = (0..pod.spec.init_containers.len() as u32).map(|n| n | init::FLAG).chain(0..pod.spec.containers.len() as u32);
+        let failing: Vec<u32> = all.filter(|i| fails(pod, *i)).collect();
+        if failing.is_empty() {
+            return Vec::new();
+        }
+        if self.now < until {
+            self.say_back_off(pod, &failing);
+            let left = (until.0 - self.now.0).min(AT_LEAST_EVERY);
+            return vec![self.then(stretched(left), Step::PullBackOff(until))];
+        }
+        let can = |i: &u32| init::container(pod, *i).is_some_and(|(_, c)| can_be_pulled(&c.image));
+        let (found, failing): (Vec<u32>, Vec<u32>) = failing.into_iter().partition(can);
+        let mut jobs = Jobs::new();
+        for i in found {
+            jobs.extend(self.restart(i));
+        }
+        if failing.is_empty() {
+            if let Some(running) = self.kubelets.running(self.job.uid) {
+                running.held_back.remove(&TRIES);
+            }
+            return jobs;
+        }
+        let of = |i: u32| init::container(pod, i).map(|(list, container)| (i, list, container));
+        let failing: Vec<(u32, &str, &Container)> = failing.into_iter().filter_map(of).collect();
+        for (_, list, container) in &failing {
+            self.say_pull_failed(&container.name, &container.image, list);
+        }
+        self.write(Why::ImagePull, |pod| {
+            for (i, _, container) in failing {
+                if let Some(status) = init::status(pod, i) {
+                    status.state = status::waiting_for("ErrImagePull", &pull_error(&container.image));
+                }
+            }
+        });
+        jobs.push(self.pull_failed());
+        jobs
+    }
+
+    #[inline(never)]
+    fn say_back_off(&mut self, pod: &Pod, failing: &[u32]) {
+        let object = self.object.clone();
+        let mut told = Vec::new();
+        for i in failing {
+            let Some((list, container)) = init::container(pod, *i) else { continue };
+            let field = format_smolstr!("spec.{list}{{{}}}", container.name);
+            let message = format_smolstr!("Back-off pulling image {:?}", container.image.as_str());
+            self.out.event_at(&object, &field, "Normal", "BackOff", message);
+            self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff");
+            let waits = init::seen(pod, *i).and_then(|s| s.state.waiting.as_ref());
+            if waits.is_none_or(|waiting| waiting.reason != "ImagePullBackOff") {
+                told.push((*i, container.image.clone()));
+            }
+        }
+        if told.is_empty() {
+            return;
+        }
+        self.write(Why::ImagePull, |pod| {
+            for (i, image) in told {
+                let message = format!("Back-off pulling image {:?}: ErrImagePull: {}", image.as_str(), pull_error(&image));
+                if let Some(status) = init::status(pod, i) {
+                    status.state = status::waiting_for("ImagePullBackOff", &message);
+                }
+            }
+        });
+    }
+
+    #[inline(never)]
+    pub(super) fn say_pull_failed(&mut self, name: &str, image: &str, list: &str) {
+        let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
+        self.out.event_at(&object, &field, "Normal", "Pulling", format_smolstr!("Pulling image {image:?}"));
+        let message: Str = format_smolstr!("Failed to pull image {image:?}: {}", pull_error(image));
+        self.out.event_at(&object, &field, "Warning", "Failed", message);
+        self.out.event_at(&object, &field, "Warning", "Failed", "Error: ErrImagePull");
+    }
+}
