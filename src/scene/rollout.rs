@@ -131,7 +131,8 @@ fn head(track: &Track) -> f64 {
 fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let small = width < 520.0;
     let left = if small { 16.0 } else { PLOT.x };
-    let top = PLOT.y + head(track);
+    // There the title has a line of its own.
+    let top = PLOT.y + head(track) + if small { 20.0 } else { 0.0 };
     let plot = Rect::new(PLOT.x, top, width - PLOT.x - if small { 84.0 } else { 104.0 }, height - top - 44.0);
     let axis = axis(track, plot.w);
     let mut out = Chart { left, plot, keys: keys(track, small), points: track.points.clone(), now: track.now, ..Chart::default() };
