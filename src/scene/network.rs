@@ -335,11 +335,11 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     let height = tall.max(126.0) + if more > 0 { 20.0 } else { 0.0 };
     let y = top + 32.0;
     let mid = y + height / 2.0;
-    // No words stand between it and the client.
-    let lead = (CLOSE.dns - c.dns).max(0.0);
-    let (vip_x, vip_w) = (LEFT + c.client + c.gaps.0 - lead, c.dns + lead);
+    // No words stand between it and the client: what is tight elsewhere is not tight here.
+    let (lead, more_w) = ((CLOSE.dns - c.dns).max(0.0), (CLOSE.slice - c.slice).max(0.0));
+    let (vip_x, vip_w, proxy_w) = (LEFT + c.client + c.gaps.0 - lead, c.dns + lead - more_w, c.slice + more_w);
     let proxy_x = vip_x + vip_w + c.gaps.1;
-    let pod_x = proxy_x + c.slice + c.gaps.2 + 16.0;
+    let pod_x = proxy_x + proxy_w + c.gaps.2 + 16.0;
     let uid = &service.id.uid;
     let ready = service.ready();
     put_client(out, model, service, Rect::new(LEFT, mid - 48.0, c.client, 96.0), vec![format!("/ # wget -qO- {name}")]);
@@ -366,7 +366,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     let id = Id { uid: format!("proxy/{uid}"), ..Id::default() };
     out.put(
         &id,
-        Rect::new(proxy_x, mid - 63.0, c.slice, 126.0),
+        Rect::new(proxy_x, mid - 63.0, proxy_w, 126.0),
         Body::Table(proxy),
         None,
         "",
@@ -379,7 +379,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
         put_pod(out, model, service, one, (pod_x, at, c.pod));
         if one.ready {
             let here = at + POD / 2.0;
-            let d = elbow(proxy_x + c.slice, mid, pod_x - 3.0, here, proxy_x + c.slice + 20.0);
+            let d = elbow(proxy_x + proxy_w, mid, pod_x - 3.0, here, proxy_x + proxy_w + 20.0);
             let head = format!("{d}M{} {}L{} {here}L{} {}", pod_x - 10.0, here - 4.0, pod_x - 3.0, pod_x - 10.0, here + 4.0);
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);

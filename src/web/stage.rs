@@ -193,8 +193,8 @@ impl Stage {
             () => 0.75,
         };
         let (across, down) = (w / scene.width, room / scene.height);
-        // Where it has to be panned down anyway, it may be as wide as there is room.
-        self.zoom = if narrow || down < least { across } else { across.min(down) }.clamp(least, 1.0);
+        // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
+        self.zoom = if narrow || down < least && h > 320.0 { across } else { across.min(down) }.clamp(least, 1.0);
         self.fitted = self.size;
         let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
         // Ownership grows to all sides; columns and tables hang from the top.
@@ -242,7 +242,7 @@ impl Stage {
 
     /// A low stage has no room for them.
     fn controls(&self, props: &Props) -> bool {
-        self.size.0 >= 560.0 && self.size.1 >= 200.0 && !props.embed
+        self.size.0 >= 560.0 && self.size.1 >= 300.0 && !props.embed
     }
 
     /// The pictures that can be saved.
@@ -824,7 +824,7 @@ impl Component for Stage {
                         }
                     }
                     { self.card(props) }
-                    if self.controls(props) && self.size.1 > 240.0 && self.hides(scene) {
+                    if self.controls(props) && self.hides(scene) {
                         <Minimap scene={scene.clone()} pan={self.pan} zoom={self.zoom} size={self.size} on_centre={link.callback(|(x, y)| Msg::Centre(x, y))} />
                     }
                     if self.controls(props) {
