@@ -90,7 +90,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             *kin = true;
         }
     }
-    out.finish(24.0)
+    out.finish(if width < 620.0 { 16.0 } else { 24.0 })
 }
 
 fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {

@@ -19,6 +19,8 @@ const CARD: (f64, f64) = (228.0, 44.0);
 const ROW: f64 = 56.0;
 /// From this many Pods in the whole view, all of them are cells.
 const DENSE: usize = 200;
+/// So far below the top of a block its owner stands at most.
+const HIGH: f64 = 140.0;
 /// The smallest scale at which a stage shows this diagram.
 const LEAST: f64 = 0.75;
 
@@ -55,7 +57,8 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         return narrow(model, selected, width);
     }
     let total = model.roots.iter().map(|root| root.desired().max(root.pods())).sum();
-    let frame = Frame { model, selected, claims: if width < 780.0 { &SMALL } else { &CLAIMS }, total, room: width / LEAST - 2.0 * LEFT };
+    let frame =
+        Frame { model, selected, claims: if width < 780.0 { &SMALL } else { &CLAIMS }, total, room: (width - 2.0 * LEFT) / LEAST - 1.0 };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let (loose, bundles) = bundles(&frame);
     let mut top = TOP;
@@ -454,6 +457,8 @@ impl<'a> Tree<'a> {
         if let Some(of) = &root.controller {
             let (h, first, last) = (card_height(of), used().next().unwrap_or(0.0), used().next_back().unwrap_or(0.0));
             let centre = if groups > 0.0 { y + (first / 2.0 + groups - last / 2.0) / 2.0 } else { top + self.least / 2.0 };
+            // Beside blocks higher than the stage what owns them stands where they begin.
+            let centre = if frame.total > DENSE { centre.min(top + HIGH * 2.0) } else { centre };
             root_rect = Rect::new(x, (centre - h / 2.0).max(top), c.root, h);
             root_index = Some(put_controller(out, of, root_rect, None, false));
         }
@@ -463,7 +468,8 @@ impl<'a> Tree<'a> {
             if let Some(of) = &group.controller {
                 let on = chosen(frame.selected, &of.id) || frame.model.place(group, frame.selected).is_some();
                 let h = card_height(of);
-                let rect = Rect::new(x + set_x, y + (high - h) / 2.0, c.set, h);
+                let rect =
+                    Rect::new(x + set_x, y + if frame.total > DENSE { ((high - h) / 2.0).min(HIGH) } else { (high - h) / 2.0 }, c.set, h);
                 let index = put_controller(out, of, rect, root_index, false);
                 if root.controller.is_some() {
                     let d = elbow(root_rect.right(), root_rect.cy(), rect.x, rect.cy(), rect.x - c.gap / 2.0);
@@ -553,7 +559,9 @@ impl<'a> Tree<'a> {
                 let ready = matches!(cells.pods.counts()[..], [(PodState::Ready, _)]);
                 let label = format!("{} Pods: {}", count(group.pods.len()), counts.join(", "));
                 if owner.is_some() {
-                    out.link(id.uid.clone(), elbow(from.right(), from.cy(), rect.x, rect.cy(), mid), Line::Owns);
+                    // Straight, wherever the owner stands beside the block.
+                    let to = from.cy().clamp(rect.y + 12.0, rect.bottom() - 12.0);
+                    out.link(id.uid.clone(), elbow(from.right(), from.cy(), rect.x, to, mid), Line::Owns);
                 }
                 out.put(&id, rect, Body::Cells(cells), parent, if ready { "ready" } else { "progressing" }, label);
                 ends.push(End { rect, pod: None, behind: false });

@@ -211,7 +211,11 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         track.points.iter().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
     {
         let words = format!("{} Pods too many are not deleted yet", format::count(over(&point) as usize));
-        let (anchor, dx) = if x(point.at) > plot.cx() { ("end", -6.0) } else { ("start", 6.0) };
+        // Towards the middle, unless a fold lies there; a letter is 6 pixels wide.
+        let (at, long) = (x(point.at), words.len() as f64 * 6.0 + 12.0);
+        let folded = |left: f64| axis.breaks().any(|(middle, _)| (left..left + long).contains(&(plot.x + middle)));
+        let ends = if at > plot.cx() { !folded(at - long) } else { at - plot.x > long && folded(at) && !folded(at - long) };
+        let (anchor, dx) = if ends { ("end", -6.0) } else { ("start", 6.0) };
         out.words.push((x(point.at) + dx, y(all(point)) + 4.0, anchor, "lim", words));
     }
     for (middle, _) in axis.breaks() {

@@ -125,7 +125,7 @@ pub struct Stage {
     pan: (f64, f64),
     zoom: f64,
     touched: bool,
-    /// The size at the last fit, and whether there has been another since the last picture.
+    /// The size at the last fit, and whether the width has been another since the last picture.
     fitted: (f64, f64),
     resized: bool,
     pointers: Vec<(i32, f64, f64)>,
@@ -188,7 +188,7 @@ impl Stage {
         // ring in a low frame, which is no use in part.
         let least = match () {
             () if scene.dense() => 0.5,
-            () if props.embed && props.scope.starts_with("loops") => 0.6,
+            () if h < 400.0 && props.scope.starts_with("loops") => 0.6,
             () if w < 560.0 => 0.8,
             () => 0.75,
         };
@@ -219,7 +219,7 @@ impl Stage {
         let over = (self.size.0 - props.scene.width * zoom, self.room(props) - props.scene.height * zoom);
         if self.zoom >= zoom && !old.items.is_empty() {
             // It could be larger: that is worth a move only if it lasts.
-            if self.zoom > zoom * 1.25 {
+            if self.zoom > zoom * 1.2 {
                 let link = ctx.link().clone();
                 self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
             }
@@ -568,9 +568,9 @@ impl Stage {
                 if size == self.size {
                     return false;
                 }
+                self.resized |= size.0 != self.size.0;
                 self.size = size;
                 self.quiet = true;
-                self.resized = true;
                 if !self.touched && !self.stays(ctx.props()) {
                     self.fit(ctx.props());
                 }
@@ -711,8 +711,6 @@ impl Component for Stage {
 
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         let props = ctx.props();
-        // What comes first after another size was laid out for it.
-        let resized = std::mem::take(&mut self.resized);
         // The callbacks are new each time and do the same.
         let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
@@ -721,6 +719,8 @@ impl Component for Stage {
             return false;
         }
         if !Rc::ptr_eq(&old.scene, &props.scene) {
+            // What comes first after another width was laid out for it.
+            let resized = std::mem::take(&mut self.resized);
             // Another manifest is another picture: nothing of the one before is in it.
             let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id.uid == item.id.uid);
             let other = old.scope != props.scope || !old.scene.items.iter().take(50).any(same);
