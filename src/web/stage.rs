@@ -723,12 +723,15 @@ impl Component for Stage {
             let resized = std::mem::take(&mut self.resized);
             // Another manifest is another picture: nothing of the one before is in it.
             let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id.uid == item.id.uid);
-            let other = old.scope != props.scope || !old.scene.items.iter().take(50).any(same);
+            let foreign = !old.scene.items.iter().take(50).any(same);
+            let other = old.scope != props.scope || foreign;
+            // A rewind is no other picture: it keeps its place, so that one sees what differs.
+            let elsewhere = foreign || old.scope.split('/').next() != props.scope.split('/').next();
             self.quiet = other || !props.animate;
             if other {
                 self.ghosts.clear();
                 self.fresh.clear();
-                self.touched = false;
+                self.touched &= !elsewhere;
             } else if props.animate && old.scene.items.len() < 400 {
                 let lacks = |scene: &Scene, item: &Item| !scene.items.iter().any(|other| other.id.uid == item.id.uid);
                 self.generation += 1;
@@ -747,7 +750,7 @@ impl Component for Stage {
             if other {
                 self.there.clear();
             }
-            if !self.touched && (other || resized && !self.stays(props)) {
+            if !self.touched && (elsewhere || resized && !self.stays(props)) {
                 self.fit(props);
             } else if !self.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
                 self.settle(ctx, &old.scene);
