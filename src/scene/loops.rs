@@ -84,20 +84,23 @@ const NAME: f64 = 34.0;
 
 /// Lays the control plane out.
 #[inline(never)]
-pub fn layout(of: &Loops, width: f64) -> Scene {
+pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene { summary: summary(of), ..Scene::default() };
     let wide = width >= 1150.0;
     let stacked = width < 620.0;
     // More than a dozen need a wider ring.
     let wider = (of.loops.len() as f64 / 12.0).max(1.0);
     // Letters are not to be made smaller for the sake of room: where there is little, ring and panel are narrow.
+    let close = width < 760.0;
     let (rx, ry) = match () {
         () if wide => (252.0 * wider, 224.0 * wider),
-        () if stacked => (166.0 * wider, 214.0 * wider),
+        // A low frame shows all of a flat one.
+        () if height < 400.0 && !stacked => (182.0 * wider, 172.0 * wider),
+        () if close => (166.0 * wider, 214.0 * wider),
         () => (182.0 * wider, 214.0 * wider),
     };
-    let side = if wide { NAMED / 2.0 + 16.0 } else { CLOSE / 2.0 + if stacked { 0.0 } else { 8.0 } };
-    let (cx, cy) = (rx + side, ry + SMALL + NAME + 16.0);
+    let side = if wide { NAMED / 2.0 + 16.0 } else { CLOSE / 2.0 + if close { 0.0 } else { 8.0 } };
+    let (cx, cy) = (rx + side, ry + SMALL + NAME + 24.0);
     let half = if wide { 80.0 } else { 72.0 };
     let store = Rect::new(cx - half, cy - 66.0, half * 2.0, 132.0);
     let count = of.loops.len().max(1) as f64;
@@ -170,7 +173,7 @@ pub fn layout(of: &Loops, width: f64) -> Scene {
             (width - cx - rx - side - 36.0).clamp(388.0, 560.0)
         };
         let narrow = panel < 540.0;
-        let height = if narrow { 174.0 + rows_of(pass, panel) } else { 246.0 + taller(pass, panel) } + pass.code.len() as f64 * 23.0;
+        let height = if narrow { 174.0 + rows_of(pass, panel) } else { 246.0 + taller(pass, panel) } + lines_of(pass, panel, narrow) * 23.0;
         let rect = if stacked {
             Rect::new(8.0, cy + ry + SMALL + NAME + 40.0, panel, height)
         } else {
@@ -221,6 +224,16 @@ fn rows_of(pass: &Pass, width: f64) -> f64 {
         + 6.0 * pass.steps.len().saturating_sub(1) as f64
 }
 
+/// The lines of the pseudo-code: what does not fit beside its value takes two.
+fn lines_of(pass: &Pass, width: f64, narrow: bool) -> f64 {
+    let letter = if narrow { 6.7 } else { 7.3 };
+    let line = |code: &Code| {
+        let value = if code.value.is_empty() { 0.0 } else { (code.value.len() as f64 * 6.7 + 28.0).min(width * 0.42) };
+        (code.text.len() as f64 * letter / (width - 88.0 - value)).ceil().max(1.0)
+    };
+    pass.code.iter().map(line).sum()
+}
+
 /// Where the line from a point to the middle of a rectangle meets its border.
 fn edge_of(rect: &Rect, x: f64, y: f64) -> (f64, f64) {
     let (dx, dy) = (x - rect.cx(), y - rect.cy());
@@ -245,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_chosen_loop_stands_at_the_right_beside_its_panel() {
-        let scene = layout(&some(Some(2)), 1200.0);
+        let scene = layout(&some(Some(2)), (1200.0, 800.0));
         let (chosen, store, pass) = (&scene.items[3], &scene.items[0], scene.items.last().unwrap());
         assert_eq!(chosen.id.name, "c");
         assert!((chosen.rect.y + BIG - store.rect.cy()).abs() < 1.0, "on the height of the store");
@@ -256,7 +269,7 @@ mod tests {
     fn nothing_overlaps_on_the_ring() {
         for count in [4, 9, 16] {
             let loops = (0..count).map(|i| Loop { name: i.to_string(), ..Loop::default() }).collect();
-            let scene = layout(&Loops { loops, ..Loops::default() }, 1200.0);
+            let scene = layout(&Loops { loops, ..Loops::default() }, (1200.0, 800.0));
             for (i, a) in scene.items.iter().enumerate() {
                 for b in &scene.items[i + 1..] {
                     let circle = |r: &Rect| Rect::new(r.cx() - SMALL, r.y, SMALL * 2.0, r.h);

@@ -26,6 +26,8 @@ struct Columns {
 const WIDE: Columns = Columns { client: 232.0, dns: 312.0, slice: 216.0, pod: 150.0, gaps: (78.0, 48.0, 40.0) };
 /// Where there is less room the columns are narrower: letters are not to be made smaller.
 const CLOSE: Columns = Columns { client: 226.0, dns: 252.0, slice: 200.0, pod: 136.0, gaps: (78.0, 26.0, 26.0) };
+/// And where the whole would still be cut: a record's type goes, which is always the same.
+const TIGHT: Columns = Columns { client: 198.0, dns: 208.0, slice: 180.0, pod: 124.0, gaps: (68.0, 20.0, 20.0) };
 /// Height of a card's head, of a table's head, of a row.
 const HEAD: f64 = 52.0;
 const TABLE: f64 = 28.0;
@@ -54,7 +56,11 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         let it = order.remove(at);
         order.insert(1, it);
     }
-    let c = if width < 1080.0 { &CLOSE } else { &WIDE };
+    let c = match () {
+        () if width < 780.0 => &TIGHT,
+        () if width < 1080.0 => &CLOSE,
+        () => &WIDE,
+    };
     let rule = if width < 620.0 { width - 2.0 * LEFT } else { c.client + c.dns + c.slice + c.pod + c.gaps.0 + c.gaps.1 + c.gaps.2 + 16.0 };
     let mut y = 20.0;
     for (n, service) in order.iter().take(2).enumerate() {
@@ -84,7 +90,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             *kin = true;
         }
     }
-    out.finish(24.0)
+    out.finish(if width < 620.0 { 16.0 } else { 24.0 })
 }
 
 fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
@@ -210,6 +216,11 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         n => format!("all {} ready", super::format::count(n)),
     };
     rows.push((vec![name.into(), "A".into(), all], false));
+    let mut head = vec!["Name", "Type", "Address"];
+    if c.dns < CLOSE.dns {
+        head.remove(1);
+        rows.iter_mut().for_each(|(cells, _)| drop(cells.remove(1)));
+    }
     // Its own name, and one for each Pod that is ready.
     let names = if ready == 0 { 0 } else { ready + 1 };
     let dns_height = HEAD + TABLE + rows.len() as f64 * ROW;
@@ -231,7 +242,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         caption: "Cluster DNS".into(),
         title: crate::engine::dns::SERVER.into(),
         pill: format!("{} name{}", super::format::count(names), if names == 1 { "" } else { "s" }),
-        head: vec!["Name", "Type", "Address"],
+        head,
         rows,
     };
     let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
@@ -331,9 +342,11 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     let height = tall.max(126.0) + if more > 0 { 20.0 } else { 0.0 };
     let y = top + 32.0;
     let mid = y + height / 2.0;
-    let vip_x = LEFT + c.client + c.gaps.0;
-    let proxy_x = vip_x + c.dns + c.gaps.1;
-    let pod_x = proxy_x + c.slice + c.gaps.2 + 16.0;
+    // No words stand between it and the client: what is tight elsewhere is not tight here.
+    let (lead, more_w) = ((CLOSE.dns - c.dns).max(0.0), (CLOSE.slice - c.slice).max(0.0));
+    let (vip_x, vip_w, proxy_w) = (LEFT + c.client + c.gaps.0 - lead, c.dns + lead - more_w, c.slice + more_w);
+    let proxy_x = vip_x + vip_w + c.gaps.1;
+    let pod_x = proxy_x + proxy_w + c.gaps.2 + 16.0;
     let uid = &service.id.uid;
     let ready = service.ready();
     put_client(
@@ -356,7 +369,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     };
     let label = format!("Service {name}, {}, {}, {ready} ready endpoints", service.form, service.address);
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, Rect::new(vip_x, mid - vip_height / 2.0, c.dns, vip_height), Body::Table(vip), None, state, label);
+    out.put(&service.id, Rect::new(vip_x, mid - vip_height / 2.0, vip_w, vip_height), Body::Table(vip), None, state, label);
     out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, vip_x - 3.0, mid), Line::Travels);
     if external {
         return y + height.max(vip_height);
@@ -373,20 +386,20 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     let id = Id { uid: format!("proxy/{uid}"), ..Id::default() };
     out.put(
         &id,
-        Rect::new(proxy_x, mid - 63.0, c.slice, 126.0),
+        Rect::new(proxy_x, mid - 63.0, proxy_w, 126.0),
         Body::Table(proxy),
         None,
         "",
         format!("kube-proxy, {ready} ready endpoints"),
     );
-    out.link(format!("proxy/{uid}"), arrow(vip_x + c.dns + 2.0, proxy_x - 3.0, mid), Line::Travels);
+    out.link(format!("proxy/{uid}"), arrow(vip_x + vip_w + 2.0, proxy_x - 3.0, mid), Line::Travels);
     let followed = follows.or_else(|| shown.iter().find(|one| one.ready).map(|one| one.pod.as_str()));
     let mut at = mid - (tall - 12.0) / 2.0;
     for one in &shown {
         put_pod(out, model, service, one, (pod_x, at, c.pod));
         if one.ready {
             let here = at + POD / 2.0;
-            let d = elbow(proxy_x + c.slice, mid, pod_x - 3.0, here, proxy_x + c.slice + 20.0);
+            let d = elbow(proxy_x + proxy_w, mid, pod_x - 3.0, here, proxy_x + proxy_w + 20.0);
             let head = format!("{d}M{} {}L{} {here}L{} {}", pod_x - 10.0, here - 4.0, pod_x - 3.0, pod_x - 10.0, here + 4.0);
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);
@@ -421,7 +434,6 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
         );
     } else {
         rows.push((vec!["virtual IP".to_string(), service.address.clone()], true));
-        rows.extend(shown.iter().map(|one| (vec![middle(&one.pod, 20), condition(one)], false)));
     }
     if more > 0 {
         rows.push((vec![format!("+{} more", super::format::count(more)), String::new()], false));

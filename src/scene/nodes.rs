@@ -80,7 +80,7 @@ fn many(
     // As wide as high as a stage is, where that needs more in a row than fit.
     let square = (count * (height + 8.0) * 1.4 / (wide + 8.0)).sqrt().ceil();
     let columns = if width < 560.0 { fit } else { fit.max(square).min(count) } as usize;
-    let across = (columns as f64 * (wide + 8.0) - 8.0).max(460.0);
+    let across = (columns as f64 * (wide + 8.0) - 8.0).max((width - 2.0 * margin).min(460.0));
     let top = strip(model, (margin, 16.0), across, &mut out);
     for (i, node) in model.nodes.iter().enumerate() {
         let on = on.get(node.id.name.as_str()).cloned().unwrap_or_default();

@@ -19,6 +19,8 @@ const CARD: (f64, f64) = (228.0, 44.0);
 const ROW: f64 = 56.0;
 /// From this many Pods in the whole view, all of them are cells.
 const DENSE: usize = 200;
+/// So far below the top of a block its owner stands at most.
+const HIGH: f64 = 140.0;
 /// The smallest scale at which a stage shows this diagram.
 const LEAST: f64 = 0.75;
 
@@ -45,6 +47,8 @@ struct Frame<'a> {
     claims: &'static Columns,
     /// Pods that there are, or will be.
     total: usize,
+    /// The width at the smallest scale.
+    room: f64,
 }
 
 /// Lays the trees out. `selected` is a uid; the size is the viewport's.
@@ -53,7 +57,8 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         return narrow(model, selected, width);
     }
     let total = model.roots.iter().map(|root| root.desired().max(root.pods())).sum();
-    let frame = Frame { model, selected, claims: if width < 780.0 { &SMALL } else { &CLAIMS }, total };
+    let frame =
+        Frame { model, selected, claims: if width < 780.0 { &SMALL } else { &CLAIMS }, total, room: (width - 2.0 * LEFT) / LEAST - 1.0 };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let (loose, bundles) = bundles(&frame);
     let mut top = TOP;
@@ -77,7 +82,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     }
     // Room for what is to come: the picture does not grow with each Pod.
     (out.width, out.height) = ((x - ASIDE).max(out.width), bottom);
-    orphans(model, bottom + APART, &mut out, &drawn);
+    orphans(model, (LEFT, bottom + APART), 3, &mut out, &drawn);
     out.finish(LEFT)
 }
 
@@ -313,13 +318,14 @@ enum Leaves {
 }
 
 /// `most`: as many as there are or will be; `now`: those for which there is to be a place.
-fn leaves(most: usize, now: usize, total: usize, width: f64) -> Leaves {
+fn leaves(most: usize, now: usize, total: usize, (width, room): (f64, f64)) -> Leaves {
     match most {
         0 => Leaves::None,
         _ if now == 0 => Leaves::None,
         n if total > DENSE && n > 24 => {
-            let (side, pitch, across) = if total > 20_000 { (4.0, 5.0, 320) } else { (7.0, 8.0, 110) };
-            let columns = ((n as f64 * 1.6).sqrt().ceil() as usize).clamp(22, across);
+            let (side, pitch) = if total > 20_000 { (4.0, 5.0) } else { (7.0, 8.0) };
+            // As wide as there is room, and from there on downwards.
+            let columns = ((n as f64 * 1.6).sqrt().ceil() as usize).min(((room - 24.0) / pitch) as usize).max(22);
             Leaves::Cells { columns, rows: now.div_ceil(columns), side, pitch }
         }
         1..=6 => Leaves::Cards,
@@ -382,7 +388,8 @@ impl<'a> Tree<'a> {
 
     fn head(&self) -> f64 {
         let rows = self.rows.len() as f64;
-        rows * ROW + if self.rows.last().is_some_and(Row::scales) { 18.0 } else { 0.0 }
+        // Further apart than a parent and its child: it owns nothing.
+        rows * ROW + if rows > 0.0 { 16.0 } else { 0.0 }
     }
 
     /// Left of the sets and of the Pods.
@@ -400,11 +407,14 @@ impl<'a> Tree<'a> {
         let (root, pitch, c) = (self.root, self.pitch(), self.columns);
         let desired = root.desired();
         let (mut wide, mut stored) = (c.pod, false);
+        let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
+        let rail = if rails > 0.0 { 18.0 + rails * 10.0 } else { 0.0 };
+        let room = (c.pod, frame.room - self.xs().1 - rail);
         for group in &root.groups {
             let own = group.controller.as_ref().map_or(desired, |of| of.desired);
             let few = desired <= 24 && root.groups.len() > 1;
             let now = group.pods.len().max(if few { desired } else { own });
-            let kind = leaves(now.max(desired), now, frame.total, c.pod);
+            let kind = leaves(now.max(desired), now, frame.total, room);
             match &kind {
                 Leaves::Cells { columns, pitch, .. } => wide = wide.max(*columns as f64 * pitch + 24.0),
                 Leaves::Tiles { .. } => wide = wide.max(4.0 * (TILE.0 + 6.0) - 6.0),
@@ -413,13 +423,11 @@ impl<'a> Tree<'a> {
             let height = leaves_height(&group.pods, now, &kind, pitch);
             self.slots.push((kind, height, height.max(group.controller.as_deref().map_or(0.0, card_height))));
         }
-        let kind = leaves(desired, desired, frame.total, c.pod);
+        let kind = leaves(desired, desired, frame.total, room);
         stored |= root.mounts() && matches!(kind, Leaves::Cards);
         self.least = leaves_height(&Block::default(), desired, &kind, pitch).max(self.card());
         let pods = self.xs().1 + wide;
         let volume = if c.volume > 0.0 { 36.0 + c.volume } else { 0.0 };
-        let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
-        let rail = if rails > 0.0 { 18.0 + rails * 10.0 } else { 0.0 };
         self.ends = (pods, pods + if stored { c.gap + c.claim + volume } else { rail });
     }
 
@@ -449,6 +457,8 @@ impl<'a> Tree<'a> {
         if let Some(of) = &root.controller {
             let (h, first, last) = (card_height(of), used().next().unwrap_or(0.0), used().next_back().unwrap_or(0.0));
             let centre = if groups > 0.0 { y + (first / 2.0 + groups - last / 2.0) / 2.0 } else { top + self.least / 2.0 };
+            // Beside blocks higher than the stage what owns them stands where they begin.
+            let centre = if frame.total > DENSE { centre.min(top + HIGH * 2.0) } else { centre };
             root_rect = Rect::new(x, (centre - h / 2.0).max(top), c.root, h);
             root_index = Some(put_controller(out, of, root_rect, None, false));
         }
@@ -458,7 +468,8 @@ impl<'a> Tree<'a> {
             if let Some(of) = &group.controller {
                 let on = chosen(frame.selected, &of.id) || frame.model.place(group, frame.selected).is_some();
                 let h = card_height(of);
-                let rect = Rect::new(x + set_x, y + (high - h) / 2.0, c.set, h);
+                let rect =
+                    Rect::new(x + set_x, y + if frame.total > DENSE { ((high - h) / 2.0).min(HIGH) } else { (high - h) / 2.0 }, c.set, h);
                 let index = put_controller(out, of, rect, root_index, false);
                 if root.controller.is_some() {
                     let d = elbow(root_rect.right(), root_rect.cy(), rect.x, rect.cy(), rect.x - c.gap / 2.0);
@@ -548,7 +559,9 @@ impl<'a> Tree<'a> {
                 let ready = matches!(cells.pods.counts()[..], [(PodState::Ready, _)]);
                 let label = format!("{} Pods: {}", count(group.pods.len()), counts.join(", "));
                 if owner.is_some() {
-                    out.link(id.uid.clone(), elbow(from.right(), from.cy(), rect.x, rect.cy(), mid), Line::Owns);
+                    // Straight, wherever the owner stands beside the block.
+                    let to = from.cy().clamp(rect.y + 12.0, rect.bottom() - 12.0);
+                    out.link(id.uid.clone(), elbow(from.right(), from.cy(), rect.x, to, mid), Line::Owns);
                 }
                 out.put(&id, rect, Body::Cells(cells), parent, if ready { "ready" } else { "progressing" }, label);
                 ends.push(End { rect, pod: None, behind: false });
@@ -597,14 +610,15 @@ pub fn pod_label(pod: &Pod) -> String {
     format!("Pod {}, {}{node}", pod.id.name, pod.word)
 }
 
+fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = &'a Claim> {
+    let find = |name: &String| model.claims.iter().find(|claim| claim.id.name == *name && claim.id.namespace == pod.id.namespace);
+    pod.claims.iter().filter_map(find)
+}
+
 /// The claims of a Pod and their volumes, to its right.
 #[inline(never)]
 fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Columns, out: &mut Scene, drawn: &mut Vec<String>) {
-    let own = pod
-        .claims
-        .iter()
-        .filter_map(|name| model.claims.iter().find(|claim| claim.id.name == *name && claim.id.namespace == pod.id.namespace));
-    for (i, claim) in own.enumerate() {
+    for (i, claim) in claims_of(model, pod).enumerate() {
         if drawn.contains(&claim.id.uid) {
             continue;
         }
@@ -656,23 +670,23 @@ pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usiz
 
 /// Claims without a Pod, and objects that are stored but not animated: a row each at the foot.
 #[inline(never)]
-fn orphans(model: &Model, top: f64, out: &mut Scene, drawn: &[String]) {
+fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out: &mut Scene, drawn: &[String]) {
     let mut y = top;
-    let across = |pitch: f64| (((out.width - LEFT + 16.0) / pitch) as usize).max(3);
+    let across = |pitch: f64| (((out.width - left + 16.0) / pitch) as usize).max(least);
     let (tickets, chips) = (across(196.0), across(184.0));
     let waiting: Vec<&Claim> = model.claims.iter().filter(|claim| !drawn.contains(&claim.id.uid)).collect();
     if !waiting.is_empty() {
-        out.labels.push(Label { x: LEFT, y, text: "Claims without a Pod".into(), class: "", centred: false });
+        out.labels.push(Label { x: left, y, text: "Claims without a Pod".into(), class: "", centred: false });
         for (i, claim) in waiting.iter().enumerate() {
-            let rect = Rect::new(LEFT + (i % tickets) as f64 * 196.0, y + 22.0 + (i / tickets) as f64 * 76.0, 180.0, 60.0);
+            let rect = Rect::new(left + (i % tickets) as f64 * 196.0, y + 22.0 + (i / tickets) as f64 * 76.0, 180.0, 60.0);
             put_claim(out, claim, rect, None, &[&claim.phase, &claim.capacity]);
         }
         y += 22.0 + waiting.len().div_ceil(tickets) as f64 * 76.0 + 12.0;
     }
     if !model.inert.is_empty() {
-        out.labels.push(Label { x: LEFT, y, text: "Stored, not animated".into(), class: "", centred: false });
+        out.labels.push(Label { x: left, y, text: "Stored, not animated".into(), class: "", centred: false });
         for (i, id) in model.inert.iter().enumerate() {
-            let rect = Rect::new(LEFT + (i % chips) as f64 * 184.0, y + 22.0 + (i / chips) as f64 * 36.0, 176.0, 28.0);
+            let rect = Rect::new(left + (i % chips) as f64 * 184.0, y + 22.0 + (i / chips) as f64 * 36.0, 176.0, 28.0);
             out.put(id, rect, Body::Inert, None, "inert", format!("{} {}, stored, not animated", id.kind, id.name));
         }
     }
@@ -705,7 +719,7 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let (m, w) = (16.0, (width - 32.0).max(280.0));
     let total = model.population();
     let mut out = Scene { summary: summary(model), ..Scene::default() };
-    let mut y = 16.0;
+    let (mut y, mut drawn) = (16.0, Vec::new());
     // A Service stands over the first tree that it reaches.
     let over: Vec<usize> = model.services.iter().map(|service| service.reached(&model.roots).first().copied().unwrap_or(0)).collect();
     for (at, root) in model.roots.iter().enumerate() {
@@ -713,6 +727,12 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             let (form, state) = (endpoints(service.ready()), if service.ready() > 0 { "ready" } else { "none" });
             let label = format!("Service {}, {form}", service.id.name);
             out.put(&service.id, Rect::new(m, y, w, 44.0), Body::Service { form }, None, state, label);
+            y += 60.0;
+        }
+        let aims = |policy: &&Policy| root.controller.as_ref().is_some_and(|of| of.id.uid == policy.target);
+        for policy in model.policies.iter().filter(aims) {
+            let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);
+            out.put(&policy.id, Rect::new(m, y, w, 44.0), Body::Service { form: policy.form.clone() }, None, "settled", label);
             y += 60.0;
         }
         let (mut parent, mut from) = (None, Rect::default());
@@ -746,8 +766,20 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             }
             y = lowest + 24.0;
         }
+        // Claims below their Pods, each with the name of its volume.
+        let pods = root.groups.iter().filter(|group| group.pods.mounts()).flat_map(|group| group.pods.iter());
+        for claim in pods.flat_map(|pod| claims_of(model, pod)) {
+            if !drawn.contains(&claim.id.uid) {
+                drawn.push(claim.id.uid.clone());
+                put_claim(&mut out, claim, Rect::new(m, y, w, 60.0), parent, &[&claim.phase, &claim.capacity, &middle(&claim.volume, 17)]);
+                y += 68.0;
+            }
+        }
         y += 8.0;
     }
+    out.width = w;
+    orphans(model, (m, y), 1, &mut out, &drawn);
+    out.width = 0.0;
     out.finish(16.0)
 }
 

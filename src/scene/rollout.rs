@@ -140,7 +140,8 @@ fn head(track: &Track) -> f64 {
 fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let small = width < 520.0;
     let left = if small { 16.0 } else { PLOT.x };
-    let top = PLOT.y + head(track);
+    // There the title has a line of its own.
+    let top = PLOT.y + head(track) + if small { 20.0 } else { 0.0 };
     let plot = Rect::new(PLOT.x, top, width - PLOT.x - if small { 84.0 } else { 104.0 }, height - top - 44.0);
     let axis = axis(track, plot.w);
     let mut out = Chart { left, plot, keys: keys(track, small), points: track.points.clone(), now: track.now, ..Chart::default() };
@@ -219,7 +220,11 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         track.points.iter().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
     {
         let words = format!("{} Pods too many are not deleted yet", format::count(over(&point) as usize));
-        let (anchor, dx) = if x(point.at) > plot.cx() { ("end", -6.0) } else { ("start", 6.0) };
+        // Towards the middle, unless a fold lies there; a letter is 6 pixels wide.
+        let (at, long) = (x(point.at), words.len() as f64 * 6.0 + 12.0);
+        let folded = |left: f64| axis.breaks().any(|(middle, _)| (left..left + long).contains(&(plot.x + middle)));
+        let ends = if at > plot.cx() { !folded(at - long) } else { at - plot.x > long && folded(at) && !folded(at - long) };
+        let (anchor, dx) = if ends { ("end", -6.0) } else { ("start", 6.0) };
         out.words.push((x(point.at) + dx, y(all(point)) + 4.0, anchor, "lim", words));
     }
     for (middle, _) in axis.breaks() {

@@ -116,12 +116,14 @@ fn grid(
     let mut parent = None;
     let mut pod_y = top + 36.0;
     let controller = root.and_then(|root| root.controller.as_ref());
-    let card = Rect::new(left, top, span.max(if left < LEFT { 358.0 } else { 548.0 }), 54.0);
+    // On a phone the numbers stand below the name.
+    let (least, high) = if left < LEFT { (358.0, 84.0) } else { (548.0, 54.0) };
+    let card = Rect::new(left, top, span.max(least), high);
     if let Some(of) = controller {
         let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
         let label = format!("{} {}, {}", of.id.kind, of.id.name, numbers.join(", "));
         parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), wide: true }, None, "settled", label));
-        pod_y = top + 136.0;
+        pod_y = card.bottom() + 82.0;
     }
     let most = columns.iter().map(|column| column.claims.len()).max().unwrap_or(1).max(1);
     let claim_y = pod_y + 112.0;
@@ -168,7 +170,7 @@ fn grid(
                 } else {
                     Line::Owns
                 };
-                out.link(pod.id.uid.clone(), drop(card.cx(), card.bottom(), cx, pod_y, card.bottom() + 24.0), line);
+                out.link(pod.id.uid.clone(), drop(left + span / 2.0, card.bottom(), cx, pod_y, card.bottom() + 24.0), line);
             }
         }
         for (k, claim) in column.claims.iter().enumerate() {

@@ -51,7 +51,7 @@ fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
     };
     let heads = [("Image", ""), ("Revision", ""), ("Ready", ""), ("Not ready", "unr")];
     html! {
-        <div class="keys-of" style={format!("left:{}px", Px(of.left))}>
+        <div class={classes!("keys-of", (of.left < of.plot.x).then_some("small"))} style={format!("left:{}px", Px(of.left))}>
             <p><b>{ &of.title }</b>if asked { <span class="mono at">{ clock(at) }</span> }<span>{ of.wants(at) }</span></p>
             <table aria-label={of.title.clone()}><thead><tr>{ for heads.iter().map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={*class} /> }{ *words }</th> }) }</tr></thead>
             <tbody>{ for of.keys.iter().map(row) }</tbody></table>

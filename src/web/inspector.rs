@@ -407,7 +407,15 @@ fn Actions(props: &ActionProps) -> Html {
             "The next change of this object does not reach the loops: see Loops, controller mode and event mode",
             format!("fault lose {of}"),
         ));
-        buttons.push(html! { <details class="faults"><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div>{ for faults }</div></details> });
+        // Once the focus is elsewhere it closes.
+        let left = Callback::from(|event: FocusEvent| {
+            let of = event.target_dyn_into::<web_sys::Element>().and_then(|target| target.closest("details").ok().flatten());
+            let to = event.related_target().and_then(|to| to.dyn_into::<web_sys::Node>().ok());
+            if let Some(of) = of.filter(|of| to.is_none() || !of.contains(to.as_ref())) {
+                let _ = of.remove_attribute("open");
+            }
+        });
+        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div>{ for faults }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
         buttons.push(html! { <button type="button" class="btn sm danger" aria-label={format!("Delete {}", kind.name())} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ "Delete" }</button> });

@@ -132,7 +132,9 @@ pub fn still(body: &Body) -> bool {
 
 fn outer(item: &Item) -> Classes {
     match &item.body {
-        Body::Controller { of, wide } => classes!("card", wide.then_some("wide"), of.leaving.then_some("leaving")),
+        Body::Controller { of, wide } => {
+            classes!("card", wide.then_some("wide"), (*wide && item.rect.h > 60.0).then_some("two"), of.leaving.then_some("leaving"))
+        }
         Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat", (item.rect.w < 310.0).then_some("two")),
         Body::Inert => classes!("card", "chip"),
         Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => classes!("card"),
@@ -142,7 +144,7 @@ fn outer(item: &Item) -> Classes {
         Body::Tile { state, stale, kin, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale"), kin.then_some("kin")),
         Body::Claim { .. } => classes!("ticket"),
         Body::Cylinder { .. } => classes!("cylinder"),
-        Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
+        Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down"), (item.rect.w < SLIM).then_some("slim")),
         Body::Tray { .. } => classes!("tray"),
         Body::Totals { .. } => classes!("card", "totals"),
         Body::Note(_) => classes!("foldnote"),
@@ -151,7 +153,7 @@ fn outer(item: &Item) -> Classes {
             classes!("loop", big.then_some("big"), above.then_some("above"), writes.then_some("writes"))
         }
         Body::Pass(_) => classes!("card", "pass"),
-        Body::Terminal { .. } => classes!("card", "term"),
+        Body::Terminal { .. } => classes!("card", "term", (item.rect.w < 210.0).then_some("tight")),
         Body::Table(_) => classes!("card", "table"),
         Body::Chart(_) => classes!("card", "chart"),
     }
@@ -178,7 +180,7 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         Body::Cells(cells) if cells.bare() => super::cells::ring(cells),
         Body::Cells(cells) => html! {
             <>
-                <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }{ state.word() }</span> }) }</div>
+                <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }<small class="ell">{ state.word() }</small></span> }) }</div>
                 <Sheet at={cells.at} origin={(item.rect.x, item.rect.y)} items={vec![item.clone()]} dark={dark} />
                 { super::cells::ring(cells) }
             </>
@@ -188,7 +190,7 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         Body::Volume { fact } => volume(name, fact),
         Body::Class { reclaim } => class(item, reclaim),
         Body::Node(body) if body.small.is_some() => small_node(item, body),
-        Body::Node(body) => node(&cut(item, 146.0), body),
+        Body::Node(body) => node(&cut(item, if item.rect.w < SLIM { 64.0 } else { 146.0 }), body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
         Body::Totals { numbers, parts } => totals(numbers, parts),
         Body::Inert => inert(item),
@@ -201,6 +203,9 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} /> },
     }
 }
+
+/// A node's card that is narrower has its state over its name, not beside it.
+const SLIM: f64 = 220.0;
 
 /// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
 fn cut(item: &Item, taken: f64) -> String {
@@ -314,7 +319,7 @@ fn controller(of: &Controller, width: f64) -> Html {
 fn wide(of: &Controller) -> Html {
     html! {
         <>
-            <div class="hd grow">{ tile(&of.id.kind) }<div class="grow"><small>{ &of.caption }</small><b class="ell">{ &of.id.name }</b></div></div>
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small>{ &of.caption }</small><b class="ell">{ &of.id.name }</b></div></div>
             <div class="facts">
                 { for of.counters.iter().map(|counter| html! { <span class={tone(counter.tone)}><b>{ &counter.value }</b>{ " " }{ counter.word }</span> }) }
                 if !of.footer.is_empty() { <span class="pill">{ &of.footer }</span> }

@@ -132,6 +132,9 @@ pub struct Stage {
     pan: (f64, f64),
     zoom: f64,
     touched: bool,
+    /// The size at the last fit, and whether the width has been another since the last picture.
+    fitted: (f64, f64),
+    resized: bool,
     pointers: Vec<(i32, f64, f64)>,
     dragged: bool,
     ghosts: Vec<(u32, Rc<Item>)>,
@@ -178,6 +181,11 @@ fn pick(props: &Props, id: &Id) {
     }
 }
 
+/// A pan that leaves no more than `over` empty, and nothing out of sight that has room.
+fn slide(pan: f64, over: f64) -> f64 {
+    pan.clamp(over.min(0.0), over.max(0.0))
+}
+
 impl Stage {
     fn fit(&mut self, props: &Props) {
         let scene = &props.scene;
@@ -187,18 +195,30 @@ impl Stage {
         }
         let room = self.room(props);
         let narrow = w < 560.0 && h >= w;
-        // What does not fit is panned; letters that nobody can read help nobody. Cells without letters may be smaller.
+        // What does not fit is panned; letters that nobody can read help nobody. Cells without letters may be smaller, and a
+        // ring in a low frame, which is no use in part.
         let least = match () {
             () if scene.dense() => 0.5,
-            () if w < 700.0 => 0.8,
+            () if h < 400.0 && props.scope.starts_with("loops") => 0.6,
+            () if w < 560.0 => 0.8,
             () => 0.75,
         };
-        self.zoom = (w / scene.width).min(if narrow { 1.0 } else { room / scene.height }).clamp(least, 1.0);
+        let (across, down) = (w / scene.width, room / scene.height);
+        // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
+        self.zoom = if narrow || down < least && h > 320.0 { across } else { across.min(down) }.clamp(least, 1.0);
+        self.fitted = self.size;
         let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
         // Ownership grows to all sides; columns and tables hang from the top.
         let hangs = !props.embed && !props.scope.starts_with("ownership");
         let top = if narrow || hangs { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
         self.pan = (left.round(), top.round());
+    }
+
+    /// Another height, as with a line more at the foot: as long as all of it stays in sight nothing moves.
+    fn stays(&self, props: &Props) -> bool {
+        self.size.0 == self.fitted.0
+            && (self.size.1 - self.fitted.1).abs() < 80.0
+            && self.pan.1 + props.scene.height * self.zoom <= self.room(props)
     }
 
     /// The picture has become another. It keeps its place and scale as long as it is in sight.
@@ -210,27 +230,30 @@ impl Stage {
         let over = (self.size.0 - props.scene.width * zoom, self.room(props) - props.scene.height * zoom);
         if self.zoom >= zoom && !old.items.is_empty() {
             // It could be larger: that is worth a move only if it lasts.
-            if self.zoom > zoom * 1.25 {
+            if self.zoom > zoom * 1.2 {
                 let link = ctx.link().clone();
                 self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
             }
-            let slide = |pan: f64, over: f64| pan.clamp(over.min(0.0), over.max(0.0)).round();
-            (self.pan, self.zoom) = ((slide(pan.0, over.0), slide(pan.1, over.1)), zoom);
+            (self.pan, self.zoom) = ((slide(pan.0, over.0).round(), slide(pan.1, over.1).round()), zoom);
         }
     }
 
     /// The height in which the controls at the foot cover nothing.
     fn room(&self, props: &Props) -> f64 {
-        if self.controls(props) && self.size.1 > 120.0 { self.size.1 - 44.0 } else { self.size.1 }
+        if self.controls(props) { self.size.1 - 44.0 } else { self.size.1 }
     }
 
-    /// Whether the diagram is larger than the stage.
-    fn overflows(&self, scene: &Scene) -> bool {
-        scene.width * self.zoom > self.size.0 + 1.0 || scene.height * self.zoom > self.size.1 + 1.0
+    /// Whether so much is out of sight that a map helps: a fifth of the diagram, or any of it once it was moved.
+    fn hides(&self, scene: &Scene) -> bool {
+        let seen = |pan: f64, length: f64, size: f64| (pan + length * self.zoom).min(size) - pan.max(0.0);
+        let (across, down) = (seen(self.pan.0, scene.width, self.size.0), seen(self.pan.1, scene.height, self.size.1));
+        let share = across.max(0.0) * down.max(0.0) / (scene.width * scene.height * self.zoom * self.zoom);
+        share < if self.touched { 0.99 } else { 0.8 }
     }
 
+    /// A low stage has no room for them.
     fn controls(&self, props: &Props) -> bool {
-        self.size.0 >= 560.0 && !props.embed
+        self.size.0 >= 560.0 && self.size.1 >= 300.0 && !props.embed
     }
 
     /// The pictures that can be saved.
@@ -325,11 +348,13 @@ impl Stage {
         }
     }
 
-    fn zoom_about(&mut self, factor: f64, x: f64, y: f64) {
+    fn zoom_about(&mut self, scene: &Scene, factor: f64, x: f64, y: f64) {
         let zoom = (self.zoom * factor).clamp(0.25, 2.0);
         let grown = zoom / self.zoom;
-        self.pan = (x - (x - self.pan.0) * grown, y - (y - self.pan.1) * grown);
         self.zoom = zoom;
+        // What fits stays in sight, and what does not fills the stage.
+        let place = |at: f64, pan: f64, size: f64, length: f64| slide(at - (at - pan) * grown, size - length * zoom);
+        self.pan = (place(x, self.pan.0, self.size.0, scene.width), place(y, self.pan.1, self.size.1, scene.height));
         self.touched = true;
     }
 
@@ -499,11 +524,11 @@ impl Stage {
                 return false;
             }
             ("+" | "=", _) => {
-                self.zoom_about(1.25, self.size.0 / 2.0, self.size.1 / 2.0);
+                self.zoom_about(&scene, 1.25, self.size.0 / 2.0, self.size.1 / 2.0);
                 return true;
             }
             ("-", _) => {
-                self.zoom_about(0.8, self.size.0 / 2.0, self.size.1 / 2.0);
+                self.zoom_about(&scene, 0.8, self.size.0 / 2.0, self.size.1 / 2.0);
                 return true;
             }
             ("0", _) => {
@@ -522,7 +547,7 @@ impl Stage {
     }
 
     #[inline(never)]
-    fn drag(&mut self, event: &PointerEvent) -> bool {
+    fn drag(&mut self, scene: &Scene, event: &PointerEvent) -> bool {
         let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
         let Some(at) = self.pointers.iter().position(|pointer| pointer.0 == event.pointer_id()) else { return false };
         let (_, ox, oy) = self.pointers[at];
@@ -532,7 +557,7 @@ impl Stage {
             self.pointers[at] = (event.pointer_id(), x, y);
             let after = far(self.pointers[0], self.pointers[1]);
             let (mx, my) = self.local((self.pointers[0].1 + self.pointers[1].1) / 2.0, (self.pointers[0].2 + self.pointers[1].2) / 2.0);
-            self.zoom_about(after / before, mx, my);
+            self.zoom_about(scene, after / before, mx, my);
         } else {
             if !self.dragged && (x - ox).hypot(y - oy) < 4.0 {
                 return false;
@@ -559,9 +584,10 @@ impl Stage {
                 if size == self.size {
                     return false;
                 }
+                self.resized |= size.0 != self.size.0;
                 self.size = size;
                 self.quiet = true;
-                if !self.touched {
+                if !self.touched && !self.stays(ctx.props()) {
                     self.fit(ctx.props());
                 }
                 ctx.props().on_size.emit(size);
@@ -580,7 +606,7 @@ impl Stage {
             }
             Msg::Move(event) => {
                 let hidden = self.point(ctx, None, true);
-                self.drag(&event) | hidden
+                self.drag(&ctx.props().scene, &event) | hidden
             }
             Msg::Up(event) => {
                 self.pointers.retain(|pointer| pointer.0 != event.pointer_id());
@@ -594,7 +620,7 @@ impl Stage {
                 event.prevent_default();
                 if zooming {
                     let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
-                    self.zoom_about((-event.delta_y() * 0.002).exp(), x, y);
+                    self.zoom_about(&ctx.props().scene, (-event.delta_y() * 0.002).exp(), x, y);
                 } else {
                     self.pan = (self.pan.0 - event.delta_x(), self.pan.1 - event.delta_y());
                     self.touched = true;
@@ -610,7 +636,7 @@ impl Stage {
             }
             Msg::Key(event) => self.key(ctx, &event),
             Msg::Zoom(factor) => {
-                self.zoom_about(factor, self.size.0 / 2.0, self.size.1 / 2.0);
+                self.zoom_about(&ctx.props().scene, factor, self.size.0 / 2.0, self.size.1 / 2.0);
                 true
             }
             Msg::Refit if self.touched => false,
@@ -683,6 +709,8 @@ impl Component for Stage {
             pan: (0.0, 0.0),
             zoom: 1.0,
             touched: false,
+            fitted: (0.0, 0.0),
+            resized: false,
             pointers: Vec::new(),
             dragged: false,
             ghosts: Vec::new(),
@@ -720,14 +748,19 @@ impl Component for Stage {
             return false;
         }
         if !Rc::ptr_eq(&old.scene, &props.scene) {
+            // What comes first after another width was laid out for it.
+            let resized = std::mem::take(&mut self.resized);
             // Another manifest is another picture: nothing of the one before is in it.
             let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id.uid == item.id.uid);
-            let other = old.scope != props.scope || !old.scene.items.iter().take(50).any(same);
+            let foreign = !old.scene.items.iter().take(50).any(same);
+            let other = old.scope != props.scope || foreign;
+            // A rewind is no other picture: it keeps its place, so that one sees what differs.
+            let elsewhere = foreign || old.scope.split('/').next() != props.scope.split('/').next();
             self.quiet = other || !props.animate;
             if other {
                 self.ghosts.clear();
                 self.fresh.clear();
-                self.touched = false;
+                self.touched &= !elsewhere;
             } else if props.animate && old.scene.items.len() < 400 {
                 let lacks = |scene: &Scene, item: &Item| !scene.items.iter().any(|other| other.id.uid == item.id.uid);
                 self.generation += 1;
@@ -746,7 +779,7 @@ impl Component for Stage {
             if other {
                 self.there.clear();
             }
-            if !self.touched && other {
+            if !self.touched && (elsewhere || resized && !self.stays(props)) {
                 self.fit(props);
             } else if !self.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
                 self.settle(ctx, &old.scene);
@@ -775,7 +808,8 @@ impl Component for Stage {
         let nothing = scene.items.is_empty();
         let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
         let cells = scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
-        let world = format!("transform:translate({}px,{}px) scale({})", Px(self.pan.0), Px(self.pan.1), Px(self.zoom));
+        let world =
+            format!("transform:translate({}px,{}px) scale({});--z:{}", Px(self.pan.0), Px(self.pan.1), Px(self.zoom), Px(self.zoom));
         let onfocus = link.batch_callback(|event: FocusEvent| {
             let element: Element = event.target()?.dyn_into().ok()?;
             Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?, element.matches(":focus-visible").unwrap_or(false)))
@@ -824,7 +858,7 @@ impl Component for Stage {
                         }
                     }
                     { self.card(props) }
-                    if self.controls(props) && self.size.1 > 240.0 && self.overflows(scene) {
+                    if self.controls(props) && self.hides(scene) {
                         <Minimap scene={scene.clone()} pan={self.pan} zoom={self.zoom} size={self.size} on_centre={link.callback(|(x, y)| Msg::Centre(x, y))} />
                     }
                     if self.controls(props) {

@@ -567,11 +567,12 @@ impl Paint<'_> {
     /// A letter on a line of its own.
     fn flag(&self, x: f64, name: &str) {
         let c = self.context;
-        self.fill("--text", [(x - 0.5, 20.0, 1.0, 101.0), (x - 0.5, 20.0, 13.0, 13.0)].into_iter());
+        // Beside a person's mark at the same instant, and below the clock of the playhead.
+        self.fill("--text", [(x - 0.5, 20.0, 1.0, 101.0), (x - 0.5, 20.0, 8.0, 1.0), (x + 6.5, 20.0, 13.0, 13.0)].into_iter());
         c.set_font("600 10px system-ui, sans-serif");
         c.set_text_align("center");
         c.set_fill_style_str(&self.token("--surface"));
-        let _ = c.fill_text(name, x + 6.0, 27.0);
+        let _ = c.fill_text(name, x + 13.0, 27.0);
     }
 
     fn playhead(&self, x: f64) {

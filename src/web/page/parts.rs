@@ -195,7 +195,7 @@ impl Page {
     pub(super) fn head(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
-        let list = if self.as_list { "Show as diagram" } else { "Show as list" };
+        let list = "Show as list";
         html! {
             <div class="c-head"><h1>{ state.view.title() }</h1>
                 if self.beside.is_none() { { self.pill(&self.picture) } }
@@ -209,7 +209,7 @@ impl Page {
                         <button type="button" class="btn sm ghost" title={list} aria-label={list} aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
                         if state.view == View::Loops { { self.mode(ctx) } }
                         { self.branches(ctx) }
-                        { self.namespaces(ctx) }
+                        if state.view != View::Loops { { self.namespaces(ctx) } }
                     </div>
                 </span>
             </div>
