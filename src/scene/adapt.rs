@@ -110,7 +110,14 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     out.nodes = all_nodes;
     let still = crate::api::kind::ALL.iter().filter(|kind| !kind.info().animated && kind.info().namespaced && **kind != Kind::Lease);
     out.inert = still.flat_map(|kind| of(*kind)).map(|object| id(&object)).collect();
-    sift(&mut out, list, pods, scope);
+    if scope.filter.trim().is_empty() && scope.namespace.is_none() {
+        out.on = pods.on().clone();
+        if pods.sieve.is_some() {
+            pods.sieve = None;
+        }
+    } else {
+        sift(&mut out, list, pods, scope);
+    }
     out
 }
 
@@ -118,12 +125,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
 #[inline(never)]
 fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
     let words = Words::of(&scope.filter);
-    if words.is_none() && scope.namespace.is_none() {
-        pods.sieve = Sieve::default();
-        model.on = pods.on().clone();
-        return;
-    }
-    let mut sieve = std::mem::take(&mut pods.sieve);
+    let mut sieve = pods.sieve.take().unwrap_or_default();
     let whole = words.as_ref().map_or_else(Vec::new, |words| narrow(model, list, words, &mut sieve));
     let lies = |pod: &Pod| scope.namespace.as_ref().is_none_or(|one| pod.id.namespace == *one);
     let keeps = |pod: &Pod| {
@@ -132,7 +134,7 @@ fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
     sieve.nodes.begin(&(scope.namespace.clone(), scope.filter.clone(), whole.clone()));
     let on = pods.on().iter().map(|(node, block)| (node.clone(), sieve.nodes.pass(node, block, &keeps)));
     model.on = Rc::new(on.filter(|(_, block)| !block.is_empty()).collect());
-    pods.sieve = sieve;
+    pods.sieve = Some(sieve);
 }
 
 /// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners. Gives the

@@ -33,7 +33,8 @@ pub struct Pods {
     /// The nodes, and what was read of each, in the order of their objects.
     nodes: Rc<Vec<Rc<Node>>>,
     read: Vec<ReadNode>,
-    pub(super) sieve: Sieve,
+    /// While a filter or a namespace is chosen.
+    pub(super) sieve: Option<Box<Sieve>>,
 }
 
 /// Which version of a node was read, and where it stands among the others.
@@ -46,6 +47,9 @@ struct ReadNode {
 
 impl Drop for Pods {
     fn drop(&mut self) {
+        if self.known.len() <= SEEN {
+            return;
+        }
         graves::bury(std::mem::take(&mut self.known).into_values().collect());
         graves::bury(std::mem::take(&mut self.blocks).into_values().collect());
         graves::bury(std::mem::take(Rc::make_mut(&mut self.on)).into_values().collect());
@@ -100,7 +104,7 @@ impl Pods {
 
     /// Whether the filter has still to look at some.
     pub fn lags(&self) -> bool {
-        self.sieve.lags()
+        self.sieve.as_ref().is_some_and(|sieve| sieve.lags())
     }
 
     fn put(&mut self, owner: Uid, uid: Uid, pod: Rc<Pod>) {
