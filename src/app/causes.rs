@@ -3,21 +3,21 @@
 //! The journal notes which write woke a loop. A loop is level-triggered: whatever woke it, it acts on all that it sees, and
 //! what woke it may be any Pod of many. So of the writes before, the newest is looked for that counts.
 
-use super::words::NEAR;
 use crate::api::{Body, Object, OwnerReference};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 
-/// The entry that this one follows from.
-pub fn cause(journal: Journal<'_>, id: EntryId) -> Option<EntryId> {
+/// The entry that this one follows from. So many entries are left to look at for the whole chain; who has none asks what woke the loop.
+pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {
     let entry = journal.get(id as usize)?;
     let woke = entry.cause.filter(|cause| *cause < id);
     let Some(inputs) = Inputs::of(entry) else { return woke };
     if woke.and_then(|woke| journal.get(woke as usize)).is_some_and(|woke| inputs.have(woke)) {
         return woke;
     }
-    let from = (id as usize).saturating_sub(NEAR);
+    let from = (id as usize).saturating_sub(*left);
     let found = journal.first(id as usize).from(from).iter().rposition(|earlier| inputs.have(earlier));
+    *left -= id as usize - from - found.unwrap_or(0);
     found.map(|at| (from + at) as EntryId).or(woke)
 }
 

@@ -427,8 +427,8 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
 }
 
 /// In a longer history the newest decision about an object is looked for among so many entries, and what led from one to
-/// another as well: half a minute of a very large cluster.
-pub const NEAR: usize = 100_000;
+/// another as well: some seconds of a very large cluster.
+const NEAR: usize = 40_000;
 
 /// The entry that wrote this version.
 fn written(journal: Journal<'_>, version: u64) -> Option<usize> {
@@ -456,10 +456,10 @@ pub fn last(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<Reaso
 pub fn chain(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Vec<Reason> {
     let newest = newest(journal, key, version);
     let mut out: Vec<Reason> = Vec::new();
-    let mut at = newest.map(|at| at as EntryId);
+    let (mut at, mut left) = (newest.map(|at| at as EntryId), NEAR);
     while let Some(id) = at {
         let Some(entry) = journal.get(id as usize) else { break };
-        at = cause(journal, id);
+        at = cause(journal, id, &mut left);
         // Pure status writes between two decisions add nothing to the reader.
         let dull = matches!(entry.why, Why::Observed | Why::Binding) && !out.is_empty() && at.is_some();
         if !dull {
