@@ -68,6 +68,14 @@ impl Cache {
         members.filter_map(|(kind, place)| self.objects[*kind as usize].at(*place))
     }
 
+    /// Reads what ranks very many Pods, so many of them at a time.
+    pub fn read_ahead(&self, most: usize) {
+        let pods = &self.objects[Kind::Pod as usize];
+        if pods.len() > most {
+            self.known.borrow_mut().read_ahead(pods, most);
+        }
+    }
+
     /// Objects of a kind that name the uid as an owner.
     pub fn owned_of_kind(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.members(uid, kind).map(|(.., object)| object)

@@ -51,7 +51,7 @@ pub(super) const MANAGER: usize = 0;
 pub(super) const SCHEDULER: usize = 1;
 pub(super) const KUBELETS: usize = 2;
 
-/// So many objects are put into the order of a list in one of them.
+/// So many objects are put into the order of a list, and so many Pods read, in one of them.
 const TIDIED: usize = 1_000;
 /// From the arrival of an event to the pass it causes.
 const DISPATCH: u64 = MS;
@@ -205,9 +205,11 @@ impl Sim {
         self.server.each(kind)
     }
 
-    /// Does in a moment that is spare what a list of very many objects would have to do at once. Nothing that is seen changes.
+    /// Does in a moment that is spare what a list of very many objects, or a pass over very many Pods, would have to do at once. Nothing
+    /// that is seen changes.
     pub fn tidy(&mut self) {
         self.server.settle(TIDIED);
+        self.informers[MANAGER].cache.read_ahead(TIDIED);
     }
 
     /// The Events about an object that is there, found without looking at all others; not those that somebody else has written.

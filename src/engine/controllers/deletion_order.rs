@@ -9,7 +9,7 @@ use crate::api::{Kind, Object, Str, Timestamp, Uid};
 use crate::engine::graves;
 use crate::engine::index::Index;
 use crate::engine::out::View;
-use crate::engine::table::{Place, hash};
+use crate::engine::table::{Place, Table, hash};
 use crate::engine::why::DeletionRank;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -140,6 +140,8 @@ pub struct Known {
     pods: Vec<Option<(Rc<Object>, Seen)>>,
     nodes: Vec<Str>,
     index: Index,
+    /// Where reading ahead goes on.
+    next: Place,
 }
 
 impl Clone for Known {
@@ -167,6 +169,17 @@ impl Known {
         self.pods.resize(self.pods.len().max(place + 1), None);
         self.pods[place] = Some((pod.clone(), seen));
         seen
+    }
+
+    /// Reads so many Pods before they are asked for, so that the first pass over very many need not.
+    pub fn read_ahead(&mut self, pods: &Table, most: usize) {
+        for place in self.next..self.next.saturating_add(most as Place) {
+            if let Some(pod) = pods.at(place) {
+                self.of(place, pod);
+            }
+        }
+        let end = self.next as usize + most >= pods.len();
+        self.next = if end { 0 } else { self.next + most as Place };
     }
 
     fn read(&mut self, object: &Rc<Object>) -> Seen {
@@ -206,6 +219,7 @@ mod tests {
     use super::*;
     use crate::api::pod::PodCondition;
     use crate::api::{Body, ObjectMeta};
+    use smol_str::format_smolstr;
 
     /// A Pod on `node`; ready since `ready`, if given.
     fn pod(node: &str, phase: &str, ready: Option<i64>, uid: u128) -> Object {
@@ -247,6 +261,20 @@ mod tests {
             let (first, second) =
                 (Ranked { pod: &first, uid: first.meta.uid, by: a }, Ranked { pod: &second, uid: second.meta.uid, by: b });
             assert_eq!(first.compare(&second), (Ordering::Less, rank), "{name}");
+        }
+    }
+
+    #[test]
+    fn pods_are_read_ahead_in_turns() {
+        let (mut known, mut pods) = (Known::default(), Table::default());
+        for at in 0..25 {
+            let mut object = pod("n", "Running", Some(0), at);
+            object.meta.name = format_smolstr!("web-{at}");
+            pods.insert(&Rc::new(object));
+        }
+        for (turn, read) in [(0, 10), (1, 20), (2, 25), (3, 25)] {
+            known.read_ahead(&pods, 10);
+            assert_eq!(known.pods.iter().flatten().count(), read, "{turn}");
         }
     }
 
