@@ -126,6 +126,9 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
 fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
     let words = Words::of(&scope.filter);
     let mut sieve = pods.sieve.take().unwrap_or_default();
+    if words.is_none() {
+        sieve.groups = Default::default();
+    }
     let whole = words.as_ref().map_or_else(Vec::new, |words| narrow(model, list, words, &mut sieve));
     let lies = |pod: &Pod| scope.namespace.as_ref().is_none_or(|one| pod.id.namespace == *one);
     let keeps = |pod: &Pod| {

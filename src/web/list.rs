@@ -22,7 +22,7 @@ pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>)
     });
     let revisions = scene.items.iter().find_map(|item| if let Body::Chart(chart) = &item.body { Some(chart.rows()) } else { None });
     let revisions = revisions.into_iter().flatten().map(|[image, hash, counts]| {
-        html! { <li aria-level="2" style="padding-left:20px"><button type="button"><span class="mono ell">{ image }{ " " }</span>{ part("kind", &hash) }<span class="grow" />{ part("n", &counts) }</button></li> }
+        html! { <li aria-level="2" style="padding-left:20px"><div class="row"><span class="mono ell">{ image }{ " " }</span>{ part("kind", &hash) }<span class="grow" />{ part("n", &counts) }</div></li> }
     });
     html! { <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }{ for revisions }</ul> }
 }

@@ -148,6 +148,8 @@ pub struct Stage {
     saves: Option<&'static str>,
     /// Nothing moves while it is; not for longer than this.
     still: Option<Timeout>,
+    /// What was shown when that began.
+    scope: String,
     timers: Vec<Timeout>,
     observer: Option<(Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
     quiet: bool,
@@ -401,7 +403,8 @@ impl Stage {
     fn admit(&mut self, ctx: &Context<Self>) {
         let items = &ctx.props().scene.items;
         let all = self.shows_all(ctx.props());
-        self.rows = if ctx.props().as_list { items.len().min(self.rows + ROWS) } else { 0 };
+        let rows = if all { items.len() } else { items.len().min(self.rows + ROWS) };
+        self.rows = if ctx.props().as_list { rows } else { 0 };
         let whole = all || self.saves.is_some();
         let sight =
             items.iter().enumerate().filter(|(index, item)| *index == self.stop || self.admits(item, whole)).map(|(index, _)| index);
@@ -525,15 +528,18 @@ impl Stage {
             }
             ("+" | "=", _) => {
                 self.zoom_about(&scene, 1.25, self.size.0 / 2.0, self.size.1 / 2.0);
+                event.stop_propagation();
                 return true;
             }
             ("-", _) => {
                 self.zoom_about(&scene, 0.8, self.size.0 / 2.0, self.size.1 / 2.0);
+                event.stop_propagation();
                 return true;
             }
             ("0", _) => {
                 self.touched = false;
                 self.fit(ctx.props());
+                event.stop_propagation();
                 return true;
             }
             _ => return false,
@@ -675,9 +681,17 @@ impl Stage {
             }
             Msg::Saved => {
                 // What has changed meanwhile is not known.
-                (self.still, self.quiet) = (None, true);
+                (self.still, self.larger, self.resting, self.quiet) = (None, None, None, true);
+                self.pointers.clear();
                 self.ghosts.clear();
                 self.fresh.clear();
+                self.dragged = false;
+                self.stop = self.stop.min(ctx.props().scene.items.len().saturating_sub(1));
+                if self.scope != ctx.props().scope {
+                    self.touched = false;
+                    self.there.clear();
+                    self.fit(ctx.props());
+                }
                 ctx.link().send_message(Msg::Size);
                 true
             }
@@ -720,6 +734,7 @@ impl Component for Stage {
             goes: false,
             saves: None,
             still: None,
+            scope: String::new(),
             timers: Vec::new(),
             observer: None,
             quiet: true,
@@ -884,6 +899,7 @@ impl Component for Stage {
             && let Some(form) = self.saves.take()
         {
             let link = ctx.link().clone();
+            self.scope.clone_from(&ctx.props().scope);
             self.still = Some(Timeout::new(STILL, move || link.send_message(Msg::Saved)));
             ctx.props().on_export.emit((form, ctx.link().callback(|()| Msg::Saved)));
         }

@@ -651,6 +651,8 @@ impl Component for Lanes {
                     _ => None,
                 };
                 if let Some(factor) = factor.filter(|_| !props.slim) {
+                    // They are the diagram's keys too.
+                    event.stop_propagation();
                     self.about(props, factor);
                     return true;
                 }

@@ -50,24 +50,28 @@ impl Pass<'_, '_> {
         let pod = object.body::<Pod>();
         let all = (0..pod.spec.init_containers.len() as u32).map(|n| n | init::FLAG).chain(0..pod.spec.containers.len() as u32);
         let failing: Vec<u32> = all.filter(|i| fails(pod, *i)).collect();
-        if failing.is_empty() {
+        if failing.is_empty() || pod.is_terminal() {
             return Vec::new();
         }
-        if self.now < until {
-            self.say_back_off(pod, &failing);
-            let left = (until.0 - self.now.0).min(AT_LEAST_EVERY);
-            return vec![self.then(stretched(left), Step::PullBackOff(until))];
-        }
+        // Another image is not backed off from: it is pulled at once.
         let can = |i: &u32| init::container(pod, *i).is_some_and(|(_, c)| can_be_pulled(&c.image));
         let (found, failing): (Vec<u32>, Vec<u32>) = failing.into_iter().partition(can);
+        if failing.is_empty()
+            && let Some(running) = self.kubelets.running(self.job.uid)
+        {
+            running.held_back.remove(&TRIES);
+        }
         let mut jobs = Jobs::new();
         for i in found {
             jobs.extend(self.restart(i));
         }
         if failing.is_empty() {
-            if let Some(running) = self.kubelets.running(self.job.uid) {
-                running.held_back.remove(&TRIES);
-            }
+            return jobs;
+        }
+        if self.now < until {
+            self.say_back_off(pod, &failing);
+            let left = (until.0 - self.now.0).min(AT_LEAST_EVERY);
+            jobs.push(self.then(stretched(left), Step::PullBackOff(until)));
             return jobs;
         }
         let of = |i: u32| init::container(pod, i).map(|(list, container)| (i, list, container));

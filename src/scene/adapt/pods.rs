@@ -52,7 +52,9 @@ impl Drop for Pods {
         }
         graves::bury(std::mem::take(&mut self.known).into_values().collect());
         graves::bury(std::mem::take(&mut self.blocks).into_values().collect());
-        graves::bury(std::mem::take(Rc::make_mut(&mut self.on)).into_values().collect());
+        if let Some(on) = Rc::get_mut(&mut self.on) {
+            graves::bury(std::mem::take(on).into_values().collect());
+        }
     }
 }
 
