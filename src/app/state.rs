@@ -152,16 +152,11 @@ fn went_through(text: &str, before: &str, diagnostics: &[Diagnostic]) -> String 
 
 /// The documents of a text, each with the line that parts it from the one before.
 fn documents(text: &str) -> Vec<&str> {
-    let mut starts = vec![0];
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if at > 0 && line.trim_end() == "---" {
-            starts.push(at);
-        }
-        at += line.len();
-    }
-    starts.push(text.len());
-    starts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
+    let mut ends: Vec<usize> = crate::manifest::chunks(text.as_bytes()).map(|chunk| chunk.at + chunk.bytes.len()).collect();
+    ends.pop();
+    ends.push(text.len());
+    let mut start = 0;
+    ends.into_iter().map(|end| &text[std::mem::replace(&mut start, end)..end]).collect()
 }
 
 /// Where the clock runs to as fast as it can, in slices.
@@ -1299,7 +1294,7 @@ impl State {
         };
         let (turns, now) = (self.run.turns, self.run.now());
         let journal = self.run.journal().first(self.run.happened());
-        let track = self.tracker.read(&object, journal, turns, now, if self.seen.most == usize::MAX { usize::MAX } else { READ });
+        let track = self.tracker.read(&object, journal, turns, now, READ.max(self.seen.most));
         crate::scene::rollout::layout(track, width, self.stage.1)
     }
 

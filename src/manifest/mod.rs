@@ -12,6 +12,7 @@ mod words;
 use serde_json::{Value, json};
 
 pub use locate::locate;
+pub use split::chunks;
 
 /// The API server takes no larger request.
 const DOCUMENT_LIMIT: usize = 3 * 1024 * 1024;

@@ -6,6 +6,8 @@
 pub struct Chunk<'a> {
     /// The bytes between two separators.
     pub bytes: &'a [u8],
+    /// Where they begin in the whole text.
+    pub at: usize,
     /// Line of the first byte in the whole text, from 1.
     pub line: usize,
 }
@@ -45,7 +47,7 @@ impl Cursor {
             }
             let bytes = &text[start..end];
             if bytes.iter().any(|b| !b.is_ascii_whitespace()) {
-                return Some(Chunk { bytes, line: first });
+                return Some(Chunk { bytes, at: start, line: first });
             }
         }
         None

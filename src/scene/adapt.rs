@@ -112,6 +112,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     out.inert = still.flat_map(|kind| of(*kind)).map(|object| id(&object)).collect();
     if scope.filter.trim().is_empty() && scope.namespace.is_none() {
         out.on = pods.on().clone();
+        // Asked first, so that the opening does not carry the code that drops one.
         if pods.sieve.is_some() {
             pods.sieve = None;
         }

@@ -408,11 +408,13 @@ impl Stage {
         let whole = all || self.saves.is_some();
         let sight =
             items.iter().enumerate().filter(|(index, item)| *index == self.stop || self.admits(item, whole)).map(|(index, _)| index);
-        if all {
-            (self.shown, self.more) = (sight.collect(), None);
-            return;
-        }
-        let (mut room, mut waits) = (if whole { WHOLE } else { NEW }, ctx.props().as_list && self.rows < items.len());
+        // Of a few all come, and are known to be there when they have become many.
+        let mut room = match (all, whole) {
+            (true, _) => usize::MAX,
+            (_, true) => WHOLE,
+            _ => NEW,
+        };
+        let mut waits = ctx.props().as_list && self.rows < items.len();
         let shown = sight.filter(|index| {
             let there = *index == self.stop || self.there.contains(&items[*index].id.uid);
             let comes = !there && room > 0;
