@@ -328,7 +328,14 @@ fn lights(why: &Why) -> &'static str {
         Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } | Why::Recreate { .. } => "down",
         Why::BestNode { .. } => "bind",
         Why::NoNode { .. } => "nonode",
-        Why::Bound | Why::Sandbox | Why::InitDone | Why::Sidecar | Why::Started | Why::SourceMissing | Why::Restarted { .. } => "start",
+        Why::Bound
+        | Why::Sandbox
+        | Why::InitDone
+        | Why::Sidecar
+        | Why::Started
+        | Why::SourceMissing
+        | Why::NewImage { .. }
+        | Why::Restarted { .. } => "start",
         Why::Stopped | Why::Removed => "stop",
         Why::BecameReady { .. }
         | Why::StartedUp

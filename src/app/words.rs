@@ -368,6 +368,7 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
         Why::Preempted { by } => vec![row("needs the room", short_name(by))],
         Why::Expired { seconds } => vec![row("ttlSecondsAfterFinished", format!("{seconds} s"))],
         Why::Exited { code } => vec![row("exit code", code.to_string())],
+        Why::NewImage { image } => vec![row("image", image.to_string())],
         Why::Restarted { count } => vec![row("restarts", count.to_string())],
         Why::SmallestFit { volume } => vec![row("smallest that fits", volume.to_string())],
         Why::ClaimGone { policy } => vec![row("reclaim policy", policy.to_string())],

@@ -201,6 +201,11 @@ pub enum Why {
         /// How often until now.
         count: i32,
     },
+    /// kubelet: a container is started again because its Pod names another image now.
+    NewImage {
+        /// The image.
+        image: Str,
+    },
     /// kubelet: the node is short of memory.
     EvictedByNode,
     /// kubelet: the image cannot be pulled.

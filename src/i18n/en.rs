@@ -51,6 +51,7 @@ pub fn why(why: &Why) -> String {
         Why::ProbeFailed { probe } => format!("the {probe} probe has failed too often"),
         Why::EvictedByNode => "the node is short of memory and this Pod goes first".into(),
         Why::Exited { code } => format!("a container has ended with code {code}"),
+        Why::NewImage { image } => format!("another image is asked for, {image}: the container is stopped and started again"),
         Why::Restarted { count } => format!("a container that ended is started again (restart {count})"),
         Why::ImagePull => "the image cannot be pulled".into(),
         Why::SourceMissing => "a ConfigMap, a Secret or a key that it needs is missing".into(),

@@ -25,6 +25,11 @@ pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)>
     }
 }
 
+/// The numbers of all containers of a Pod, those that come first first.
+pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
+    (0..pod.spec.init_containers.len() as u32).map(|n| n | FLAG).chain(0..pod.spec.containers.len() as u32)
+}
+
 /// The status of a container of either list.
 pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
     match number(i) {

@@ -4,6 +4,7 @@
 //! Models `pkg/kubelet` (`kubelet_pods.go`, `status/generate.go`, `status/status_manager.go`) as far as the API shows it.
 
 mod behaviour;
+mod changed;
 mod eviction;
 mod hooks;
 mod init;
@@ -23,7 +24,7 @@ use super::store::Delete;
 use super::tree::Tree;
 use super::why::Why;
 use crate::api::node::Node;
-use crate::api::pod::{ContainerState, Pod, Waiting};
+use crate::api::pod::{ContainerState, ContainerStatus, Pod, Waiting};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
@@ -72,7 +73,10 @@ enum Step {
     /// The containers of a Pod that had to go for its node's sake have stopped.
     Evicted,
     BackOff(u32),
-    Restart(u32),
+    /// A container starts again, unless it has done so since its run of this number.
+    Restart(u32, i32),
+    /// What its Pod asks for has changed.
+    Changed,
     /// All containers have been stopped, to be started again.
     Anew,
     Kill,
@@ -121,6 +125,7 @@ struct Running {
     restarts: BTreeMap<u32, i32>,
     /// Restarts since a container last ran for long: they decide how long it is held back.
     held_back: BTreeMap<u32, i32>,
+    pulls: pulls::Tries,
     /// When the containers that have probes started.
     started: BTreeMap<u32, Time>,
     probes: BTreeMap<(u32, Probed), probes::Standing>,
@@ -184,11 +189,14 @@ impl Kubelets {
                 stopping: false,
                 restarts: BTreeMap::new(),
                 held_back: BTreeMap::new(),
+                pulls: pulls::Tries::default(),
                 started: BTreeMap::new(),
                 probes: BTreeMap::new(),
                 evicted: None,
             };
             self.pods.insert(uid, Rc::new(running));
+        } else if event.before.is_some_and(|before| before.meta.generation != object.meta.generation) && !object.meta.is_deleting() {
+            jobs.push(job(ADMIT, Step::Changed));
         }
         // Somebody else has said that the Pod is over: then its containers are not to run on.
         let over = pod.is_terminal() && pod.status.container_statuses.iter().any(|s| s.state.running.is_some());
@@ -290,7 +298,14 @@ impl Pass<'_, '_> {
                 self.set_ready(0, ready, if ready { Why::BecameReady { probe: Str::default() } } else { Why::BecameUnready })
             }
             Step::BackOff(i) => self.back_off(i),
-            Step::Restart(i) => self.restart(i),
+            Step::Restart(i, run) => {
+                if run == self.run_number(i) {
+                    self.restart(i, None)
+                } else {
+                    Vec::new()
+                }
+            }
+            Step::Changed => self.changed(),
             Step::Anew => self.anew(),
             Step::Kill => self.kill(),
             Step::Stopped => self.stopped(),
@@ -465,6 +480,9 @@ impl Pass<'_, '_> {
         let Some(started) = init::seen(self.pod(), i).and_then(|s| s.state.running.as_ref()?.started_at) else {
             return Vec::new();
         };
+        if killed && !self.object.meta.is_deleting() && changed::differs(self.pod(), i) {
+            return self.restart(i, Some(code));
+        }
         let after = match rules::after(self.pod(), i, code) {
             _ if killed && rules::policy(self.pod(), i) == "Never" => After::Nothing,
             _ if killed => After::Again,
@@ -502,7 +520,8 @@ impl Pass<'_, '_> {
             }
             held_back = running.held_back.get(&i).copied().unwrap_or(0);
         }
-        vec![if held_back == 0 { self.then(FIRST_RESTART, Step::Restart(i)) } else { self.then(BACK_OFF_SHOWN, Step::BackOff(i)) }]
+        let restart = Step::Restart(i, self.run_number(i));
+        vec![if held_back == 0 { self.then(FIRST_RESTART, restart) } else { self.then(BACK_OFF_SHOWN, Step::BackOff(i)) }]
     }
 
     /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.
@@ -514,6 +533,9 @@ impl Pass<'_, '_> {
         let seconds = (10 << (held_back - 1).clamp(0, 6)).min(MAX_BACK_OFF);
         let object = self.object.clone();
         let Some((list, container)) = init::container(object.body(), i) else { return Vec::new() };
+        if init::seen(object.body(), i).is_none_or(|status| status.state.terminated.is_none()) {
+            return Vec::new();
+        }
         let (name, pod, uid) = (container.name.clone(), object.meta.name.clone(), object.meta.uid);
         let namespace = object.meta.namespace.clone();
         let field = format_smolstr!("spec.{list}{{{name}}}");
@@ -535,17 +557,19 @@ impl Pass<'_, '_> {
             status.container_id = Str::default();
             status.image_id = Str::default();
         });
-        vec![self.then(seconds as u64 * SECOND, Step::Restart(i))]
+        vec![self.then(seconds as u64 * SECOND, Step::Restart(i, self.run_number(i)))]
     }
 
+    /// Starts a container again, or late for the first time; `ended`: it has just been stopped for this, with this code.
     #[inline(never)]
-    fn restart(&mut self, i: u32) -> Jobs {
+    fn restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
         let Some((list, container)) = init::container(self.pod(), i).map(|(list, c)| (list, c.clone())) else { return Vec::new() };
         if self.pod().is_terminal() {
             return Vec::new();
         }
         // One that could not be made until now starts for the first time.
-        let first = init::seen(self.pod(), i).is_some_and(|s| s.state.terminated.is_none() && s.last_state.terminated.is_none());
+        let never_ran = |s: &ContainerStatus| s.state.terminated.is_none() && s.last_state.terminated.is_none();
+        let first = ended.is_none() && init::seen(self.pod(), i).is_some_and(never_ran);
         if first && let Some(n) = init::number(i) {
             return self.next_init(n);
         }
@@ -558,6 +582,9 @@ impl Pass<'_, '_> {
             Some(_) => Behaviour::of(&container, &self.object.meta, (0, 0)),
             None => self.behaviour(&container, i),
         };
+        if !plan.pulls {
+            return self.cannot_restart(i, ended);
+        }
         self.say_started(&container.name, &container.image, list);
         let (wall, generation, id) = (self.out.server.wall(), self.object.meta.generation, self.container_id());
         let mut count = 0;
@@ -567,12 +594,14 @@ impl Pass<'_, '_> {
             count = *n;
             *running.held_back.entry(i).or_default() += 1;
         }
-        let why = if first { self.why_started(std::slice::from_ref(&container), &[plan]) } else { Why::Restarted { count } };
+        let why = match ended {
+            _ if first => self.why_started(std::slice::from_ref(&container), &[plan]),
+            Some(_) => Why::NewImage { image: container.image.clone() },
+            None => Why::Restarted { count },
+        };
         self.write(why, |pod| {
             let Some(status) = init::status(pod, i) else { return };
-            if status.state.terminated.is_some() {
-                status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
-            }
+            status::keep_end(status, ended, wall);
             status.restart_count = count;
             status::run(status, &container.image, id, wall, init.is_none() && plan.ready_after == Some(0));
             if init.is_none() {

@@ -16,11 +16,17 @@ use smol_str::format_smolstr;
 const FIRST_LOOK: u64 = SECOND;
 const AFTER_ERROR: u64 = 10 * SECOND;
 const AT_LEAST_EVERY: u64 = 60 * SECOND;
-/// Where the tries are counted.
-const TRIES: u32 = u32::MAX - 1;
+
+/// How often the images of a Pod have been tried in vain.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tries {
+    count: i32,
+    /// Until when the last one is backed off from: what was planned after an earlier one is void.
+    until: Time,
+}
 
 /// Whether the status says that the image could not be pulled.
-fn fails(pod: &Pod, i: u32) -> bool {
+pub(super) fn fails(pod: &Pod, i: u32) -> bool {
     let waiting = init::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
     waiting.is_some_and(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff")
 }
@@ -34,13 +40,25 @@ impl Pass<'_, '_> {
     /// Images could not be pulled: what follows.
     #[inline(never)]
     pub(super) fn pull_failed(&mut self) -> (Time, Job) {
-        let tries = self.kubelets.running(self.job.uid).map_or(0, |running| {
-            let tries = running.held_back.entry(TRIES).or_default();
-            *tries += 1;
-            *tries - 1
-        });
-        let back_off = (10 << tries.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
-        self.then(if tries == 0 { FIRST_LOOK } else { stretched(AFTER_ERROR) }, Step::PullBackOff(self.now.after(back_off)))
+        let mut tries = self.kubelets.pods.get(&self.job.uid).map_or_else(Tries::default, |running| running.pulls);
+        let back_off = (10 << tries.count.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
+        let look = if tries.count == 0 { FIRST_LOOK } else { stretched(AFTER_ERROR) };
+        tries = Tries { count: tries.count + 1, until: self.now.after(back_off) };
+        self.set_tries(tries);
+        self.then(look, Step::PullBackOff(tries.until))
+    }
+
+    /// Another image is to be pulled: it is not backed off from.
+    #[inline(never)]
+    pub(super) fn pull_anew(&mut self) -> (Time, Job) {
+        self.set_tries(Tries { count: 0, until: self.now });
+        self.then(0, Step::PullBackOff(self.now))
+    }
+
+    fn set_tries(&mut self, tries: Tries) {
+        if let Some(running) = self.kubelets.running(self.job.uid) {
+            running.pulls = tries;
+        }
     }
 
     /// Looks at a Pod whose images could not be pulled: they are backed off from, or tried again.
@@ -48,24 +66,19 @@ impl Pass<'_, '_> {
     pub(super) fn pull_back_off(&mut self, until: Time) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let all = (0..pod.spec.init_containers.len() as u32).map(|n| n | init::FLAG).chain(0..pod.spec.containers.len() as u32);
-        let failing: Vec<u32> = all.filter(|i| fails(pod, *i)).collect();
-        if failing.is_empty() || pod.is_terminal() {
+        let failing: Vec<u32> = init::all(pod).filter(|i| fails(pod, *i)).collect();
+        let planned = self.kubelets.pods.get(&self.job.uid).is_some_and(|running| running.pulls.until == until);
+        if failing.is_empty() || pod.is_terminal() || !planned {
             return Vec::new();
         }
-        // Another image is not backed off from: it is pulled at once.
         let can = |i: &u32| init::container(pod, *i).is_some_and(|(_, c)| can_be_pulled(&c.image));
         let (found, failing): (Vec<u32>, Vec<u32>) = failing.into_iter().partition(can);
-        if failing.is_empty()
-            && let Some(running) = self.kubelets.running(self.job.uid)
-        {
-            running.held_back.remove(&TRIES);
-        }
         let mut jobs = Jobs::new();
         for i in found {
-            jobs.extend(self.restart(i));
+            jobs.extend(self.restart(i, None));
         }
         if failing.is_empty() {
+            self.set_tries(Tries::default());
             return jobs;
         }
         if self.now < until {
@@ -74,20 +87,38 @@ impl Pass<'_, '_> {
             jobs.push(self.then(stretched(left), Step::PullBackOff(until)));
             return jobs;
         }
-        let of = |i: u32| init::container(pod, i).map(|(list, container)| (i, list, container));
-        let failing: Vec<(u32, &str, &Container)> = failing.into_iter().filter_map(of).collect();
+        self.no_image(&failing, None);
+        jobs.push(self.pull_failed());
+        jobs
+    }
+
+    /// A container that has run before would start again, and its image cannot be pulled.
+    #[inline(never)]
+    pub(super) fn cannot_restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
+        self.no_image(&[i], ended);
+        vec![self.pull_failed()]
+    }
+
+    /// Says of containers that their images could not be pulled.
+    #[inline(never)]
+    fn no_image(&mut self, failing: &[u32], ended: Option<i32>) {
+        let object = self.object.clone();
+        let of = |i: &u32| init::container(object.body(), *i).map(|(list, container)| (*i, list, container));
+        let failing: Vec<(u32, &str, &Container)> = failing.iter().filter_map(of).collect();
         for (_, list, container) in &failing {
             self.say_pull_failed(&container.name, &container.image, list);
         }
+        let (wall, generation) = (self.out.server.wall(), object.meta.generation);
         self.write(Why::ImagePull, |pod| {
             for (i, _, container) in failing {
                 if let Some(status) = init::status(pod, i) {
+                    status::keep_end(status, ended, wall);
+                    status.image = container.image.clone();
                     status.state = status::waiting_for("ErrImagePull", &pull_error(&container.image));
                 }
             }
+            status::set_conditions(pod, true, wall, generation);
         });
-        jobs.push(self.pull_failed());
-        jobs
     }
 
     #[inline(never)]

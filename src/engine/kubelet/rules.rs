@@ -93,10 +93,7 @@ impl Pass<'_, '_> {
     #[inline(never)]
     pub(super) fn anew(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        let all: Vec<u32> = {
-            let spec = &self.pod().spec;
-            (0..spec.init_containers.len() as u32).map(|n| n | init::FLAG).chain(0..spec.containers.len() as u32).collect()
-        };
+        let all: Vec<u32> = init::all(self.pod()).collect();
         let mut counts = Vec::new();
         if let Some(running) = self.kubelets.running(self.job.uid) {
             for i in &all {

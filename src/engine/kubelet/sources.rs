@@ -210,7 +210,7 @@ impl Pass<'_, '_> {
         let field = format_smolstr!("spec.{list}{{{}}}", container.name);
         self.say_present(&object, &field, &container.image);
         self.out.event_at(&object, &field, "Warning", "Failed", format_smolstr!("Error: {words}"));
-        vec![self.then(AGAIN, Step::Restart(i))]
+        vec![self.then(AGAIN, Step::Restart(i, self.run_number(i)))]
     }
 
     /// What is done instead of starting a container alone, while its environment lacks something.
@@ -227,9 +227,7 @@ impl Pass<'_, '_> {
             let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
             self.write(Why::SourceMissing, |pod| {
                 let Some(status) = init::status(pod, i) else { return };
-                if let Some(ended) = status.state.terminated.take() {
-                    status.last_state.terminated = Some(ended);
-                }
+                status::keep_end(status, None, wall);
                 status.state = waiting(words);
                 status::set_conditions(pod, true, wall, generation);
             });

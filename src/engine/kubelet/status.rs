@@ -45,6 +45,7 @@ pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Times
     };
     let host = if repository.contains('/') { "" } else { "docker.io/library/" };
     status.container_id = id;
+    status.image = image.into();
     status.image_id = format_smolstr!("{host}{repository}@sha256:{:064}", 0);
     status.state = ContainerState { running: Some(Running { started_at: Some(now) }), ..Default::default() };
     status.started = Some(true);
@@ -70,6 +71,17 @@ pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp)
     status.image_id = Str::default();
     status.ready = false;
     status.started = Some(false);
+}
+
+/// The last end of a container, which may be just now, moves to `lastState`: what it does next takes its place.
+#[inline(never)]
+pub(super) fn keep_end(status: &mut ContainerStatus, ended: Option<i32>, now: Timestamp) {
+    if let Some(code) = ended {
+        terminate(status, code, now);
+    }
+    if let Some(end) = status.state.terminated.take() {
+        status.last_state = ContainerState { terminated: Some(end), ..Default::default() };
+    }
 }
 
 /// An init container has done its work; a sidecar runs on.

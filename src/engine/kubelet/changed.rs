@@ -1,0 +1,61 @@
+//! A Pod whose spec was changed: its containers run what it says now.
+//!
+//! Guarantees: only another image starts a container again, and then whatever the restart policy says; one that waits for
+//! the end of a back-off waits no longer. Models `containerChanged` and what `computePodActions` makes of it in
+//! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
+
+use super::rules::{After, after};
+use super::{Jobs, Pass, Step, init, pulls};
+use crate::api::pod::{ContainerState, Pod};
+use crate::engine::why::Why;
+
+/// Whether a container runs, or waits to run, another image than its Pod asks for.
+#[inline(never)]
+pub(super) fn differs(pod: &Pod, i: u32) -> bool {
+    let wanted = init::container(pod, i).map(|(_, container)| &container.image);
+    init::seen(pod, i).zip(wanted).is_some_and(|(status, image)| status.image != *image)
+}
+
+/// Whether a container has ended and is to be started again.
+fn held_back(pod: &Pod, i: u32) -> bool {
+    let state = init::seen(pod, i).map(|status| &status.state);
+    let waits = |state: &ContainerState| state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff");
+    let ended = |state: &ContainerState| state.terminated.as_ref().is_some_and(|end| after(pod, i, end.exit_code) == After::Again);
+    state.is_some_and(|state| waits(state) || ended(state))
+}
+
+impl Pass<'_, '_> {
+    #[inline(never)]
+    pub(super) fn changed(&mut self) -> Jobs {
+        let object = self.object.clone();
+        let pod = object.body::<Pod>();
+        let mut jobs = Jobs::new();
+        if pod.is_terminal() {
+            return jobs;
+        }
+        self.write(Why::Observed, |_| {});
+        for i in init::all(pod).filter(|i| differs(pod, *i)) {
+            if init::seen(pod, i).is_some_and(|status| status.state.running.is_some()) {
+                let message = match init::number(i) {
+                    Some(_) => "Init container {} definition changed",
+                    None => "Container {} definition changed, will be restarted",
+                };
+                self.forget_restarts(i);
+                jobs.extend(self.kill_container(i, message, false));
+            } else if pulls::fails(pod, i) {
+                jobs.push(self.pull_anew());
+            } else if held_back(pod, i) {
+                self.forget_restarts(i);
+                jobs.push(self.then(0, Step::Restart(i, self.run_number(i))));
+            }
+        }
+        jobs
+    }
+
+    /// Another image is not held back for what the one before did.
+    fn forget_restarts(&mut self, i: u32) {
+        if let Some(running) = self.kubelets.running(self.job.uid) {
+            running.held_back.remove(&i);
+        }
+    }
+}

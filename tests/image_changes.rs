@@ -1,0 +1,128 @@
+//! What the kubelet does when the image of a Pod that it runs is changed.
+
+use loopscope::api::{Kind, ObjectRef, Time};
+use loopscope::app::words;
+use loopscope::engine::Sim;
+use loopscope::engine::cluster::ClusterConfig;
+use loopscope::kubectl::{Session, parse::split};
+use serde_json::Value;
+
+fn started(spec: &str) -> Sim {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let pod = format!("{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{{spec}}}}}");
+    let session = Session::start(&mut sim, &split("apply -f -"), &pod);
+    assert_eq!(session.stdout, "pod/p created\n", "{}", session.stderr);
+    sim
+}
+
+fn at(sim: &mut Sim, seconds: f64) -> Value {
+    sim.advance(Time((seconds * 1_000_000.0) as u64), usize::MAX);
+    sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value()
+}
+
+fn set_image(sim: &mut Sim, what: &str) {
+    let session = Session::start(sim, &split(&format!("set image pod/p {what}")), "");
+    assert_eq!(session.stdout, "pod/p image updated\n", "{}", session.stderr);
+}
+
+/// `image restarts ready state` of a container.
+fn state(pod: &Value, list: &str, i: usize) -> String {
+    let status = &pod["status"][list][i];
+    let (state, detail) = status["state"].as_object().unwrap().iter().next().unwrap();
+    let reason = detail["reason"].as_str().map(|reason| format!(" {reason}")).unwrap_or_default();
+    format!("{} {} {} {state}{reason}", status["image"].as_str().unwrap(), status["restartCount"], status["ready"])
+}
+
+fn said(sim: &Sim, reason: &str) -> Vec<String> {
+    let all = sim.list(Kind::Event).map(|event| event.to_value()).filter(|event| event["reason"] == reason);
+    all.map(|event| event["message"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_running_container_is_stopped_and_started_with_its_new_image_whatever_the_policy() {
+    for policy in ["Always", "OnFailure", "Never"] {
+        let mut sim =
+            started(&format!("restartPolicy: {policy}, containers: [{{name: a, image: 'nginx:1'}}, {{name: b, image: 'redis:7'}}]"));
+        assert_eq!(state(&at(&mut sim, 20.0), "containerStatuses", 0), "nginx:1 0 true running");
+        set_image(&mut sim, "a=nginx:2");
+        let now = at(&mut sim, 20.1);
+        assert_eq!(said(&sim, "Killing"), ["Container a definition changed, will be restarted"]);
+        // The kubelet has seen the change, and says so, before the container has stopped.
+        assert_eq!(now["status"]["observedGeneration"], now["metadata"]["generation"]);
+        assert_eq!(state(&now, "containerStatuses", 0), "nginx:1 0 true running");
+        let now = at(&mut sim, 60.0);
+        assert_eq!(state(&now, "containerStatuses", 0), "nginx:2 1 true running", "{policy}");
+        assert_eq!(now["status"]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"], 0);
+        assert_eq!(state(&now, "containerStatuses", 1), "redis:7 0 true running");
+        assert_eq!(said(&sim, "Killing").len(), 1);
+        let reasons = words::chain(sim.journal(), &ObjectRef::new(Kind::Pod, "default", "p"), 0);
+        assert_eq!(reasons[0].short, "another image is asked for, nginx:2: the container is stopped and started again");
+        assert!(reasons[1].user, "{reasons:?}");
+        // Labels are no reason.
+        Session::start(&mut sim, &split("label pod/p x=y"), "");
+        assert_eq!(state(&at(&mut sim, 90.0), "containerStatuses", 0), "nginx:2 1 true running");
+    }
+}
+
+#[test]
+fn a_new_image_that_cannot_be_pulled_leaves_the_container_waiting_until_one_can() {
+    let mut sim = started("containers: [{name: a, image: 'nginx:1'}]");
+    at(&mut sim, 20.0);
+    set_image(&mut sim, "a=broken:1");
+    let now = at(&mut sim, 21.0);
+    assert!(state(&now, "containerStatuses", 0).starts_with("broken:1 0 false waiting ErrImagePull"), "{}", now["status"]);
+    assert_eq!(now["status"]["phase"], "Running");
+    assert!(state(&at(&mut sim, 25.0), "containerStatuses", 0).ends_with("waiting ImagePullBackOff"));
+    // The next image is tried at once, not at the end of the back-off.
+    at(&mut sim, 200.0);
+    set_image(&mut sim, "a=nginx:3");
+    assert_eq!(state(&at(&mut sim, 201.0), "containerStatuses", 0), "nginx:3 1 true running");
+    assert_eq!(state(&at(&mut sim, 900.0), "containerStatuses", 0), "nginx:3 1 true running");
+}
+
+#[test]
+fn a_pull_that_fails_is_tried_at_once_with_another_image_and_backed_off_from_anew() {
+    let mut sim = started("containers: [{name: a, image: 'broken:1'}]");
+    at(&mut sim, 300.0);
+    set_image(&mut sim, "a=broken:2");
+    // When the image was found missing, in tenths of a second.
+    let (mut tries, mut before) = (Vec::new(), String::new());
+    for tenth in 3001..4800 {
+        let now = state(&at(&mut sim, f64::from(tenth) / 10.0), "containerStatuses", 0);
+        if now.ends_with("ErrImagePull") && now != before {
+            tries.push(tenth);
+        }
+        before = now;
+    }
+    // At once, and after 10, 20, 40 and 80 s, each looked for up to half as late again.
+    let waits: Vec<_> = tries.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(tries[0], 3001, "{tries:?}");
+    assert!(
+        waits.len() >= 3 && waits.iter().zip([100, 200, 400, 800]).all(|(wait, least)| *wait >= least && *wait <= 2 * least),
+        "{waits:?}"
+    );
+    set_image(&mut sim, "a=nginx:1");
+    assert_eq!(state(&at(&mut sim, 481.0), "containerStatuses", 0), "nginx:1 0 true running");
+}
+
+#[test]
+fn a_container_that_is_held_back_starts_at_once_with_another_image() {
+    let mut sim = started("containers: [{name: a, image: 'app:1', command: [sh, -c, 'exit 1']}]");
+    let now = at(&mut sim, 100.0);
+    assert!(state(&now, "containerStatuses", 0).ends_with("waiting CrashLoopBackOff"), "{}", now["status"]);
+    let count = now["status"]["containerStatuses"][0]["restartCount"].as_u64().unwrap();
+    set_image(&mut sim, "a=app:2");
+    let later = at(&mut sim, 100.2);
+    assert_eq!(later["status"]["containerStatuses"][0]["restartCount"].as_u64().unwrap(), count + 1, "{}", later["status"]);
+}
+
+#[test]
+fn a_sidecar_with_another_image_is_started_again() {
+    let mut sim = started("initContainers: [{name: side, image: 'proxy:1', restartPolicy: Always}], containers: [{name: a, image: nginx}]");
+    assert_eq!(state(&at(&mut sim, 20.0), "initContainerStatuses", 0), "proxy:1 0 true running");
+    set_image(&mut sim, "side=proxy:2");
+    let now = at(&mut sim, 60.0);
+    assert_eq!(said(&sim, "Killing"), ["Init container side definition changed"]);
+    assert_eq!(state(&now, "initContainerStatuses", 0), "proxy:2 1 true running");
+    assert_eq!(state(&now, "containerStatuses", 0), "nginx 0 true running");
+}
