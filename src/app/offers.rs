@@ -1,8 +1,8 @@
-//! What can be broken about an object and has an on and an off: probes and memory. Each is a line that a person could type.
+//! What can be broken about an object, and mended again. Each is a line that a person could type, and says what it will do.
 
 use crate::api::node::Node;
 use crate::api::pod::Pod;
-use crate::api::{Body, Object};
+use crate::api::{Body, Kind, Object};
 use crate::engine::Sim;
 use crate::engine::kubelet::Probed;
 
@@ -11,7 +11,7 @@ use crate::engine::kubelet::Probed;
 pub struct Offer {
     /// On the button.
     pub words: &'static str,
-    /// What happens then.
+    /// What happens then, for a line of its own.
     pub title: &'static str,
     /// `fault …`
     pub line: String,
@@ -25,23 +25,45 @@ const PROBES: [(&str, &str, &str); 3] = [
     ("liveness", "Fail liveness probe", "Pass liveness probe"),
 ];
 
+const CRASHES: (&str, &str) = ("Crash", "Its first container exits with code 1; the restart policy decides what follows");
+const READY: (&str, &str, &str) = ("Force ready", "Its first container is said to be ready, whatever its probe finds", "ready");
+const UNREADY: (&str, &str, &str) =
+    ("Force not ready", "Its first container is said not to be ready: Services leave the Pod out", "unready");
+const POWER_OFF: (&str, &str, &str) =
+    ("Power off", "Its kubelet falls silent: the node turns NotReady, and later its Pods are evicted", "node-down");
+const POWER_ON: (&str, &str, &str) = ("Power on", "Its kubelet reports again and takes up its Pods", "node-up");
+const LOSES: (&str, &str) = ("Lose its next event", "Its next change does not reach the loops: see Loops, controller mode and event mode");
 const USES_MUCH: (&str, &str) =
     ("Use much memory", "The Running Pods with these labels use 4Gi together: seen by autoscalers, and when a node runs short of memory");
 const USES_LITTLE: (&str, &str) = ("Free memory", "Nobody says any more what the Pods with these labels use");
 
-/// What there is to be done to the probes and the memory of an object.
+/// What can be broken about an object.
 #[inline(never)]
 pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
-    match &object.body {
+    let mut offers = match &object.body {
         Body::Pod(pod) if object.meta.namespace == "default" => of_pod(sim, object, pod),
-        Body::Node(node) => vec![of_node(object, node)],
+        Body::Node(node) => of_node(object, node),
         _ => Vec::new(),
+    };
+    let kind = object.kind;
+    if !matches!(kind, Kind::Namespace | Kind::Event) {
+        let of = [&kind.name().to_ascii_lowercase(), "/", &object.meta.name].concat();
+        let namespace = if object.meta.namespace == "default" { "" } else { object.meta.namespace.as_str() };
+        // In another namespace the next event of any object of its kind is lost.
+        let of = if kind.info().namespaced && !namespace.is_empty() { kind.name().to_ascii_lowercase() } else { of };
+        offers.push(Offer { words: LOSES.0, title: LOSES.1, line: ["fault lose ", &of].concat() });
     }
+    offers
 }
 
 fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
     let name = &object.meta.name;
     let mut offers = Vec::new();
+    if !pod.node_name.is_empty() && !pod.is_terminal() {
+        offers.push(Offer { words: CRASHES.0, title: CRASHES.1, line: ["fault exit pod/", name, " 1"].concat() });
+        let (words, title, fault) = if pod.is_ready() { UNREADY } else { READY };
+        offers.push(Offer { words, title, line: ["fault ", fault, " pod/", name].concat() });
+    }
     for (kind, fail, pass) in PROBES {
         if !pod
             .spec
@@ -71,10 +93,12 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
     offers
 }
 
-fn of_node(object: &Object, node: &Node) -> Offer {
+fn of_node(object: &Object, node: &Node) -> Vec<Offer> {
     let pressed = node.status.conditions.iter().any(|c| c.kind == "MemoryPressure" && c.status == "True");
     let name = &object.meta.name;
-    match pressed {
+    let (words, title, fault) = if node.is_ready() { POWER_OFF } else { POWER_ON };
+    let power = Offer { words, title, line: ["fault ", fault, " ", name].concat() };
+    let memory = match pressed {
         true => Offer {
             words: "Give memory back",
             title: "Nothing is missing any more; five minutes later the node is well again",
@@ -85,7 +109,8 @@ fn of_node(object: &Object, node: &Node) -> Offer {
             title: "Its kubelet runs short of memory, says so, and ends a Pod",
             line: ["fault memory-pressure ", name].concat(),
         },
-    }
+    };
+    vec![power, memory]
 }
 
 #[cfg(test)]
@@ -106,19 +131,37 @@ mod tests {
     fn what_is_broken_can_be_mended() {
         let mut state = State::new(POD, 1);
         state.update(Msg::Seconds(5));
-        assert_eq!(offered(&state, Kind::Pod), ["fault fail-probe pod/p liveness", "fault memory-load app=web 4Gi"]);
-        assert_eq!(offered(&state, Kind::Node), ["fault memory-pressure node-1"]);
+        let on_and_off = |state: &State, kind: Kind| -> Vec<String> {
+            let all = offered(state, kind).into_iter();
+            all.filter(|line| !line.starts_with("fault lose") && !line.starts_with("fault exit")).collect()
+        };
         let press = |state: &mut State, kind: Kind| {
-            for line in offered(state, kind) {
+            for line in on_and_off(state, kind) {
                 state.update(Msg::Fault(line.trim_start_matches("fault ").into()));
             }
             state.update(Msg::Seconds(1));
         };
+        let pod = |ready: &str, probe: &str, load: &str| {
+            [format!("fault {ready} pod/p"), format!("fault {probe}-probe pod/p liveness"), format!("fault memory-load app=web {load}")]
+        };
+        assert_eq!(on_and_off(&state, Kind::Pod), pod("unready", "fail", "4Gi"));
         press(&mut state, Kind::Pod);
-        assert_eq!(offered(&state, Kind::Pod), ["fault pass-probe pod/p liveness", "fault memory-load app=web none"]);
+        assert_eq!(on_and_off(&state, Kind::Pod), pod("ready", "pass", "none"));
         press(&mut state, Kind::Pod);
-        assert_eq!(offered(&state, Kind::Pod), ["fault fail-probe pod/p liveness", "fault memory-load app=web 4Gi"]);
+        assert_eq!(on_and_off(&state, Kind::Pod), pod("unready", "fail", "4Gi"));
+        assert_eq!(on_and_off(&state, Kind::Node), ["fault node-down node-1", "fault memory-pressure node-1"]);
         press(&mut state, Kind::Node);
-        assert_eq!(offered(&state, Kind::Node), ["fault memory-pressure node-1 0"]);
+        state.update(Msg::Seconds(60));
+        assert_eq!(on_and_off(&state, Kind::Node)[0], "fault node-up node-1");
+    }
+
+    #[test]
+    fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
+        let mut state = State::new(POD, 1);
+        assert_eq!(offered(&state, Kind::Node), ["fault node-down node-1", "fault memory-pressure node-1", "fault lose node/node-1"]);
+        state.update(Msg::Seconds(5));
+        assert_eq!(offered(&state, Kind::Pod)[0], "fault exit pod/p 1");
+        assert_eq!(offered(&state, Kind::Pod).last().map(String::as_str), Some("fault lose pod/p"));
+        assert!(offered(&state, Kind::Namespace).is_empty());
     }
 }

@@ -382,31 +382,18 @@ fn Actions(props: &ActionProps) -> Html {
         buttons.push(button("Roll back", "", format!("kubectl rollout undo {word}/{name}{namespace}")));
         buttons.push(button("Restart", "", format!("kubectl rollout restart {word}/{name}{namespace}")));
     }
-    // What breaks something stands apart from what a person would do to a cluster.
-    let mut faults: Vec<Html> = Vec::new();
-    if let Some(pod) = object.pod().filter(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
-        let (fault, words) = if pod.is_ready() { ("unready", "Force not ready") } else { ("ready", "Force ready") };
+    if object.pod().is_some_and(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
         buttons.push(button("Evict", "Through the eviction API, which asks the disruption budgets", format!("fault evict pod/{name}")));
-        faults.push(button("Crash", "Its first container exits with code 1", format!("fault exit pod/{name} 1")));
-        faults.push(button(words, "The readiness of its first container is set by hand", format!("fault {fault} pod/{name}")));
     }
-    faults.extend(props.offers.iter().map(|offer| button(offer.words, offer.title, offer.line.clone())));
     if kind == Kind::Node {
-        let ready = matches!(&object.body, Body::Node(node) if node.is_ready());
-        let (fault, words) = if ready { ("node-down", "Power off") } else { ("node-up", "Power on") };
-        faults.push(button(words, "Its kubelet falls silent, or comes back", format!("fault {fault} {name}")));
         buttons.push(button("Drain", "", format!("kubectl drain {name} --ignore-daemonsets --delete-emptydir-data --force")));
         let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
         let verb = if cordoned { "uncordon" } else { "cordon" };
         buttons.push(button(if cordoned { "Uncordon" } else { "Cordon" }, "", format!("kubectl {verb} {name}")));
     }
-    if !matches!(kind, Kind::Namespace | Kind::Event) {
-        let of = if object.meta.namespace == "default" || !kind.info().namespaced { format!("{word}/{name}") } else { word.clone() };
-        faults.push(button(
-            "Lose its next event",
-            "The next change of this object does not reach the loops: see Loops, controller mode and event mode",
-            format!("fault lose {of}"),
-        ));
+    // What breaks something stands apart from what a person would do to a cluster.
+    if !props.offers.is_empty() {
+        let fault = |offer: &Offer| html! { <button type="button" onclick={run(offer.line.clone())}><b>{ offer.words }</b><span>{ offer.title }</span></button> };
         // Once the focus is elsewhere it closes.
         let left = Callback::from(|event: FocusEvent| {
             let of = event.target_dyn_into::<web_sys::Element>().and_then(|target| target.closest("details").ok().flatten());
@@ -415,7 +402,7 @@ fn Actions(props: &ActionProps) -> Html {
                 let _ = of.remove_attribute("open");
             }
         });
-        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div>{ for faults }</div></details> });
+        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div>{ for props.offers.iter().map(fault) }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
         buttons.push(html! { <button type="button" class="btn sm danger" aria-label={format!("Delete {}", kind.name())} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ "Delete" }</button> });
