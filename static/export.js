@@ -194,8 +194,10 @@
   /** Saves what is in `#stage`, and says when it need not stay as it is any more. */
   window.loopscopeExport = async function (form, name, done) {
     try {
-      // Cells are still being painted.
-      await new Promise((go) => setTimeout(go, 100));
+      const breath = () => new Promise((go) => setTimeout(go, 50));
+      await breath();
+      // Cells are painted in parts; one that never comes is not waited for.
+      for (const until = performance.now() + 10_000; document.querySelector('#stage [data-unfinished]') && performance.now() < until; ) await breath();
       const world = document.querySelector('#stage .world');
       if (world) write(await picture(world), form, name);
     } finally {

@@ -3,7 +3,7 @@
 
 use super::super::model::{Block, Pod};
 use crate::api::{Kind, Object};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many Pods are looked at for a picture.
 const MOST: usize = 16_000;
@@ -71,6 +71,9 @@ pub(super) struct Sifted<Q> {
     blocks: BTreeMap<String, (Block, Block)>,
     looked: usize,
     lags: bool,
+    /// Blocks that were put off in the picture before, and in this one: those go first that waited.
+    waited: BTreeSet<String>,
+    waits: BTreeSet<String>,
 }
 
 impl<Q: Clone + PartialEq> Sifted<Q> {
@@ -80,7 +83,7 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
             self.asked = asked.clone();
             self.blocks.clear();
         }
-        (self.looked, self.lags) = (0, false);
+        (self.looked, self.lags, self.waited) = (0, false, std::mem::take(&mut self.waits));
     }
 
     /// What is left of a block; what it was before, if too many have been looked at for this picture.
@@ -89,8 +92,10 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
         if let Some((_, left)) = known.filter(|(seen, _)| seen.is(block)) {
             return left.clone();
         }
-        if self.looked > MOST {
+        let after_others = !self.waited.is_empty() && !self.waited.contains(of);
+        if self.looked > MOST || after_others {
             self.lags = true;
+            self.waits.insert(of.to_string());
             return known.map(|(_, left)| left.clone()).unwrap_or_default();
         }
         self.looked += block.len();
@@ -124,6 +129,20 @@ mod tests {
             assert_eq!(left(text), expected, "{text}");
         }
         assert_eq!(Words::of("  "), None);
+    }
+
+    #[test]
+    fn a_large_block_that_changes_all_the_time_keeps_no_other_waiting() {
+        let mut sifted = Sifted::default();
+        let words = Words::of("-1").expect("a word");
+        let mut picture = || {
+            sifted.begin(&words);
+            let blocks = [("large", block("large", MOST + 1)), ("small", block("small", 3))];
+            blocks.map(|(of, block)| sifted.pass(of, &block, &|pod| words.want_pod(pod)).len())
+        };
+        assert_eq!(picture()[1], 0);
+        assert_eq!(picture()[1], 1);
+        assert!(picture()[0] > 0);
     }
 
     #[test]
