@@ -23,6 +23,8 @@ pub const FINALIZED_BY_LOOP: &str = "kubernetes";
 const MOST_GRACE: i64 = 3_155_760_000;
 /// More Pods than this are refused: a slip of the finger must not fill the memory of the page.
 const MOST_PODS: usize = 200_000;
+/// A name that is made up and in use is made up anew: so often at most (RetryGenerateName, GA in v1.32).
+const MOST_NAMES: usize = 8;
 
 /// On whose behalf a write is made.
 #[derive(Clone, Debug)]
@@ -159,9 +161,16 @@ impl ApiServer {
         } else if meta.namespace.is_empty() {
             meta.namespace = "default".into();
         }
-        if meta.name.is_empty() && !meta.generate_name.is_empty() {
-            meta.name = format_smolstr!("{}{}", meta.generate_name, self.rng.suffix());
+        let generated = meta.name.is_empty() && !meta.generate_name.is_empty();
+        let mut taken = !generated && self.get(&object.key()).is_some();
+        for _ in 0..if generated { MOST_NAMES } else { 0 } {
+            object.meta.name = format_smolstr!("{}{}", object.meta.generate_name, self.rng.suffix());
+            taken = self.get(&object.key()).is_some();
+            if !taken {
+                break;
+            }
         }
+        let meta = &mut object.meta;
         if meta.uid.0 == 0 {
             meta.uid = self.rng.uid();
         }
@@ -175,7 +184,7 @@ impl ApiServer {
             let name = object.meta.name.as_str();
             return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: this cluster holds at most {MOST_PODS} Pods")));
         }
-        if self.get(&object.key()).is_some() {
+        if taken {
             return Err(ApiError::already_exists(object.kind, &object.meta.name));
         }
         self.admit(object)?;
@@ -475,5 +484,34 @@ fn keep_spec(new: &mut Object, old: &Object) {
         (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.spec = o.spec.clone(),
         (Body::Node(n), Body::Node(o)) => n.spec = o.spec.clone(),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::journal::Actor;
+    use serde_json::json;
+
+    #[test]
+    fn a_name_that_is_made_up_and_in_use_is_made_up_anew() {
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
+        let made = |taken: &[Str]| {
+            let mut server = ApiServer::new(Timestamp(0), 1);
+            for (at, name) in taken.iter().enumerate() {
+                let meta = json!({"name": name.as_str(), "uid": format!("00000000-0000-4000-8000-00000000000{}", at + 1)});
+                let object = Object::from_value(Kind::ConfigMap, json!({ "metadata": meta })).unwrap();
+                server.create(&origin, object, Why::Asked).unwrap();
+            }
+            let object = Object::from_value(Kind::ConfigMap, json!({"metadata": {"generateName": "a-"}})).unwrap();
+            server.create(&origin, object, Why::Asked).map(|object| object.meta.name.clone())
+        };
+        let mut taken = Vec::new();
+        for _ in 0..MOST_NAMES {
+            let name = made(&taken).unwrap();
+            assert!(name.starts_with("a-") && !taken.contains(&name));
+            taken.push(name);
+        }
+        assert_eq!(made(&taken).unwrap_err().reason, super::super::Reason::AlreadyExists);
     }
 }
