@@ -422,6 +422,22 @@ fn an_image_that_cannot_be_pulled_is_tried_again() {
     assert!(told(&sim, "Pulling")[0] > 5, "{:?}", told(&sim, "Pulling"));
 }
 
+/// A Pod that its silent kubelet does not let go of is in no limit of a rolling update; Recreate waits for it.
+#[test]
+fn an_old_pod_on_a_dead_node_holds_back_a_recreation_and_no_rolling_update() {
+    for (strategy, waits) in [("Recreate", true), ("RollingUpdate, rollingUpdate: {maxUnavailable: 2}", false)] {
+        let web = deployment("web", 3, "", PLAIN).replace("  selector:", &format!("  strategy: {{type: {strategy}}}\n  selector:"));
+        let slow = "kubectl patch deployment web -p '{\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\"loopscope.dev/ready-after\":\"60\"}}}}}'";
+        let sim = sim(3, &[&web, "+5", "fault node-down node-2", "+60", slow, "+20"]);
+        let leaves = sim.list(Kind::Pod).any(|pod| pod.meta.is_deleting());
+        assert!(leaves, "no Pod is stuck");
+        let found = diagnose::chain_of_waiting(&sim, &key(&sim, "Deployment/web"));
+        let blamed = found.iter().any(|one| sim.get(&one.object).is_some_and(|object| object.meta.is_deleting()));
+        let offers = found.iter().flat_map(|one| &one.remedies).any(|remedy| remedy.steps.iter().any(|step| step.contains("node-up")));
+        assert_eq!((blamed, offers), (waits, waits), "{strategy}: {found:?}");
+    }
+}
+
 /// What is offered must exist: the name without its tag, or what the revision before ran.
 #[test]
 fn no_image_is_offered_that_cannot_be_pulled() {

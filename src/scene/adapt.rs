@@ -1,6 +1,6 @@
 //! The engine's objects, read into a [`Model`]. The only file of `scene` that knows the API's types.
 
-use super::budget::Budget;
+use super::budget::{Budget, Sizes};
 use super::format::short_count;
 use super::model::{
     Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Volume,
@@ -679,8 +679,16 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
         ..Budget::default()
     };
     let mut waits = None;
+    let mut sizes = Sizes { desired: desired as usize, ..Sizes::default() };
     for set in &sets {
         let new = Some(set.meta.uid) == newest;
+        if let Some(body) = set.get::<ReplicaSet>() {
+            let asked = body.spec.replicas.max(0) as usize;
+            match new {
+                true => (sizes.new, sizes.available) = (asked, body.status.available_replicas.max(0) as usize),
+                false => sizes.old += asked,
+            }
+        }
         let own = pods.of(set.meta.uid);
         let waiting = |state: PodState| !matches!(state, PodState::Ready | PodState::Terminating);
         if new && own.counts().iter().any(|(state, _)| waiting(*state)) {
@@ -695,7 +703,7 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
             own.iter().for_each(|pod| out.add(pod.state, &pod.tag, new, 1));
         }
     }
-    Some(out.settle(desired as usize, waits.as_deref()))
+    Some(out.settle(sizes, waits.as_deref()))
 }
 
 #[cfg(test)]
@@ -786,12 +794,25 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_resolves_percentages_and_names_the_pod_it_waits_for() {
+    fn the_budget_resolves_percentages() {
         let objects = rollout();
         let (list, pods) = read(&objects);
         let budget = budget(&list, &pods, &Scope::default(), None).expect("a Deployment");
         assert_eq!((budget.at_least, budget.at_most, budget.pods(), budget.ready()), (3, 4, 3, 1));
-        assert!(budget.text.contains("nginx-b-y"));
+        assert_eq!(budget.text, "1 of 3 Pods are ready");
+    }
+
+    #[test]
+    fn the_budget_names_the_only_pod_that_an_update_waits_for() {
+        let mut objects = rollout();
+        let mut old = (*objects[1]).clone();
+        if let Body::ReplicaSet(body) = &mut old.body {
+            body.spec.replicas = 1;
+        }
+        objects[1] = Rc::new(old);
+        objects.pop();
+        let (list, pods) = read(&objects);
+        assert_eq!(budget(&list, &pods, &Scope::default(), None).expect("a Deployment").text, "Next step waits until …nginx-b-y is Ready");
     }
 
     #[test]

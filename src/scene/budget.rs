@@ -37,6 +37,31 @@ pub struct Budget {
     pub text: String,
 }
 
+/// What the Deployment reckons with: not Pods, but what its ReplicaSets are asked for and say of themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sizes {
+    /// Pods there are to be.
+    pub desired: usize,
+    /// Replicas that the old ReplicaSets are asked for.
+    pub old: usize,
+    /// Replicas that the newest is asked for.
+    pub new: usize,
+    /// How many of those it says are available.
+    pub available: usize,
+}
+
+impl Sizes {
+    /// How many Pods the newest ReplicaSet may be asked for on top. Models `NewRSNewReplicas`.
+    fn room(self, at_most: usize) -> usize {
+        at_most.saturating_sub(self.old + self.new).min(self.desired.saturating_sub(self.new))
+    }
+
+    /// Replicas that count as available or may be: what is not available yet of the newest is taken off.
+    fn steady(self) -> usize {
+        self.old + self.available.min(self.new)
+    }
+}
+
 impl Budget {
     /// Counts Pods that are alike, unless they have ended or are leaving.
     pub fn add(&mut self, state: PodState, tag: &str, new: bool, pods: usize) {
@@ -61,31 +86,36 @@ impl Budget {
 
     /// Puts the cells into order and says what the controller waits for. `waits` is a Pod of the new revision
     /// that is not ready.
-    pub fn settle(mut self, desired: usize, waits: Option<&str>) -> Budget {
+    pub fn settle(mut self, sizes: Sizes, waits: Option<&str>) -> Budget {
         crate::order::sort_by_key(&mut self.cells, |cell| (cell.new, cell.state != PodState::Ready, cell.state));
-        let (pods, ready) = (self.pods(), self.ready());
+        let pods = self.pods();
         let count_of = |which: &dyn Fn(&&Cell) -> bool| self.cells.iter().filter(which).map(|cell| cell.pods).sum::<usize>();
         let old = count_of(&|cell| !cell.new);
         let fresh = count_of(&|cell| cell.new && cell.state == PodState::Ready);
-        (self.head, self.text) = if old == 0 && fresh == desired && pods == desired {
+        let waiting = count_of(&|cell| cell.new && cell.state != PodState::Ready);
+        let (room, go) = (sizes.room(self.at_most), sizes.steady().saturating_sub(self.at_least).min(sizes.old));
+        (self.head, self.text) = if old + sizes.old == 0 && fresh == sizes.desired && pods == sizes.desired {
             ("All Pods are of the newest revision".into(), "Nothing left to do".into())
-        } else if pods >= self.at_most && ready <= self.at_least {
-            (
-                "Both limits reached".into(),
-                waits.map_or("Next step waits for a Pod".into(), |pod| format!("Next step waits until {pod} is Ready")),
-            )
-        } else if pods >= self.at_most {
-            ("The upper limit is reached".into(), {
-                let go = count(ready - self.at_least);
-                format!("{go} old may go: {} − {} = {go}", count(ready), count(self.at_least))
-            })
-        } else if ready <= self.at_least {
-            (
-                "The lower limit is reached".into(),
-                waits.map_or("Next step waits for a Pod".into(), |pod| format!("Next step waits until {pod} is Ready")),
-            )
+        } else if old + sizes.old == 0 {
+            ("One revision, no limit applies".into(), format!("{} of {} Pods are ready", count(fresh), count(sizes.desired)))
+        } else if pods > self.at_most {
+            ("The upper limit is reached".into(), format!("{} Pods too many are not deleted yet", count(pods - self.at_most)))
+        } else if room > 0 {
+            ("Between the limits".into(), format!("{} more Pods may be made", count(room)))
+        } else if go > 0 {
+            let (steady, least) = (count(sizes.steady()), count(self.at_least));
+            match sizes.steady() - self.at_least {
+                left if left == go => ("The upper limit is reached".into(), format!("{0} old may go: {steady} − {least} = {0}", count(go))),
+                // Fewer are left than might go.
+                _ => ("The upper limit is reached".into(), format!("The last {} old may go", count(go))),
+            }
         } else {
-            ("Between the limits".into(), format!("{} more Pods may be made", count(self.at_most - pods)))
+            let text = match waits {
+                Some(_) if waiting > 1 => format!("Next step waits until one of {} new Pods is Ready", count(waiting)),
+                Some(pod) => format!("Next step waits until {pod} is Ready"),
+                None => "Next step waits for a Pod".into(),
+            };
+            ("Both limits reached".into(), text)
         };
         self
     }
@@ -120,10 +150,38 @@ mod tests {
         ] {
             budget.add(state, "", new, 1);
         }
-        let budget = budget.settle(3, Some("…-d9kfm"));
+        let sizes = Sizes { desired: 3, old: 2, new: 2, available: 1 };
+        let budget = budget.settle(sizes, Some("…-d9kfm"));
         let order: Vec<(bool, PodState, usize)> = budget.cells.iter().map(|cell| (cell.new, cell.state, cell.pods)).collect();
         assert_eq!(order, [(false, PodState::Ready, 2), (true, PodState::Ready, 1), (true, PodState::Creating, 1)]);
         assert_eq!(budget.head, "Both limits reached");
         assert_eq!(budget.text, "Next step waits until …-d9kfm is Ready");
+    }
+
+    /// What is said where a Deployment of 8, between 6 and 10, has so many old and new Pods, ready or not.
+    fn said(old: usize, ready: usize, creating: usize, sizes: [usize; 3]) -> String {
+        let mut budget = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        for (state, new, pods) in [(PodState::Ready, false, old), (PodState::Ready, true, ready), (PodState::Creating, true, creating)] {
+            if pods > 0 {
+                budget.add(state, "", new, pods);
+            }
+        }
+        let [old, new, available] = sizes;
+        let budget = budget.settle(Sizes { desired: 8, old, new, available }, (creating > 0).then_some("…-p"));
+        format!("{}: {}", budget.head, budget.text)
+    }
+
+    #[test]
+    fn what_is_said_is_what_the_deployment_reckons_with() {
+        assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods are of the newest revision: Nothing left to do");
+        // Nothing is replaced when Pods come up for the first time.
+        assert_eq!(said(0, 0, 3, [0, 8, 0]), "One revision, no limit applies: 0 of 8 Pods are ready");
+        // The Pods that the ReplicaSets are asked for count, before they are made.
+        assert_eq!(said(6, 0, 1, [6, 4, 0]), "Both limits reached: Next step waits until …-p is Ready");
+        assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Next step waits until one of 4 new Pods is Ready");
+        assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods may be made");
+        assert_eq!(said(6, 3, 1, [6, 4, 3]), "The upper limit is reached: 3 old may go: 9 − 6 = 3");
+        assert_eq!(said(2, 8, 0, [2, 8, 8]), "The upper limit is reached: The last 2 old may go");
+        assert_eq!(said(8, 0, 4, [6, 4, 0]), "The upper limit is reached: 2 Pods too many are not deleted yet");
     }
 }

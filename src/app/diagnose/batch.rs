@@ -32,7 +32,7 @@ pub fn job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         out.cure(Cure::Unsuspend, &object.meta.name, "", &[run]);
         return Some(out);
     }
-    if let Some(worst) = stuck(sim, object.meta.uid) {
+    if let Some(worst) = stuck(sim, object.meta.uid, true) {
         let mut out = Diagnosis::new(object, Waits::Pods { ready: status.ready.unwrap_or(0), desired: spec.parallelism.unwrap_or(1) });
         out.count(Label::Active, status.active);
         follow(&mut out, Some(worst));

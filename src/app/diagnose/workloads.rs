@@ -16,13 +16,15 @@ const LOOKED: usize = 1_000;
 /// So many are passed over to find them.
 const PASSED: usize = 20_000;
 
-/// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits.
-pub fn stuck(sim: &Sim, owner: Uid) -> Option<Diagnosis> {
+/// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits. Whether one
+/// that is being deleted is waited for depends on the owner: a ReplicaSet has counted it out, a DaemonSet has not.
+pub fn stuck(sim: &Sim, owner: Uid, leaving: bool) -> Option<Diagnosis> {
     let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
     let well = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
     // All that are not well have been seen: there is no need to look at the rest.
     let most = sim.unready_of(owner).map_or(LOOKED, |unready| unready.min(LOOKED));
-    for pod in sim.owned(owner, Kind::Pod).take(PASSED).filter(|pod| !well(pod)).take(most) {
+    let counts = |pod: &&Rc<Object>| leaving || !pod.meta.is_deleting();
+    for pod in sim.owned(owner, Kind::Pod).take(PASSED).filter(|pod| !well(pod) && counts(pod)).take(most) {
         let (state, _) = status(pod);
         // Those that are well, or on their way, are not looked at any closer.
         if !matches!(state, PodState::Ready | PodState::Succeeded) {
@@ -117,8 +119,11 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         return None;
     }
     let progress = status.condition("Progressing").filter(|condition| condition.status == "False");
-    let worst =
-        newest.and_then(|set| stuck(sim, set.meta.uid)).or_else(|| sets.iter().rev().skip(1).find_map(|set| stuck(sim, set.meta.uid)));
+    // Only Recreate waits for the old Pods; in a rolling update those that leave are in no limit.
+    let mut worst = newest.and_then(|set| stuck(sim, set.meta.uid, false));
+    if worst.is_none() && spec.strategy.kind == "Recreate" {
+        worst = sets.iter().rev().find_map(|set| stuck(sim, set.meta.uid, true));
+    }
     if worst.is_none() && progress.is_none() {
         return None;
     }
@@ -150,9 +155,10 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         out.count(Label::Desired, desired);
         out.count(Label::Ready, status.ready_replicas);
     }
-    let through = worst.as_ref().and_then(|pod| super::owner(sim, sim.get(&pod.object)?)).map(|set| set.key());
+    // By way of the ReplicaSet, which links its Pod; it does not wait for one that leaves.
+    let stays = |pod: &Diagnosis| sim.get(&pod.object).filter(|pod| !pod.meta.is_deleting());
+    let through = worst.as_ref().and_then(stays).and_then(|pod| super::owner(sim, pod)).map(|set| set.key());
     follow(&mut out, worst);
-    // By way of the ReplicaSet, which links its Pod.
     out.waits_for = through.or(out.waits_for);
     Some(out)
 }
@@ -170,7 +176,7 @@ pub fn replica_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     if body.status.ready_replicas >= body.spec.replicas {
         return None;
     }
-    let worst = stuck(sim, object.meta.uid)?;
+    let worst = stuck(sim, object.meta.uid, false)?;
     let mut out = Diagnosis::new(object, Waits::Pods { ready: body.status.ready_replicas, desired: body.spec.replicas });
     out.count(Label::Desired, body.spec.replicas);
     out.count(Label::Ready, body.status.ready_replicas);
@@ -261,7 +267,7 @@ pub fn daemon_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &DaemonSet = object.get()?;
     let status = &body.status;
     if status.number_ready < status.desired_number_scheduled
-        && let Some(worst) = stuck(sim, object.meta.uid)
+        && let Some(worst) = stuck(sim, object.meta.uid, true)
     {
         let mut out = Diagnosis::new(object, Waits::Pods { ready: status.number_ready, desired: status.desired_number_scheduled });
         out.count(Label::Desired, status.desired_number_scheduled);
