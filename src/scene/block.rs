@@ -22,6 +22,8 @@ struct Members {
     counts: [usize; PodState::ALL.len()],
     /// How many of them mount claims.
     mounting: usize,
+    /// What is wrong with those that fail, and with how many.
+    reasons: Vec<(String, usize)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -38,6 +40,13 @@ impl Members {
         add(&mut self.counts[pod.state as usize], by);
         if !pod.claims.is_empty() {
             add(&mut self.mounting, by);
+        }
+        if pod.state == PodState::Failed {
+            match self.reasons.iter_mut().find(|(word, _)| *word == pod.word) {
+                Some((_, n)) => add(n, by),
+                None => self.reasons.push((pod.word.clone(), 1)),
+            }
+            self.reasons.retain(|(_, n)| *n > 0);
         }
     }
 
@@ -97,6 +106,14 @@ impl Block {
     /// How many there are in each state that occurs.
     pub fn counts(&self) -> Vec<(PodState, usize)> {
         PodState::ALL.into_iter().map(|state| (state, self.0.counts[state as usize])).filter(|(_, n)| *n > 0).collect()
+    }
+
+    /// What those in a state are counted as: the reason why they fail, if it is the same for all.
+    pub fn word(&self, state: PodState) -> &str {
+        match &self.0.reasons[..] {
+            [(reason, _)] if state == PodState::Failed => reason,
+            _ => state.word(),
+        }
     }
 
     /// Whether one mounts a claim.
@@ -310,6 +327,19 @@ mod tests {
                 (kept, was) = (block.clone(), list.clone());
             }
         }
+    }
+
+    #[test]
+    fn those_that_fail_for_one_reason_are_counted_as_that() {
+        let fails = |at: u64, reason: &str| Rc::new(Pod { word: reason.into(), ..(*pod(at, PodState::Failed)).clone() });
+        let mut block: Block = [pod(0, PodState::Ready), fails(1, "ErrImagePull"), fails(2, "ErrImagePull")].into_iter().collect();
+        assert_eq!((block.word(PodState::Failed), block.word(PodState::Ready)), ("ErrImagePull", "Ready"));
+        block.replace(2, fails(2, "ImagePullBackOff"));
+        assert_eq!(block.word(PodState::Failed), "Failing");
+        block.remove(1);
+        assert_eq!(block.word(PodState::Failed), "ImagePullBackOff");
+        block.remove(1);
+        assert_eq!(block.word(PodState::Failed), "Failing");
     }
 
     #[test]

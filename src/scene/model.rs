@@ -91,7 +91,8 @@ impl PodState {
             PodState::NotReady => "Not ready",
             PodState::Ready => "Ready",
             PodState::Terminating => "Terminating",
-            PodState::Failed => "Failed",
+            // Most of them are Pending or Running: Failed is a phase.
+            PodState::Failed => "Failing",
             PodState::Succeeded => "Succeeded",
         }
     }

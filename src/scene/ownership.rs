@@ -552,7 +552,8 @@ impl<'a> Tree<'a> {
                 let rect = Rect::new(x, y, width, head + *rows as f64 * pitch + 18.0);
                 let (pods, at, ring) = (group.pods.clone(), (12.0, head + 6.0), frame.model.place(group, frame.selected));
                 let cells = Cells { pods, columns: *across, side: *side, pitch: *pitch, at, old, ring };
-                let counts: Vec<String> = cells.pods.counts().iter().map(|(state, n)| format!("{} {}", count(*n), state.word())).collect();
+                let counts: Vec<String> =
+                    cells.pods.counts().iter().map(|(state, n)| format!("{} {}", count(*n), cells.pods.word(*state))).collect();
                 let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
                 let namespace = group.pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
                 let id = Id { kind: "Pods".into(), namespace, name: owner.map(|owner| owner.id.name.clone()).unwrap_or_default(), uid };

@@ -180,7 +180,7 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         Body::Cells(cells) if cells.bare() => super::cells::ring(cells),
         Body::Cells(cells) => html! {
             <>
-                <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }<small class="ell">{ state.word() }</small></span> }) }</div>
+                <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }<small class="ell">{ cells.pods.word(*state) }</small></span> }) }</div>
                 <Sheet at={cells.at} origin={(item.rect.x, item.rect.y)} items={vec![item.clone()]} dark={dark} />
                 { super::cells::ring(cells) }
             </>
