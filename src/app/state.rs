@@ -410,9 +410,6 @@ struct Key {
     tenths: i64,
 }
 
-/// Verbs that only look: in the past they answer about the instant shown, and fork nothing.
-const READS: [&str; 8] = ["get", "describe", "explain", "events", "logs", "version", "api-resources", "api-versions"];
-
 /// So much work (`Sim::advance`) on a cluster of a thousand Pods or less is done in one go when a person goes to another instant; what is left
 /// runs in slices, so that the page stays awake.
 const AT_ONCE: usize = 4_000;
@@ -713,7 +710,13 @@ impl State {
     #[inline(never)]
     fn jump(&mut self, forward: bool) {
         let now = self.run.now();
-        let acts = || self.run.journal().iter().filter(|entry| entry.actor.name == "user").map(|entry| entry.time.0 / 1000);
+        let acts = || {
+            self.run
+                .journal()
+                .iter()
+                .filter(|entry| entry.actor.name == "user" && !words::only_reads(entry))
+                .map(|entry| entry.time.0 / 1000)
+        };
         let to = if forward { acts().find(|at| *at > now) } else { acts().rfind(|at| *at < now) };
         match to {
             Some(to) => self.update(Msg::Seek(to)),
@@ -1047,8 +1050,7 @@ impl State {
             Rc::make_mut(&mut self.console).push(Line { error: text.starts_with("error"), text });
             return;
         }
-        let verb = line.trim_start_matches("kubectl ").split_whitespace().next().unwrap_or("");
-        if self.run.in_past() && READS.contains(&verb) {
+        if self.run.in_past() && crate::kubectl::only_reads(line) {
             let lines = self.run.ask(line);
             self.notice = lines.first().map(|line| line.text.clone()).unwrap_or_default();
             self.print(lines);
@@ -1513,6 +1515,22 @@ mod tests {
         assert!(state.console.iter().any(|line| line.text.contains("ContainerCreating")), "{:?}", state.console);
         state.update(Msg::Live);
         assert_eq!(state.run.branches(), (1, vec![]));
+    }
+
+    #[test]
+    fn a_question_leaves_no_mark_and_is_no_step_of_ones_own() {
+        let mut state = settled((examples::ALL[0].text)());
+        let user = |state: &mut State| state.marks().iter().filter(|mark| mark.lane == 0).count();
+        let before = user(&mut state);
+        for line in ["kubectl get pods -o wide", "-n default describe pod x", "kubectl rollout history deployment nginx-deployment"] {
+            state.update(Msg::Kubectl(line.into()));
+        }
+        assert_eq!(user(&mut state), before);
+        state.update(Msg::Jump(false));
+        assert_eq!(state.run.now(), 0);
+        state.update(Msg::Live);
+        state.update(Msg::Kubectl("kubectl rollout restart deployment nginx-deployment".into()));
+        assert!(user(&mut state) > before);
     }
 
     #[test]

@@ -88,9 +88,14 @@ pub fn actor(entry: &Entry) -> (String, &'static str) {
     (who, icon)
 }
 
+/// Whether an entry is a command that changes nothing.
+pub fn only_reads(entry: &Entry) -> bool {
+    matches!(&entry.record, Record::Command(line) if crate::kubectl::only_reads(line))
+}
+
 /// The lane of the timeline an entry belongs to.
 pub fn lane(entry: &Entry) -> Option<u8> {
-    if is_event(entry) {
+    if is_event(entry) || only_reads(entry) {
         return None;
     }
     lane_of(entry.actor.name)

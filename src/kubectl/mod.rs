@@ -276,6 +276,34 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Tas
     }
 }
 
+/// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
+pub fn only_reads(line: &str) -> bool {
+    let words: Vec<String> = line.strip_prefix("kubectl ").unwrap_or(line).split_whitespace().map(String::from).collect();
+    let words = &words[verb_position(&words).min(words.len())..];
+    match words.first().map(String::as_str) {
+        Some("rollout") => words.iter().any(|word| matches!(word.as_str(), "status" | "history")),
+        Some(verb) => READS.contains(&verb),
+        None => false,
+    }
+}
+
+/// Verbs that change nothing.
+const READS: [&str; 13] = [
+    "get",
+    "describe",
+    "explain",
+    "events",
+    "logs",
+    "top",
+    "wait",
+    "diff",
+    "version",
+    "config",
+    "cluster-info",
+    "api-resources",
+    "api-versions",
+];
+
 fn verb_position(args: &[String]) -> usize {
     let mut at = 0;
     while let Some(word) = args.get(at).filter(|word| word.starts_with('-')) {

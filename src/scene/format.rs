@@ -14,6 +14,11 @@ pub fn clock(ms: u64) -> String {
     }
 }
 
+/// A point of virtual time as objects tell it, in whole seconds: `00:07`.
+pub fn stamp(ms: u64) -> String {
+    tick(ms, 1000)
+}
+
 /// A label of the time axis: milliseconds only where ticks are closer than a second.
 pub fn tick(ms: u64, step: u64) -> String {
     let full = clock(ms);
@@ -119,6 +124,7 @@ mod tests {
     fn time_is_written_in_the_form_its_length_asks_for() {
         assert_eq!(clock(7_552), "00:07.552");
         assert_eq!(clock(3_723_004), "1:02:03.004");
+        assert_eq!((stamp(7_000).as_str(), stamp(183_845_000).as_str()), ("00:07", "2d 03:04:05"));
         assert_eq!(clock(183_845_000), "2d 03:04:05");
         assert_eq!(tick(7_000, 1000), "00:07");
         assert_eq!(tick(7_200, 200), "00:07.200");

@@ -3,7 +3,7 @@
 use super::dom::{self, icon, tile};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::app::diagnose::{Diagnosis, Remedy};
-use crate::app::format::clock;
+use crate::app::format::{clock, stamp};
 use crate::app::offers::Offer;
 use crate::app::state::Tab;
 use crate::app::words::{self, Reason, Span};
@@ -182,7 +182,7 @@ fn events(props: &Props) -> Html {
     }
     let rows = props.events.iter().rev().filter_map(|object| {
         let Body::Event(event) = &object.body else { return None };
-        let at = |time: Option<Timestamp>| time.map(|time| clock(((time.0 - props.epoch.0).max(0) * 1000) as u64));
+        let at = |time: Option<Timestamp>| time.map(|time| stamp(((time.0 - props.epoch.0).max(0) * 1000) as u64));
         let last = at(event.last_timestamp.or(event.event_time.map(|time| time.0)).or(object.meta.creation_timestamp)).unwrap_or_default();
         let times = event.count.unwrap_or(1);
         let who = if event.source.component.is_empty() { event.reporting_component.to_string() } else { event.source.component.to_string() };
@@ -233,7 +233,7 @@ fn found(props: &Props) -> Html {
     let on_try = props.on_cure.reform(|_: MouseEvent| None);
     html! {
         <section class="found" aria-label="What it waits for">
-            <p class="row"><span class={classes!("pill", class)}>{ icon("i-warn", 12) }{ crate::i18n::tone(&first.waits) }</span>if let Some(since) = first.since { <span class="meta">{ "since " }<span class="mono">{ clock(since) }</span></span> }</p>
+            <p class="row"><span class={classes!("pill", class)}>{ icon("i-warn", 12) }{ crate::i18n::tone(&first.waits) }</span>if let Some(since) = first.since { <span class="meta">{ "since " }<span class="mono">{ stamp(since) }</span></span> }</p>
             <p class="semi">{ first.headline() }</p>
             if !rows.is_empty() { { table(&rows, false) } }
             if !links.is_empty() { <p class="h-cap">{ "It waits for" }</p><div class="led">{ for links }</div> }
