@@ -307,6 +307,9 @@ pub fn handles(object: &Object) -> (Option<i32>, Option<(String, String)>) {
         Body::Deployment(body) => (Some(body.spec.replicas), first(&body.spec.template.spec.containers)),
         Body::StatefulSet(body) => (Some(body.spec.replicas), first(&body.spec.template.spec.containers)),
         Body::ReplicaSet(body) => (Some(body.spec.replicas), None),
+        Body::DaemonSet(body) => (None, first(&body.template.spec.containers)),
+        // What a controller makes is changed in its template.
+        Body::Pod(pod) if object.meta.controller().is_none() => (None, first(&pod.spec.containers)),
         _ => (None, None),
     }
 }

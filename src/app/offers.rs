@@ -4,7 +4,7 @@ use crate::api::node::Node;
 use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Object};
 use crate::engine::Sim;
-use crate::engine::kubelet::Probed;
+use crate::engine::kubelet::{Probed, can_be_pulled};
 
 /// A button: its words, what it does, and the line it types.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Offer {
     pub words: &'static str,
     /// What happens then, for a line of its own.
     pub title: &'static str,
-    /// `fault …`
+    /// `fault …`, `kubectl …`
     pub line: String,
 }
 
@@ -25,7 +25,12 @@ const PROBES: [(&str, &str, &str); 3] = [
     ("liveness", "Fail liveness probe", "Pass liveness probe"),
 ];
 
+/// A Ready one is looked for among so many.
+const LOOKED: usize = 1_000;
 const CRASHES: (&str, &str) = ("Crash", "Its first container exits with code 1; the restart policy decides what follows");
+const STRIKES: (&str, &str) =
+    ("Crash one of its Pods", "The first container of a Ready one exits with code 1; the restart policy decides what follows");
+const BREAKS: (&str, &str) = ("Break its image", "Its template names a tag that cannot be pulled: the new Pods fail and the update waits");
 const READY: (&str, &str, &str) = ("Force ready", "Its first container is said to be ready, whatever its probe finds", "ready");
 const UNREADY: (&str, &str, &str) =
     ("Force not ready", "Its first container is said not to be ready: Services leave the Pod out", "unready");
@@ -43,6 +48,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
     let mut offers = match &object.body {
         Body::Pod(pod) if object.meta.namespace == "default" => of_pod(sim, object, pod),
         Body::Node(node) => of_node(object, node),
+        Body::Deployment(_) | Body::StatefulSet(_) | Body::DaemonSet(_) if object.meta.namespace == "default" => of_workload(sim, object),
         _ => Vec::new(),
     };
     let kind = object.kind;
@@ -89,6 +95,28 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
         let said = sim.is_load_said("memory", &labels);
         let (words, title) = if said { USES_LITTLE } else { USES_MUCH };
         offers.push(Offer { words, title, line: ["fault memory-load ", &labels, if said { " none" } else { " 4Gi" }].concat() });
+    }
+    offers
+}
+
+/// What strikes one of its Pods, or all that come.
+fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
+    let mut offers = Vec::new();
+    let sets = sim.owned(object.meta.uid, Kind::ReplicaSet).map(|set| set.meta.uid);
+    let owners = sets.chain([object.meta.uid]);
+    let pod = owners
+        .flat_map(|owner| sim.owned(owner, Kind::Pod))
+        .take(LOOKED)
+        .find(|pod| pod.pod().is_some_and(Pod::is_ready) && !pod.meta.is_deleting());
+    if let Some(pod) = pod {
+        offers.push(Offer { words: STRIKES.0, title: STRIKES.1, line: ["fault exit pod/", &pod.meta.name, " 1"].concat() });
+    }
+    if let (_, Some((container, image))) = super::facts::handles(object)
+        && can_be_pulled(&image)
+    {
+        let repository = image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(&*image, |(repository, _)| repository);
+        let of = [&object.kind.name().to_ascii_lowercase(), "/", &object.meta.name, " ", &container, "=", repository, ":broken"].concat();
+        offers.push(Offer { words: BREAKS.0, title: BREAKS.1, line: ["kubectl set image ", &of].concat() });
     }
     offers
 }
@@ -163,5 +191,12 @@ mod tests {
         assert_eq!(offered(&state, Kind::Pod)[0], "fault exit pod/p 1");
         assert_eq!(offered(&state, Kind::Pod).last().map(String::as_str), Some("fault lose pod/p"));
         assert!(offered(&state, Kind::Namespace).is_empty());
+        let mut state = State::new((crate::app::examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(5));
+        let all = offered(&state, Kind::Deployment);
+        assert!(all[0].starts_with("fault exit pod/nginx-deployment-"), "{all:?}");
+        assert_eq!(all[1], "kubectl set image deployment/nginx-deployment nginx=nginx:broken");
+        state.update(Msg::Kubectl(all[1].clone()));
+        assert!(!offered(&state, Kind::Deployment).contains(&all[1]));
     }
 }
