@@ -4,7 +4,7 @@
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
 
 use super::format::middle;
-use super::model::{Endpoint, Id, Model, Pod, PodState, Service};
+use super::model::{Endpoint, Id, Model, Pod, PodState, Service, natural};
 use super::ownership::pod_label;
 use super::shape::{Body, Label, Line, Rect, Scene, Table, elbow};
 use std::rc::Rc;
@@ -34,6 +34,8 @@ const TABLE: f64 = 28.0;
 const ROW: f64 = 40.0;
 /// More endpoints than this are counted, not drawn.
 const MOST: usize = 8;
+/// So many Pods of an owner are looked through for those that are no endpoints yet.
+const LOOKED: usize = 200;
 
 /// Lays the network out. `selected` is a uid.
 #[inline(never)]
@@ -44,7 +46,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     }
     let chosen_pod = model.pod(selected);
     let serves = |service: &Service, pod: &Pod| {
-        service.id.namespace == pod.id.namespace && service.endpoints.iter().any(|endpoint| endpoint.pod == pod.id.name)
+        service.id.namespace == pod.id.namespace && (service.endpoint(&pod.id.name).is_some() || selects(service, pod))
     };
     // A Service that reaches something tells more than one that does not.
     let rank = |service: &Service| if service.ready() == 0 { 2 } else { usize::from(service.form != "headless") };
@@ -99,6 +101,32 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
     out.put(&service.id, rect, Body::Service { form: service.form.clone() }, None, state, label)
 }
 
+/// Whether a Pod has the labels that a Service asks for.
+fn selects(service: &Service, pod: &Pod) -> bool {
+    !service.selector.is_empty()
+        && service.id.namespace == pod.id.namespace
+        && service.selector.split(',').all(|label| pod.labels.iter().any(|own| own == label))
+}
+
+/// Pods that a Service asks for and that are in none of its EndpointSlices yet: they have no address.
+fn awaited(model: &Model, service: &Service) -> Vec<Endpoint> {
+    // Among so many there is no room for one that is not reached.
+    if service.endpoints.len() >= MOST {
+        return Vec::new();
+    }
+    let groups = model.roots.iter().flat_map(|root| &root.groups);
+    let pods = groups.flat_map(|group| group.pods.iter().take(LOOKED));
+    let comes =
+        |pod: &&Rc<Pod>| !matches!(pod.state, PodState::Succeeded) && selects(service, pod) && service.endpoint(&pod.id.name).is_none();
+    let of = |pod: &Rc<Pod>| Endpoint {
+        pod: pod.id.name.clone(),
+        hostname: if pod.ordinal.is_some() { pod.id.name.clone() } else { String::new() },
+        terminating: pod.state == PodState::Terminating,
+        ..Endpoint::default()
+    };
+    pods.filter(comes).take(MOST).map(of).collect()
+}
+
 /// The Pod that asks: a running one that is not behind the Service itself.
 fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
     // A bare Pod was made to look around; it comes before those that serve something.
@@ -112,13 +140,14 @@ fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
         pod.id.namespace == service.id.namespace
             && matches!(pod.state, PodState::Ready | PodState::NotReady)
             && service.endpoint(&pod.id.name).is_none()
+            && !selects(service, pod)
     })
 }
 
 fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lines: Vec<String>) {
     let pod = client(model, service);
     let title = pod.map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 24));
-    let state = pod.map_or(PodState::Ready, |pod| pod.state);
+    let state = pod.map(|pod| pod.state);
     let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
     let label = format!("{title} asks: {}", lines.join("; "));
     out.put(&id, rect, Body::Terminal { state, title, lines }, None, "", label);
@@ -156,6 +185,7 @@ fn title(out: &mut Scene, y: f64, text: String) {
 fn condition(endpoint: &Endpoint) -> String {
     match (endpoint.ready, endpoint.terminating) {
         (true, _) => "✓ ready".into(),
+        (false, false) if endpoint.address.is_empty() => "not in it yet".into(),
         (false, true) => "terminating".into(),
         (false, false) => "not ready".into(),
     }
@@ -163,17 +193,29 @@ fn condition(endpoint: &Endpoint) -> String {
 
 /// The host part of an endpoint's own name.
 fn host(endpoint: &Endpoint) -> String {
-    if endpoint.hostname.is_empty() { endpoint.address.replace('.', "-") } else { endpoint.hostname.clone() }
+    match () {
+        () if !endpoint.hostname.is_empty() => endpoint.hostname.clone(),
+        () if endpoint.address.is_empty() => "?".into(),
+        () => endpoint.address.replace('.', "-"),
+    }
 }
 
-/// The endpoints that are drawn: the one that is followed is never cut off.
-fn drawn<'a>(service: &'a Service, follows: Option<&str>) -> (Vec<&'a Endpoint>, usize) {
-    let mut shown: Vec<&Endpoint> = service.endpoints.iter().take(MOST).collect();
+fn address(endpoint: &Endpoint) -> String {
+    if endpoint.address.is_empty() { "—".into() } else { endpoint.address.clone() }
+}
+
+/// The endpoints that are drawn, and Pods that are to become some in their places: the one that is followed is never cut off.
+fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
+    let mut shown = awaited(model, service);
+    let all = service.endpoints.len() + shown.len();
+    shown.extend(service.endpoints.iter().take(MOST).cloned());
+    crate::order::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
+    shown.truncate(MOST);
     if let Some(followed) = service.endpoints.iter().skip(MOST).find(|endpoint| Some(endpoint.pod.as_str()) == follows) {
         shown.pop();
-        shown.push(followed);
+        shown.push(followed.clone());
     }
-    let more = service.endpoints.len() - shown.len();
+    let more = all - shown.len();
     (shown, more)
 }
 
@@ -185,17 +227,18 @@ fn arrow(x1: f64, x2: f64, y: f64) -> String {
 /// A headless Service: the name answers with Pod addresses.
 fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
     title(out, top, "Headless Service — the name answers with Pod addresses".into());
-    let (shown, more) = drawn(service, follows);
+    let (shown, more) = drawn(model, service, follows);
     let y = top + 32.0;
     let name = service.id.name.as_str();
     let dns_x = LEFT + c.client + c.gaps.0;
     let slice_x = dns_x + c.dns + c.gaps.1;
     let pod_x = slice_x + c.slice + c.gaps.2;
-    // The record that is followed: of the selected Pod, else of the first that is ready, else the Service's own.
-    let named = || shown.iter().find(|endpoint| endpoint.ready && !endpoint.hostname.is_empty());
+    // The record that is followed: of the selected Pod, else of the first that has a name of its own, also while it has no
+    // record; else of the first that is ready, else the Service's own.
+    let named = || shown.iter().find(|endpoint| !endpoint.hostname.is_empty());
     let first = || named().or_else(|| shown.iter().find(|endpoint| endpoint.ready)).map(|endpoint| endpoint.pod.as_str());
     let followed = follows.or_else(first);
-    let endpoint = shown.iter().find(|endpoint| Some(endpoint.pod.as_str()) == followed).copied();
+    let endpoint = shown.iter().find(|endpoint| Some(endpoint.pod.as_str()) == followed);
     let asked = endpoint.map_or(name.to_string(), |endpoint| format!("{}.{name}", host(endpoint)));
 
     let mut rows: Vec<(Vec<String>, bool)> = shown
@@ -212,7 +255,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let ready = service.ready();
     let all = match ready {
         0 => "no record".to_string(),
-        1 => "the one ready".into(),
+        1 => "1 ready".into(),
         n => format!("all {} ready", super::format::count(n)),
     };
     rows.push((vec![name.into(), "A".into(), all], false));
@@ -248,7 +291,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
     out.put(&id, Rect::new(dns_x, y, c.dns, dns_height), Body::Table(dns), None, "", format!("Cluster DNS, {names} names for {name}"));
     let mut slice_rows: Vec<(Vec<String>, bool)> =
-        shown.iter().map(|one| (vec![one.address.clone(), condition(one)], Some(one.pod.as_str()) == followed)).collect();
+        shown.iter().map(|one| (vec![address(one), condition(one)], Some(one.pod.as_str()) == followed)).collect();
     if slice_rows.is_empty() {
         slice_rows.push((vec!["no endpoint".into(), String::new()], false));
     }
@@ -281,7 +324,9 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     for (i, one) in shown.iter().enumerate() {
         put_pod(out, model, service, one, (pod_x, row_y(i) - POD / 2.0, c.pod));
         let key = |what: &str| format!("{what}/{}/{}", service.id.uid, one.pod);
-        out.link(key("slice"), arrow(pod_x - 4.0, slice_x + c.slice + 4.0, row_y(i)), Line::Derives);
+        if !one.address.is_empty() {
+            out.link(key("slice"), arrow(pod_x - 4.0, slice_x + c.slice + 4.0, row_y(i)), Line::Derives);
+        }
         if one.ready {
             out.link(key("dns"), arrow(slice_x - 4.0, dns_x + c.dns + 4.0, row_y(i)), Line::Derives);
         }
@@ -335,7 +380,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     let external = service.form == "ExternalName";
     let says = if external { "another name, outside the cluster" } else { "one virtual IP in front of every ready Pod" };
     title(out, top, format!("{} Service — {says}", service.form));
-    let (shown, more) = drawn(service, follows);
+    let (shown, more) = drawn(model, service, follows);
     // What gets no traffic says so below it.
     let pitch = |one: &Endpoint| POD + if one.ready { 12.0 } else { 30.0 };
     let tall: f64 = shown.iter().map(|one| pitch(one)).sum();
@@ -404,7 +449,11 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);
         } else {
-            let text = if one.terminating { "terminating: no new traffic" } else { "not ready: gets no traffic" };
+            let text = match one.terminating {
+                true => "terminating: no new traffic",
+                false if one.address.is_empty() => "no address: gets no traffic",
+                false => "not ready: gets no traffic",
+            };
             out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text: text.into(), class: "under", centred: false });
             out.width = out.width.max(pod_x + 156.0);
         }
@@ -423,7 +472,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
 /// The stacked layout of a phone: the Service, its address or records, and the Pods.
 fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scene) -> f64 {
     let w = (width - 32.0).max(280.0);
-    let (shown, more) = drawn(service, None);
+    let (shown, more) = drawn(model, service, None);
     let mut rows = Vec::new();
     if service.address.is_empty() {
         let name = service.id.name.as_str();
@@ -522,6 +571,29 @@ mod tests {
         assert_eq!((title.as_str(), lines[0].as_str()), ("busybox", "/ # nslookup web-0.nginx"));
         let pods: Vec<f64> = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.rect.cy()).collect();
         assert_eq!(pods[1] - pods[0], ROW);
+    }
+
+    #[test]
+    fn a_pod_that_is_replaced_keeps_its_row_and_is_asked_for_while_it_has_no_record() {
+        let mut model = some("headless", "");
+        let rows = |model: &Model| -> Vec<String> {
+            let scene = layout(model, None, 1200.0);
+            let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
+            let pods = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.id.name.clone());
+            pods.chain([lines[0].clone(), lines[3].clone()]).collect()
+        };
+        let before = rows(&model);
+        assert_eq!(before[2], "/ # nslookup web-0.nginx");
+        // Its successor has no address yet: no EndpointSlice lists it.
+        model.services[0].selector = "app=web".into();
+        model.services[0].endpoints.remove(0);
+        let group = &mut model.roots[0].groups[0];
+        let mut pod = (**group.pods.get(1).unwrap()).clone();
+        (pod.state, pod.ordinal, pod.labels) = (PodState::Creating, Some(0), Rc::new(["app=web".to_string()]));
+        group.pods.replace(1, Rc::new(pod));
+        let meanwhile = rows(&model);
+        assert_eq!(meanwhile[..3], before[..3]);
+        assert!(meanwhile[3].contains("can't find"), "{meanwhile:?}");
     }
 
     #[test]

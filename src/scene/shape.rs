@@ -115,8 +115,8 @@ pub enum Body {
     Loop { title: String, glyph: &'static str, queue: usize, above: bool, big: bool, writes: bool },
     /// The last pass of a loop.
     Pass(Box<Pass>),
-    /// What a Pod asks and hears: prompt lines begin with `/ #`.
-    Terminal { state: PodState, title: String, lines: Vec<String> },
+    /// What a Pod asks and hears: prompt lines begin with `/ #`. Without a state it stands for any.
+    Terminal { state: Option<PodState>, title: String, lines: Vec<String> },
     /// A card with a table.
     Table(Table),
     /// Pods over time.

@@ -242,10 +242,10 @@ fn loop_of(title: &str, glyph: &'static str, queue: usize) -> Html {
 }
 
 #[inline(never)]
-fn terminal(state: PodState, title: &str, lines: &[String]) -> Html {
+fn terminal(state: Option<PodState>, title: &str, lines: &[String]) -> Html {
     html! {
         <>
-            <div class="hd">{ icon(state.glyph(), 24) }<div class="grow"><small>{ "Pod · client" }</small><b class="ell">{ title }</b></div></div>
+            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ "Pod · client" }</small><b class="ell">{ title }</b></div></div>
             <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
                 Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
                 None => html! { <p>{ line }</p> },
