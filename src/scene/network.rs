@@ -383,7 +383,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     let (shown, more) = drawn(model, service, follows);
     // What gets no traffic says so below it.
     let pitch = |one: &Endpoint| POD + if one.ready { 12.0 } else { 30.0 };
-    let tall: f64 = shown.iter().map(|one| pitch(one)).sum();
+    let tall: f64 = shown.iter().map(pitch).sum();
     let height = tall.max(126.0) + if more > 0 { 20.0 } else { 0.0 };
     let y = top + 32.0;
     let mid = y + height / 2.0;
