@@ -200,6 +200,13 @@ fn host(endpoint: &Endpoint) -> String {
     }
 }
 
+/// What is said of the endpoints that are not drawn: how many they are, and how many of them get traffic.
+fn rest(service: &Service, shown: &[Endpoint], more: usize) -> String {
+    let ready = service.ready() - shown.iter().filter(|one| one.ready).count();
+    let words = format!("+{} more", super::format::count(more));
+    if ready == more { format!("{words}, all ready") } else { format!("{words}, {} ready", super::format::count(ready)) }
+}
+
 fn address(endpoint: &Endpoint) -> String {
     if endpoint.address.is_empty() { "—".into() } else { endpoint.address.clone() }
 }
@@ -419,12 +426,12 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     if external {
         return y + height.max(vip_height);
     }
-    let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy on each node".into());
+    let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy, each node".into());
     let rows = match ready {
         0 => vec![(vec!["no ready endpoint:".to_string()], false), (vec!["the connection is refused".to_string()], false)],
         n => vec![
             (vec!["each ready endpoint".to_string()], false),
-            (vec![format!("is picked with chance 1 in {}", super::format::count(n))], false),
+            (vec![format!("has a chance of 1 in {}", super::format::count(n))], false),
         ],
     };
     let proxy = Table { kind: "Proxy", caption: on, title: "rewrites to one Pod".into(), pill: String::new(), head: Vec::new(), rows };
@@ -459,7 +466,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
         }
         at += pitch(one);
     }
-    let words = if more > 0 { format!("+{} more", super::format::count(more)) } else { service.hint.clone() };
+    let words = if more > 0 { rest(service, &shown, more) } else { service.hint.clone() };
     if !words.is_empty() {
         let class = if more > 0 { "" } else { "hint" };
         let at = if more > 0 { at } else { mid - 8.0 };
