@@ -212,7 +212,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let ready = service.ready();
     let all = match ready {
         0 => "no record".to_string(),
-        1 => "the one ready".into(),
+        1 => "1 ready".into(),
         n => format!("all {} ready", super::format::count(n)),
     };
     rows.push((vec![name.into(), "A".into(), all], false));

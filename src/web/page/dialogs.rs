@@ -22,6 +22,7 @@ impl Page {
             <>
                 <p>{ "Paste this into a course page. The simulation runs in a sandboxed frame and loads nothing from elsewhere." }</p>
                 { embed::choices(&self.frame_like, state.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
+                <iframe key={text.clone()} class="preview" title="Preview" sandbox="allow-scripts" src={embed::address(&base, &hash, state.view, &self.frame_like)} height={embed::height(&self.frame_like)} />
                 <textarea class="snippet mono" readonly=true aria-label="Snippet" value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ "Copy" }</button></div>
             </>
@@ -46,7 +47,6 @@ impl Page {
                     { button("Until it is settled", "settle", "i-check", || Msg::Do(Do::Settle)) }
                 </div>
                 { self.branches(ctx) }
-                if state.view == View::Loops { { self.mode(ctx) } }
                 <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
                 { self.hidden(ctx) }
                 <div class="grid">
@@ -96,7 +96,11 @@ impl Page {
             Over::More => ("More", self.more(ctx)),
             _ => return Html::default(),
         };
-        let low = (self.over == Over::More).then_some("low");
+        let low = match self.over {
+            Over::More => Some("low"),
+            Over::Embed => Some("wide"),
+            _ => None,
+        };
         html! {
             <div class={classes!("dialogbox", low)} onclick={close.clone()}>
                 <div class="dialog" role="dialog" aria-modal="true" aria-label={title} onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
