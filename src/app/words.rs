@@ -71,7 +71,7 @@ fn name(object: &Object) -> Span {
 pub fn in_short(effect: &[Span]) -> Vec<Span> {
     let short = |span: &Span| match span {
         // A command is no name.
-        Span::Name(name) if name.len() > 16 && !name.contains(' ') => {
+        Span::Name(name) if name.len() > 12 && !name.contains(' ') => {
             // An ordinal or a short word says too little.
             let end = name.rmatch_indices('-').map(|(at, _)| &name[at + 1..]).find(|end| end.len() > 3);
             Span::Name(end.map_or_else(|| name.clone(), |end| ["…", end].concat()))

@@ -268,7 +268,13 @@ fn chain(props: &Props) -> Html {
         let first = at == 0;
         // Of the object that is shown, its name need not be said again.
         let own = reason.object.is_some() && reason.object == props.key_of;
-        let effect = if own { spans(&words::without_subject(&reason.effect)) } else { spans(&reason.effect) };
+        let counts = reason.effect.iter().any(|span| matches!(span, Span::Strong(_)));
+        let effect = match (own, counts) {
+            (true, _) => spans(&words::without_subject(&reason.effect)),
+            // Numbers stand beside what they are of.
+            (_, true) => spans(&words::in_short(&reason.effect)),
+            _ => spans(&reason.effect),
+        };
         html! {
             <li key={reason.entry}>
                 <span class={classes!("dotk", reason.user.then_some("user"))}>{ icon(reason.icon, 12) }</span>

@@ -25,7 +25,8 @@ pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>)
     let told = |item: &Item| matches!(item.body, Body::Node(_)) || !nodes.is_empty() && matches!(item.body, Body::Cells(_));
     let shown = |(_, item): &(usize, &Rc<Item>)| !item.label.is_empty() && !told(item);
     let rows = scene.items.iter().enumerate().take(most).filter(shown).map(|(index, item)| {
-        let depth = scene.depth(index);
+        // Those on a node stand alone: it is in the table.
+        let depth = scene.depth(index).saturating_sub(usize::from(!nodes.is_empty()));
         let onclick = click(item);
         html! { <li aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button></li> }
     });

@@ -1,7 +1,6 @@
 //! What lies over the page.
 
 use super::{Msg, Over, Page};
-use crate::app::state::View;
 use crate::app::{Msg as Do, permalink};
 use crate::web::dom::{self, icon};
 use crate::web::embed;
@@ -33,7 +32,6 @@ impl Page {
     #[inline(never)]
     fn more(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
-        let state = self.state.borrow();
         let button = |words: &'static str, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
             html! { <button type="button" class="btn" id={id} onclick={link.callback(move |_: MouseEvent| msg())}>{ icon(glyph, 16) }{ words }</button> }
         };
