@@ -532,7 +532,8 @@ impl<'a> Tree<'a> {
             Leaves::Cards => {
                 for (row, pod) in group.pods.iter().enumerate() {
                     let rect = Rect::new(x, y + row as f64 * pitch, c.pod, POD_H);
-                    let index = out.put(&pod.id, rect, pod_body(pod, 20), parent, pod.state.class(), pod_label(pod));
+                    let index =
+                        out.put(&pod.id, rect, pod_body(pod, ((c.pod - 58.0) / 7.0) as usize), parent, pod.state.class(), pod_label(pod));
                     if owner.is_some() {
                         let d = elbow(from.right(), from.cy(), rect.x, rect.cy(), mid);
                         out.link(pod.id.uid.clone(), d, line(chosen(frame.selected, &pod.id), pod.state == PodState::Terminating));

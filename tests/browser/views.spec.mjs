@@ -172,7 +172,7 @@ test('a node is powered off and on by its buttons, and its Pods say so', async (
   await expect(page.locator('.faults')).toHaveAttribute('open', '');
   await on(page, 60);
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'notready');
-  await page.getByRole('button', { name: /^Power on/ }).click();
+  await page.locator('.faults').getByRole('button', { name: /^Power on/ }).click();
   await on(page, 15);
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'ready');
 });
