@@ -36,7 +36,7 @@ pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>)
     });
     let table = || {
         html! {
-            <table class="aslist">
+            <table class="aslist" aria-label="Nodes">
                 <thead><tr><th>{ "Node" }</th><th>{ "Status" }</th><th>{ "Pods" }</th>{ for columns.iter().map(|state| html! { <th>{ state.word() }</th> }) }</tr></thead>
                 <tbody>{ for nodes.iter().take_while(|row| row.item < most).map(|row| {
                     let item = &scene.items[row.item];
