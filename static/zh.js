@@ -75,9 +75,10 @@
     if (depth > 4 || !/[A-Za-z]{2}/.test(text)) return text;
     const found = known.get(text);
     if (found !== undefined) return found;
-    const body = text.trim();
-    const said = find(body, depth);
-    const result = said === body ? text : text.replace(body, () => said);
+    // Numbers that are kept on one line are so in both languages.
+    const body = text.trim().replaceAll('\u00a0', ' ');
+    const said = find(body, depth).replace(/(\d) → (?=\d)/g, '$1\u00a0→\u00a0');
+    const result = said === body ? text : text.replace(text.trim(), () => said);
     if (known.size > 4000) known.clear();
     known.set(text, result);
     return result;

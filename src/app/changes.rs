@@ -21,10 +21,18 @@ pub struct Field {
 }
 
 impl Field {
+    /// Whether it says that the object is being deleted.
+    pub fn is_deletion(&self) -> bool {
+        self.path == "metadata.deletionTimestamp" && self.to.is_some()
+    }
+
     /// What the machinery keeps for itself: identity, counts of writes, times.
     pub fn is_technical(&self) -> bool {
         let last = self.path.rsplit('.').next().unwrap_or("");
-        matches!(last, "uid" | "resourceVersion" | "observedGeneration" | "containerID" | "imageID")
+        if self.is_deletion() {
+            return false;
+        }
+        matches!(last, "uid" | "resourceVersion" | "observedGeneration" | "containerID" | "imageID" | "deletionGracePeriodSeconds")
             || ["Time", "Timestamp", "-time"].iter().any(|end| last.ends_with(end))
     }
 }
@@ -219,6 +227,8 @@ mod tests {
         let pods = |all: &[&str]| Value::from_iter(all.iter().map(|pod| serde_json::json!({"targetRef": {"name": pod}, "ip": *pod})));
         assert_eq!(names(pods(&["web-0", "web-1"]).as_array().expect("a list")), ["web-0", "web-1"]);
         let technical = |path: &str| Field { path: path.into(), from: None, to: None }.is_technical();
+        let deleted = Field { path: "metadata.deletionTimestamp".into(), from: None, to: Some("2026-01-01T00:00:00Z".into()) };
+        assert!(deleted.is_deletion() && !deleted.is_technical() && technical("metadata.deletionGracePeriodSeconds"));
         assert!(technical("metadata.uid") && technical("status.conditions[Ready].lastTransitionTime") && !technical("spec.replicas"));
     }
 }

@@ -1,8 +1,9 @@
 //! The loops as they stand at an instant: queues, and the last pass of each as Observe, Diff and Act.
 
+use super::changes::{Field, fields};
 use super::run::{Run, is_event};
 use super::words;
-use crate::api::Kind;
+use crate::api::{Body, Kind};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, Journal, Op, Record};
 use crate::scene::format::{clock, count};
@@ -47,6 +48,8 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     let one_kubelet = nodes.len() > KUBELETS;
     let mut names: Vec<String> = Vec::new();
     let queues: Vec<(&'static str, usize)> = run.sim().queues().map(|(name, queue)| (name, queue.len())).collect();
+    // A loop without a queue of its own counts none.
+    let passes = |name: &str| run.sim().queues().find(|(of, _)| *of == name).map(|(_, queue)| queue.passes() as usize);
     let wrote = |name: &str| journal.iter().rev().take(20_000).any(|entry| entry.actor.name == name && !is_event(entry));
     for (name, _) in &queues {
         if CORE.contains(name) || wrote(name) {
@@ -79,7 +82,7 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
         let name = loops[at].name.as_str();
         let entry = journal.iter().enumerate().rev().find(|(_, entry)| !is_event(entry) && component(entry, one_kubelet) == name);
         match entry {
-            Some((at, entry)) => pass(journal, at, entry, newest.as_deref() == Some(name)),
+            Some((at, entry)) => pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)),
             None => Pass {
                 title: format!("{name} · has written nothing yet"),
                 glyph: glyph(name),
@@ -113,7 +116,7 @@ pub(super) fn glyph(name: &str) -> &'static str {
 }
 
 /// The pass that an entry belongs to.
-fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool) -> Pass {
+fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Option<usize>) -> Pass {
     let mut of: Vec<&Entry> = journal
         .first(at + 1)
         .iter()
@@ -125,24 +128,25 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool) -> Pass {
     of.reverse();
     // What was decided, rather than the numbers that were written down.
     let main = of.iter().copied().find(|e| !matches!(e.why, Why::Observed)).unwrap_or(entry);
-    let mut seen = words::saw(&main.why);
+    let mut all = words::saw(&main.why);
+    if all.is_empty() {
+        all = standing(main);
+    }
+    let mut seen = all.clone();
     let concludes = seen.pop();
     let mut observe = Vec::new();
     if let Some(before) = of.iter().find_map(|e| if let Record::Write { before, .. } = &e.record { before.as_ref() } else { None }) {
         observe.push(("resourceVersion".to_string(), before.meta.resource_version.to_string()));
     }
     observe.extend(seen);
-    let diff = match concludes {
-        Some(row) => vec![row],
-        None if matches!(main.why, Why::Observed) => match &main.record {
-            Record::Write { object, before: Some(before), .. } if words::numbers(object) != words::numbers(before) => {
-                observe.extend(words::numbers(before).map(|numbers| ("status says".to_string(), numbers)));
-                words::numbers(object).map(|numbers| ("Pods say".to_string(), numbers)).into_iter().collect()
-            }
-            _ => vec![("status".to_string(), "is out of date".to_string())],
-        },
-        None => vec![("found".to_string(), words::because(main))],
-    };
+    let mut diff: Vec<(String, String)> = concludes.into_iter().collect();
+    if diff.is_empty() && !matches!(main.why, Why::Observed) {
+        diff.push(("found".to_string(), words::because(main)));
+    }
+    diff.extend(differs(main));
+    if diff.is_empty() {
+        diff.push(("status".to_string(), "is out of date".to_string()));
+    }
     let mut writes: Vec<(String, usize)> = Vec::new();
     for e in &of {
         let words = write(e);
@@ -162,9 +166,14 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool) -> Pass {
         .collect();
     let name = entry.actor.name;
     let node = if entry.actor.node.is_empty() { String::new() } else { format!(" {}", entry.actor.node) };
-    let all: Vec<(String, String)> = words::saw(&main.why);
+    let at = clock(entry.time.0 / 1000);
+    let title = match passes {
+        Some(1) => format!("{name} · 1 pass · {at}"),
+        Some(n) => format!("{name} · {} passes · {at}", count(n)),
+        None => format!("{name}{node} · {at}"),
+    };
     Pass {
-        title: format!("{name}{node} · pass {} · {}", count(entry.pass as usize), clock(entry.time.0 / 1000)),
+        title,
         key: key(main),
         glyph: glyph(name),
         newest,
@@ -175,9 +184,54 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool) -> Pass {
     }
 }
 
-/// The key a pass worked on: the object itself, or the one that keeps it.
+/// What a ReplicaSet's loop compared in a pass that only wrote a status down: there are as many Pods as there should be.
+fn standing(entry: &Entry) -> Vec<(String, String)> {
+    let set = match entry.write() {
+        Some((Op::Modified, object)) if matches!(entry.why, Why::Observed) => &object.body,
+        _ => return Vec::new(),
+    };
+    let Body::ReplicaSet(set) = set else { return Vec::new() };
+    let (want, have) = (set.spec.replicas, set.status.replicas);
+    let rows = [("desired", want.to_string()), ("actual", have.to_string()), ("difference", format!("{have} − {want} = {}", have - want))];
+    rows.map(|(name, value)| (name.to_string(), words::grouped(&value))).to_vec()
+}
+
+/// Numbers of the status that a write changed, before and after; then conditions and phases.
+fn differs(entry: &Entry) -> Vec<(String, String)> {
+    let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { return Vec::new() };
+    if object.meta.generation != before.meta.generation {
+        return Vec::new();
+    }
+    let telling = |field: &Field| {
+        let last = field.path.rsplit('.').next().unwrap_or("");
+        field.path.starts_with("status.") && !field.is_technical() && !matches!(last, "message" | "reason" | "image" | "started")
+    };
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for field in fields(before, object).iter().filter(|field| telling(field)) {
+        let [from, to] = [&field.from, &field.to].map(|value| value.as_deref().unwrap_or("0"));
+        // What came whole is told by what is in it.
+        if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) || from.len() + to.len() > 24 {
+            continue;
+        }
+        let name = field.path.trim_start_matches("status.").trim_start_matches("conditions[").replace("].status", "");
+        let number = to.parse::<u32>().is_ok() || field.from.is_some();
+        let value = if number { words::grouped(&format!("{from} → {to}")) } else { to.to_string() };
+        rows.push((name, value));
+    }
+    // Numbers first; of the rest as many as there is room for.
+    crate::order::sort_by_key(&mut rows, |(_, value)| !value.starts_with(|c: char| c.is_ascii_digit()));
+    rows.truncate(4);
+    rows
+}
+
+/// The key a pass worked on: the object itself, or the one that keeps it; of an EndpointSlice its Service.
 fn key(entry: &Entry) -> String {
     let Some(key) = entry.key() else { return String::new() };
+    if let Some((_, object)) = entry.write().filter(|_| key.kind == Kind::EndpointSlice)
+        && let Some(service) = object.meta.labels.get("kubernetes.io/service-name")
+    {
+        return [&key.namespace, "/", service].concat();
+    }
     let of_loop = |kind: &str| entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(kind));
     let owner =
         entry.write().and_then(|(_, object)| object.meta.controller().filter(|owner| of_loop(&owner.kind)).map(|owner| owner.name.clone()));
@@ -227,9 +281,9 @@ const DEPLOYMENT: &[Source] = &[
     ("    d     := cache.Get(key)", "", ""),
     ("    newRS := find(d.Template)", "", ""),
     ("    if newRS == nil { create(newRS) }", "new", "act"),
-    ("    room  := d.Replicas + maxSurge - pods", "", ""),
+    ("    room  := maxTotal(d) - pods", "", "room"),
     ("    if room > 0 { scale(newRS, +room) }", "up", "act"),
-    ("    spare := available - (d.Replicas - maxUnavailable)", "", ""),
+    ("    spare := available - minAvailable(d)", "", "spare"),
     ("    if spare > 0 { scale(oldRS, -spare) }", "down", "act"),
     ("    updateStatus(d)", "status", "act"),
     ("}", "", ""),
@@ -249,7 +303,7 @@ const STATEFULSET: &[Source] = &[
 ];
 const SCHEDULER: &[Source] = &[
     ("for pod := range queue {", "", ""),
-    ("    nodes := filter(cache.Nodes, pod)", "", ""),
+    ("    nodes := filter(cache.Nodes, pod)", "", "nodes that fit"),
     ("    if len(nodes) == 0 {", "", ""),
     ("        condition(pod, Unschedulable)", "nonode", "act"),
     ("        continue", "", ""),
@@ -276,7 +330,9 @@ const ENDPOINTS: &[Source] = &[
     ("    pods  := cache.List(svc.Selector)", "", "first"),
     ("    ready := filter(pods, Ready)", "", "last"),
     ("    want  := slices(svc, pods)", "", ""),
-    ("    if have != want { write(want) }", "write", "act"),
+    ("    if have != want {", "", ""),
+    ("        write(want)", "write", "act"),
+    ("    }", "", ""),
     ("}", "", ""),
 ];
 const BINDER: &[Source] = &[
@@ -382,9 +438,45 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
                 "act" => String::new(),
                 "first" => saw.first().map(|(_, value)| value.clone()).unwrap_or_default(),
                 "last" => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
+                "room" => match why {
+                    Some(Why::RolloutUp { pods, at_most, .. }) => words::grouped(&format!("{at_most} − {pods} = {}", at_most - pods)),
+                    _ => String::new(),
+                },
+                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
                 name => row(name).unwrap_or_default(),
             };
             Code { text, value, lit: is_lit, skipped: why.is_some() && !is_lit && !lights.is_empty() }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{Msg, State, examples};
+
+    #[test]
+    fn a_pass_tells_its_key_how_many_there_were_and_what_it_changed() {
+        let network = examples::ALL.iter().find(|example| example.view == "network").expect("an example with Services");
+        let mut state = State::new((network.text)(), 1);
+        state.update(Msg::Seconds(20));
+        let shown = |name: &str| read(&state.run, Some(name)).pass.expect("a pass");
+        let slices = shown("endpointslice-controller");
+        let services: Vec<String> = state.run.sim().list(Kind::Service).map(|service| format!("default/{}", service.meta.name)).collect();
+        assert!(services.contains(&slices.key), "{} {services:?}", slices.key);
+        let passes: usize = slices.title.split(' ').nth(2).and_then(|n| n.parse().ok()).expect("a number");
+        assert!((1..40).contains(&passes), "{}", slices.title);
+        let set = shown("statefulset-controller");
+        assert!(set.steps[1].1.iter().any(|(_, value)| value.contains(" → ")), "{:?}", set.steps);
+    }
+
+    #[test]
+    fn a_replicaset_that_only_notes_its_status_has_compared_all_the_same() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(20));
+        let pass = read(&state.run, Some("replicaset-controller")).pass.expect("a pass");
+        let values: Vec<&str> = pass.code.iter().map(|line| line.value.as_str()).filter(|value| !value.is_empty()).collect();
+        assert_eq!(values[..3], ["2", "2", "2 − 2 = 0"], "{:?}", pass.steps);
+        assert!(pass.steps[1].1.contains(&("readyReplicas".into(), "1 → 2".into())), "{:?}", pass.steps);
+    }
 }

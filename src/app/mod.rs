@@ -7,6 +7,7 @@ pub mod card;
 mod causes;
 pub mod changes;
 pub mod examples;
+pub mod columns;
 pub mod diagnose;
 pub mod facts;
 pub mod highlight;

@@ -37,7 +37,12 @@ const UNREADY: (&str, &str, &str) =
 const POWER_OFF: (&str, &str, &str) =
     ("Power off", "Its kubelet falls silent: the node turns NotReady, and later its Pods are evicted", "node-down");
 const POWER_ON: (&str, &str, &str) = ("Power on", "Its kubelet reports again and takes up its Pods", "node-up");
-const LOSES: (&str, &str) = ("Lose its next event", "Its next change does not reach the loops: see Loops, controller mode and event mode");
+const LOSES: (&str, &str) =
+    ("Lose its next event", "Its next change does not reach the loops: they learn of it when they list everything anew");
+const LISTS: (&str, &str, &str) =
+    ("List again after a loss", "Ten seconds after a lost event the loops list everything anew, and compare", "10s");
+const FORGETS: (&str, &str, &str) =
+    ("Never list again", "No loop lists everything anew any more: what a lost event told stays unknown", "never");
 const USES_MUCH: (&str, &str) =
     ("Use much memory", "The Running Pods with these labels use 4Gi together: seen by autoscalers, and when a node runs short of memory");
 const USES_LITTLE: (&str, &str) = ("Free memory", "Nobody says any more what the Pods with these labels use");
@@ -58,6 +63,8 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
         // In another namespace the next event of any object of its kind is lost.
         let of = if kind.info().namespaced && !namespace.is_empty() { kind.name().to_ascii_lowercase() } else { of };
         offers.push(Offer { words: LOSES.0, title: LOSES.1, line: ["fault lose ", &of].concat() });
+        let (words, title, after) = if sim.lists_anew() { FORGETS } else { LISTS };
+        offers.push(Offer { words, title, line: ["fault relist ", after].concat() });
     }
     offers
 }
@@ -161,7 +168,7 @@ mod tests {
         state.update(Msg::Seconds(5));
         let on_and_off = |state: &State, kind: Kind| -> Vec<String> {
             let all = offered(state, kind).into_iter();
-            all.filter(|line| !line.starts_with("fault lose") && !line.starts_with("fault exit")).collect()
+            all.filter(|line| !["lose", "relist", "exit"].iter().any(|other| line.starts_with(&["fault ", other].concat()))).collect()
         };
         let press = |state: &mut State, kind: Kind| {
             for line in on_and_off(state, kind) {
@@ -186,10 +193,15 @@ mod tests {
     #[test]
     fn a_crash_and_a_lost_event_are_offered_where_they_can_happen() {
         let mut state = State::new(POD, 1);
-        assert_eq!(offered(&state, Kind::Node), ["fault node-down node-1", "fault memory-pressure node-1", "fault lose node/node-1"]);
+        assert_eq!(
+            offered(&state, Kind::Node),
+            ["fault node-down node-1", "fault memory-pressure node-1", "fault lose node/node-1", "fault relist never"]
+        );
         state.update(Msg::Seconds(5));
         assert_eq!(offered(&state, Kind::Pod)[0], "fault exit pod/p 1");
-        assert_eq!(offered(&state, Kind::Pod).last().map(String::as_str), Some("fault lose pod/p"));
+        assert!(offered(&state, Kind::Pod).ends_with(&["fault lose pod/p".into(), "fault relist never".into()]));
+        state.update(Msg::Fault("relist never".into()));
+        assert_eq!(offered(&state, Kind::Pod).last().map(String::as_str), Some("fault relist 10s"));
         assert!(offered(&state, Kind::Namespace).is_empty());
         let mut state = State::new((crate::app::examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(5));

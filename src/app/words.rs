@@ -67,6 +67,33 @@ fn name(object: &Object) -> Span {
     Span::Name(short_name(&object.meta.name))
 }
 
+/// The same for a narrow place: of a name only its end, which tells it apart, so that what was done to it stays in sight.
+pub fn in_short(effect: &[Span]) -> Vec<Span> {
+    let short = |span: &Span| match span {
+        // A command is no name.
+        Span::Name(name) if name.len() > 12 && !name.contains(' ') => {
+            // An ordinal or a short word says too little.
+            let end = name.rmatch_indices('-').map(|(at, _)| &name[at + 1..]).find(|end| end.len() > 3);
+            Span::Name(end.map_or_else(|| name.clone(), |end| ["…", end].concat()))
+        }
+        other => other.clone(),
+    };
+    effect.iter().map(short).collect()
+}
+
+/// Numbers before and after stay on one line: the spaces about the arrow do not break.
+pub fn unbroken(text: &str) -> String {
+    let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let mut parts = text.split(" → ");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let stays = digit(out.chars().next_back()) && digit(part.chars().next());
+        out.push_str(if stays { "\u{a0}→\u{a0}" } else { " → " });
+        out.push_str(part);
+    }
+    out
+}
+
 /// A long name keeps its end.
 fn short_name(name: &str) -> String {
     let skip = name.chars().count().saturating_sub(26);
@@ -309,7 +336,7 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             ),
         ],
         Why::RolloutUp { pods, at_most, from, to } => vec![
-            row("Pods now, old and new", pods.to_string()),
+            row("replicas of all sets", pods.to_string()),
             row("Pods allowed", at_most.to_string()),
             row("replicas of this set", from.to_string()),
             row("so it may grow to", to.to_string()),
@@ -503,6 +530,10 @@ pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) ->
 
 /// The last step in a sentence, for those who do not see it: what was decided, more than what was written down.
 pub fn narrate(journal: Journal<'_>) -> String {
+    told(journal, effect)
+}
+
+fn told(journal: Journal<'_>, effect: fn(&Entry) -> Vec<Span>) -> String {
     let Some(last) = journal.iter().rev().find(|entry| !is_event(entry)) else { return String::new() };
     let pass = || {
         journal
@@ -514,27 +545,28 @@ pub fn narrate(journal: Journal<'_>) -> String {
     let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. });
     let entry = pass().filter(decided).last().unwrap_or(last);
     let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();
-    sentence(entry, alike.saturating_sub(1))
+    sentence(entry, &effect(entry), alike.saturating_sub(1))
 }
 
 /// What was last decided, for a line beside the clock: what a loop merely writes down of what it saw is passed over.
 #[inline(never)]
 pub fn caption(journal: Journal<'_>) -> String {
-    let told = |entry: &Entry| !is_event(entry) && !matches!(entry.why, Why::Observed | Why::Revision { .. });
-    let mut words = narrate(journal.first(journal.iter().rposition(told).map_or(journal.len(), |at| at + 1)));
+    let decides = |entry: &Entry| !is_event(entry) && !matches!(entry.why, Why::Observed | Why::Revision { .. });
+    let until = journal.iter().rposition(decides).map_or(journal.len(), |at| at + 1);
+    let mut words = told(journal.first(until), |entry| in_short(&effect(entry)));
     words.truncate(words.rfind(" at ").unwrap_or(words.len()));
     words
 }
 
 /// Who did what, how many more of the kind, and when.
-fn sentence(entry: &Entry, more: usize) -> String {
+fn sentence(entry: &Entry, effect: &[Span], more: usize) -> String {
     let more = if more > 0 { format!(" and {} more", count(more)) } else { String::new() };
     let who = match entry.record {
         // Its sentence says who.
         Record::Command(_) => String::new(),
         _ => [&actor(entry).0, ": "].concat(),
     };
-    format!("{who}{}{more} at {}", plain(&effect(entry)), clock(entry.time.0 / 1000))
+    format!("{who}{}{more} at {}", plain(effect), clock(entry.time.0 / 1000))
 }
 
 /// Numbers that stand alone get their thousands marked.
@@ -555,7 +587,7 @@ pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> String {
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < from);
     let here = || journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 <= to).filter(|entry| lane(entry) == Some(of));
     let first = here().find(|entry| is_bad(entry)).or_else(|| here().next());
-    first.map(|entry| sentence(entry, here().count() - 1)).unwrap_or_default()
+    first.map(|entry| sentence(entry, &effect(entry), here().count() - 1)).unwrap_or_default()
 }
 
 /// Where a workload stands, for the pill over the diagram.
@@ -602,4 +634,23 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
             if ready < desired { PodState::Creating } else { PodState::Terminating },
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_narrow_place_a_name_gives_way_to_what_was_done() {
+        let scaled = |name: &str| [Span::Name(name.into()), text(" scaled "), Span::Strong("3 → 2".into())];
+        assert_eq!(plain(&in_short(&scaled("nginx-deployment-6c5f67b5f7"))), "…6c5f67b5f7 scaled 3 → 2");
+        assert_eq!(plain(&in_short(&scaled("a-very-long-database-0"))), "…database-0 scaled 3 → 2");
+        assert_eq!(plain(&in_short(&scaled("web-0"))), "web-0 scaled 3 → 2");
+    }
+
+    #[test]
+    fn numbers_before_and_after_are_not_parted() {
+        assert_eq!(unbroken("room for 2: 1,250 → 2,500"), "room for 2: 1,250\u{a0}→\u{a0}2,500");
+        assert_eq!(unbroken("nginx:1.7.9 → busybox"), "nginx:1.7.9 → busybox");
+    }
 }

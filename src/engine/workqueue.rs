@@ -25,6 +25,7 @@ pub struct WorkQueue {
     later: Tree<ObjectRef, Item>,
     busy: Tree<ObjectRef, Time>,
     failures: Tree<ObjectRef, u32>,
+    passes: u32,
 }
 
 impl WorkQueue {
@@ -69,9 +70,17 @@ impl WorkQueue {
     /// Takes the key for a pass, if it is due now.
     pub fn take(&mut self, key: &ObjectRef, now: Time) -> Option<Option<EntryId>> {
         match self.ready.get(key) {
-            Some(item) if item.at == now => self.ready.remove(key).map(|item| item.cause),
+            Some(item) if item.at == now => {
+                self.passes += 1;
+                self.ready.remove(key).map(|item| item.cause)
+            }
             _ => None,
         }
+    }
+
+    /// How many passes its loop has made.
+    pub fn passes(&self) -> u32 {
+        self.passes
     }
 
     /// The pass keeps the key until then.

@@ -11,7 +11,7 @@ pub fn why(why: &Why) -> String {
         Why::Observed => "status brought up to date with what the loop saw".into(),
         Why::NewTemplate { hash, replicas } => format!("no ReplicaSet has the Pod template {hash}; it may start with {replicas}"),
         Why::Revision { revision } => format!("revision {revision}"),
-        Why::RolloutUp { pods, at_most, from, to } => format!("{pods} Pods now, at most {at_most} allowed: {from} → {to}"),
+        Why::RolloutUp { pods, at_most, from, to } => format!("{pods} replicas of all sets, at most {at_most} Pods allowed: {from} → {to}"),
         Why::RolloutDown { available, at_least, from, to } => {
             format!("{available} available, at least {at_least} must stay: {from} → {to}")
         }

@@ -3,7 +3,19 @@
 use crate::api::Str;
 use crate::engine::waits::{Cure, Fact, Label, Refuses, Unfit, Waits};
 
+/// A count, its thousands marked.
 fn n(number: impl Into<i64>) -> String {
+    let mut out = plain(number);
+    let (sign, mut at) = (usize::from(out.starts_with('-')), out.len());
+    while at > sign + 3 {
+        at -= 3;
+        out.insert(at, ',');
+    }
+    out
+}
+
+/// A number that names something, or that is worked on: a port, an instant.
+fn plain(number: impl Into<i64>) -> String {
     let number: i64 = number.into();
     number.to_string()
 }
@@ -88,7 +100,7 @@ pub fn amount(what: &str, value: i64) -> String {
     let (whole, tenths, unit) = if what == "cpu" {
         // The second digit counts where it is all there is.
         if value % 100 != 0 && value.abs() < 1000 {
-            return [&n(value), "m"].concat();
+            return [&plain(value), "m"].concat();
         }
         (value / 1000, value % 1000 / 100, "")
     } else {
@@ -120,7 +132,7 @@ pub fn refusal(refuses: &Refuses) -> String {
         Refuses::Label { key, want, has: Some(has) } => ["wants ", key, "=", want, ", has ", has].concat(),
         Refuses::Label { key, want, has: None } => ["wants ", key, "=", want, ", has no such label"].concat(),
         Refuses::Affinity => "node affinity does not match".into(),
-        Refuses::Port { port, by } => ["host port ", &n(*port), " taken by ", by].concat(),
+        Refuses::Port { port, by } => ["host port ", &plain(*port), " taken by ", by].concat(),
         Refuses::Pods { most } => ["has its ", &n(*most), " Pods"].concat(),
         Refuses::Short { what, asks, free, .. } => ["asks ", &amount(what, *asks), " ", what, ", ", &amount(what, *free), " free"].concat(),
         Refuses::Kept => "its room is kept for a more important Pod".into(),
@@ -196,7 +208,7 @@ pub fn fact(fact: &Fact) -> (String, String) {
         Fact::Volume(volume, lacks) => (volume.to_string(), unfit(lacks)),
         Fact::Count(name, value) => (label(*name).into(), n(*value)),
         Fact::Word(name, value) => (label(*name).into(), quoted(value).into()),
-        Fact::At(name, ms) => (label(*name).into(), n(*ms as i64)),
+        Fact::At(name, ms) => (label(*name).into(), plain(*ms as i64)),
     }
 }
 
@@ -257,4 +269,17 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
 /// What nobody has touched: the data of a volume that is kept.
 pub fn spared() -> String {
     "The data were not deleted: the reclaim policy is Retain.".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_and_what_names_something_is_not() {
+        assert_eq!(waits(&Waits::Rollout { updated: 999, desired: 12_500 }), "The rollout waits: 999 of 12,500 new Pods are ready");
+        assert_eq!(n(-1_234_567), "-1,234,567");
+        let (port, by) = (30_080, "web".into());
+        assert_eq!(refusal(&Refuses::Port { port, by }), "host port 30080 taken by web");
+    }
 }

@@ -161,6 +161,9 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
         {
             // Beyond the name: on the line it would cover the store.
             let y = if above { rect.y - 16.0 } else { rect.bottom() - 10.0 };
+            // From its circle outwards: the next one on the ring stands further in.
+            let beyond = (pass.act.len() as f64 * 3.1 + 6.0 - 36.0).max(0.0);
+            let x = x + if angle.cos().abs() < 0.2 { 0.0 } else { beyond * angle.cos().signum() };
             out.labels.push(Label { x, y, text: pass.act.clone(), class: "onedge writes", centred: true });
         }
     }

@@ -16,5 +16,6 @@ pub mod network;
 pub mod nodes;
 pub mod ownership;
 pub mod rollout;
+pub mod roster;
 pub mod shape;
 pub mod storage;

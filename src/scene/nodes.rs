@@ -132,12 +132,13 @@ fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 
 
 /// The card or the tile of a node.
 fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mut Scene) -> usize {
-    let state = match (node.ready, node.cordoned) {
-        (false, _) => "notready",
-        (true, true) => "cordoned",
-        (true, false) => "ready",
+    // The class, and the status as kubectl prints it.
+    let (state, status) = match (node.ready, node.cordoned) {
+        (false, _) => ("notready", "NotReady"),
+        (true, true) => ("cordoned", "Ready,SchedulingDisabled"),
+        (true, false) => ("ready", "Ready"),
     };
-    let label = format!("Node {}, {state}, {pods} of {} Pods", node.id.name, node.pods);
+    let label = format!("Node {}, {status}, {pods} of {} Pods", node.id.name, node.pods);
     out.put(&node.id, rect, Body::Node(body), None, state, label)
 }
 
@@ -390,17 +391,10 @@ fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &[&str], Option
     }
 }
 
-/// `shop…65blz`: what the whole tree is called, and what tells the Pod apart.
+/// `6b799bd7f6-65blz`: of which revision it is and what tells it apart; where there is no room for both, the latter.
 fn short(pod: &Pod, most: usize) -> String {
-    let name = pod.id.name.as_str();
-    let (family, tail) = (name.get(..pod.family).unwrap_or(""), name.get(pod.prefix..).unwrap_or(name));
-    let room = most.saturating_sub(tail.len() + 1);
-    if name.len() <= most || family.is_empty() || room < 3 {
-        let (lead, tail) = pod.parts(most);
-        return if lead.starts_with('…') { tail } else { format!("{lead}{tail}") };
-    }
-    let family = family.trim_end_matches('-');
-    format!("{}…{tail}", family.get(..room.min(family.len())).unwrap_or(family))
+    let (lead, tail) = pod.parts(most);
+    if lead.starts_with('…') { tail } else { lead + &tail }
 }
 
 /// The Pods without a node, and per node why not: with its numbers where they tell it, else out of the scheduler's message.
@@ -445,7 +439,7 @@ fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[String; 3]> {
         () if !node.ready => ("untolerated taint", "node.kubernetes.io/unreachable".to_string()),
         () if node.cordoned => ("node(s) were unschedulable", format!("kubectl cordon {}", node.id.name)),
         () if pods >= node.pods => ("Too many pods", format!("{pods} of {} are there", node.pods)),
-        () if cpu < pod.cpu => ("Insufficient cpu", format!("needs {}m, {cpu}m free", pod.cpu)),
+        () if cpu < pod.cpu => ("Insufficient cpu", format!("needs {}, {} free", cores(pod.cpu), cores(cpu))),
         () if memory < pod.memory => ("Insufficient memory", format!("needs {} Gi, {} Gi free", gib(pod.memory), gib(memory))),
         () => return None,
     };
@@ -526,7 +520,7 @@ mod tests {
         let pod = Pod { id: Id::named("Pod", "a"), cpu: 1500, ..Pod::default() };
         let full = Rc::new(Pod { cpu: 3400, ..Pod::default() });
         let on = On::new([full].into_iter().collect(), usize::MAX);
-        assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "Insufficient cpu", "needs 1500m, 600m free"]);
+        assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "Insufficient cpu", "needs 1.5, 0.6 free"]);
         assert_eq!(refuses(&node("n"), &On::default(), &pod), None);
         assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, &On::default(), &pod).unwrap()[2], "kubectl cordon n");
     }

@@ -35,6 +35,9 @@ struct Columns {
 }
 
 const WIDE: Columns = Columns { root: 200.0, gap: 54.0, set: 204.0, pod: 204.0, claim: 180.0, volume: 180.0 };
+/// In the smallest frame, so that the Pods are in sight; what is narrower than that at the smallest scale.
+const LOW: Columns = Columns { root: 160.0, gap: 24.0, set: 164.0, pod: 164.0, claim: 164.0, volume: 0.0 };
+const TIGHT: f64 = 700.0;
 /// In a small frame: volumes are left out, the claim says it is bound.
 const SMALL: Columns = Columns { root: 176.0, gap: 56.0, set: 190.0, pod: 196.0, claim: 180.0, volume: 0.0 };
 /// Four columns in the width of three.
@@ -374,7 +377,13 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) {
 
 impl<'a> Tree<'a> {
     fn new(frame: &Frame, root: &'a Root) -> Tree<'a> {
-        let columns = if root.mounts() { frame.claims } else { &WIDE };
+        let columns = if root.mounts() {
+            frame.claims
+        } else if frame.room < TIGHT {
+            &LOW
+        } else {
+            &WIDE
+        };
         Tree { root, columns, rows: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0 }
     }
 
@@ -523,7 +532,8 @@ impl<'a> Tree<'a> {
             Leaves::Cards => {
                 for (row, pod) in group.pods.iter().enumerate() {
                     let rect = Rect::new(x, y + row as f64 * pitch, c.pod, POD_H);
-                    let index = out.put(&pod.id, rect, pod_body(pod, 20), parent, pod.state.class(), pod_label(pod));
+                    let index =
+                        out.put(&pod.id, rect, pod_body(pod, ((c.pod - 58.0) / 7.0) as usize), parent, pod.state.class(), pod_label(pod));
                     if owner.is_some() {
                         let d = elbow(from.right(), from.cy(), rect.x, rect.cy(), mid);
                         out.link(pod.id.uid.clone(), d, line(chosen(frame.selected, &pod.id), pod.state == PodState::Terminating));

@@ -33,8 +33,8 @@ pub fn Strip(props: &StripProps) -> Html {
         html! {
             <g class={classes!("cell", cell.state.class(), cell.new.then_some("new"))}>
                 <rect x={Px(from).to_string()} y="18" width={Px(long.max(1.0)).to_string()} height="16" rx={if few { "4" } else { "0" }} />
-                if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(from + 5.0).to_string()} y="20" width="12" height="12" /> }
-                if pitch >= 58.0 { <text x={Px(from + 22.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
+                if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(from + 4.0).to_string()} y="20" width="12" height="12" /> }
+                if pitch >= 58.0 { <text x={Px(from + 19.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
             </g>
         }
     });

@@ -1,6 +1,7 @@
 //! The kubectl console: one line at the foot, its output above when it is open.
 
 use super::dom::icon;
+use crate::app::columns;
 use crate::app::shell::Line;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -18,6 +19,8 @@ pub struct Props {
     pub on_complete: Callback<String, Vec<String>>,
     /// Whether the output is shown.
     pub open: bool,
+    /// Whether its columns stand close: it has the width of a phone.
+    pub narrow: bool,
     /// A line was entered.
     pub on_line: Callback<String>,
     /// Ctrl+C in an empty line.
@@ -145,6 +148,7 @@ impl Component for Console {
         super::dom::renders("Console");
         let props = ctx.props();
         let open = props.open;
+        let narrow = if props.narrow { columns::narrow(&props.lines) } else { Vec::new() };
         let toggle = props.on_open.reform(move |_: MouseEvent| !open);
         html! {
             <section class="console" aria-label="kubectl console" id="console">
@@ -154,7 +158,7 @@ impl Component for Console {
                     <button type="button" class="btn ghost icon" aria-label={if open { "Close the console" } else { "Open the console" }} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>
                 if open {
-                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label="Output">{ for props.lines.iter().map(|line| html! { <span class={classes!(line.error.then_some("err"), line.text.starts_with("$ ").then_some("cmdline"))}>{ format!("{}\n", line.text) }</span> }) }</pre>
+                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label="Output">{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.text.starts_with("$ ").then_some("cmdline"))}>{ [narrow.get(at).unwrap_or(&line.text), "\n"].concat() }</span> }) }</pre>
                 }
             </section>
         }

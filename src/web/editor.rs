@@ -504,6 +504,9 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         let some = change.fields.iter().filter(|field| field.is_technical() == technical);
         // A path may break after its dots.
         let line = |field: &Field| {
+            if field.is_deletion() {
+                return html! { <p class="field"><ins>{ "is being deleted" }</ins></p> };
+            }
             html! {
                 <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span><del>{ value(&field.from) }</del>{ " → " }<ins>{ value(&field.to) }</ins></p>
             }

@@ -33,6 +33,19 @@ pub fn choices(chosen: &[String], view: View, onchange: Callback<Event>) -> Html
     html! { <div class="grid choices" onchange={onchange}>{ picker(0, "Diagram", &views, view.word()) }{ picker(1, "Theme", &THEMES, "") }{ picker(2, "Height", &HEIGHTS, "") }{ picker(3, "Plays", &PLAYS, "1") }</div> }
 }
 
+/// Where the frame that is pasted finds its page, as `embed.js` writes it.
+#[inline(never)]
+pub fn address(page: &str, hash: &str, view: View, chosen: &[String]) -> String {
+    let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
+    let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { ["&", name, "=", value].concat() };
+    [page, "?embed=&view=", of(0, view.word()), &given("theme", of(1, "")), &given("autoplay", of(3, "1")), hash].concat()
+}
+
+/// How high it is, in pixels.
+pub fn height(chosen: &[String]) -> String {
+    chosen.get(2).filter(|height| !height.is_empty()).map_or_else(|| "420".into(), String::clone)
+}
+
 /// What is to be pasted.
 #[inline(never)]
 pub fn snippet(home: &str, hash: &str, view: View, chosen: &[String]) -> String {

@@ -3,7 +3,7 @@
 use super::dom::{self, icon, tile};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::app::diagnose::{Diagnosis, Remedy};
-use crate::app::format::{clock, stamp};
+use crate::app::format::{clock, count, stamp};
 use crate::app::offers::Offer;
 use crate::app::state::Tab;
 use crate::app::words::{self, Reason, Span};
@@ -203,7 +203,7 @@ pub fn spans(effect: &[Span]) -> Html {
         <>{ for effect.iter().map(|span| match span {
             Span::Text(text) => html! { { text } },
             Span::Name(text) => html! { <span class="mono">{ text }</span> },
-            Span::Strong(text) => html! { <b class="semi">{ text }</b> },
+            Span::Strong(text) => html! { <b class="semi">{ words::unbroken(text) }</b> },
         }) }</>
     }
 }
@@ -268,13 +268,19 @@ fn chain(props: &Props) -> Html {
         let first = at == 0;
         // Of the object that is shown, its name need not be said again.
         let own = reason.object.is_some() && reason.object == props.key_of;
-        let effect = if own { spans(&words::without_subject(&reason.effect)) } else { spans(&reason.effect) };
+        let counts = reason.effect.iter().any(|span| matches!(span, Span::Strong(_)));
+        let effect = match (own, counts) {
+            (true, _) => spans(&words::without_subject(&reason.effect)),
+            // Numbers stand beside what they are of.
+            (_, true) => spans(&words::in_short(&reason.effect)),
+            _ => spans(&reason.effect),
+        };
         html! {
             <li key={reason.entry}>
                 <span class={classes!("dotk", reason.user.then_some("user"))}>{ icon(reason.icon, 12) }</span>
                 <p>if first { { effect } } else { <button type="button" class="wl" title="Go to this instant" onclick={onclick}>{ effect }</button> }</p>
                 <p class="meta">{ &reason.actor }{ " · " }<span class="mono">{ clock(reason.at) }</span></p>
-                if !reason.short.is_empty() && (!first || reason.saw.is_empty()) { <p class="meta">{ &reason.short }</p> }
+                if !reason.short.is_empty() && (!first || reason.saw.is_empty()) { <p class="meta">{ words::unbroken(&reason.short) }</p> }
                 if first && !reason.saw.is_empty() { { saw(&reason.saw) } }
             </li>
         }
@@ -343,7 +349,7 @@ fn Actions(props: &ActionProps) -> Html {
         rows.push(html! {
             <div class="row act"><span class="dim">{ "replicas" }</span><span class="grow" />
                 <button type="button" class="btn icon" aria-label="One replica less" disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
-                <b class="mono">{ replicas }</b>
+                <b class="mono">{ count(replicas.max(0) as usize) }</b>
                 <button type="button" class="btn icon" aria-label="One replica more" onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
             </div>
         });

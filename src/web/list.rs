@@ -3,28 +3,49 @@
 use super::dom::{icon, kind_icon};
 use super::stage::key_of;
 use crate::api::ObjectRef;
+use crate::app::format::count;
 use crate::scene::model::Tone;
+use crate::scene::roster;
 use crate::scene::shape::{Body, Item, Scene};
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// The list, as far as it has come.
 #[inline(never)]
 pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>) -> Html {
-    let rows = scene.items.iter().enumerate().take(most).filter(|(_, item)| !item.label.is_empty()).map(|(index, item)| {
-        let depth = scene.depth(index);
-        let key = key_of(&item.id);
-        let on_select = on_select.clone();
-        let onclick = Callback::from(move |event: MouseEvent| {
+    let click = |item: &Item| {
+        let (key, on_select) = (key_of(&item.id), on_select.clone());
+        Callback::from(move |event: MouseEvent| {
             event.stop_propagation();
             on_select.emit(key.clone());
-        });
+        })
+    };
+    let (columns, nodes) = roster::rows(scene);
+    // What a node's row has counted is not told again.
+    let told = |item: &Item| matches!(item.body, Body::Node(_)) || !nodes.is_empty() && matches!(item.body, Body::Cells(_));
+    let shown = |(_, item): &(usize, &Rc<Item>)| !item.label.is_empty() && !told(item);
+    let rows = scene.items.iter().enumerate().take(most).filter(shown).map(|(index, item)| {
+        // Those on a node stand alone: it is in the table.
+        let depth = scene.depth(index).saturating_sub(usize::from(!nodes.is_empty()));
+        let onclick = click(item);
         html! { <li aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button></li> }
     });
     let revisions = scene.items.iter().find_map(|item| if let Body::Chart(chart) = &item.body { Some(chart.rows()) } else { None });
     let revisions = revisions.into_iter().flatten().map(|[image, hash, counts]| {
         html! { <li aria-level="2" style="padding-left:20px"><div class="row"><span class="mono ell">{ image }{ " " }</span>{ part("kind", &hash) }<span class="grow" />{ part("n", &counts) }</div></li> }
     });
-    html! { <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }{ for revisions }</ul> }
+    let table = || {
+        html! {
+            <table class="aslist" aria-label="Nodes">
+                <thead><tr><th>{ "Node" }</th><th>{ "Status" }</th><th>{ "Pods" }</th>{ for columns.iter().map(|state| html! { <th>{ state.word() }</th> }) }</tr></thead>
+                <tbody>{ for nodes.iter().take_while(|row| row.item < most).map(|row| {
+                    let item = &scene.items[row.item];
+                    html! { <tr><td><button type="button" onclick={click(item)}>{ part("vh", "Node") }{ part("mono", &item.id.name) }</button></td><td class={item.state.clone()}>{ &row.status }</td><td>{ &row.pods }</td>{ for row.counts.iter().map(|n| html! { <td>{ count(*n) }</td> }) }</tr> }
+                }) }</tbody>
+            </table>
+        }
+    };
+    html! { <>if !nodes.is_empty() { { table() } }<ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }{ for revisions }</ul></> }
 }
 
 /// Glyph, kind and name; the state in its colour; what is counted at the right.

@@ -144,7 +144,7 @@ fn outer(item: &Item) -> Classes {
         Body::Tile { state, stale, kin, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale"), kin.then_some("kin")),
         Body::Claim { .. } => classes!("ticket"),
         Body::Cylinder { .. } => classes!("cylinder"),
-        Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down"), (item.rect.w < SLIM).then_some("slim")),
+        Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
         Body::Tray { .. } => classes!("tray"),
         Body::Totals { .. } => classes!("card", "totals"),
         Body::Note(_) => classes!("foldnote"),
@@ -160,7 +160,6 @@ fn outer(item: &Item) -> Classes {
 }
 
 fn content(item: &Rc<Item>, dark: bool) -> Html {
-    let name = &item.id.name;
     match &item.body {
         Body::Controller { of, wide: true } => wide(of),
         Body::Controller { of, .. } => controller(of, item.rect.w),
@@ -174,7 +173,8 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
             </>
         },
         Body::Tile { state, tail, note, .. } => {
-            html! { <>{ icon(state.glyph(), 14) }<b class="ell">{ tail }</b>if !note.is_empty() { <small class="ell">{ note }</small> }</> }
+            let (lead, end) = tail.split_at(tail.rfind('-').map_or(0, |at| at + 1));
+            html! { <>{ icon(state.glyph(), 14) }<b class="ell"><span>{ lead }</span>{ end }</b>if !note.is_empty() { <small class="ell">{ note }</small> }</> }
         }
         // On a sheet, which the stage has.
         Body::Cells(cells) if cells.bare() => super::cells::ring(cells),
@@ -187,10 +187,10 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
-        Body::Volume { fact } => volume(name, fact),
+        Body::Volume { fact } => volume(&cut(item, 76.0), fact),
         Body::Class { reclaim } => class(item, reclaim),
         Body::Node(body) if body.small.is_some() => small_node(item, body),
-        Body::Node(body) => node(&cut(item, if item.rect.w < SLIM { 64.0 } else { 146.0 }), body),
+        Body::Node(body) => node(&cut(item, 134.0), body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
         Body::Totals { numbers, parts } => totals(numbers, parts),
         Body::Inert => inert(item),
@@ -203,9 +203,6 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} /> },
     }
 }
-
-/// A node's card that is narrower has its state over its name, not beside it.
-const SLIM: f64 = 220.0;
 
 /// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
 fn cut(item: &Item, taken: f64) -> String {
@@ -257,7 +254,7 @@ fn terminal(state: Option<PodState>, title: &str, lines: &[String]) -> Html {
 #[inline(never)]
 fn volume(name: &str, fact: &str) -> Html {
     html! {
-        <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ crate::app::format::middle(name, 13) }</b><small class="ell">{ fact }</small></div></div>
+        <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ name.to_string() }</b><small class="ell">{ fact }</small></div></div>
     }
 }
 

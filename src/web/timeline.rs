@@ -76,10 +76,15 @@ pub fn Transport(props: &TransportProps) -> Html {
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
                 <input type="range" min="0" max="100" step="1" aria-label="Speed" aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
-                <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>if let Some(reached) = &props.reached { <span class="late" title="The clock cannot keep up with so many Pods">{ icon("i-warn", 12) }{ reached }</span> }
+                <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>{ late(props.reached.clone()) }
             </div>
         </div>
     }
+}
+
+/// The speed that is reached, where it is less than what was asked for.
+pub fn late(reached: Option<String>) -> Html {
+    html! { if let Some(reached) = reached { <span class="late" title="The clock cannot keep up with so many Pods">{ icon("i-warn", 12) }{ reached }</span> } }
 }
 
 /// What the lanes show.

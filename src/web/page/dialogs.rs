@@ -1,7 +1,6 @@
 //! What lies over the page.
 
 use super::{Msg, Over, Page};
-use crate::app::state::View;
 use crate::app::{Msg as Do, permalink};
 use crate::web::dom::{self, icon};
 use crate::web::embed;
@@ -22,6 +21,7 @@ impl Page {
             <>
                 <p>{ "Paste this into a course page. The simulation runs in a sandboxed frame and loads nothing from elsewhere." }</p>
                 { embed::choices(&self.frame_like, state.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
+                <iframe key={text.clone()} class="preview" title="Preview" sandbox="allow-scripts" src={embed::address(&base, &hash, state.view, &self.frame_like)} height={embed::height(&self.frame_like)} />
                 <textarea class="snippet mono" readonly=true aria-label="Snippet" value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ "Copy" }</button></div>
             </>
@@ -32,7 +32,6 @@ impl Page {
     #[inline(never)]
     fn more(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
-        let state = self.state.borrow();
         let button = |words: &'static str, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
             html! { <button type="button" class="btn" id={id} onclick={link.callback(move |_: MouseEvent| msg())}>{ icon(glyph, 16) }{ words }</button> }
         };
@@ -46,7 +45,6 @@ impl Page {
                     { button("Until it is settled", "settle", "i-check", || Msg::Do(Do::Settle)) }
                 </div>
                 { self.branches(ctx) }
-                if state.view == View::Loops { { self.mode(ctx) } }
                 <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
                 { self.hidden(ctx) }
                 <div class="grid">
@@ -96,7 +94,11 @@ impl Page {
             Over::More => ("More", self.more(ctx)),
             _ => return Html::default(),
         };
-        let low = (self.over == Over::More).then_some("low");
+        let low = match self.over {
+            Over::More => Some("low"),
+            Over::Embed => Some("wide"),
+            _ => None,
+        };
         html! {
             <div class={classes!("dialogbox", low)} onclick={close.clone()}>
                 <div class="dialog" role="dialog" aria-modal="true" aria-label={title} onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>

@@ -6,11 +6,12 @@ use crate::app::format::clock;
 use crate::app::state::{Picture, View};
 use crate::app::words;
 use crate::app::{Msg as Do, permalink, speed};
+use crate::scene::shape::Body;
 use crate::web::budget::Strip;
 use crate::web::dom::{self, icon};
 use crate::web::inspector;
 use crate::web::stage::Stage;
-use crate::web::timeline::{Lanes, Transport};
+use crate::web::timeline::{Lanes, Transport, late};
 use crate::web::topbar::{logo, tabs};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -30,13 +31,18 @@ impl Page {
                 <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
                 if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label="Timeline">
-                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} reached={self.pace.reached().filter(|_| state.playing).map(speed::label)} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
+                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} reached={self.reached()} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
                     <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} left={self.left_behind.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
                     if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }
             </div>
         }
+    }
+
+    /// How fast the clock really goes, where it cannot keep up.
+    fn reached(&self) -> Option<String> {
+        self.pace.reached().filter(|_| self.state.borrow().playing).map(speed::label)
     }
 
     /// The diagram, or the same diagram of two branches.
@@ -89,12 +95,20 @@ impl Page {
             <div class="embed"><main class="stagebox">{ self.stage(ctx) }</main>
                 <div class="cap">
                     if self.state.borrow().view != View::Loops { { self.pill(&self.picture) } }
-                    <span class="mid ell grow">{ &self.caption }</span>
+                    <span class="mid grow">{ words::unbroken(&self.told()) }</span>
                     <a href={full} target="_blank" rel="noopener">{ "Open full" }{ icon("i-external", 14) }</a>
                 </div>
                 { self.bar(ctx) }
             </div>
         }
+    }
+
+    /// What the caption of a frame tells: in Loops the pass that is shown, elsewhere what was last decided.
+    fn told(&self) -> String {
+        let pass = self.picture.scene.items.iter().find_map(|item| if let Body::Pass(pass) = &item.body { Some(pass) } else { None });
+        let Some(pass) = pass.filter(|pass| !pass.act.is_empty()) else { return self.caption.clone() };
+        let who = pass.title.split(" · ").next().unwrap_or_default();
+        [who, ": ", &pass.act, ", ", &pass.key].concat()
     }
 
     #[inline(never)]
@@ -103,11 +117,11 @@ impl Page {
         let state = self.state.borrow();
         let sheet = match (&state.selected, self.chain.first()) {
             (Some(key), Some(first)) => html! {
-                <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p class="ell">{ inspector::spans(&first.effect) }</p><p class="dim ell">{ if first.short.is_empty() { first.actor.clone() } else { first.short.clone() } }</p></div>
+                <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ inspector::spans(&words::in_short(&first.effect)) }</p><p class="dim">{ words::unbroken(if first.short.is_empty() { &first.actor } else { &first.short }) }</p></div>
                     <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ "Why" }{ icon("i-up", 14) }</button></div>
             },
             _ => {
-                html! { <div class="row sh"><div class="grow"><p class="ell">{ self.picture.pill.as_ref().map(|pill| pill.0.clone()).unwrap_or_default() }</p><p class="dim ell">{ &self.caption }</p></div></div> }
+                html! { <div class="row sh"><div class="grow"><p>{ self.picture.pill.as_ref().map(|pill| pill.0.clone()).unwrap_or_default() }</p><p class="dim">{ &self.caption }</p></div></div> }
             }
         };
         let over = match self.over {
@@ -141,7 +155,7 @@ impl Page {
                 <button type="button" class="t" id="step" aria-label="One reconcile on" onclick={link.callback(|_| Msg::Do(Do::Step))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.run.now()) }</b>
                 <Lanes slim=true marks={self.marks.clone()} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={self.calls(ctx).seek.clone()} />
-                <button type="button" class="btn sm ghost mono spd" aria-label={format!("Speed {}", speed::label(state.speed))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.speed) }</button>
+                <button type="button" class="btn sm ghost mono spd" aria-label={format!("Speed {}", speed::label(state.speed))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.speed) }{ late(self.reached()) }</button>
                 if self.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>
         }

@@ -18,7 +18,7 @@ use crate::app::format::clock;
 use crate::app::speed::Pace;
 use crate::app::state::{Left, Picture, Tab, View};
 use crate::app::words::{self, Reason};
-use crate::app::{Msg as Do, State, permalink};
+use crate::app::{Msg as Do, State, offers, permalink};
 use crate::engine::{Entry, Op, graves};
 use crate::scene::marks::Mark;
 use gloo_timers::callback::{Interval, Timeout};
@@ -426,6 +426,13 @@ impl Page {
         forked
     }
 
+    /// What a fault that is offered for the chosen object does.
+    fn offered(&self, line: &str) -> Option<String> {
+        let state = self.state.borrow();
+        let offer = offers::of(state.run.sim(), state.object()?).into_iter().find(|offer| offer.line == line)?;
+        Some([offer.words, ": ", offer.title].concat())
+    }
+
     /// What has just been said aloud is also shown for a moment.
     fn toast(&mut self, ctx: &Context<Self>) {
         let to = ctx.link().clone();
@@ -649,11 +656,18 @@ impl Component for Page {
             }
             Msg::Changed => {}
             Msg::Act(line) => {
+                let offered = self.offered(&line);
                 let msg = match line.strip_prefix("fault ") {
                     Some(fault) => Do::Fault(fault.into()),
                     None => Do::Kubectl(line),
                 };
                 self.carry_out(msg);
+                let mut state = self.state.borrow_mut();
+                // Where nothing is answered, what happens now is told in a sentence.
+                if let Some(words) = offered.filter(|_| state.notice.starts_with("fault: ")) {
+                    state.notice = words;
+                }
+                drop(state);
                 self.toast(ctx);
             }
             Msg::Read => self.said = None,

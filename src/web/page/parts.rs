@@ -185,6 +185,7 @@ impl Page {
                 history={state.history.clone()}
                 on_complete={calls.complete.clone()}
                 open={self.console || narrow}
+                narrow={narrow}
                 on_line={calls.line.clone()}
                 on_stop={calls.stop.clone()}
                 on_open={calls.console.clone()}
@@ -207,7 +208,6 @@ impl Page {
                     <button type="button" class="btn sm ghost opens" aria-expanded={self.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ "View" }{ icon("i-down", 14) }</button>
                     <div class={self.views.then_some("open")}>
                         <button type="button" class="btn sm ghost" title={list} aria-label={list} aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
-                        if state.view == View::Loops { { self.mode(ctx) } }
                         { self.branches(ctx) }
                         if state.view != View::Loops { { self.namespaces(ctx) } }
                     </div>
@@ -274,21 +274,6 @@ impl Page {
             Some(Msg::Do(Do::Select(Some(all.get(at)?.1.clone()))))
         });
         html! { <label class="picker small"><select aria-label="Workload" onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
-    }
-
-    /// Controller mode, where a lost event is made up for by the next list of everything, or event mode, where it is not.
-    pub(super) fn mode(&self, ctx: &Context<Self>) -> Html {
-        let lists = self.state.borrow().run.sim().lists_anew();
-        let choice = |on: bool, words: &'static str, title: &'static str, line: &'static str| {
-            let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Act(line.into()));
-            html! { <button type="button" aria-pressed={(on == lists).to_string()} title={title} onclick={onclick}>{ words }</button> }
-        };
-        html! {
-            <span class="seg" role="group" aria-label="What repairs a lost event">
-                { choice(true, "Controller mode", "After a loss, the loops list everything anew and compare", "fault relist 10s") }
-                { choice(false, "Event mode", "Each event is told once; what is lost stays lost", "fault relist never") }
-            </span>
-        }
     }
 
     /// The branches of the history, once there is more than one.
