@@ -13,6 +13,8 @@ const HEAD: f64 = 218.0;
 const TILE: f64 = 32.0;
 /// One of many: its width, its head, and cells in a row.
 const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
+/// The smallest scale at which a stage shows this diagram.
+const LEAST: f64 = 0.75;
 /// The strip over cells, and what is below it.
 const STRIP: f64 = 78.0;
 
@@ -76,11 +78,16 @@ fn many(
     };
     let height = head + rows as f64 * 8.0 + 8.0;
     let (margin, count) = (if width < 560.0 { 16.0 } else { 24.0 }, model.nodes.len() as f64);
-    let fit = ((width - 2.0 * margin + 8.0) / (wide + 8.0)).floor().max(1.0);
-    // As wide as high as a stage is, where that needs more in a row than fit.
-    let square = (count * (height + 8.0) * 1.4 / (wide + 8.0)).sqrt().ceil();
-    let columns = if width < 560.0 { fit } else { fit.max(square).min(count) } as usize;
-    let across = (columns as f64 * (wide + 8.0) - 8.0).max((width - 2.0 * margin).min(460.0));
+    let room = width - 2.0 * margin;
+    let fit = |room: f64| ((room + 8.0) / (wide + 8.0)).floor().clamp(1.0, count.max(1.0)) as usize;
+    let small = width < 560.0;
+    // As many more in a row as a smaller scale lets in, until all are about as high as a stage is.
+    let high = |columns: usize| model.nodes.len().div_ceil(columns) as f64 * (height + 8.0) + STRIP + 32.0;
+    let most = if small { fit(room) } else { fit(width / LEAST - 2.0 * margin) };
+    let columns = (fit(room)..most).find(|columns| high(*columns) < *columns as f64 * (wide + 8.0) / 1.4).unwrap_or(most);
+    // A phone's row is as wide as the strip over it.
+    let wide = if small { wide.max(((room + 8.0) / columns as f64 - 8.0).min(wide + 24.0).floor()) } else { wide };
+    let across = (columns as f64 * (wide + 8.0) - 8.0).max(room.min(460.0));
     let top = strip(model, (margin, 16.0), across, &mut out);
     for (i, node) in model.nodes.iter().enumerate() {
         let on = on.get(node.id.name.as_str()).cloned().unwrap_or_default();
@@ -94,7 +101,7 @@ fn many(
         }
         let body = NodeBody { ready: node.ready, cordoned: node.cordoned, note: String::new(), meters: Vec::new(), small: Some(on.live) };
         let parent = put(node, body, on.pods.len(), rect, &mut out);
-        squares(node, &on, cells, (rect.x + 7.0, rect.y + head), (parent, chosen), &mut out);
+        squares(node, &on, cells, (rect.x + ((wide - cells as f64 * 8.0) / 2.0).floor(), rect.y + head), (parent, chosen), &mut out);
         (known.look, known.items) = (look, out.items[parent..].to_vec());
     }
     let rows = model.nodes.len().div_ceil(columns) as f64;
