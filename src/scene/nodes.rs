@@ -43,6 +43,12 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen
     let wide = ((room + 16.0) / columns as f64 - 16.0).min(most).floor();
     let across = columns as f64 * (wide + 16.0) - 16.0;
     let mut y = if dense { strip(model, (margin, 16.0), across.max(room.min(720.0)), &mut out) } else { 24.0 };
+    // On a phone what no node took comes first, once that is known: it may wait for a person.
+    let first = width < 560.0 && !dense && waiting.first.as_ref().is_some_and(|pod| !pod.unscheduled.is_empty());
+    if first {
+        tray(model, &on, &waiting, (margin, y - 8.0), across, &mut out);
+        y = out.items.iter().map(|item| item.rect.bottom()).fold(y, f64::max) + 16.0;
+    }
     for row in model.nodes.chunks(columns) {
         let pods: Vec<Rc<On>> = row.iter().map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default()).collect();
         let tallest = pods.iter().map(|pods| body_height(pods.pods.len(), dense, wide)).fold(0.0, f64::max);
@@ -52,7 +58,9 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen
         }
         y += HEAD + tallest + 12.0 + 16.0;
     }
-    tray(model, &on, &waiting, (margin, y + 8.0), across, &mut out);
+    if !first {
+        tray(model, &on, &waiting, (margin, y + 8.0), across, &mut out);
+    }
     out.finish(margin)
 }
 
@@ -581,6 +589,21 @@ mod tests {
         };
         let queued = tray(&[pod("a", ""), pod("b", "")]).unwrap();
         assert_eq!(queued, ("in the scheduler's queue: it takes one after the other".into(), 0));
+        let (pods, model_of) = ([pod("a", "0/1 nodes are available: 1 node(s) were unschedulable.")], |pods: &[Pod]| Model {
+            roots: vec![Root {
+                controller: None,
+                groups: vec![Group { controller: None, pods: pods.iter().cloned().collect() }],
+                folded: 0,
+            }],
+            nodes: Rc::new(vec![Rc::new(node.clone())]),
+            ..Model::default()
+        });
+        // On a phone the one that waits for a person stands over the nodes, elsewhere below them.
+        for (width, over) in [(390.0, true), (800.0, false)] {
+            let scene = layout(&model_of(&pods), None, width, &mut Seen::default());
+            let at = |uid: &str| scene.items.iter().find(|item| item.id.uid == uid).unwrap().rect;
+            assert_eq!(at("tray").bottom() < at("Node/n").y, over);
+        }
         let refused = tray(&[pod("a", ""), pod("b", "0/1 nodes are available: 1 node(s) were unschedulable.")]).unwrap();
         assert_eq!(refused, ("tried again when a node or a Pod changes".into(), 1));
     }

@@ -477,13 +477,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Draws two blocks in a row, each below its ReplicaSet, and returns their bottom and the root.
-    fn put_beside(
-        &self,
-        frame: &Frame<'a>,
-        (x, top): (f64, f64),
-        out: &mut Scene,
-        ends: &mut Vec<End<'a>>,
-    ) -> (f64, Option<usize>, Rect) {
+    fn put_beside(&self, frame: &Frame<'a>, (x, top): (f64, f64), out: &mut Scene, ends: &mut Vec<End<'a>>) -> (f64, Option<usize>, Rect) {
         let (c, Some(of)) = (self.columns, &self.root.controller) else { return (top, None, Rect::default()) };
         let root = Rect::new(x, top + OVER, c.root, card_height(of));
         let index = put_controller(out, of, root, None, false);
@@ -512,7 +506,7 @@ impl<'a> Tree<'a> {
                 let first = ends.len();
                 self.pods(frame, group, kind, (at, block), owner, out, &mut Vec::new(), ends);
                 // The selector's line to the left one passes over the right one.
-                ends[first..].iter_mut().filter(|_| column == 0).for_each(|end| end.past = Some(block - 10.0));
+                ends[first..].iter_mut().filter(|_| column + 1 < groups.len()).for_each(|end| end.past = Some(block - 10.0));
                 bottom = bottom.max(block + high);
             }
             y = bottom + BETWEEN;
@@ -539,11 +533,8 @@ impl<'a> Tree<'a> {
         }
         let top = top + self.head();
         let first = ends.len();
-        let (mut bottom, root_index, root_rect) = if self.beside {
-            self.put_beside(frame, (x, top), out, ends)
-        } else {
-            self.put_rows(frame, (x, top), out, claims, ends)
-        };
+        let (mut bottom, root_index, root_rect) =
+            if self.beside { self.put_beside(frame, (x, top), out, ends) } else { self.put_rows(frame, (x, top), out, claims, ends) };
         let set_x = self.xs().0;
         if root.folded > 0 {
             let what = if root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") { "ended Job" } else { "old revision" };
