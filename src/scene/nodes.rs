@@ -433,7 +433,7 @@ fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f64, f64), w
         rows.push([format!("+{} nodes", format::count(more)), String::new(), String::new()]);
     }
     let small = width < 460.0;
-    let high = if small { 120.0 + rows.len() as f64 * 24.0 } else { (76.0 + rows.len() as f64 * 24.0).max(126.0) };
+    let high = if small { 130.0 + rows.len() as f64 * 24.0 } else { (76.0 + rows.len() as f64 * 24.0).max(126.0) };
     let rect = Rect::new(x, y, if small { width } else { width.max(460.0) }, high);
     let title = format!("{} Pod{}", format::count(waiting.pods), if waiting.pods == 1 { "" } else { "s" });
     let head = pod.unscheduled.split(": ").next().unwrap_or("").to_string();

@@ -460,7 +460,9 @@ impl<'a> Tree<'a> {
     fn measure_beside(&mut self, frame: &Frame) {
         let (root, huge) = (self.root, Tree::largest(self.root) > HUGE);
         let (side, pitch, room) = if huge { (4.0, 5.0, frame.room) } else { (7.0, 8.0, frame.width) };
-        let each = ((room - self.xs().1 - APART_BLOCKS) / 2.0).max(self.columns.set);
+        let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
+        let rail = if rails > 0.0 { 18.0 + rails * 10.0 } else { 0.0 };
+        let each = ((room - rail - self.xs().1 - APART_BLOCKS) / 2.0).max(self.columns.set);
         let columns = ((each - 2.0 * PAD) / pitch) as usize;
         let kind = |now: usize| Leaves::Cells { columns, rows: now.div_ceil(columns), side, pitch };
         for group in &root.groups {
@@ -470,10 +472,10 @@ impl<'a> Tree<'a> {
             self.slots.push((kind, height, OVER + of.map_or(0.0, card_height) + 20.0 + height));
         }
         let high = leaves_height(&Block::default(), 0, &kind(root.desired()), 0.0);
-        self.least = OVER + self.card() + 20.0 + high;
+        let cards = root.groups.iter().filter_map(|group| group.controller.as_deref()).map(card_height);
+        self.least = OVER + cards.fold(self.card(), f64::max) + 20.0 + high;
         let wide = self.xs().1 + 2.0 * (columns as f64 * pitch + 2.0 * PAD) + APART_BLOCKS;
-        let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
-        self.ends = (wide, wide + if rails > 0.0 { 18.0 + rails * 10.0 } else { 0.0 });
+        self.ends = (wide, wide + rail);
     }
 
     /// Draws two blocks in a row, each below its ReplicaSet, and returns their bottom and the root.
@@ -1148,6 +1150,34 @@ mod tests {
         let blocks = scene.items.iter().filter(|item| matches!(item.body, Body::Cells(_))).map(|item| (item.rect.right(), item.rect.cy()));
         let ports: Vec<(f64, f64)> = scene.ports.iter().map(|port| (port.x, port.y)).collect();
         assert_eq!(ports, blocks.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn of_many_pods_both_revisions_are_in_sight_and_the_older_one_stays_where_it_was() {
+        let at = |groups: &[(&str, usize)]| {
+            let mut model = shops(1, 1);
+            let root = &mut model.roots[0];
+            root.groups = groups.iter().map(|(set, pods)| group(set, *pods)).collect();
+            Rc::make_mut(root.controller.as_mut().unwrap()).desired = 5_000;
+            layout(&model, None, (800.0, 590.0))
+        };
+        let block = |scene: &Scene, set: &str| scene.items.iter().find(|item| item.id.kind == "Pods" && item.id.name == set).unwrap().rect;
+        let (rest, update) = (at(&[("set0", 5_000)]), at(&[("set0", 3_750), ("next", 2_500)]));
+        nothing_overlaps(&update);
+        let (old, new) = (block(&update, "set0"), block(&update, "next"));
+        assert!(old.right() < new.x && old.y == new.y, "{old:?} {new:?}");
+        assert!(update.width <= 800.0 / LEAST + 1.0 && new.bottom() < (590.0 - 44.0) / LEAST + 40.0, "{} {new:?}", update.width);
+        // What was there does not move, and neither does the picture grow.
+        let before = block(&rest, "set0");
+        assert_eq!((before.x, before.y, before.w), (old.x, old.y, old.w));
+        for uid in ["Deployment/shop0", "ReplicaSet/set0", "Service/shop0"] {
+            assert_eq!(rect(&rest, uid), rect(&update, uid), "{uid}");
+        }
+        assert_eq!((rest.width, rest.height), (update.width, update.height));
+        // Of three, the newest two stand in the first row.
+        let three = at(&[("set0", 2_000), ("next", 1_000), ("last", 2_000)]);
+        nothing_overlaps(&three);
+        assert!(block(&three, "last").y == block(&three, "next").y && block(&three, "set0").y > block(&three, "last").y);
     }
 
     #[test]

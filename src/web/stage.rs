@@ -266,7 +266,7 @@ impl Stage {
     }
 
     /// In which corner the map covers nothing. Once the picture was moved it stays where it is; if there was no such corner,
-    /// it comes only then.
+    /// it comes only then, and over Pods as cells never.
     fn place_map(&mut self, props: &Props) {
         if !self.controls(props) || props.as_list || !self.hides(&props.scene) {
             self.map = None;
@@ -287,7 +287,8 @@ impl Stage {
             props.scene.items.iter().any(meets)
         };
         let free = [(right, bottom), (12.0, bottom), (right, 12.0), (12.0, 12.0)].into_iter().find(|at| !covers(*at));
-        self.map = free.or(self.touched.then_some((right, bottom)));
+        let cells = props.scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
+        self.map = free.or((self.touched && !cells).then_some((right, bottom)));
     }
 
     /// A low stage has no room for them.
