@@ -310,7 +310,7 @@ fn controller(of: &Controller, width: f64) -> Html {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, most) }</b></div></div>
             if !of.counters.is_empty() {
-                <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some(if width < 200.0 { "long tight" } else { "long" }))}>
+                <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some("long"), (width < 200.0).then_some("tight"))}>
                     { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
                 </div>
             }

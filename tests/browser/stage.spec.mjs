@@ -127,3 +127,25 @@ test('nothing is covered by the controls, also where the stage is low', async ({
     }
   }
 });
+
+test('of many Pods both revisions are in sight, and neither the map nor the controls lie on them', async ({ page }) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await open(page, example('deployment').replace('replicas: 2', 'replicas: 1200'), 3);
+  const blocks = item(page, 'Pods');
+  await expect(blocks).toHaveCount(1);
+  const place = async (n) => blocks.nth(n).evaluate((block) => block.style.cssText + block.getAttribute('style'));
+  const before = await place(0);
+  await page.evaluate(() => { loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:1.26'); loopscope.pause(); });
+  for (let i = 0; i < 2; i++) await page.keyboard.press('.');
+  await expect(blocks).toHaveCount(2);
+  await page.waitForTimeout(600);
+  const [stage, old, next, map, foot] = await Promise.all(
+    ['#stage', '.item[data-kind="Pods"] >> nth=0', '.item[data-kind="Pods"] >> nth=1', '.minimap', '.foot'].map((of) => page.locator(of).boundingBox()));
+  expect(old.x + old.width).toBeLessThan(next.x);
+  expect(next.x + next.width).toBeLessThanOrEqual(stage.x + stage.width);
+  expect(Math.abs(old.y - next.y)).toBeLessThan(1);
+  expect(next.y + 100).toBeLessThan(foot.y);
+  expect(map.x + map.width).toBeLessThan(old.x);
+  expect((await page.locator('.zoom').boundingBox()).y).toBeGreaterThan(foot.y);
+  expect(before.match(/translate: [^;]*/)?.[0]).toBe((await place(0)).match(/translate: [^;]*/)?.[0]);
+});
