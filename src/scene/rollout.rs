@@ -246,11 +246,12 @@ fn began(track: &Track) -> Option<u64> {
 fn axis(track: &Track, width: f64) -> Axis {
     let first = track.points.first().map_or(0, |point| point.at);
     let before = |at: u64| at.saturating_sub(300.max((track.now.saturating_sub(at)) / 12));
-    let first = began(track).map_or(first, |at| before(at).max(first));
+    let began = began(track);
+    let first = began.map_or(first, |at| before(at).max(first));
     let mut idle = Idle::since(first);
     track.points.iter().filter(|point| point.at > first).for_each(|point| idle.see(point.at));
     let folds = idle.folds(track.now);
-    let busy = Axis::busy(track.now.saturating_sub(first), &folds).max(4_000) as f64;
+    let busy = Axis::busy(track.now.saturating_sub(first), &folds).max(if began.is_some() { 1_500 } else { 4_000 }) as f64;
     Axis::new(first, busy * 1.05, width, folds)
 }
 

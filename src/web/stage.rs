@@ -121,8 +121,6 @@ const NEW: usize = 12;
 const FRAME: u32 = 20;
 /// So far out of sight they are.
 const FAR: f64 = 160.0;
-/// So much more may be free above a picture than below it.
-const ASKEW: f64 = 120.0;
 /// The height of the controls at the foot.
 const FOOT: f64 = 44.0;
 /// Width of a card, and the height it may have.
@@ -246,8 +244,9 @@ impl Stage {
                 self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
             }
             let top = slide(pan.1, over.1);
-            // It may hang a little lower or higher than the middle, not much.
-            let top = if !self.hangs(props) && over.1 > 0.0 && (over.1 - 2.0 * top).abs() > ASKEW { over.1 / 2.0 } else { top };
+            // It may hang a little lower or higher than the middle, by a fifth of the height.
+            let top =
+                if !self.hangs(props) && over.1 > 0.0 && (over.1 - 2.0 * top).abs() > self.room(props) / 5.0 { over.1 / 2.0 } else { top };
             (self.pan, self.zoom) = ((slide(pan.0, over.0).round(), top.round()), zoom);
         }
     }

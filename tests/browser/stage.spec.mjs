@@ -130,7 +130,7 @@ test('nothing is covered by the controls, also where the stage is low', async ({
 
 test('of many Pods both revisions are in sight, and neither the map nor the controls lie on them', async ({ page }) => {
   await page.setViewportSize({ width: 1024, height: 768 });
-  await open(page, example('deployment').replace('replicas: 2', 'replicas: 1200'), 3);
+  await open(page, example('deployment').replace('replicas: 2', 'replicas: 3000'), 3);
   const blocks = item(page, 'Pods');
   await expect(blocks).toHaveCount(1);
   const place = async (n) => blocks.nth(n).evaluate((block) => block.style.cssText + block.getAttribute('style'));
