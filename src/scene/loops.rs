@@ -100,8 +100,6 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
         () if wide => (252.0 * wider, 224.0 * wider),
         // A low frame shows all of a flat one.
         () if height < 400.0 => (182.0 * wider, 172.0 * wider),
-        // Up to ten find their places on a higher one, with more for the letters beside it.
-        () if close && of.loops.len() <= 10 => (132.0, 218.0),
         () if close => (166.0 * wider, 214.0 * wider),
         () => (182.0 * wider, 214.0 * wider),
     };
@@ -159,7 +157,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
         }
     }
     if let Some(pass) = &of.pass {
-        let panel = if wide { 600.0 } else { (width - cx - rx - side - 36.0).clamp(364.0, 560.0) };
+        let panel = if wide { 600.0 } else { (width - cx - rx - side - 36.0).clamp(388.0, 560.0) };
         let narrow = panel < 540.0;
         let height = if narrow { 174.0 + rows_of(pass, panel) } else { 246.0 + taller(pass, panel) } + lines_of(pass, panel, narrow) * 23.0;
         let rect = Rect::new(cx + rx + side + if wide { 12.0 } else { 16.0 }, 24.0, panel, height);
@@ -309,9 +307,9 @@ mod tests {
 
     #[test]
     fn nothing_overlaps_on_the_ring() {
-        for count in [4, 9, 10, 16] {
+        for count in [4, 9, 16] {
             let loops = (0..count).map(|i| Loop { name: i.to_string(), ..Loop::default() }).collect();
-            let scene = layout(&Loops { loops, ..Loops::default() }, (if count <= 10 { 656.0 } else { 1200.0 }, 800.0));
+            let scene = layout(&Loops { loops, ..Loops::default() }, (1200.0, 800.0));
             for (i, a) in scene.items.iter().enumerate() {
                 for b in &scene.items[i + 1..] {
                     let circle = |r: &Rect| Rect::new(r.cx() - SMALL, r.y, SMALL * 2.0, r.h);
