@@ -216,12 +216,14 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     }
     // Limits hold for what ReplicaSets ask for; Pods are deleted some at a time.
     let over = |point: &&Point| all(point).saturating_sub(point.limits.1);
-    if let Some(point) = points.iter().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point)) {
+    if let Some(point) =
+        points.iter().rev().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
+    {
         let words = format!("{} Pods too many are not deleted yet", format::count(over(&point) as usize));
-        // Towards the middle, unless a fold lies there; a letter is 6 pixels wide.
+        // Before it, where there were fewer, if there is room without a fold; a letter is 6 pixels wide.
         let (at, long) = (x(point.at), words.len() as f64 * 6.0 + 12.0);
         let folded = |left: f64| axis.breaks().any(|(middle, _)| (left..left + long).contains(&(plot.x + middle)));
-        let ends = if at > plot.cx() { !folded(at - long) } else { at - plot.x > long && folded(at) && !folded(at - long) };
+        let ends = at - plot.x > long && (!folded(at - long) || folded(at));
         let (anchor, dx) = if ends { ("end", -6.0) } else { ("start", 6.0) };
         out.words.push((x(point.at) + dx, y(all(point)) + 4.0, anchor, "lim", words));
     }
