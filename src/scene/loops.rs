@@ -79,6 +79,8 @@ const BIG: f64 = 40.0;
 /// Width of a loop with its name, and the room that a ring among other things gives it.
 const NAMED: f64 = 132.0;
 const CLOSE: f64 = 108.0;
+/// Height of a loop on a phone.
+const CHIP: f64 = 76.0;
 /// Height of name and queue.
 const NAME: f64 = 34.0;
 
@@ -87,7 +89,9 @@ const NAME: f64 = 34.0;
 pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene { summary: summary(of), ..Scene::default() };
     let wide = width >= 1150.0;
-    let stacked = width < 620.0;
+    if width < 620.0 {
+        return phone(of, width, out);
+    }
     // More than a dozen need a wider ring.
     let wider = (of.loops.len() as f64 / 12.0).max(1.0);
     // Letters are not to be made smaller for the sake of room: where there is little, ring and panel are narrow.
@@ -95,7 +99,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let (rx, ry) = match () {
         () if wide => (252.0 * wider, 224.0 * wider),
         // A low frame shows all of a flat one.
-        () if height < 400.0 && !stacked => (182.0 * wider, 172.0 * wider),
+        () if height < 400.0 => (182.0 * wider, 172.0 * wider),
         () if close => (166.0 * wider, 214.0 * wider),
         () => (182.0 * wider, 214.0 * wider),
     };
@@ -105,8 +109,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let store = Rect::new(cx - half, cy - 66.0, half * 2.0, 132.0);
     let count = of.loops.len().max(1) as f64;
     // The chosen one stands on the side of its panel.
-    let beside = if stacked { TAU / 4.0 } else { 0.0 };
-    let turn = of.chosen.map_or(-TAU / 4.0, |chosen| beside - (chosen as f64) * TAU / count);
+    let turn = of.chosen.map_or(-TAU / 4.0, |chosen| -(chosen as f64) * TAU / count);
 
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = format!("API server and etcd, resourceVersion {}", of.version);
@@ -119,17 +122,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
         let above = angle.sin() < -0.05;
         let top = if above { y - radius - NAME } else { y - radius };
         let rect = Rect::new(x - NAMED / 2.0, top, NAMED, radius * 2.0 + NAME);
-        let state = if one.writes {
-            "writing"
-        } else if one.queue > 0 {
-            "queued"
-        } else {
-            "waiting"
-        };
-        let id = Id { kind: "Loop".into(), uid: format!("loop/{}", one.name), name: one.name.clone(), namespace: String::new() };
-        let label = format!("{}, {} in its queue{}", one.title, one.queue, if one.writes { ", wrote last" } else { "" });
-        let body = Body::Loop { title: one.title.clone(), glyph: one.glyph, queue: one.queue, above, big, writes: one.writes };
-        out.put(&id, rect, body, Some(0), state, label);
+        put_loop(one, rect, above, big, &mut out);
         let (sx, sy) = edge_of(&store, x, y);
         let length = (x - sx).hypot(y - sy).max(1.0);
         let (ux, uy) = ((x - sx) / length, (y - sy) / length);
@@ -156,7 +149,6 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
             out.link(format!("watch/{}", one.name), format!("M{tx:.1} {ty:.1}L{ex:.1} {ey:.1}"), Line::Watches);
         }
         if one.writes
-            && !stacked
             && let Some(pass) = of.pass.as_ref().filter(|pass| pass.newest && of.shown == Some(i))
         {
             // Beyond the name: on the line it would cover the store.
@@ -168,21 +160,11 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
         }
     }
     if let Some(pass) = &of.pass {
-        let panel = if stacked {
-            cx * 2.0 - 16.0
-        } else if wide {
-            600.0
-        } else {
-            (width - cx - rx - side - 36.0).clamp(388.0, 560.0)
-        };
+        let panel = if wide { 600.0 } else { (width - cx - rx - side - 36.0).clamp(388.0, 560.0) };
         let narrow = panel < 540.0;
         let height = if narrow { 174.0 + rows_of(pass, panel) } else { 246.0 + taller(pass, panel) } + lines_of(pass, panel, narrow) * 23.0;
-        let rect = if stacked {
-            Rect::new(8.0, cy + ry + SMALL + NAME + 40.0, panel, height)
-        } else {
-            Rect::new(cx + rx + side + if wide { 12.0 } else { 16.0 }, 24.0, panel, height)
-        };
-        if let Some(at) = of.chosen.filter(|_| !stacked) {
+        let rect = Rect::new(cx + rx + side + if wide { 12.0 } else { 16.0 }, 24.0, panel, height);
+        if let Some(at) = of.chosen {
             let (x, y) = (out.items[at + 1].rect.cx(), cy);
             let d = format!(
                 "M{x:.1} {:.1}C{mid:.1} {:.1} {mid:.1} {:.1} {:.1} {:.1}V{:.1}C{mid:.1} {:.1} {mid:.1} {:.1} {x:.1} {:.1}Z",
@@ -199,13 +181,62 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
             );
             out.link("funnel".into(), d, Line::Opens);
         }
-        let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
-        let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
-        let label = format!("{}, {}: {}", pass.title, pass.key, rows.join("; "));
-        out.put(&id, rect, Body::Pass(Box::new(Pass { narrow, ..pass.clone() })), None, "", label);
+        put_pass(pass, rect, narrow, &mut out);
     }
     out.height = out.height.max(cy + ry + SMALL + NAME);
     out.finish(20.0)
+}
+
+fn put_loop(one: &Loop, rect: Rect, above: bool, big: bool, out: &mut Scene) {
+    let state = if one.writes {
+        "writing"
+    } else if one.queue > 0 {
+        "queued"
+    } else {
+        "waiting"
+    };
+    let id = Id { kind: "Loop".into(), uid: format!("loop/{}", one.name), name: one.name.clone(), namespace: String::new() };
+    let label = format!("{}, {} in its queue{}", one.title, one.queue, if one.writes { ", wrote last" } else { "" });
+    let body = Body::Loop { title: one.title.clone(), glyph: one.glyph, queue: one.queue, above, big, writes: one.writes };
+    out.put(&id, rect, body, Some(0), state, label);
+}
+
+/// A phone has no room for a ring beside what the loop does: the loops stand in rows above and below the store.
+fn phone(of: &Loops, width: f64, mut out: Scene) -> Scene {
+    let (left, wide) = (16.0, width - 32.0);
+    let above = of.loops.len().div_ceil(2);
+    let columns = above.clamp(1, 5);
+    let rows = above.div_ceil(columns) as f64;
+    let store = Rect::new(left, 8.0 + rows * CHIP + 18.0, wide, 48.0);
+    let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
+    let label = format!("API server and etcd, resourceVersion {}", of.version);
+    out.put(&id, store, Body::Store { version: of.version }, None, "", label);
+    let pitch = wide / columns as f64;
+    for (i, one) in of.loops.iter().enumerate() {
+        let (over, n) = (i < above, i % above.max(1));
+        let row = (n / columns) as f64;
+        let y = if over { 8.0 + row * CHIP } else { store.bottom() + 18.0 + row * CHIP };
+        let rect = Rect::new(left + (n % columns) as f64 * pitch, y, pitch, CHIP);
+        put_loop(one, rect, over, of.chosen == Some(i), &mut out);
+        let (x, from, to) = if over { (rect.cx(), rect.bottom(), store.y) } else { (rect.cx(), rect.y, store.bottom()) };
+        let s = (to - from).signum() * 6.0;
+        let head = if one.writes { format!("M{} {}L{x} {to}L{} {}", x - 4.0, to - s, x + 4.0, to - s) } else { String::new() };
+        let (key, line) = if one.writes { ("write", Line::Writes) } else { ("watch", Line::Watches) };
+        out.link(format!("{key}/{}", one.name), format!("M{x} {from}V{to}{head}"), line);
+    }
+    let below = (of.loops.len() - above).div_ceil(columns) as f64;
+    if let Some(pass) = &of.pass {
+        let height = 174.0 + rows_of(pass, wide) + lines_of(pass, wide, true) * 23.0;
+        put_pass(pass, Rect::new(left, store.bottom() + 24.0 + below * CHIP, wide, height), true, &mut out);
+    }
+    out.finish(16.0)
+}
+
+fn put_pass(pass: &Pass, rect: Rect, narrow: bool, out: &mut Scene) {
+    let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
+    let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
+    let label = format!("{}, {}: {}", pass.title, pass.key, rows.join("; "));
+    out.put(&id, rect, Body::Pass(Box::new(Pass { narrow, ..pass.clone() })), None, "", label);
 }
 
 /// How much taller the three steps are than the room for four lines that they always have.
@@ -266,6 +297,15 @@ mod tests {
         assert_eq!(chosen.id.name, "c");
         assert!((chosen.rect.y + BIG - store.rect.cy()).abs() < 1.0, "on the height of the store");
         assert!(chosen.rect.cx() > store.rect.right() && chosen.rect.right() < pass.rect.x);
+    }
+
+    #[test]
+    fn on_a_phone_what_the_loop_does_begins_in_the_upper_half() {
+        let scene = layout(&some(Some(2)), (390.0, 584.0));
+        let pass = scene.items.last().unwrap();
+        assert!(pass.rect.y < 292.0 && scene.width <= 390.0, "{:?}", pass.rect);
+        let (store, loops) = (scene.items[0].rect, &scene.items[1..5]);
+        assert!(loops[..2].iter().all(|one| one.rect.bottom() < store.y) && loops[2..].iter().all(|one| one.rect.y > store.bottom()));
     }
 
     #[test]

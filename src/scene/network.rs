@@ -6,7 +6,7 @@
 use super::format::middle;
 use super::model::{Endpoint, Id, Model, Pod, PodState, Service, natural};
 use super::ownership::pod_label;
-use super::shape::{Body, Label, Line, Rect, Scene, Table, elbow};
+use super::shape::{Body, Label, Line, Port, Rect, Scene, Table, elbow};
 use std::rc::Rc;
 
 const LEFT: f64 = 24.0;
@@ -231,6 +231,15 @@ fn arrow(x1: f64, x2: f64, y: f64) -> String {
     format!("M{x1} {y}H{x2}M{} {}L{x2} {y}L{} {}", x2 - s, y - 4.0, x2 - s, y + 4.0)
 }
 
+/// What the name of a headless Service itself is answered with.
+fn all_ready(ready: usize) -> String {
+    match ready {
+        0 => "no record".to_string(),
+        1 => "1 ready".into(),
+        n => format!("all {} ready", super::format::count(n)),
+    }
+}
+
 /// A headless Service: the name answers with Pod addresses.
 fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
     title(out, top, "Headless Service — the name answers with Pod addresses".into());
@@ -260,12 +269,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         })
         .collect();
     let ready = service.ready();
-    let all = match ready {
-        0 => "no record".to_string(),
-        1 => "1 ready".into(),
-        n => format!("all {} ready", super::format::count(n)),
-    };
-    rows.push((vec![name.into(), "A".into(), all], false));
+    rows.push((vec![name.into(), "A".into(), all_ready(ready)], false));
     let mut head = vec!["Name", "Type", "Address"];
     if c.dns < CLOSE.dns {
         head.remove(1);
@@ -476,23 +480,35 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     y + height.max(vip_height).max(126.0)
 }
 
-/// The stacked layout of a phone: the Service, its address or records, and the Pods.
+/// The stacked layout of a phone: who asks, the Service with what it does, and a stem to the Pods that it reaches.
 fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scene) -> f64 {
     let w = (width - 32.0).max(280.0);
     let (shown, more) = drawn(model, service, None);
+    let (name, ready, uid) = (service.id.name.as_str(), service.ready(), &service.id.uid);
+    let headless = service.address.is_empty();
+    let asker = client(model, service).map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 16));
+    let does = if headless { "nslookup" } else { "wget -qO-" };
+    let text = format!("{asker} asks: {does} {}", middle(name, 16));
+    out.labels.push(Label { x: 16.0, y: top, text, class: "", centred: false });
+    let (down, card) = (top + 22.0, top + 40.0);
+    let (x, to) = (36.0, card - 2.0);
+    let d = format!("M{x} {down}V{to}M{} {}L{x} {to}L{} {}", x - 4.0, to - 7.0, x + 4.0, to - 7.0);
+    out.link(format!("ask/{uid}"), d, Line::Travels);
     let mut rows = Vec::new();
-    if service.address.is_empty() {
-        let name = service.id.name.as_str();
-        rows.extend(
-            shown
-                .iter()
-                .map(|one| (vec![format!("{}.{name}", host(one)), if one.ready { one.address.clone() } else { condition(one) }], false)),
-        );
+    let two = |a: String, b: String| (vec![a, b], false);
+    if headless {
+        rows.push(two("Cluster DNS".into(), crate::engine::dns::SERVER.into()));
+        let answer = |one: &Endpoint| if one.ready { one.address.clone() } else { "no record".into() };
+        rows.extend(shown.iter().map(|one| two(format!("{}.{name}", host(one)), answer(one))));
+        rows.push(two(name.into(), all_ready(ready)));
     } else {
-        rows.push((vec!["virtual IP".to_string(), service.address.clone()], true));
-    }
-    if more > 0 {
-        rows.push((vec![format!("+{} more", super::format::count(more)), String::new()], false));
+        rows.push(two(if service.form == "ExternalName" { "external name" } else { "virtual IP" }.into(), service.address.clone()));
+        rows.extend(service.ports.iter().take(3).map(|port| two("port → targetPort".into(), port.clone())));
+        rows.push(match ready {
+            _ if service.form == "ExternalName" => two("another name, outside the cluster".into(), String::new()),
+            0 => two("the connection is refused".into(), "no ready endpoint".into()),
+            n => two("kube-proxy, each node".into(), format!("picks 1 in {}", super::format::count(n))),
+        });
     }
     if !service.hint.is_empty() {
         rows.push((vec![service.hint.clone()], false));
@@ -501,21 +517,37 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
     let table = Table {
         kind: "Service",
         caption: "Service".into(),
-        title: titled(&service.id.name, &service.form, w),
+        title: titled(name, &service.form, w),
         pill: service.form.clone(),
         head: Vec::new(),
         rows,
     };
-    let label = format!("Service {}, {}, {} ready endpoints", service.id.name, service.form, service.ready());
-    let state = if service.ready() > 0 { "ready" } else { "none" };
-    out.put(&service.id, Rect::new(16.0, top, w, height), Body::Table(table), None, state, label);
-    let mut y = top + height + 12.0;
+    let label = format!("Service {name}, {}, {ready} ready endpoints", service.form);
+    let state = if ready > 0 { "ready" } else { "none" };
+    out.put(&service.id, Rect::new(16.0, card, w, height), Body::Table(table), None, state, label);
+    // The stem goes down between the Pods.
+    let (half, from, stem) = ((w - 28.0) / 2.0, card + height, 16.0 + w / 2.0);
+    let (mut y, mut last) = (from + 16.0, from);
     for (i, one) in shown.iter().enumerate() {
-        let half = (w - 12.0) / 2.0;
-        put_pod(out, model, service, one, (16.0 + (i % 2) as f64 * (half + 12.0), y, half));
-        if i % 2 == 1 || i + 1 == shown.len() {
+        let right = i % 2 == 1;
+        put_pod(out, model, service, one, (if right { 44.0 + half } else { 16.0 }, y, half));
+        let (edge, mid) = (if right { 44.0 + half } else { 16.0 + half }, y + POD / 2.0);
+        out.ports.push(Port { x: edge, y: mid, full: one.ready, network: true });
+        if one.ready {
+            out.link(format!("to/{uid}/{}", one.pod), format!("M{stem} {mid}H{edge}"), Line::Selects);
+            last = mid;
+        }
+        if right || i + 1 == shown.len() {
             y += POD + 8.0;
         }
+    }
+    if last > from {
+        out.link(format!("stem/{uid}"), format!("M{stem} {from}V{last}"), Line::Selects);
+    }
+    if more > 0 {
+        let text = format!("+{} more", super::format::count(more));
+        out.labels.push(Label { x: 16.0, y: y - 2.0, text, class: "", centred: false });
+        y += 20.0;
     }
     y
 }

@@ -13,6 +13,8 @@ const HEAD: f64 = 218.0;
 const TILE: f64 = 32.0;
 /// One of many: its width, its head, and cells in a row.
 const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
+/// The smallest scale at which a stage shows this diagram.
+const LEAST: f64 = 0.75;
 /// The strip over cells, and what is below it.
 const STRIP: f64 = 78.0;
 
@@ -41,6 +43,12 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen
     let wide = ((room + 16.0) / columns as f64 - 16.0).min(most).floor();
     let across = columns as f64 * (wide + 16.0) - 16.0;
     let mut y = if dense { strip(model, (margin, 16.0), across.max(room.min(720.0)), &mut out) } else { 24.0 };
+    // On a phone what no node took comes first, once that is known: it may wait for a person.
+    let first = width < 560.0 && !dense && waiting.first.as_ref().is_some_and(|pod| !pod.unscheduled.is_empty());
+    if first {
+        tray(model, &on, &waiting, (margin, y - 8.0), across, &mut out);
+        y = out.items.iter().map(|item| item.rect.bottom()).fold(y, f64::max) + 16.0;
+    }
     for row in model.nodes.chunks(columns) {
         let pods: Vec<Rc<On>> = row.iter().map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default()).collect();
         let tallest = pods.iter().map(|pods| body_height(pods.pods.len(), dense, wide)).fold(0.0, f64::max);
@@ -50,7 +58,9 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen
         }
         y += HEAD + tallest + 12.0 + 16.0;
     }
-    tray(model, &on, &waiting, (margin, y + 8.0), across, &mut out);
+    if !first {
+        tray(model, &on, &waiting, (margin, y + 8.0), across, &mut out);
+    }
     out.finish(margin)
 }
 
@@ -76,11 +86,16 @@ fn many(
     };
     let height = head + rows as f64 * 8.0 + 8.0;
     let (margin, count) = (if width < 560.0 { 16.0 } else { 24.0 }, model.nodes.len() as f64);
-    let fit = ((width - 2.0 * margin + 8.0) / (wide + 8.0)).floor().max(1.0);
-    // As wide as high as a stage is, where that needs more in a row than fit.
-    let square = (count * (height + 8.0) * 1.4 / (wide + 8.0)).sqrt().ceil();
-    let columns = if width < 560.0 { fit } else { fit.max(square).min(count) } as usize;
-    let across = (columns as f64 * (wide + 8.0) - 8.0).max((width - 2.0 * margin).min(460.0));
+    let room = width - 2.0 * margin;
+    let fit = |room: f64| ((room + 8.0) / (wide + 8.0)).floor().clamp(1.0, count.max(1.0)) as usize;
+    let small = width < 560.0;
+    // As many more in a row as a smaller scale lets in, until all are about as high as a stage is.
+    let high = |columns: usize| model.nodes.len().div_ceil(columns) as f64 * (height + 8.0) + STRIP + 32.0;
+    let most = if small { fit(room) } else { fit(width / LEAST - 2.0 * margin) };
+    let columns = (fit(room)..most).find(|columns| high(*columns) < *columns as f64 * (wide + 8.0) / 1.4).unwrap_or(most);
+    // A phone's row is as wide as the strip over it.
+    let wide = if small { wide.max(((room + 8.0) / columns as f64 - 8.0).min(wide + 24.0).floor()) } else { wide };
+    let across = (columns as f64 * (wide + 8.0) - 8.0).max(room.min(460.0));
     let top = strip(model, (margin, 16.0), across, &mut out);
     for (i, node) in model.nodes.iter().enumerate() {
         let on = on.get(node.id.name.as_str()).cloned().unwrap_or_default();
@@ -94,7 +109,7 @@ fn many(
         }
         let body = NodeBody { ready: node.ready, cordoned: node.cordoned, note: String::new(), meters: Vec::new(), small: Some(on.live) };
         let parent = put(node, body, on.pods.len(), rect, &mut out);
-        squares(node, &on, cells, (rect.x + 7.0, rect.y + head), (parent, chosen), &mut out);
+        squares(node, &on, cells, (rect.x + ((wide - cells as f64 * 8.0) / 2.0).floor(), rect.y + head), (parent, chosen), &mut out);
         (known.look, known.items) = (look, out.items[parent..].to_vec());
     }
     let rows = model.nodes.len().div_ceil(columns) as f64;
@@ -412,7 +427,7 @@ fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f64, f64), w
         rows.push([format!("+{} nodes", format::count(more)), String::new(), String::new()]);
     }
     let small = width < 460.0;
-    let high = if small { 120.0 + rows.len() as f64 * 24.0 } else { (76.0 + rows.len() as f64 * 24.0).max(126.0) };
+    let high = if small { 130.0 + rows.len() as f64 * 24.0 } else { (76.0 + rows.len() as f64 * 24.0).max(126.0) };
     let rect = Rect::new(x, y, if small { width } else { width.max(460.0) }, high);
     let title = format!("{} Pod{}", format::count(waiting.pods), if waiting.pods == 1 { "" } else { "s" });
     let head = pod.unscheduled.split(": ").next().unwrap_or("").to_string();
@@ -568,6 +583,21 @@ mod tests {
         };
         let queued = tray(&[pod("a", ""), pod("b", "")]).unwrap();
         assert_eq!(queued, ("in the scheduler's queue: it takes one after the other".into(), 0));
+        let (pods, model_of) = ([pod("a", "0/1 nodes are available: 1 node(s) were unschedulable.")], |pods: &[Pod]| Model {
+            roots: vec![Root {
+                controller: None,
+                groups: vec![Group { controller: None, pods: pods.iter().cloned().collect() }],
+                folded: 0,
+            }],
+            nodes: Rc::new(vec![Rc::new(node.clone())]),
+            ..Model::default()
+        });
+        // On a phone the one that waits for a person stands over the nodes, elsewhere below them.
+        for (width, over) in [(390.0, true), (800.0, false)] {
+            let scene = layout(&model_of(&pods), None, width, &mut Seen::default());
+            let at = |uid: &str| scene.items.iter().find(|item| item.id.uid == uid).unwrap().rect;
+            assert_eq!(at("tray").bottom() < at("Node/n").y, over);
+        }
         let refused = tray(&[pod("a", ""), pod("b", "0/1 nodes are available: 1 node(s) were unschedulable.")]).unwrap();
         assert_eq!(refused, ("tried again when a node or a Pod changes".into(), 1));
     }

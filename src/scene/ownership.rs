@@ -23,6 +23,15 @@ const DENSE: usize = 200;
 const HIGH: f64 = 140.0;
 /// The smallest scale at which a stage shows this diagram.
 const LEAST: f64 = 0.75;
+/// Blocks of more Pods stand beside each other, each below its ReplicaSet: one below the other, the newest would be out of sight.
+const BESIDE: usize = 400;
+/// Of more, cells and the whole diagram are as small as they may be.
+const HUGE: usize = 1_000;
+/// Between two blocks, and the line that leads over them.
+const APART_BLOCKS: f64 = 28.0;
+const OVER: f64 = 16.0;
+/// About the cells of a block.
+const PAD: f64 = 8.0;
 
 /// Widths and distances of the columns of one tree.
 struct Columns {
@@ -50,7 +59,8 @@ struct Frame<'a> {
     claims: &'static Columns,
     /// Pods that there are, or will be.
     total: usize,
-    /// The width at the smallest scale.
+    /// The width, and the width at the smallest scale.
+    width: f64,
     room: f64,
 }
 
@@ -60,8 +70,9 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         return narrow(model, selected, width);
     }
     let total = model.roots.iter().map(|root| root.desired().max(root.pods())).sum();
-    let frame =
-        Frame { model, selected, claims: if width < 780.0 { &SMALL } else { &CLAIMS }, total, room: (width - 2.0 * LEFT) / LEAST - 1.0 };
+    let claims = if width < 780.0 { &SMALL } else { &CLAIMS };
+    let wide = width - 2.0 * LEFT;
+    let frame = Frame { model, selected, claims, total, width: wide, room: wide / LEAST - 1.0 };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let (loose, bundles) = bundles(&frame);
     let mut top = TOP;
@@ -153,8 +164,8 @@ enum Row<'a> {
 struct End<'a> {
     rect: Rect,
     pod: Option<&'a Pod>,
-    /// Whether something stands at its right, so that a line from there has to pass below it.
-    behind: bool,
+    /// Where something stands at its right: at which height a line from there passes that.
+    past: Option<f64>,
 }
 
 impl Row<'_> {
@@ -208,8 +219,8 @@ impl Row<'_> {
         let (mut n, mut last) = (0, 0.0f64);
         for (end, full) in ends.iter().filter_map(|end| Some((end, to(end)?))) {
             let (right, port) = (end.rect.right(), end.rect.cy() + lift);
-            let from = if end.behind { end.rect.bottom() + 12.0 } else { port };
-            let down = if end.behind { format!("H{}V{port}", right + 14.0) } else { String::new() };
+            let from = end.past.unwrap_or(port);
+            let down = if end.past.is_some() { format!("H{}V{port}", right + 14.0) } else { String::new() };
             out.link(format!("{uid}/{n}"), format!("M{rail} {from}{down}H{}", right + 7.0), Line::Selects);
             out.ports.push(Port { x: right, y: port, full, network: true });
             (n, last) = (n + 1, last.max(from));
@@ -240,6 +251,8 @@ struct Tree<'a> {
     ends: (f64, f64),
     /// The height of the Pods that are to be.
     least: f64,
+    /// Whether blocks of many Pods stand beside each other.
+    beside: bool,
 }
 
 /// Which Services and policies belong to which trees, and those that belong to none.
@@ -328,13 +341,13 @@ fn leaves(most: usize, now: usize, total: usize, (width, room): (f64, f64)) -> L
         n if total > DENSE && n > 24 => {
             let (side, pitch) = if total > 20_000 { (4.0, 5.0) } else { (7.0, 8.0) };
             // As wide as there is room, and from there on downwards.
-            let columns = ((n as f64 * 1.6).sqrt().ceil() as usize).min(((room - 24.0) / pitch) as usize).max(22);
+            let columns = ((n as f64 * 1.6).sqrt().ceil() as usize).min(((room - 2.0 * PAD) / pitch) as usize).max(22);
             Leaves::Cells { columns, rows: now.div_ceil(columns), side, pitch }
         }
         1..=6 => Leaves::Cards,
         7..=24 => Leaves::Tiles { rows: now.div_ceil(4) },
         _ => {
-            let columns = ((width - 24.0) / 10.0) as usize;
+            let columns = ((width - 2.0 * PAD) / 10.0) as usize;
             Leaves::Cells { columns, rows: now.div_ceil(columns), side: 8.0, pitch: 10.0 }
         }
     }
@@ -342,9 +355,10 @@ fn leaves(most: usize, now: usize, total: usize, (width, room): (f64, f64)) -> L
 
 const TILE: (f64, f64) = (72.0, 30.0);
 
-/// Height of the counts over cells: a line for each state, two at least, so that the second moves nothing.
-fn counts_height(pods: &Block) -> f64 {
-    8.0 + 18.0 * pods.counts().len().max(2) as f64
+/// Height of the counts over cells: a line for each state, or for two where there is room; two at least, so that the second
+/// moves nothing.
+fn counts_height(pods: &Block, width: f64) -> f64 {
+    8.0 + 18.0 * pods.counts().len().div_ceil(if width >= 300.0 { 2 } else { 1 }).max(2) as f64
 }
 
 fn leaves_height(pods: &Block, now: usize, kind: &Leaves, pitch: f64) -> f64 {
@@ -352,7 +366,9 @@ fn leaves_height(pods: &Block, now: usize, kind: &Leaves, pitch: f64) -> f64 {
         Leaves::None => 0.0,
         Leaves::Cards => now as f64 * pitch - (pitch - POD_H),
         Leaves::Tiles { rows } => *rows as f64 * (TILE.1 + 6.0) - 6.0,
-        Leaves::Cells { rows, pitch, .. } => counts_height(pods) + *rows as f64 * pitch + 18.0,
+        Leaves::Cells { rows, pitch, columns, .. } => {
+            counts_height(pods, *columns as f64 * pitch + 2.0 * PAD) + *rows as f64 * pitch + 14.0
+        }
     }
 }
 
@@ -384,7 +400,13 @@ impl<'a> Tree<'a> {
         } else {
             &WIDE
         };
-        Tree { root, columns, rows: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0 }
+        let beside = Tree::largest(root) > BESIDE && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment");
+        Tree { root, columns, rows: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0, beside }
+    }
+
+    /// How many Pods one of its blocks has to hold.
+    fn largest(root: &Root) -> usize {
+        root.groups.iter().map(|group| group.pods.len()).max().unwrap_or(0).max(root.desired())
     }
 
     fn pitch(&self) -> f64 {
@@ -406,13 +428,16 @@ impl<'a> Tree<'a> {
         let c = self.columns;
         let set = if self.root.controller.is_some() { c.root + c.gap } else { 0.0 };
         let of = |kind: &str| self.root.controller.as_ref().is_some_and(|of| of.id.kind == kind);
-        let sets = of("Deployment") || of("CronJob") || self.root.groups.iter().any(|group| group.controller.is_some());
+        let sets = !self.beside && (of("Deployment") || of("CronJob") || self.root.groups.iter().any(|group| group.controller.is_some()));
         (set, if sets { set + c.set + c.gap } else { set })
     }
 
     /// Finds the places of the groups. While two revisions stand beside each other, each has room for all Pods: neither moves
     /// when the other grows.
     fn measure(&mut self, frame: &Frame) {
+        if self.beside {
+            return self.measure_beside(frame);
+        }
         let (root, pitch, c) = (self.root, self.pitch(), self.columns);
         let desired = root.desired();
         let (mut wide, mut stored) = (c.pod, false);
@@ -425,7 +450,7 @@ impl<'a> Tree<'a> {
             let now = group.pods.len().max(if few { desired } else { own });
             let kind = leaves(now.max(desired), now, frame.total, room);
             match &kind {
-                Leaves::Cells { columns, pitch, .. } => wide = wide.max(*columns as f64 * pitch + 24.0),
+                Leaves::Cells { columns, pitch, .. } => wide = wide.max(*columns as f64 * pitch + 2.0 * PAD),
                 Leaves::Tiles { .. } => wide = wide.max(4.0 * (TILE.0 + 6.0) - 6.0),
                 _ => stored |= root.mounts(),
             }
@@ -438,6 +463,66 @@ impl<'a> Tree<'a> {
         let pods = self.xs().1 + wide;
         let volume = if c.volume > 0.0 { 36.0 + c.volume } else { 0.0 };
         self.ends = (pods, pods + if stored { c.gap + c.claim + volume } else { rail });
+    }
+
+    /// Two blocks in the whole width, also while there is one: it stays as it is when the next comes.
+    fn measure_beside(&mut self, frame: &Frame) {
+        let (root, huge) = (self.root, Tree::largest(self.root) > HUGE);
+        let (side, pitch, room) = if huge { (4.0, 5.0, frame.room) } else { (7.0, 8.0, frame.width) };
+        let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
+        let rail = if rails > 0.0 { 18.0 + rails * 10.0 } else { 0.0 };
+        let each = ((room - rail - self.xs().1 - APART_BLOCKS) / 2.0).max(self.columns.set);
+        let columns = ((each - 2.0 * PAD) / pitch) as usize;
+        let kind = |now: usize| Leaves::Cells { columns, rows: now.div_ceil(columns), side, pitch };
+        for group in &root.groups {
+            let of = group.controller.as_deref();
+            let kind = kind(group.pods.len().max(of.map_or(0, |of| of.desired)));
+            let height = leaves_height(&group.pods, 0, &kind, 0.0);
+            self.slots.push((kind, height, OVER + of.map_or(0.0, card_height) + 20.0 + height));
+        }
+        let high = leaves_height(&Block::default(), 0, &kind(root.desired()), 0.0);
+        let cards = root.groups.iter().filter_map(|group| group.controller.as_deref()).map(card_height);
+        self.least = OVER + cards.fold(self.card(), f64::max) + 20.0 + high;
+        let wide = self.xs().1 + 2.0 * (columns as f64 * pitch + 2.0 * PAD) + APART_BLOCKS;
+        self.ends = (wide, wide + rail);
+    }
+
+    /// Draws two blocks in a row, each below its ReplicaSet, and returns their bottom and the root.
+    fn put_beside(&self, frame: &Frame<'a>, (x, top): (f64, f64), out: &mut Scene, ends: &mut Vec<End<'a>>) -> (f64, Option<usize>, Rect) {
+        let (c, Some(of)) = (self.columns, &self.root.controller) else { return (top, None, Rect::default()) };
+        let root = Rect::new(x, top + OVER, c.root, card_height(of));
+        let index = put_controller(out, of, root, None, false);
+        let left = x + self.xs().1;
+        let wide = (self.ends.0 - self.xs().1 - APART_BLOCKS) / 2.0;
+        let (mut y, mut bottom) = (top + OVER, top + self.least);
+        for (groups, slots) in self.root.groups.rchunks(2).zip(self.slots.rchunks(2)) {
+            let heights = groups.iter().filter_map(|group| group.controller.as_deref()).map(card_height);
+            let block = y + heights.fold(0.0, f64::max) + 20.0;
+            for (column, (group, (kind, high, _))) in groups.iter().zip(slots).enumerate() {
+                let at = left + column as f64 * (wide + APART_BLOCKS);
+                let mut owner = (Some(index), root, Some(of));
+                if let Some(set) = &group.controller {
+                    let rect = Rect::new(at, y, c.set, block - 20.0 - y);
+                    let on = chosen(frame.selected, &set.id) || frame.model.place(group, frame.selected).is_some();
+                    let (mid, over) = (left - c.gap / 2.0, y - OVER + 2.0);
+                    let d = if column == 0 {
+                        elbow(root.right(), root.cy(), rect.x, rect.y + root.h / 2.0, mid)
+                    } else {
+                        let (x, y) = (rect.cx(), over + 10.0);
+                        format!("{}Q{x} {over} {x} {y}V{}", elbow(root.right(), root.cy(), x - 10.0, over, mid), rect.y)
+                    };
+                    out.link(set.id.uid.clone(), d, line(on, set.leaving));
+                    owner = (Some(put_controller(out, set, rect, Some(index), false)), rect, Some(set));
+                }
+                let first = ends.len();
+                self.pods(frame, group, kind, (at, block), owner, out, &mut Vec::new(), ends);
+                // The selector's line to the left one passes over the right one.
+                ends[first..].iter_mut().filter(|_| column + 1 < groups.len()).for_each(|end| end.past = Some(block - 10.0));
+                bottom = bottom.max(block + high);
+            }
+            y = bottom + BETWEEN;
+        }
+        (bottom, Some(index), root)
     }
 
     /// The height with one revision.
@@ -458,37 +543,10 @@ impl<'a> Tree<'a> {
             cards.push((row, row.put((x, top + i as f64 * ROW), rail, out), rail));
         }
         let top = top + self.head();
-        let used = || self.slots.iter().filter(|slot| slot.2 > 0.0).map(|slot| slot.2);
-        let groups = used().map(|high| high + BETWEEN).sum::<f64>() - BETWEEN;
-        let mut bottom = top + groups.max(self.least);
-        let mut y = top + (self.least - groups).max(0.0) / 2.0;
-        let (mut root_index, mut root_rect) = (None, Rect::default());
-        if let Some(of) = &root.controller {
-            let (h, first, last) = (card_height(of), used().next().unwrap_or(0.0), used().next_back().unwrap_or(0.0));
-            let centre = if groups > 0.0 { y + (first / 2.0 + groups - last / 2.0) / 2.0 } else { top + self.least / 2.0 };
-            // Beside blocks higher than the stage what owns them stands where they begin.
-            let centre = if frame.total > DENSE { centre.min(top + HIGH * 2.0) } else { centre };
-            root_rect = Rect::new(x, (centre - h / 2.0).max(top), c.root, h);
-            root_index = Some(put_controller(out, of, root_rect, None, false));
-        }
-        let (first, (set_x, pod_x)) = (ends.len(), self.xs());
-        for (group, (kind, leaves, high)) in root.groups.iter().zip(&self.slots).filter(|(_, slot)| slot.2 > 0.0) {
-            let mut parent = (root_index, root_rect, root.controller.as_ref());
-            if let Some(of) = &group.controller {
-                let on = chosen(frame.selected, &of.id) || frame.model.place(group, frame.selected).is_some();
-                let h = card_height(of);
-                let rect =
-                    Rect::new(x + set_x, y + if frame.total > DENSE { ((high - h) / 2.0).min(HIGH) } else { (high - h) / 2.0 }, c.set, h);
-                let index = put_controller(out, of, rect, root_index, false);
-                if root.controller.is_some() {
-                    let d = elbow(root_rect.right(), root_rect.cy(), rect.x, rect.cy(), rect.x - c.gap / 2.0);
-                    out.link(of.id.uid.clone(), d, line(on, of.leaving));
-                }
-                parent = (Some(index), rect, Some(of));
-            }
-            self.pods(frame, group, kind, (x + pod_x, y + (high - leaves) / 2.0), parent, out, claims, ends);
-            y += high + BETWEEN;
-        }
+        let first = ends.len();
+        let (mut bottom, root_index, root_rect) =
+            if self.beside { self.put_beside(frame, (x, top), out, ends) } else { self.put_rows(frame, (x, top), out, claims, ends) };
+        let set_x = self.xs().0;
         if root.folded > 0 {
             let what = if root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") { "ended Job" } else { "old revision" };
             let text = format!("+{} {what}{}", root.folded, if root.folded == 1 { "" } else { "s" });
@@ -509,9 +567,53 @@ impl<'a> Tree<'a> {
             }
         }
         if stored {
-            ends[first..].iter_mut().for_each(|end| end.behind = true);
+            ends[first..].iter_mut().for_each(|end| end.past = Some(end.rect.bottom() + 12.0));
         }
         bottom
+    }
+
+    /// Draws one group below the other, and returns their bottom and the root.
+    fn put_rows(
+        &self,
+        frame: &Frame<'a>,
+        (x, top): (f64, f64),
+        out: &mut Scene,
+        claims: &mut Vec<String>,
+        ends: &mut Vec<End<'a>>,
+    ) -> (f64, Option<usize>, Rect) {
+        let (root, c) = (self.root, self.columns);
+        let used = || self.slots.iter().filter(|slot| slot.2 > 0.0).map(|slot| slot.2);
+        let groups = used().map(|high| high + BETWEEN).sum::<f64>() - BETWEEN;
+        let bottom = top + groups.max(self.least);
+        let mut y = top + (self.least - groups).max(0.0) / 2.0;
+        let (mut root_index, mut root_rect) = (None, Rect::default());
+        if let Some(of) = &root.controller {
+            let (h, first, last) = (card_height(of), used().next().unwrap_or(0.0), used().next_back().unwrap_or(0.0));
+            let centre = if groups > 0.0 { y + (first / 2.0 + groups - last / 2.0) / 2.0 } else { top + self.least / 2.0 };
+            // Beside blocks higher than the stage what owns them stands where they begin.
+            let centre = if frame.total > DENSE { centre.min(top + HIGH * 2.0) } else { centre };
+            root_rect = Rect::new(x, (centre - h / 2.0).max(top), c.root, h);
+            root_index = Some(put_controller(out, of, root_rect, None, false));
+        }
+        let (set_x, pod_x) = self.xs();
+        for (group, (kind, leaves, high)) in root.groups.iter().zip(&self.slots).filter(|(_, slot)| slot.2 > 0.0) {
+            let mut parent = (root_index, root_rect, root.controller.as_ref());
+            if let Some(of) = &group.controller {
+                let on = chosen(frame.selected, &of.id) || frame.model.place(group, frame.selected).is_some();
+                let h = card_height(of);
+                let rect =
+                    Rect::new(x + set_x, y + if frame.total > DENSE { ((high - h) / 2.0).min(HIGH) } else { (high - h) / 2.0 }, c.set, h);
+                let index = put_controller(out, of, rect, root_index, false);
+                if root.controller.is_some() {
+                    let d = elbow(root_rect.right(), root_rect.cy(), rect.x, rect.cy(), rect.x - c.gap / 2.0);
+                    out.link(of.id.uid.clone(), d, line(on, of.leaving));
+                }
+                parent = (Some(index), rect, Some(of));
+            }
+            self.pods(frame, group, kind, (x + pod_x, y + (high - leaves) / 2.0), parent, out, claims, ends);
+            y += high + BETWEEN;
+        }
+        (bottom, root_index, root_rect)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one pass over a tree")]
@@ -538,7 +640,7 @@ impl<'a> Tree<'a> {
                         let d = elbow(from.right(), from.cy(), rect.x, rect.cy(), mid);
                         out.link(pod.id.uid.clone(), d, line(chosen(frame.selected, &pod.id), pod.state == PodState::Terminating));
                     }
-                    ends.push(End { rect, pod: Some(pod), behind: false });
+                    ends.push(End { rect, pod: Some(pod), past: None });
                     storage_of(frame.model, pod, rect, index, c, out, claims);
                 }
             }
@@ -553,14 +655,14 @@ impl<'a> Tree<'a> {
                 if let Some(owner) = owner {
                     out.link(format!("{}/pods", owner.id.uid), elbow(from.right(), from.cy(), x, all.cy(), mid), Line::Owns);
                 }
-                ends.push(End { rect: all, pod: None, behind: false });
+                ends.push(End { rect: all, pod: None, past: None });
             }
             Leaves::Cells { columns: across, rows, side, pitch } if !group.pods.is_empty() => {
                 let old = self.root.older(group);
-                let head = counts_height(&group.pods);
-                let width = (*across as f64 * pitch + 24.0).max(c.pod);
-                let rect = Rect::new(x, y, width, head + *rows as f64 * pitch + 18.0);
-                let (pods, at, ring) = (group.pods.clone(), (12.0, head + 6.0), frame.model.place(group, frame.selected));
+                let width = *across as f64 * pitch + 2.0 * PAD;
+                let head = counts_height(&group.pods, width);
+                let rect = Rect::new(x, y, width.max(c.pod), head + *rows as f64 * pitch + 14.0);
+                let (pods, at, ring) = (group.pods.clone(), (PAD, head + 6.0), frame.model.place(group, frame.selected));
                 let cells = Cells { pods, columns: *across, side: *side, pitch: *pitch, at, old, ring };
                 let counts: Vec<String> =
                     cells.pods.counts().iter().map(|(state, n)| format!("{} {}", count(*n), cells.pods.word(*state))).collect();
@@ -572,10 +674,16 @@ impl<'a> Tree<'a> {
                 if owner.is_some() {
                     // Straight, wherever the owner stands beside the block.
                     let to = from.cy().clamp(rect.y + 12.0, rect.bottom() - 12.0);
-                    out.link(id.uid.clone(), elbow(from.right(), from.cy(), rect.x, to, mid), Line::Owns);
+                    let d = if self.beside {
+                        drop(from.cx(), from.bottom(), from.cx(), rect.y, rect.y)
+                    } else {
+                        elbow(from.right(), from.cy(), rect.x, to, mid)
+                    };
+                    out.link(id.uid.clone(), d, Line::Owns);
                 }
                 out.put(&id, rect, Body::Cells(cells), parent, if ready { "ready" } else { "progressing" }, label);
-                ends.push(End { rect, pod: None, behind: false });
+                let rect = if self.beside { Rect { h: 44.0, ..rect } } else { rect };
+                ends.push(End { rect, pod: None, past: None });
             }
             _ => {}
         }
@@ -821,10 +929,10 @@ fn stack(
         return y;
     }
     let (side, pitch) = if total > DENSE { (7.0, 8.0) } else { (8.0, 10.0) };
-    let columns = ((w - 24.0) / pitch) as usize;
-    let head = counts_height(&group.pods);
-    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (12.0, head + 6.0), old, ring };
-    let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 18.0;
+    let columns = ((w - 2.0 * PAD) / pitch) as usize;
+    let head = counts_height(&group.pods, w);
+    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (PAD, head + 6.0), old, ring };
+    let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 14.0;
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", group.pods[0].id.uid), ..group.pods[0].id.clone() };
     out.put(&id, Rect::new(x, y, w, h), Body::Cells(cells), parent, "progressing", format!("{} Pods", group.pods.len()));
     y + h + 8.0
@@ -1053,6 +1161,34 @@ mod tests {
         let blocks = scene.items.iter().filter(|item| matches!(item.body, Body::Cells(_))).map(|item| (item.rect.right(), item.rect.cy()));
         let ports: Vec<(f64, f64)> = scene.ports.iter().map(|port| (port.x, port.y)).collect();
         assert_eq!(ports, blocks.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn of_many_pods_both_revisions_are_in_sight_and_the_older_one_stays_where_it_was() {
+        let at = |groups: &[(&str, usize)]| {
+            let mut model = shops(1, 1);
+            let root = &mut model.roots[0];
+            root.groups = groups.iter().map(|(set, pods)| group(set, *pods)).collect();
+            Rc::make_mut(root.controller.as_mut().unwrap()).desired = 5_000;
+            layout(&model, None, (800.0, 590.0))
+        };
+        let block = |scene: &Scene, set: &str| scene.items.iter().find(|item| item.id.kind == "Pods" && item.id.name == set).unwrap().rect;
+        let (rest, update) = (at(&[("set0", 5_000)]), at(&[("set0", 3_750), ("next", 2_500)]));
+        nothing_overlaps(&update);
+        let (old, new) = (block(&update, "set0"), block(&update, "next"));
+        assert!(old.right() < new.x && old.y == new.y, "{old:?} {new:?}");
+        assert!(update.width <= 800.0 / LEAST + 1.0 && new.bottom() < (590.0 - 44.0) / LEAST + 40.0, "{} {new:?}", update.width);
+        // What was there does not move, and neither does the picture grow.
+        let before = block(&rest, "set0");
+        assert_eq!((before.x, before.y, before.w), (old.x, old.y, old.w));
+        for uid in ["Deployment/shop0", "ReplicaSet/set0", "Service/shop0"] {
+            assert_eq!(rect(&rest, uid), rect(&update, uid), "{uid}");
+        }
+        assert_eq!((rest.width, rest.height), (update.width, update.height));
+        // Of three, the newest two stand in the first row.
+        let three = at(&[("set0", 2_000), ("next", 1_000), ("last", 2_000)]);
+        nothing_overlaps(&three);
+        assert!(block(&three, "last").y == block(&three, "next").y && block(&three, "set0").y > block(&three, "last").y);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Chart {
     pub fn next(&self, at: u64, forward: bool) -> u64 {
         let mut times = self.points.iter().map(|point| point.at);
         let found = if forward { times.find(|time| *time > at) } else { times.rfind(|time| *time < at) };
-        found.unwrap_or(if forward { self.now } else { self.axis.from })
+        found.unwrap_or(if forward { self.now } else { self.axis.from }).max(self.axis.from)
     }
 
     /// What is desired at an instant, and between which limits.
@@ -124,8 +124,7 @@ pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
     if track.points.is_empty() {
         return out;
     }
-    let head = head(track);
-    let rect = Rect::new(16.0, 16.0, (width - 32.0).clamp(300.0, 1400.0), (height - 76.0).clamp(260.0, 400.0 + head));
+    let rect = Rect::new(16.0, 16.0, (width - 32.0).clamp(300.0, 1400.0), (height - 76.0).clamp(260.0, 720.0));
     let chart = draw(track, rect.w, rect.h);
     let id = Id { uid: format!("rollout/{}", track.id.uid), ..track.id.clone() };
     out.put(&id, rect, Body::Chart(Rc::new(chart)), None, "", out.summary.clone());
@@ -144,12 +143,14 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let top = PLOT.y + head(track) + if small { 20.0 } else { 0.0 };
     let plot = Rect::new(PLOT.x, top, width - PLOT.x - if small { 84.0 } else { 104.0 }, height - top - 44.0);
     let axis = axis(track, plot.w);
-    let mut out = Chart { left, plot, keys: keys(track, small), points: track.points.clone(), now: track.now, ..Chart::default() };
+    // With what held when the axis begins.
+    let points = &track.points[track.points.partition_point(|point| point.at <= axis.from).saturating_sub(1)..];
+    let mut out = Chart { left, plot, keys: keys(track, small), points: points.to_vec(), now: track.now, ..Chart::default() };
     out.title = format!("{} {}", track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
     let all = |point: &Point| point.counts.iter().map(|count| count.ready + count.unready).sum::<u32>();
-    let most = track.points.iter().map(|point| all(point).max(point.limits.1)).max().unwrap_or(1).max(1);
+    let most = points.iter().map(|point| all(point).max(point.limits.1)).max().unwrap_or(1).max(1);
     let top = f64::from(most) * 1.08;
-    let x = |at: u64| plot.x + axis.x(at.min(track.now));
+    let x = |at: u64| plot.x + axis.x(at.clamp(axis.from, track.now.max(axis.from)));
     let y = |n: u32| plot.bottom() - f64::from(n) / top * plot.h;
 
     // Grid: at most six lines at whole numbers.
@@ -170,11 +171,10 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     }
     // Layers from the bottom: the newest revision's ready Pods stand on the older ones, so that it is seen to take over.
     let revisions = track.revisions.len();
-    let mut below = vec![0u32; track.points.len()];
+    let mut below = vec![0u32; points.len()];
     for revision in 0..revisions {
         for ready in [true, false] {
-            let heights: Vec<u32> = track
-                .points
+            let heights: Vec<u32> = points
                 .iter()
                 .map(|point| point.counts.get(revision).map_or(0, |count| if ready { count.ready } else { count.unready }))
                 .collect();
@@ -183,15 +183,15 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
             }
             let over: Vec<u32> = below.iter().zip(&heights).map(|(below, height)| below + height).collect();
             let mut d = String::new();
-            steps(&mut d, track, &over, x, y, true);
+            steps(&mut d, (points, track.now), &over, x, y, true);
             let class = format!("{} {}", if ready { "rdy" } else { "unr" }, shade(revision, revisions));
             let mut top = String::new();
             for (i, over) in over.iter().enumerate().filter(|(i, _)| heights[*i] > 0) {
-                let to = track.points.get(i + 1).map_or(track.now, |next| next.at);
-                let _ = write!(top, "M{:.1} {:.1}H{:.1}", x(track.points[i].at), y(*over), x(to));
+                let to = points.get(i + 1).map_or(track.now, |next| next.at);
+                let _ = write!(top, "M{:.1} {:.1}H{:.1}", x(points[i].at), y(*over), x(to));
             }
             out.paths.push((format!("top {class}"), top));
-            steps(&mut d, track, &below, x, y, false);
+            steps(&mut d, (points, track.now), &below, x, y, false);
             d.push('Z');
             out.paths.insert(1, (format!("layer {class}"), d));
             below = over;
@@ -200,14 +200,14 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     // Limits.
     type Pick = fn(&Point) -> u32;
     let lines: [(&str, &str, Pick); 2] = [("at least", "least", |point| point.limits.0), ("at most", "most", |point| point.limits.1)];
-    let last = track.points.last();
+    let last = points.last();
     let limited = last.is_some_and(|point| point.limits.0 != point.limits.1);
     for (words, class, pick) in lines.into_iter().filter(|_| limited) {
         // One line a value, with nothing between them: what rises would look like an instant.
         let mut d = String::new();
-        for (i, point) in track.points.iter().enumerate().filter(|(_, point)| pick(point) > 0) {
-            let (from, to) = (x(point.at), x(track.points.get(i + 1).map_or(track.now, |next| next.at)));
-            let goes_on = i > 0 && pick(&track.points[i - 1]) == pick(point);
+        for (i, point) in points.iter().enumerate().filter(|(_, point)| pick(point) > 0) {
+            let (from, to) = (x(point.at), x(points.get(i + 1).map_or(track.now, |next| next.at)));
+            let goes_on = i > 0 && pick(&points[i - 1]) == pick(point);
             let _ = if goes_on { write!(d, "H{to:.1}") } else { write!(d, "M{from:.1} {:.1}H{to:.1}", y(pick(point))) };
         }
         out.paths.push((format!("limit {class}"), d));
@@ -217,13 +217,13 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     // Limits hold for what ReplicaSets ask for; Pods are deleted some at a time.
     let over = |point: &&Point| all(point).saturating_sub(point.limits.1);
     if let Some(point) =
-        track.points.iter().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
+        points.iter().rev().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
     {
         let words = format!("{} Pods too many are not deleted yet", format::count(over(&point) as usize));
-        // Towards the middle, unless a fold lies there; a letter is 6 pixels wide.
+        // Before it, where there were fewer, if there is room without a fold; a letter is 6 pixels wide.
         let (at, long) = (x(point.at), words.len() as f64 * 6.0 + 12.0);
         let folded = |left: f64| axis.breaks().any(|(middle, _)| (left..left + long).contains(&(plot.x + middle)));
-        let ends = if at > plot.cx() { !folded(at - long) } else { at - plot.x > long && folded(at) && !folded(at - long) };
+        let ends = at - plot.x > long && (!folded(at - long) || folded(at));
         let (anchor, dx) = if ends { ("end", -6.0) } else { ("start", 6.0) };
         out.words.push((x(point.at) + dx, y(all(point)) + 4.0, anchor, "lim", words));
     }
@@ -236,13 +236,24 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     out
 }
 
-/// The time from the first Pod to a little after the instant shown, without what is long and idle.
+/// When the update that runs began: Pods of two revisions there have been since.
+fn began(track: &Track) -> Option<u64> {
+    let mixed = |point: &Point| point.counts.iter().filter(|count| count.ready + count.unready > 0).count() > 1;
+    let after = track.points.iter().rposition(|point| !mixed(point)).map_or(0, |last| last + 1);
+    track.points.get(after).map(|point| point.at)
+}
+
+/// The time from the first Pod to a little after the instant shown, without what is long and idle. While an update runs, from
+/// a little before that: what was before takes no room from it.
 fn axis(track: &Track, width: f64) -> Axis {
     let first = track.points.first().map_or(0, |point| point.at);
+    let before = |at: u64| at.saturating_sub(300.max((track.now.saturating_sub(at)) / 12));
+    let began = began(track);
+    let first = began.map_or(first, |at| before(at).max(first));
     let mut idle = Idle::since(first);
-    track.points.iter().for_each(|point| idle.see(point.at));
+    track.points.iter().filter(|point| point.at > first).for_each(|point| idle.see(point.at));
     let folds = idle.folds(track.now);
-    let busy = Axis::busy(track.now.saturating_sub(first), &folds).max(4_000) as f64;
+    let busy = Axis::busy(track.now.saturating_sub(first), &folds).max(if began.is_some() { 1_500 } else { 4_000 }) as f64;
     Axis::new(first, busy * 1.05, width, folds)
 }
 
@@ -270,18 +281,18 @@ fn shade(revision: usize, revisions: usize) -> &'static str {
 }
 
 /// A staircase through the points, forwards as the beginning of a path or backwards as its end.
-fn steps(d: &mut String, track: &Track, values: &[u32], x: impl Fn(u64) -> f64, y: impl Fn(u32) -> f64, forwards: bool) {
-    let ends = |i: usize| track.points.get(i + 1).map_or(track.now, |next| next.at);
+fn steps(d: &mut String, (points, now): (&[Point], u64), values: &[u32], x: impl Fn(u64) -> f64, y: impl Fn(u32) -> f64, forwards: bool) {
+    let ends = |i: usize| points.get(i + 1).map_or(now, |next| next.at);
     let mut put = |begins: bool, x: f64, y: f64| {
         let _ = write!(d, "{}{x:.1} {y:.1}", if begins { 'M' } else { 'L' });
     };
     if forwards {
-        for (i, (point, value)) in track.points.iter().zip(values).enumerate() {
+        for (i, (point, value)) in points.iter().zip(values).enumerate() {
             put(i == 0, x(point.at), y(*value));
             put(false, x(ends(i)), y(*value));
         }
     } else {
-        for (i, (point, value)) in track.points.iter().zip(values).enumerate().rev() {
+        for (i, (point, value)) in points.iter().zip(values).enumerate().rev() {
             put(false, x(ends(i)), y(*value));
             put(false, x(point.at), y(*value));
         }
@@ -315,6 +326,23 @@ mod tests {
     }
 
     #[test]
+    fn an_update_that_runs_has_the_chart_for_itself_and_no_longer() {
+        let point = |at, old, new| {
+            let counts = [old, new].map(|ready| Count { ready, unready: 0 }).to_vec();
+            Point { at, counts, limits: (2, 4), desired: 3 }
+        };
+        let points = vec![point(0, 0, 0), point(9_000, 3, 0), point(20_000, 3, 1), point(25_000, 2, 2)];
+        let mut track = Track { revisions: vec!["1.14 (a)".into(), "1.16 (b)".into()], points, now: 26_000, ..Track::default() };
+        let chart = draw(&track, 900.0, 400.0);
+        assert!((19_000..20_000).contains(&chart.axis.from), "{:?}", chart.axis);
+        assert_eq!(chart.counts(0, chart.axis.from), ["3", "0"]);
+        assert_eq!(chart.next(20_000, false), chart.axis.from);
+        assert!(chart.paths.iter().all(|(_, d)| !d.contains("M-") && !d.contains("L-") && !d.contains("H-")));
+        track.points.push(point(26_000, 0, 3));
+        assert_eq!(draw(&track, 900.0, 400.0).axis.from, 0);
+    }
+
+    #[test]
     fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
         let count = |ready, unready| Count { ready, unready };
         let point = |at, counts: [Count; 2]| Point { at, counts: counts.to_vec(), limits: (2, 4), desired: 3 };
@@ -339,7 +367,7 @@ mod tests {
             chart.said(1500),
             "00:01.500; 3 desired · at least 2 · at most 4; 1.14: 3 ready, 0 not ready; 1.16: 0 ready, 1 not ready"
         );
-        assert_eq!([chart.next(0, true), chart.next(1500, false), chart.next(2000, true), chart.next(0, false)], [1000, 1000, 4000, 0]);
+        assert_eq!([chart.next(0, true), chart.next(1500, false), chart.next(2000, true), chart.next(0, false)], [1000, 1000, 4000, 700]);
         assert_eq!(chart.rows()[0], ["1.16", " · newest", "1 ready, 0 not ready"]);
         // The limits are lines of one height each.
         assert!(chart.paths.iter().filter(|path| path.0.starts_with("limit")).all(|path| !path.1.contains(['L', 'V'])));

@@ -4,9 +4,20 @@ use super::model::{Claim, Id, Model, Pod, PodState, Root};
 use super::ownership::{pod_body, pod_label, put_claim};
 use super::shape::{Body, Label, Line, Port, Rect, Scene, drop};
 
-const COLUMN: f64 = 172.0;
-const PITCH: f64 = 188.0;
 const LEFT: f64 = 88.0;
+
+/// How the columns stand: where the first begins, their width, and from one to the next.
+#[derive(Clone, Copy)]
+struct Across {
+    left: f64,
+    column: f64,
+    pitch: f64,
+}
+
+const WIDE: Across = Across { left: LEFT, column: 172.0, pitch: 188.0 };
+/// A phone: the rows speak for themselves, their names and the room for them go. Of more than two columns, three fit.
+const NARROW: Across = Across { left: 16.0, column: 171.0, pitch: 187.0 };
+const THREE: Across = Across { left: 16.0, column: 114.0, pitch: 122.0 };
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
 #[inline(never)]
@@ -15,8 +26,12 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     if model.claims.is_empty() && model.volumes.is_empty() {
         return out;
     }
-    // On a phone the rows speak for themselves: their names and the room for them go.
-    let left = if width < 560.0 { 16.0 } else { LEFT };
+    let across = match width < 560.0 {
+        true if model.claims.len() > 2 => THREE,
+        true => NARROW,
+        false => WIDE,
+    };
+    let left = across.left;
     let mut y = 24.0;
     let mut seen: Vec<&str> = Vec::new();
     for root in &model.roots {
@@ -25,7 +40,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             continue;
         }
         seen.extend(own.iter().map(|claim| claim.id.uid.as_str()));
-        y = set(model, root, &own, selected, (left, y), &mut out) + 40.0;
+        y = set(model, root, &own, selected, (across, y), &mut out) + 40.0;
     }
     let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(&claim.id.uid.as_str())).collect();
     if !rest.is_empty() {
@@ -33,10 +48,10 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             .iter()
             .map(|claim| Column { title: String::new(), ordinal: 0, pods: pods_of(model, claim), claims: vec![claim] })
             .collect();
-        y = grid(model, &columns, None, selected, (left, y), &mut out) + 40.0;
+        y = grid(model, &columns, None, selected, (across, y), &mut out) + 40.0;
     }
-    free_volumes(model, (left, y), &mut out);
-    classes(model, &mut out);
+    free_volumes(model, (across, y), &mut out);
+    classes(model, left < LEFT, &mut out);
     out.labels.retain(|label| left >= LEFT || label.class != "rowname");
     out.finish(if left < LEFT { 16.0 } else { 24.0 })
 }
@@ -73,7 +88,7 @@ fn claims_of<'a>(model: &'a Model, root: &Root) -> Vec<&'a Claim> {
         .collect()
 }
 
-fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (f64, f64), out: &mut Scene) -> f64 {
+fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (Across, f64), out: &mut Scene) -> f64 {
     let pods: Vec<&Pod> = root.groups.iter().flat_map(|group| group.pods.iter()).map(|pod| &**pod).collect();
     let mut ordinals: Vec<u32> = own
         .iter()
@@ -109,10 +124,11 @@ fn grid(
     columns: &[Column<'_>],
     root: Option<&Root>,
     selected: Option<&str>,
-    (left, top): (f64, f64),
+    (across, top): (Across, f64),
     out: &mut Scene,
 ) -> f64 {
-    let span = columns.len() as f64 * PITCH - (PITCH - COLUMN);
+    let Across { left, column: wide, pitch } = across;
+    let span = columns.len() as f64 * pitch - (pitch - wide);
     let mut parent = None;
     let mut pod_y = top + 36.0;
     let controller = root.and_then(|root| root.controller.as_ref());
@@ -133,8 +149,8 @@ fn grid(
     let bottom = volume_y + (most - 1) as f64 * block + 128.0;
 
     for (i, column) in columns.iter().enumerate() {
-        let x = left + i as f64 * PITCH;
-        let cx = x + COLUMN / 2.0;
+        let x = left + i as f64 * pitch;
+        let cx = x + wide / 2.0;
         let chosen = |id: &Id| selected == Some(id.uid.as_str());
         let on = column.pods.iter().any(|pod| chosen(&pod.id))
             || column
@@ -142,7 +158,7 @@ fn grid(
                 .iter()
                 .any(|claim| chosen(&claim.id) || model.volumes.iter().any(|volume| volume.id.name == claim.volume && chosen(&volume.id)));
         if on {
-            out.bands.push(Rect::new(x - 6.0, pod_y - 44.0, COLUMN + 12.0, bottom - pod_y + 56.0));
+            out.bands.push(Rect::new(x - 6.0, pod_y - 44.0, wide + 12.0, bottom - pod_y + 56.0));
         }
         if !column.title.is_empty() {
             out.labels.push(Label { x: x + 2.0, y: pod_y - 36.0, text: column.title.clone(), class: "", centred: false });
@@ -156,10 +172,10 @@ fn grid(
             out.labels.push(Label { x: cx, y: pod_y + 18.0, text, class: "", centred: true });
         }
         if let Some(pod) = column.pods.first() {
-            let rect = Rect::new(x, pod_y, COLUMN, 52.0);
-            let mut body = pod_body(pod, 15);
+            let rect = Rect::new(x, pod_y, wide, 52.0);
+            let mut body = pod_body(pod, if wide < 150.0 { 8 } else { 15 });
             if let Body::Pod { note, .. } = &mut body {
-                *note = note.trim_end_matches(" left").to_string();
+                *note = if wide < 150.0 { String::new() } else { note.trim_end_matches(" left").to_string() };
             }
             pod_index = Some(out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod)));
             if controller.is_some() {
@@ -175,12 +191,12 @@ fn grid(
         }
         for (k, claim) in column.claims.iter().enumerate() {
             let at = claim_y + k as f64 * block;
-            let rect = Rect::new(x, at, COLUMN, 60.0);
+            let rect = Rect::new(x, at, wide, 60.0);
             // Whether it is bound stands on its line.
             let facts = [claim.capacity.as_str(), claim.mode.as_str()];
             let index = put_claim(out, claim, rect, pod_index, &facts);
             if let Some(pod) = column.pods.first().filter(|_| k == 0) {
-                mount(pod, claim, cx, pod_y + 52.0, at, on, out);
+                mount(pod, claim, (cx, wide), pod_y + 52.0, at, on, out);
             }
             volume(model, claim, cx, rect, on, index, out);
         }
@@ -191,12 +207,13 @@ fn grid(
     bottom
 }
 
-fn mount(pod: &Pod, claim: &Claim, cx: f64, from: f64, to: f64, on: bool, out: &mut Scene) {
+fn mount(pod: &Pod, claim: &Claim, (cx, wide): (f64, f64), from: f64, to: f64, on: bool, out: &mut Scene) {
     let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
     let words = match pod.state {
         PodState::Ready | PodState::NotReady => "mounted",
         PodState::Terminating => "the claim stays",
         PodState::Failed | PodState::Succeeded => "not running",
+        _ if wide < 150.0 => "not mounted",
         _ if claim.phase == "Bound" => "waiting to be mounted",
         _ => "waiting for the claim",
     };
@@ -217,7 +234,7 @@ fn volume(model: &Model, claim: &Claim, cx: f64, ticket: Rect, on: bool, parent:
     let class = if on { "onedge inband" } else { "onedge" };
     match model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
         Some(volume) => {
-            let rect = Rect::new(ticket.x, top, COLUMN, 128.0);
+            let rect = Rect::new(ticket.x, top, ticket.w, 128.0);
             let fact = [volume.capacity.as_str(), volume.node.as_str()]
                 .into_iter()
                 .filter(|fact| !fact.is_empty())
@@ -249,7 +266,7 @@ fn volume(model: &Model, claim: &Claim, cx: f64, ticket: Rect, on: bool, parent:
             out.labels.push(Label {
                 x: cx,
                 y: ticket.bottom() + 30.0,
-                text: format!("{words}: no volume yet"),
+                text: if ticket.w < 150.0 { words } else { format!("{words}: no volume yet") },
                 class: if on { "onedge waits inband" } else { "onedge waits" },
                 centred: true,
             });
@@ -258,10 +275,10 @@ fn volume(model: &Model, claim: &Claim, cx: f64, ticket: Rect, on: bool, parent:
 }
 
 /// Volumes that no claim is bound to.
-fn free_volumes(model: &Model, (left, top): (f64, f64), out: &mut Scene) {
+fn free_volumes(model: &Model, (across, top): (Across, f64), out: &mut Scene) {
     let free: Vec<_> = model.volumes.iter().filter(|volume| !model.claims.iter().any(|claim| claim.volume == volume.id.name)).collect();
     for (i, volume) in free.iter().enumerate() {
-        let rect = Rect::new(left + i as f64 * PITCH, top, COLUMN, 128.0);
+        let rect = Rect::new(across.left + i as f64 * across.pitch, top, across.column, 128.0);
         let fact =
             [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
         let label = format!("PersistentVolume {}, {fact}", volume.id.name);
@@ -272,8 +289,8 @@ fn free_volumes(model: &Model, (left, top): (f64, f64), out: &mut Scene) {
     }
 }
 
-/// StorageClasses at the right, with a dotted bus under what they provisioned.
-fn classes(model: &Model, out: &mut Scene) {
+/// StorageClasses at the right, or a line each at the foot of a `small` picture, with a dotted bus under what they provisioned.
+fn classes(model: &Model, small: bool, out: &mut Scene) {
     let used: Vec<_> = model
         .classes
         .iter()
@@ -298,6 +315,14 @@ fn classes(model: &Model, out: &mut Scene) {
         let top = cylinders.iter().map(|rect| rect.y).reduce(f64::max).or(tickets.reduce(f64::max)).unwrap_or(24.0) + 8.0;
         let rect = Rect::new(x, top + i as f64 * 130.0, 116.0, 116.0);
         let label = format!("StorageClass {}, reclaim policy {}", class.id.name, class.reclaim);
+        if small {
+            let y = out.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max) + 26.0;
+            out.put(&class.id, Rect::new(16.0, y, 358.0, 24.0), Body::Note(label.clone()), None, "", label);
+            for (k, cylinder) in cylinders.iter().enumerate() {
+                out.link(format!("{}/{k}", class.id.uid), format!("M{} {}V{}", cylinder.cx(), cylinder.bottom(), y), Line::Provides);
+            }
+            continue;
+        }
         out.put(&class.id, rect, Body::Class { reclaim: class.reclaim.clone() }, None, "", label);
         if cylinders.is_empty() {
             continue;

@@ -12,7 +12,9 @@ use yew::prelude::*;
 pub struct Props {
     /// The diagram.
     pub scene: Rc<Scene>,
-    /// Where its corner is.
+    /// Where the map is in the stage.
+    pub at: (f64, f64),
+    /// Where the diagram's corner is.
     pub pan: (f64, f64),
     /// How large it is drawn.
     pub zoom: f64,
@@ -25,13 +27,22 @@ pub struct Props {
 /// The largest size of the map.
 const LARGEST: (f64, f64) = (152.0, 104.0);
 
+fn scale(scene: &Scene) -> f64 {
+    (LARGEST.0 / scene.width).min(LARGEST.1 / scene.height)
+}
+
+/// How large the map of a diagram is.
+pub fn size(scene: &Scene) -> (f64, f64) {
+    (scene.width * scale(scene), scene.height * scale(scene))
+}
+
 /// The map.
 #[component]
 pub fn Minimap(props: &Props) -> Html {
     super::dom::renders("Minimap");
     let (scene, zoom) = (&props.scene, props.zoom);
     let (w, h) = props.size;
-    let scale = (LARGEST.0 / scene.width).min(LARGEST.1 / scene.height);
+    let (scale, (wide, high)) = (scale(scene), size(scene));
     let (x, y) = ((-props.pan.0 / zoom).max(0.0), (-props.pan.1 / zoom).max(0.0));
     let right = ((w - props.pan.0) / zoom).min(scene.width);
     let bottom = ((h - props.pan.1) / zoom).min(scene.height);
@@ -48,7 +59,7 @@ pub fn Minimap(props: &Props) -> Html {
         }
     });
     html! {
-        <svg class="minimap" width={(scene.width * scale).to_string()} height={(scene.height * scale).to_string()} viewBox={format!("0 0 {} {}", scene.width, scene.height)}
+        <svg class="minimap" style={format!("left:{}px;top:{}px", props.at.0, props.at.1)} width={wide.to_string()} height={high.to_string()} viewBox={format!("0 0 {} {}", scene.width, scene.height)}
             aria-hidden="true" onpointerdown={go.clone()} onpointermove={go} onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
             <Shapes scene={scene.clone()} />
             <rect class="seen" x={x.to_string()} y={y.to_string()} width={(right - x).max(0.0).to_string()} height={(bottom - y).max(0.0).to_string()} rx="8" vector-effect="non-scaling-stroke" />

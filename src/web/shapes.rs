@@ -148,9 +148,15 @@ fn outer(item: &Item) -> Classes {
         Body::Tray { .. } => classes!("tray"),
         Body::Totals { .. } => classes!("card", "totals"),
         Body::Note(_) => classes!("foldnote"),
-        Body::Store { .. } => classes!("card", "store"),
+        Body::Store { .. } => classes!("card", "store", (item.rect.h < 100.0).then_some("low")),
         Body::Loop { big, above, writes, .. } => {
-            classes!("loop", big.then_some("big"), above.then_some("above"), writes.then_some("writes"))
+            classes!(
+                "loop",
+                big.then_some("big"),
+                (item.rect.w < 132.0).then_some("small"),
+                above.then_some("above"),
+                writes.then_some("writes")
+            )
         }
         Body::Pass(_) => classes!("card", "pass"),
         Body::Terminal { .. } => classes!("card", "term", (item.rect.w < 210.0).then_some("tight")),
@@ -203,6 +209,9 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} /> },
     }
 }
+
+/// A column of storage on a phone, without glyphs.
+const SLENDER: f64 = 150.0;
 
 /// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
 fn cut(item: &Item, taken: f64) -> String {
@@ -299,7 +308,7 @@ fn controller(of: &Controller, width: f64) -> Html {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, most) }</b></div></div>
             if !of.counters.is_empty() {
-                <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some("long"))}>
+                <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some("long"), (width < 200.0).then_some("tight"))}>
                     { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
                 </div>
             }
@@ -344,7 +353,7 @@ fn ticket(item: &Item, fact: &str) -> Html {
     html! {
         <>
             <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>
-            <div class="in">{ tile("PersistentVolumeClaim") }<div class="grow"><b class="ell">{ cut(item, 68.0) }</b><small class="ell">{ fact }</small></div></div>
+            <div class="in">if w >= SLENDER { { tile("PersistentVolumeClaim") } }<div class="grow"><b class="ell">{ cut(item, if w < SLENDER { 28.0 } else { 68.0 }) }</b><small class="ell">{ fact }</small></div></div>
         </>
     }
 }
@@ -358,7 +367,7 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
                 <path d={format!("M1 13V{}A{} 12 0 0 0 {} {}V13", h - 13.0, w / 2.0 - 1.0, w - 1.0, h - 13.0)} />
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
-            <div class="in"><div class="nm">{ icon("i-pv", 14) }<b>{ crate::app::format::middle(&item.id.name, 13) }</b></div><small>{ fact }</small>
+            <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::app::format::middle(&item.id.name, if w < SLENDER { 12 } else { 13 }) }</b></div><small>{ fact }</small>
                 if data.is_empty() { <span class="pill">{ if item.state == "bound" { "no writes yet".into() } else { crate::app::format::sentence(&item.state) } }</span> } else { <span class="pill storage">{ data }</span> }
             </div>
         </>

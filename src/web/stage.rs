@@ -121,6 +121,8 @@ const NEW: usize = 12;
 const FRAME: u32 = 20;
 /// So far out of sight they are.
 const FAR: f64 = 160.0;
+/// The height of the controls at the foot.
+const FOOT: f64 = 44.0;
 /// Width of a card, and the height it may have.
 const CARD: f64 = 264.0;
 const TALL: f64 = 256.0;
@@ -167,6 +169,8 @@ pub struct Stage {
     rows: usize,
     there: BTreeSet<String>,
     more: Option<Timeout>,
+    /// Where the map is, if there is one.
+    map: Option<(f64, f64)>,
 }
 
 /// The key of an item's object, if the engine knows it.
@@ -197,23 +201,26 @@ impl Stage {
         }
         let room = self.room(props);
         let narrow = w < 560.0 && h >= w;
-        // What does not fit is panned; letters that nobody can read help nobody. Cells without letters may be smaller, and a
-        // ring in a low frame, which is no use in part.
+        // What does not fit is panned; letters that nobody can read help nobody. Smaller may only be a ring in a low frame,
+        // which is no use in part.
         let least = match () {
-            () if scene.dense() => 0.5,
             () if h < 400.0 && props.scope.starts_with("loops") => 0.6,
             () if w < 560.0 => 0.8,
             () => 0.75,
         };
         let (across, down) = (w / scene.width, room / scene.height);
         // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
-        self.zoom = if narrow || down < least && h > 320.0 { across } else { across.min(down) }.clamp(least, 1.0);
+        // Nodes with cells get higher and lower as Pods come and go, and keep their scale.
+        self.zoom = if narrow || scene.dense() || down < least && h > 320.0 { across } else { across.min(down) }.clamp(least, 1.0);
         self.fitted = self.size;
         let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
-        // Ownership grows to all sides; columns and tables hang from the top.
-        let hangs = !props.embed && !props.scope.starts_with("ownership");
-        let top = if narrow || hangs { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
+        let top = if self.hangs(props) { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
         self.pan = (left.round(), top.round());
+    }
+
+    /// Ownership grows to all sides; columns and tables hang from the top, and so does all of a phone.
+    fn hangs(&self, props: &Props) -> bool {
+        self.size.0 < 560.0 && self.size.1 >= self.size.0 || !props.embed && !props.scope.starts_with("ownership")
     }
 
     /// Another height, as with a line more at the foot: as long as all of it stays in sight nothing moves.
@@ -236,13 +243,17 @@ impl Stage {
                 let link = ctx.link().clone();
                 self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
             }
-            (self.pan, self.zoom) = ((slide(pan.0, over.0).round(), slide(pan.1, over.1).round()), zoom);
+            let top = slide(pan.1, over.1);
+            // It may hang a little lower or higher than the middle, by a fifth of the height.
+            let top =
+                if !self.hangs(props) && over.1 > 0.0 && (over.1 - 2.0 * top).abs() > self.room(props) / 5.0 { over.1 / 2.0 } else { top };
+            (self.pan, self.zoom) = ((slide(pan.0, over.0).round(), top.round()), zoom);
         }
     }
 
     /// The height in which the controls at the foot cover nothing.
     fn room(&self, props: &Props) -> f64 {
-        if self.controls(props) { self.size.1 - 44.0 } else { self.size.1 }
+        if self.controls(props) { self.size.1 - FOOT } else { self.size.1 }
     }
 
     /// Whether so much is out of sight that a map helps: a fifth of the diagram, or any of it once it was moved.
@@ -251,6 +262,32 @@ impl Stage {
         let (across, down) = (seen(self.pan.0, scene.width, self.size.0), seen(self.pan.1, scene.height, self.size.1));
         let share = across.max(0.0) * down.max(0.0) / (scene.width * scene.height * self.zoom * self.zoom);
         share < if self.touched { 0.99 } else { 0.8 }
+    }
+
+    /// In which corner the map covers nothing. Once the picture was moved it stays where it is; if there was no such corner,
+    /// it comes only then, and over Pods as cells never.
+    fn place_map(&mut self, props: &Props) {
+        if !self.controls(props) || props.as_list || !self.hides(&props.scene) {
+            self.map = None;
+            return;
+        }
+        if self.touched && self.map.is_some() {
+            return;
+        }
+        let (w, h) = super::minimap::size(&props.scene);
+        let (right, bottom) = (self.size.0 - w - 12.0, self.room(props) - h - 8.0);
+        let z = self.zoom;
+        let covers = |(x, y): (f64, f64)| {
+            let (x, y) = (x - self.pan.0, y - self.pan.1);
+            let meets = |item: &Rc<Item>| {
+                let of = item.rect;
+                of.h > 0.0 && of.x * z < x + w && of.right() * z > x && of.y * z < y + h && of.bottom() * z > y
+            };
+            props.scene.items.iter().any(meets)
+        };
+        let free = [(right, bottom), (12.0, bottom), (right, 12.0), (12.0, 12.0)].into_iter().find(|at| !covers(*at));
+        let cells = props.scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
+        self.map = free.or((self.touched && !cells).then_some((right, bottom)));
     }
 
     /// A low stage has no room for them.
@@ -401,6 +438,7 @@ impl Stage {
     /// Which of those in sight are in the page: where many come at once, they come one part after the other, and what is
     /// there stays.
     fn admit(&mut self, ctx: &Context<Self>) {
+        self.place_map(ctx.props());
         let items = &ctx.props().scene.items;
         let all = self.shows_all(ctx.props());
         let rows = if all { items.len() } else { items.len().min(self.rows + ROWS) };
@@ -749,6 +787,7 @@ impl Component for Stage {
             rows: 0,
             there: BTreeSet::new(),
             more: None,
+            map: None,
         }
     }
 
@@ -875,8 +914,12 @@ impl Component for Stage {
                         }
                     }
                     { self.card(props) }
-                    if self.controls(props) && self.hides(scene) {
-                        <Minimap scene={scene.clone()} pan={self.pan} zoom={self.zoom} size={self.size} on_centre={link.callback(|(x, y)| Msg::Centre(x, y))} />
+                    // What is under the controls is not drawn there.
+                    if self.controls(props) && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
+                        <div class="foot" />
+                    }
+                    if let Some(at) = self.map {
+                        <Minimap at={at} scene={scene.clone()} pan={self.pan} zoom={self.zoom} size={self.size} on_centre={link.callback(|(x, y)| Msg::Centre(x, y))} />
                     }
                     if self.controls(props) {
                         <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>

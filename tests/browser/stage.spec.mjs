@@ -127,3 +127,33 @@ test('nothing is covered by the controls, also where the stage is low', async ({
     }
   }
 });
+
+test('of many Pods both revisions are in sight, and neither the map nor the controls lie on them', async ({ page }) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await open(page, example('deployment').replace('replicas: 2', 'replicas: 3000'), 3);
+  const blocks = item(page, 'Pods');
+  await expect(blocks).toHaveCount(1);
+  const place = async (n) => blocks.nth(n).evaluate((block) => block.style.cssText + block.getAttribute('style'));
+  const before = await place(0);
+  await page.evaluate(() => { loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:1.26'); loopscope.pause(); });
+  for (let i = 0; i < 2; i++) await page.keyboard.press('.');
+  await expect(blocks).toHaveCount(2);
+  await page.waitForTimeout(600);
+  const box = (of) => page.locator(of).boundingBox();
+  const [stage, old, next, foot] = [await box('#stage'), await blocks.nth(0).boundingBox(), await blocks.nth(1).boundingBox(), await box('.foot')];
+  expect(old.x + old.width).toBeLessThan(next.x);
+  expect(next.x + next.width).toBeLessThanOrEqual(stage.x + stage.width);
+  expect(Math.abs(old.y - next.y)).toBeLessThan(1);
+  expect(next.y + 100).toBeLessThan(foot.y);
+  expect((await box('.zoom')).y).toBeGreaterThan(foot.y);
+  // The map comes at the latest when the picture is moved, where there is nothing.
+  await page.mouse.move(stage.x + 40, stage.y + 40);
+  await page.mouse.wheel(0, 40);
+  await page.waitForTimeout(500);
+  const map = await box('.minimap');
+  for (let n = 0; n < 2; n++) {
+    const of = await blocks.nth(n).boundingBox();
+    expect(map.x + map.width <= of.x || of.x + of.width <= map.x || of.y + of.height <= map.y).toBe(true);
+  }
+  expect(before.match(/translate: [^;]*/)?.[0]).toBe((await place(0)).match(/translate: [^;]*/)?.[0]);
+});
