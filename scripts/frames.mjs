@@ -4,7 +4,7 @@ import { chromium as browserType } from '@playwright/test';
 import { chromium } from '../tests/browser/chromium.mjs';
 import { serve } from '../tests/browser/server.mjs';
 import { tasks } from '../tests/browser/tasks.mjs';
-import { addNodes, manifest, ready } from './many.mjs';
+import { addNodes, manifest, paste, ready } from './many.mjs';
 
 const counts = process.argv.slice(2).map(Number);
 
@@ -22,7 +22,7 @@ for (const pods of counts.length ? counts : [100, 1000, 5000, 20000, 150000]) {
     let rate = 0;
     // Typing thousands of lines at once is no part of it; applying them is.
     if (what) {
-      await page.locator('.cm-content').fill(what);
+      await paste(page, what);
       await page.waitForTimeout(4000);
     }
     const all = await tasks(browser, page, async () => {

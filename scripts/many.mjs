@@ -32,3 +32,15 @@ export async function ready(page, pods) {
   }
   await page.evaluate(() => loopscope.speed(1));
 }
+
+/** Puts a text in the place of the editor's as a person does, from the clipboard. */
+export async function paste(page, text) {
+  const editor = page.locator('.cm-content');
+  await editor.focus();
+  await page.keyboard.press('Control+a');
+  await editor.evaluate((content, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', text);
+    content.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+}
