@@ -39,8 +39,10 @@ const LATE: f64 = 20.0;
 const LEAST: f64 = 2.0;
 /// Milliseconds for giving back memory.
 const PART: f64 = 2.0;
-/// A picture that took so long is followed by so many times that without a new one.
+/// A picture that took so long is followed by so many times that without a new one: more where frames come late, for the
+/// browser paints when the picture is made.
 const RESTS: f64 = 4.0;
+const MOST_RESTS: f64 = 16.0;
 /// One that takes so many milliseconds leaves the engine little of its frame.
 const DEAR: f64 = 4.0;
 /// Tasks between two looks at the clock.
@@ -198,6 +200,8 @@ pub struct Page {
     drawn: f64,
     /// Until when no new picture is made only because time passes.
     rests: f64,
+    /// How many times as long as it took a picture is followed by none.
+    factor: f64,
     pace: Pace,
     room: Room,
     asked: Option<f64>,
@@ -590,6 +594,7 @@ impl Component for Page {
             room: Room(PAGES),
             drawn: 0.0,
             rests: 0.0,
+            factor: RESTS,
             asked: None,
             slice: SLICE,
             spare: false,
@@ -618,6 +623,7 @@ impl Component for Page {
             }
             Msg::Frame => {
                 let late = self.asked.take().is_some_and(|asked| dom::now() - asked > LATE);
+                self.factor = if late { (self.factor * 1.5).min(MOST_RESTS) } else { (self.factor - 0.1).max(RESTS) };
                 self.slice = if late { (self.slice * 0.7).max(LEAST) } else { (self.slice + 0.2).min(SLICE) };
                 self.drawn = dom::now();
             }
@@ -794,7 +800,7 @@ impl Component for Page {
         if let Some(begun) = self.making.take() {
             let now = dom::now();
             self.cost = now - begun;
-            self.rests = now + RESTS * self.cost;
+            self.rests = now + self.factor * self.cost;
         }
         if first {
             window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
