@@ -126,3 +126,43 @@ fn a_sidecar_with_another_image_is_started_again() {
     assert_eq!(state(&now, "initContainerStatuses", 0), "proxy:2 1 true running");
     assert_eq!(state(&now, "containerStatuses", 0), "nginx 0 true running");
 }
+
+#[test]
+fn a_container_that_is_never_started_again_ends_where_its_new_image_cannot_be_pulled() {
+    let mut sim = started("restartPolicy: Never, containers: [{name: a, image: 'nginx:1'}]");
+    at(&mut sim, 20.0);
+    set_image(&mut sim, "a=broken:1");
+    let now = at(&mut sim, 400.0);
+    assert_eq!(state(&now, "containerStatuses", 0), "nginx:1 0 false terminated Completed");
+    assert_eq!(now["status"]["phase"], "Succeeded");
+    assert_eq!(said(&sim, "Pulling"), ["Pulling image \"broken:1\""]);
+}
+
+#[test]
+fn a_restart_that_was_planned_before_does_not_pull_out_of_turn() {
+    let mut sim = started("containers: [{name: a, image: 'app:1', command: [sh, -c, 'exit 1']}]");
+    // Held back until some time after 150 s.
+    at(&mut sim, 90.0);
+    set_image(&mut sim, "a=broken:1");
+    let (mut tries, mut before) = (Vec::new(), String::new());
+    for second in 91..700 {
+        let now = state(&at(&mut sim, f64::from(second)), "containerStatuses", 0);
+        if now.ends_with("ErrImagePull") && now != before {
+            tries.push(second);
+        }
+        before = now;
+    }
+    let waits: Vec<_> = tries.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(waits.len() > 3 && waits.is_sorted(), "{waits:?}");
+}
+
+#[test]
+fn an_init_container_that_runs_is_let_end() {
+    let init = "initContainers: [{name: i, image: 'app:1', command: [sh, -c, 'sleep 20; exit 1']}]";
+    let mut sim = started(&format!("{init}, containers: [{{name: a, image: nginx}}]"));
+    assert!(state(&at(&mut sim, 30.0), "initContainerStatuses", 0).ends_with("running"));
+    set_image(&mut sim, "i=app:2");
+    at(&mut sim, 35.0);
+    assert!(said(&sim, "Killing").is_empty());
+    assert_eq!(at(&mut sim, 45.0)["status"]["initContainerStatuses"][0]["restartCount"], 1);
+}

@@ -35,13 +35,18 @@ impl Pass<'_, '_> {
         }
         self.write(Why::Observed, |_| {});
         for i in init::all(pod).filter(|i| differs(pod, *i)) {
+            // An init container that runs is let end.
+            let stays = init::number(i).is_none() || init::container(pod, i).is_some_and(|(_, container)| init::is_sidecar(container));
             if init::seen(pod, i).is_some_and(|status| status.state.running.is_some()) {
+                if !stays {
+                    continue;
+                }
                 let message = match init::number(i) {
                     Some(_) => "Init container {} definition changed",
                     None => "Container {} definition changed, will be restarted",
                 };
                 self.forget_restarts(i);
-                jobs.extend(self.kill_container(i, message, false));
+                jobs.extend(self.kill_container(i, message, None, false));
             } else if pulls::fails(pod, i) {
                 jobs.push(self.pull_anew());
             } else if held_back(pod, i) {

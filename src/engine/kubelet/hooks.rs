@@ -26,7 +26,7 @@ impl Pass<'_, '_> {
             return Vec::new();
         }
         self.say_hook_failed(&container.name, "FailedPostStartHook", "PostStartHook failed");
-        self.kill_container(i, "FailedPostStartHook", true)
+        self.kill_container(i, "FailedPostStartHook", None, true)
     }
 
     /// Runs the hooks of the containers that are about to be stopped; gives how long the slowest takes.

@@ -299,7 +299,7 @@ impl Pass<'_, '_> {
             }
             Step::BackOff(i) => self.back_off(i),
             Step::Restart(i, run) => {
-                if run == self.run_number(i) {
+                if run == self.run_number(i) && !pulls::fails(self.pod(), i) {
                     self.restart(i, None)
                 } else {
                     Vec::new()

@@ -319,7 +319,12 @@ impl Pass<'_, '_> {
         }
         if row >= plan.failures {
             if kind != Probed::Readiness {
-                return self.kill_container(i, &format_smolstr!("Container {{}} failed {} probe, will be restarted", kind.word()), false);
+                return self.kill_container(
+                    i,
+                    &format_smolstr!("Container {{}} failed {} probe, will be restarted", kind.word()),
+                    Some(kind),
+                    false,
+                );
             }
             if init::seen(self.pod(), i).is_some_and(|s| s.ready) {
                 self.set_ready(i, false, Why::ProbeFailed { probe: kind.word() });
@@ -410,16 +415,17 @@ impl Pass<'_, '_> {
         self.out.event_at(&object, &format_smolstr!("spec.{list}{{{name}}}"), "Warning", "Unhealthy", message);
     }
 
-    /// The kubelet stops one container; `{}` in the message is its name. It is started again unless the Pod says never.
+    /// The kubelet stops one container, perhaps because of a probe; `{}` in the message is its name. It is started again
+    /// unless the Pod says never.
     #[inline(never)]
-    pub(super) fn kill_container(&mut self, i: u32, message: &str, at_once: bool) -> Jobs {
+    pub(super) fn kill_container(&mut self, i: u32, message: &str, probe: Option<Probed>, at_once: bool) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
         let Some((list, container)) = init::container(pod, i) else { return Vec::new() };
         let field = format_smolstr!("spec.{list}{{{}}}", container.name);
         self.out.event_at(&object, &field, "Normal", "Killing", Str::from(message.replacen("{}", &container.name, 1)));
-        let liveness = &raw(pod, i)[Probed::Liveness.field()]["terminationGracePeriodSeconds"];
-        let grace = liveness.as_i64().or(pod.spec.termination_grace_period_seconds).unwrap_or(30).clamp(0, 1_000_000) as u64 * SECOND;
+        let own = probe.and_then(|probe| raw(pod, i)[probe.field()]["terminationGracePeriodSeconds"].as_i64());
+        let grace = own.or(pod.spec.termination_grace_period_seconds).unwrap_or(30).clamp(0, 1_000_000) as u64 * SECOND;
         // A shell does not pass the signal on: it is killed when its time is over.
         let (after, code) = match behaviour::ignores_signals(container) {
             _ if at_once => (MS, 137),

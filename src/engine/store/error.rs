@@ -42,6 +42,13 @@ impl ApiError {
         ApiError { reason: Reason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()) }
     }
 
+    /// Every name that was made up for an object is in use.
+    pub fn no_unique_name(kind: Kind, name: &str) -> ApiError {
+        let mut error = ApiError::already_exists(kind, name);
+        error.message.push_str(", the server was not able to generate a unique name for the object");
+        error
+    }
+
     /// There is one already.
     pub fn already_exists(kind: Kind, name: &str) -> Self {
         ApiError { reason: Reason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()) }

@@ -185,7 +185,8 @@ impl ApiServer {
             return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: this cluster holds at most {MOST_PODS} Pods")));
         }
         if taken {
-            return Err(ApiError::already_exists(object.kind, &object.meta.name));
+            let error = if generated { ApiError::no_unique_name } else { ApiError::already_exists };
+            return Err(error(object.kind, &object.meta.name));
         }
         self.admit(object)?;
         self.check_pod_security(object)?;
@@ -512,6 +513,8 @@ mod tests {
             assert!(name.starts_with("a-") && !taken.contains(&name));
             taken.push(name);
         }
-        assert_eq!(made(&taken).unwrap_err().reason, super::super::Reason::AlreadyExists);
+        let error = made(&taken).unwrap_err();
+        assert_eq!(error.reason, super::super::Reason::AlreadyExists);
+        assert!(error.message.ends_with("already exists, the server was not able to generate a unique name for the object"), "{error}");
     }
 }
