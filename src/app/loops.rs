@@ -199,7 +199,8 @@ fn standing(entry: &Entry) -> Vec<(String, String)> {
 /// Numbers of the status that a write changed, before and after; then conditions and phases.
 fn differs(entry: &Entry) -> Vec<(String, String)> {
     let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { return Vec::new() };
-    if object.meta.generation != before.meta.generation {
+    let told = matches!(object.kind, Kind::Lease | Kind::EndpointSlice | Kind::Endpoints | Kind::ConfigMap | Kind::Secret);
+    if told || object.meta.generation != before.meta.generation {
         return Vec::new();
     }
     let telling = |field: &Field| {
@@ -208,7 +209,9 @@ fn differs(entry: &Entry) -> Vec<(String, String)> {
     };
     let mut rows: Vec<(String, String)> = Vec::new();
     for field in fields(before, object).iter().filter(|field| telling(field)) {
-        let [from, to] = [&field.from, &field.to].map(|value| value.as_deref().unwrap_or("0"));
+        let counts = |value: &Option<String>| value.as_ref().is_none_or(|text| text.parse::<u32>().is_ok());
+        let none = if counts(&field.from) && counts(&field.to) { "0" } else { "none" };
+        let [from, to] = [&field.from, &field.to].map(|value| value.as_deref().unwrap_or(none));
         // What came whole is told by what is in it.
         if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) || from.len() + to.len() > 24 {
             continue;

@@ -30,7 +30,7 @@ const LOOKED: usize = 1_000;
 const CRASHES: (&str, &str) = ("Crash", "Its first container exits with code 1; the restart policy decides what follows");
 const STRIKES: (&str, &str) =
     ("Crash one of its Pods", "The first container of a Ready one exits with code 1; the restart policy decides what follows");
-const BREAKS: (&str, &str) = ("Break its image", "Its template names a tag that cannot be pulled: the new Pods fail and the update waits");
+const BREAKS: (&str, &str) = ("Break its image", "Its template names a tag that cannot be pulled: Pods that are made from it fail");
 const READY: (&str, &str, &str) = ("Force ready", "Its first container is said to be ready, whatever its probe finds", "ready");
 const UNREADY: (&str, &str, &str) =
     ("Force not ready", "Its first container is said not to be ready: Services leave the Pod out", "unready");
@@ -43,6 +43,10 @@ const LISTS: (&str, &str, &str) =
     ("List again after a loss", "Ten seconds after a lost event the loops list everything anew, and compare", "10s");
 const FORGETS: (&str, &str, &str) =
     ("Never list again", "No loop lists everything anew any more: what a lost event told stays unknown", "never");
+const LOSES_ANY: (&str, &str) = (
+    "Lose an event of its kind",
+    "The next change of any object of its kind does not reach the loops: see Loops, controller mode and event mode",
+);
 const USES_MUCH: (&str, &str) =
     ("Use much memory", "The Running Pods with these labels use 4Gi together: seen by autoscalers, and when a node runs short of memory");
 const USES_LITTLE: (&str, &str) = ("Free memory", "Nobody says any more what the Pods with these labels use");
@@ -59,10 +63,12 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
     let kind = object.kind;
     if !matches!(kind, Kind::Namespace | Kind::Event) {
         let of = [&kind.name().to_ascii_lowercase(), "/", &object.meta.name].concat();
-        let namespace = if object.meta.namespace == "default" { "" } else { object.meta.namespace.as_str() };
-        // In another namespace the next event of any object of its kind is lost.
-        let of = if kind.info().namespaced && !namespace.is_empty() { kind.name().to_ascii_lowercase() } else { of };
-        offers.push(Offer { words: LOSES.0, title: LOSES.1, line: ["fault lose ", &of].concat() });
+        // Of another namespace an object cannot be named.
+        let (of, (words, title)) = match kind.info().namespaced && object.meta.namespace != "default" {
+            true => (kind.name().to_ascii_lowercase(), LOSES_ANY),
+            false => (of, LOSES),
+        };
+        offers.push(Offer { words, title, line: ["fault lose ", &of].concat() });
         let (words, title, after) = if sim.lists_anew() { FORGETS } else { LISTS };
         offers.push(Offer { words, title, line: ["fault relist ", after].concat() });
     }
@@ -121,7 +127,8 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
     if let (_, Some((container, image))) = super::facts::handles(object)
         && can_be_pulled(&image)
     {
-        let repository = image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(&*image, |(repository, _)| repository);
+        let image = image.split('@').next().unwrap_or_default();
+        let repository = image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(image, |(repository, _)| repository);
         let of = [&object.kind.name().to_ascii_lowercase(), "/", &object.meta.name, " ", &container, "=", repository, ":broken"].concat();
         offers.push(Offer { words: BREAKS.0, title: BREAKS.1, line: ["kubectl set image ", &of].concat() });
     }

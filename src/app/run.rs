@@ -485,6 +485,10 @@ impl Run {
         while talk.as_ref().is_some_and(Session::goes_on) {
             lines.extend(shell::run(&mut sim, &mut talk, &Command::Poll).lines);
         }
+        // What it waits for does not come: time stands.
+        if talk.is_some() {
+            lines.push(shell::Line { text: "It is not so yet at this instant".into(), error: false });
+        }
         lines
     }
 }

@@ -281,7 +281,9 @@ pub fn only_reads(line: &str) -> bool {
     let words: Vec<String> = line.strip_prefix("kubectl ").unwrap_or(line).split_whitespace().map(String::from).collect();
     let words = &words[verb_position(&words).min(words.len())..];
     match words.first().map(String::as_str) {
-        Some("rollout") => words.iter().any(|word| matches!(word.as_str(), "status" | "history")),
+        Some("rollout") => {
+            words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| matches!(word.as_str(), "status" | "history"))
+        }
         Some(verb) => READS.contains(&verb),
         None => false,
     }

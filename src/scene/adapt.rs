@@ -679,7 +679,7 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
         ..Budget::default()
     };
     let mut waits = None;
-    let mut sizes = Sizes { desired: desired as usize, ..Sizes::default() };
+    let mut sizes = Sizes { desired: desired as usize, paused: body.spec.paused, ..Sizes::default() };
     for set in &sets {
         let new = Some(set.meta.uid) == newest;
         if let Some(body) = set.get::<ReplicaSet>() {

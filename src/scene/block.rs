@@ -22,6 +22,8 @@ struct Members {
     counts: [usize; PodState::ALL.len()],
     /// How many of them mount claims.
     mounting: usize,
+    /// How many of them have ended.
+    ended: usize,
     /// What is wrong with those that fail, and with how many.
     reasons: Vec<(String, usize)>,
 }
@@ -40,6 +42,9 @@ impl Members {
         add(&mut self.counts[pod.state as usize], by);
         if !pod.claims.is_empty() {
             add(&mut self.mounting, by);
+        }
+        if pod.ended {
+            add(&mut self.ended, by);
         }
         if pod.state == PodState::Failed {
             match self.reasons.iter_mut().find(|(word, _)| *word == pod.word) {
@@ -114,6 +119,11 @@ impl Block {
             [(reason, _)] if state == PodState::Failed => reason,
             _ => state.word(),
         }
+    }
+
+    /// How many have ended.
+    pub fn ended(&self) -> usize {
+        self.0.ended
     }
 
     /// Whether one mounts a claim.

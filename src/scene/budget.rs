@@ -48,6 +48,8 @@ pub struct Sizes {
     pub new: usize,
     /// How many of those it says are available.
     pub available: usize,
+    /// Whether the rollout is paused.
+    pub paused: bool,
 }
 
 impl Sizes {
@@ -96,10 +98,15 @@ impl Budget {
         let (room, go) = (sizes.room(self.at_most), sizes.steady().saturating_sub(self.at_least).min(sizes.old));
         (self.head, self.text) = if old + sizes.old == 0 && fresh == sizes.desired && pods == sizes.desired {
             ("All Pods are of the newest revision".into(), "Nothing left to do".into())
+        } else if pods > self.at_most.max(sizes.desired) {
+            (
+                "The upper limit is reached".into(),
+                format!("{} Pods too many are not deleted yet", count(pods - self.at_most.max(sizes.desired))),
+            )
         } else if old + sizes.old == 0 {
             ("One revision, no limit applies".into(), format!("{} of {} Pods are ready", count(fresh), count(sizes.desired)))
-        } else if pods > self.at_most {
-            ("The upper limit is reached".into(), format!("{} Pods too many are not deleted yet", count(pods - self.at_most)))
+        } else if sizes.paused {
+            ("The rollout is paused".into(), "Nothing is replaced until it is resumed".into())
         } else if room > 0 {
             ("Between the limits".into(), format!("{} more Pods may be made", count(room)))
         } else if go > 0 {
@@ -150,7 +157,7 @@ mod tests {
         ] {
             budget.add(state, "", new, 1);
         }
-        let sizes = Sizes { desired: 3, old: 2, new: 2, available: 1 };
+        let sizes = Sizes { desired: 3, old: 2, new: 2, available: 1, paused: false };
         let budget = budget.settle(sizes, Some("…-d9kfm"));
         let order: Vec<(bool, PodState, usize)> = budget.cells.iter().map(|cell| (cell.new, cell.state, cell.pods)).collect();
         assert_eq!(order, [(false, PodState::Ready, 2), (true, PodState::Ready, 1), (true, PodState::Creating, 1)]);
@@ -167,7 +174,7 @@ mod tests {
             }
         }
         let [old, new, available] = sizes;
-        let budget = budget.settle(Sizes { desired: 8, old, new, available }, (creating > 0).then_some("…-p"));
+        let budget = budget.settle(Sizes { desired: 8, old, new, available, paused: false }, (creating > 0).then_some("…-p"));
         format!("{}: {}", budget.head, budget.text)
     }
 
@@ -182,6 +189,9 @@ mod tests {
         assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods may be made");
         assert_eq!(said(6, 3, 1, [6, 4, 3]), "The upper limit is reached: 3 old may go: 9 − 6 = 3");
         assert_eq!(said(2, 8, 0, [2, 8, 8]), "The upper limit is reached: The last 2 old may go");
+        let halted = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        let halted = halted.settle(Sizes { desired: 8, old: 8, paused: true, ..Sizes::default() }, None);
+        assert_eq!(halted.text, "Nothing is replaced until it is resumed");
         assert_eq!(said(8, 0, 4, [6, 4, 0]), "The upper limit is reached: 2 Pods too many are not deleted yet");
     }
 }

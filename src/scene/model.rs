@@ -123,6 +123,8 @@ pub struct Pod {
     pub claims: Vec<String>,
     /// Whether its node does not answer.
     pub stale: bool,
+    /// Whether its phase is Succeeded or Failed: it asks for nothing any more.
+    pub ended: bool,
     /// CPU request in thousandths.
     pub cpu: u64,
     /// Memory request in bytes.

@@ -4,7 +4,7 @@
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
 
 use super::format::middle;
-use super::model::{Endpoint, Id, Model, Pod, PodState, Service, natural};
+use super::model::{Controller, Endpoint, Id, Model, Pod, PodState, Root, Service, natural};
 use super::ownership::pod_label;
 use super::shape::{Body, Label, Line, Port, Rect, Scene, Table, elbow};
 use std::rc::Rc;
@@ -101,23 +101,30 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
     out.put(&service.id, rect, Body::Service { form: service.form.clone() }, None, state, label)
 }
 
-/// Whether a Pod has the labels that a Service asks for.
-fn selects(service: &Service, pod: &Pod) -> bool {
-    !service.selector.is_empty()
-        && service.id.namespace == pod.id.namespace
-        && service.selector.split(',').all(|label| pod.labels.iter().any(|own| own == label))
+/// Whether labels are those that a Service asks for.
+fn fits(service: &Service, labels: &[String]) -> bool {
+    !service.selector.is_empty() && service.selector.split(',').all(|label| labels.iter().any(|own| own == label))
 }
 
-/// Pods that a Service asks for and that are in none of its EndpointSlices yet: they have no address.
-fn awaited(model: &Model, service: &Service) -> Vec<Endpoint> {
+/// Whether a Service asks for a Pod.
+fn selects(service: &Service, pod: &Pod) -> bool {
+    service.id.namespace == pod.id.namespace && fits(service, &pod.labels)
+}
+
+/// Pods that a Service asks for and that are in none of its EndpointSlices: mostly they have no address yet.
+fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoint> {
     // Among so many there is no room for one that is not reached.
     if service.endpoints.len() >= MOST {
         return Vec::new();
     }
-    let groups = model.roots.iter().flat_map(|root| &root.groups);
-    let pods = groups.flat_map(|group| group.pods.iter().take(LOOKED));
-    let comes =
-        |pod: &&Rc<Pod>| !matches!(pod.state, PodState::Succeeded) && selects(service, pod) && service.endpoint(&pod.id.name).is_none();
+    // Of many Pods their controller's template tells whether they can be meant.
+    let meant = |of: &Rc<Controller>| of.id.namespace == service.id.namespace && fits(service, &of.labels);
+    let of_root = |root: &'a Root| {
+        let all = root.controller.as_ref().is_none_or(meant);
+        root.groups.iter().filter(move |group| all || group.pods.len() <= MOST)
+    };
+    let pods = model.roots.iter().flat_map(of_root).flat_map(|group| group.pods.iter().take(LOOKED));
+    let comes = |pod: &&Rc<Pod>| !pod.ended && selects(service, pod) && service.endpoint(&pod.id.name).is_none();
     let of = |pod: &Rc<Pod>| Endpoint {
         pod: pod.id.name.clone(),
         hostname: if pod.ordinal.is_some() { pod.id.name.clone() } else { String::new() },
@@ -217,6 +224,9 @@ fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoi
     let all = service.endpoints.len() + shown.len();
     shown.extend(service.endpoints.iter().take(MOST).cloned());
     crate::order::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
+    if let Some(at) = shown.iter().position(|endpoint| Some(endpoint.pod.as_str()) == follows).filter(|at| *at >= MOST) {
+        shown.swap(at, MOST - 1);
+    }
     shown.truncate(MOST);
     if let Some(followed) = service.endpoints.iter().skip(MOST).find(|endpoint| Some(endpoint.pod.as_str()) == follows) {
         shown.pop();
@@ -462,7 +472,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
         } else {
             let text = match one.terminating {
                 true => "terminating: no new traffic",
-                false if one.address.is_empty() => "no address: gets no traffic",
+                false if one.address.is_empty() => "in no EndpointSlice: no traffic",
                 false => "not ready: gets no traffic",
             };
             out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text: text.into(), class: "under", centred: false });

@@ -187,7 +187,7 @@ type ByNode<'a> = BTreeMap<&'a str, Rc<On>>;
 impl On {
     fn new(pods: Block, old: usize) -> On {
         let mut on = On { pods, old, ..On::default() };
-        for pod in on.pods.iter().filter(|pod| !has_ended(pod.state)) {
+        for pod in on.pods.iter().filter(|pod| !pod.ended) {
             (on.live, on.cpu, on.memory) = (on.live + 1, on.cpu + pod.cpu, on.memory + pod.memory);
         }
         on
@@ -200,10 +200,6 @@ impl On {
     }
 }
 
-fn has_ended(state: PodState) -> bool {
-    matches!(state, PodState::Succeeded | PodState::Failed)
-}
-
 /// The Pods that wait for a node: the first, and how many they are.
 struct Waiting {
     first: Option<Rc<Pod>>,
@@ -214,10 +210,9 @@ impl Waiting {
     fn of(model: &Model, on: Option<&Rc<On>>) -> Waiting {
         let Some(pods) = model.on.get("").or(on.map(|on| &on.pods)) else { return Waiting { first: None, pods: 0 } };
         // One that was refused, if there is one near the front: the others wait for their turn.
-        let waits = || pods.iter().filter(|pod| !has_ended(pod.state));
+        let waits = || pods.iter().filter(|pod| !pod.ended);
         let first = waits().take(1000).find(|pod| !pod.unscheduled.is_empty()).or_else(|| waits().next()).cloned();
-        let ended: usize = pods.counts().iter().filter(|(state, _)| has_ended(*state)).map(|(_, n)| n).sum();
-        Waiting { first, pods: pods.len() - ended }
+        Waiting { first, pods: pods.len() - pods.ended() }
     }
 }
 

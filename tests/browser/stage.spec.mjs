@@ -155,5 +155,6 @@ test('of many Pods both revisions are in sight, and neither the map nor the cont
     const of = await blocks.nth(n).boundingBox();
     expect(map.x + map.width <= of.x || of.x + of.width <= map.x || of.y + of.height <= map.y).toBe(true);
   }
+  expect(before).toMatch(/translate: /);
   expect(before.match(/translate: [^;]*/)?.[0]).toBe((await place(0)).match(/translate: [^;]*/)?.[0]);
 });

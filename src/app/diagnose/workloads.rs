@@ -23,8 +23,8 @@ pub fn stuck(sim: &Sim, owner: Uid, leaving: bool) -> Option<Diagnosis> {
     let well = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
     // All that are not well have been seen: there is no need to look at the rest.
     let most = sim.unready_of(owner).map_or(LOOKED, |unready| unready.min(LOOKED));
-    let counts = |pod: &&Rc<Object>| leaving || !pod.meta.is_deleting();
-    for pod in sim.owned(owner, Kind::Pod).take(PASSED).filter(|pod| !well(pod) && counts(pod)).take(most) {
+    let unwell = sim.owned(owner, Kind::Pod).take(PASSED).filter(|pod| !well(pod)).take(most);
+    for pod in unwell.filter(|pod| leaving || !pod.meta.is_deleting()) {
         let (state, _) = status(pod);
         // Those that are well, or on their way, are not looked at any closer.
         if !matches!(state, PodState::Ready | PodState::Succeeded) {

@@ -290,6 +290,7 @@ fn read(object: &Object, family: &str) -> Pod {
         node: body.node_name.to_string(),
         claims: body.spec.claims().map(|name| name.to_string()).collect(),
         stale: false,
+        ended: body.is_terminal(),
         cpu: body.spec.requests.cpu.max(0) as u64,
         memory: body.spec.requests.memory.max(0) as u64,
         unscheduled: unscheduled.map(|c| c.message.to_string()).unwrap_or_default(),

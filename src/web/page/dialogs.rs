@@ -7,6 +7,9 @@ use crate::web::embed;
 use crate::web::tools::Tool;
 use yew::prelude::*;
 
+/// A second simulation of more Pods would leave the first no time.
+const PREVIEW: usize = 2_000;
+
 impl Page {
     #[inline(never)]
     fn snippet(&self, ctx: &Context<Self>) -> Html {
@@ -21,7 +24,7 @@ impl Page {
             <>
                 <p>{ "Paste this into a course page. The simulation runs in a sandboxed frame and loads nothing from elsewhere." }</p>
                 { embed::choices(&self.frame_like, state.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                <iframe key={text.clone()} class="preview" title="Preview" sandbox="allow-scripts" src={embed::address(&base, &hash, state.view, &self.frame_like)} height={embed::height(&self.frame_like)} />
+                if state.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ "So many Pods are not shown twice" }</p> } else { <iframe key={text.clone()} class="preview" title="Preview" tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.view, &self.frame_like)} height={embed::height(&self.frame_like)} /> }
                 <textarea class="snippet mono" readonly=true aria-label="Snippet" value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ "Copy" }</button></div>
             </>
