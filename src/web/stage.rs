@@ -170,7 +170,9 @@ pub struct Stage {
     there: BTreeSet<String>,
     more: Option<Timeout>,
     /// Where the map is, if there is one.
-    map: Option<(f64, f64)>,
+    map: Option<u8>,
+    /// The size of the stage when it was placed.
+    mapped: (f64, f64),
 }
 
 /// The key of an item's object, if the engine knows it.
@@ -271,11 +273,10 @@ impl Stage {
             self.map = None;
             return;
         }
-        if self.touched && self.map.is_some() {
+        if self.touched && self.map.is_some() && self.mapped == self.size {
             return;
         }
         let (w, h) = super::minimap::size(&props.scene);
-        let (right, bottom) = (self.size.0 - w - 12.0, self.room(props) - h - 8.0);
         let z = self.zoom;
         let covers = |(x, y): (f64, f64)| {
             let (x, y) = (x - self.pan.0, y - self.pan.1);
@@ -285,9 +286,17 @@ impl Stage {
             };
             props.scene.items.iter().any(meets)
         };
-        let free = [(right, bottom), (12.0, bottom), (right, 12.0), (12.0, 12.0)].into_iter().find(|at| !covers(*at));
+        let free = (0..4).find(|corner| !covers(self.corner(*corner, props)));
         let cells = props.scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
-        self.map = free.or((self.touched && !cells).then_some((right, bottom)));
+        self.map = free.or((self.touched && !cells).then_some(0));
+        self.mapped = self.size;
+    }
+
+    /// Where the map lies in a corner: at the right first, at the foot first.
+    fn corner(&self, corner: u8, props: &Props) -> (f64, f64) {
+        let (w, h) = super::minimap::size(&props.scene);
+        let x = if corner & 1 == 0 { self.size.0 - w - 12.0 } else { 12.0 };
+        (x, if corner & 2 == 0 { self.room(props) - h - 8.0 } else { 12.0 })
     }
 
     /// A low stage has no room for them.
@@ -788,6 +797,7 @@ impl Component for Stage {
             there: BTreeSet::new(),
             more: None,
             map: None,
+            mapped: (0.0, 0.0),
         }
     }
 
@@ -918,7 +928,7 @@ impl Component for Stage {
                     if self.controls(props) && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
                         <div class="foot" />
                     }
-                    if let Some(at) = self.map {
+                    if let Some(at) = self.map.map(|corner| self.corner(corner, props)) {
                         <Minimap at={at} scene={scene.clone()} pan={self.pan} zoom={self.zoom} size={self.size} on_centre={link.callback(|(x, y)| Msg::Centre(x, y))} />
                     }
                     if self.controls(props) {
