@@ -1,19 +1,13 @@
 //! What the kubelet does when the image of a Pod that it runs is changed.
 
+mod one_pod;
+
 use loopscope::api::{Kind, ObjectRef, Time};
 use loopscope::app::words;
 use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
 use loopscope::kubectl::{Session, parse::split};
+use one_pod::started;
 use serde_json::Value;
-
-fn started(spec: &str) -> Sim {
-    let mut sim = Sim::new(ClusterConfig::default(), 1);
-    let pod = format!("{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{{spec}}}}}");
-    let session = Session::start(&mut sim, &split("apply -f -"), &pod);
-    assert_eq!(session.stdout, "pod/p created\n", "{}", session.stderr);
-    sim
-}
 
 fn at(sim: &mut Sim, seconds: f64) -> Value {
     sim.advance(Time((seconds * 1_000_000.0) as u64), usize::MAX);
@@ -31,6 +25,19 @@ fn state(pod: &Value, list: &str, i: usize) -> String {
     let (state, detail) = status["state"].as_object().unwrap().iter().next().unwrap();
     let reason = detail["reason"].as_str().map(|reason| format!(" {reason}")).unwrap_or_default();
     format!("{} {} {} {state}{reason}", status["image"].as_str().unwrap(), status["restartCount"], status["ready"])
+}
+
+/// When the image was found missing: of so many instants, tenths of a second from one to the next.
+fn tries(sim: &mut Sim, tenths: impl Iterator<Item = u32>) -> Vec<u32> {
+    let (mut tries, mut before) = (Vec::new(), String::new());
+    for tenth in tenths {
+        let now = state(&at(sim, f64::from(tenth) / 10.0), "containerStatuses", 0);
+        if now.ends_with("ErrImagePull") && now != before {
+            tries.push(tenth);
+        }
+        before = now;
+    }
+    tries
 }
 
 fn said(sim: &Sim, reason: &str) -> Vec<String> {
@@ -85,15 +92,7 @@ fn a_pull_that_fails_is_tried_at_once_with_another_image_and_backed_off_from_ane
     let mut sim = started("containers: [{name: a, image: 'broken:1'}]");
     at(&mut sim, 300.0);
     set_image(&mut sim, "a=broken:2");
-    // When the image was found missing, in tenths of a second.
-    let (mut tries, mut before) = (Vec::new(), String::new());
-    for tenth in 3001..4800 {
-        let now = state(&at(&mut sim, f64::from(tenth) / 10.0), "containerStatuses", 0);
-        if now.ends_with("ErrImagePull") && now != before {
-            tries.push(tenth);
-        }
-        before = now;
-    }
+    let tries = tries(&mut sim, 3001..4800);
     // At once, and after 10, 20, 40 and 80 s, each looked for up to half as late again.
     let waits: Vec<_> = tries.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(tries[0], 3001, "{tries:?}");
@@ -144,14 +143,7 @@ fn a_restart_that_was_planned_before_does_not_pull_out_of_turn() {
     // Held back until some time after 150 s.
     at(&mut sim, 90.0);
     set_image(&mut sim, "a=broken:1");
-    let (mut tries, mut before) = (Vec::new(), String::new());
-    for second in 91..700 {
-        let now = state(&at(&mut sim, f64::from(second)), "containerStatuses", 0);
-        if now.ends_with("ErrImagePull") && now != before {
-            tries.push(second);
-        }
-        before = now;
-    }
+    let tries = tries(&mut sim, (910..7000).step_by(10));
     let waits: Vec<_> = tries.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(waits.len() > 3 && waits.is_sorted(), "{waits:?}");
 }

@@ -1,18 +1,11 @@
 //! Containers that start before the others and stay; containers with a restart policy of their own.
 
+mod one_pod;
+
 use loopscope::api::{Kind, ObjectRef, Time};
 use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Session, parse::split};
+use one_pod::started;
 use serde_json::Value;
-
-fn started(spec: &str) -> Sim {
-    let mut sim = Sim::new(ClusterConfig::default(), 1);
-    let pod = format!("{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{{spec}}}}}");
-    let session = Session::start(&mut sim, &split("apply -f -"), &pod);
-    assert_eq!(session.stdout, "pod/p created\n", "{}", session.stderr);
-    sim
-}
 
 fn pod(sim: &mut Sim, tenths: u64) -> Value {
     sim.advance(Time(tenths * 100_000), usize::MAX);

@@ -319,14 +319,18 @@ impl Service {
         self.endpoints.binary_search_by(|endpoint| natural(&endpoint.pod, pod)).ok().map(|at| &self.endpoints[at])
     }
 
+    /// Whether its selector holds for what is called so and has these labels.
+    pub fn asks_for(&self, id: &Id, labels: &[String]) -> bool {
+        id.namespace == self.id.namespace && self.selector.split(',').all(|label| labels.iter().any(|own| own == label))
+    }
+
     /// The trees whose Pods it selects: by the labels of their template, where there is none by what it lists.
     pub fn reached(&self, roots: &[Root]) -> Vec<usize> {
         let near = |id: &Id| id.namespace == self.id.namespace;
-        let made = |of: &Controller| near(&of.id) && self.selector.split(',').all(|label| of.labels.iter().any(|own| own == label));
         let lists =
             |root: &Root| root.groups.iter().flat_map(|g| g.pods.iter()).any(|pod| near(&pod.id) && self.endpoint(&pod.id.name).is_some());
         let selects = |root: &Root| match &root.controller {
-            Some(of) if !of.labels.is_empty() => made(of),
+            Some(of) if !of.labels.is_empty() => self.asks_for(&of.id, &of.labels),
             _ => !self.endpoints.is_empty() && lists(root),
         };
         (0..roots.len()).filter(|at| selects(&roots[*at])).collect()

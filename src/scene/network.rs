@@ -46,7 +46,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     }
     let chosen_pod = model.pod(selected);
     let serves = |service: &Service, pod: &Pod| {
-        service.id.namespace == pod.id.namespace && (service.endpoint(&pod.id.name).is_some() || selects(service, pod))
+        service.id.namespace == pod.id.namespace && (service.endpoint(&pod.id.name).is_some() || service.asks_for(&pod.id, &pod.labels))
     };
     // A Service that reaches something tells more than one that does not.
     let rank = |service: &Service| if service.ready() == 0 { 2 } else { usize::from(service.form != "headless") };
@@ -101,16 +101,6 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
     out.put(&service.id, rect, Body::Service { form: service.form.clone() }, None, state, label)
 }
 
-/// Whether labels are those that a Service asks for.
-fn fits(service: &Service, labels: &[String]) -> bool {
-    !service.selector.is_empty() && service.selector.split(',').all(|label| labels.iter().any(|own| own == label))
-}
-
-/// Whether a Service asks for a Pod.
-fn selects(service: &Service, pod: &Pod) -> bool {
-    service.id.namespace == pod.id.namespace && fits(service, &pod.labels)
-}
-
 /// Pods that a Service asks for and that are in none of its EndpointSlices: mostly they have no address yet.
 fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoint> {
     // Among so many there is no room for one that is not reached.
@@ -118,13 +108,13 @@ fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoint> {
         return Vec::new();
     }
     // Of many Pods their controller's template tells whether they can be meant.
-    let meant = |of: &Rc<Controller>| of.id.namespace == service.id.namespace && fits(service, &of.labels);
+    let meant = |of: &Rc<Controller>| service.asks_for(&of.id, &of.labels);
     let of_root = |root: &'a Root| {
         let all = root.controller.as_ref().is_none_or(meant);
         root.groups.iter().filter(move |group| all || group.pods.len() <= MOST)
     };
     let pods = model.roots.iter().flat_map(of_root).flat_map(|group| group.pods.iter().take(LOOKED));
-    let comes = |pod: &&Rc<Pod>| !pod.ended && selects(service, pod) && service.endpoint(&pod.id.name).is_none();
+    let comes = |pod: &&Rc<Pod>| !pod.ended && service.asks_for(&pod.id, &pod.labels) && service.endpoint(&pod.id.name).is_none();
     let of = |pod: &Rc<Pod>| Endpoint {
         pod: pod.id.name.clone(),
         hostname: if pod.ordinal.is_some() { pod.id.name.clone() } else { String::new() },
@@ -147,7 +137,7 @@ fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
         pod.id.namespace == service.id.namespace
             && matches!(pod.state, PodState::Ready | PodState::NotReady)
             && service.endpoint(&pod.id.name).is_none()
-            && !selects(service, pod)
+            && !service.asks_for(&pod.id, &pod.labels)
     })
 }
 

@@ -480,7 +480,7 @@ impl Pass<'_, '_> {
         let Some(started) = init::seen(self.pod(), i).and_then(|s| s.state.running.as_ref()?.started_at) else {
             return Vec::new();
         };
-        if killed && !self.object.meta.is_deleting() && changed::differs(self.pod(), i) {
+        if killed && !self.object.meta.is_deleting() && changed::differs(self.pod(), i) && !self.has_lost_its_image(i) {
             return self.restart(i, Some(code));
         }
         let after = match rules::after(self.pod(), i, code) {

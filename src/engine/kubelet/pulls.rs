@@ -96,28 +96,20 @@ impl Pass<'_, '_> {
     /// A container that has run before would start again, and its image cannot be pulled.
     #[inline(never)]
     pub(super) fn cannot_restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
-        if let Some(code) = ended.filter(|_| policy(self.pod(), i) == "Never") {
-            return self.ends_without_image(i, code);
-        }
         self.no_image(&[i], ended);
         vec![self.pull_failed()]
     }
 
-    /// A container that is never started again was stopped for an image that cannot be pulled: that was its end.
+    /// Whether a container that is never started again was stopped for an image that cannot be pulled: then that was its end.
     #[inline(never)]
-    fn ends_without_image(&mut self, i: u32, code: i32) -> Jobs {
+    pub(super) fn has_lost_its_image(&mut self, i: u32) -> bool {
         let object = self.object.clone();
-        let Some((list, container)) = init::container(object.body(), i) else { return Jobs::new() };
-        self.say_pull_failed(&container.name, &container.image, list);
-        let (wall, generation) = (self.out.server.wall(), object.meta.generation);
-        self.write(Why::Exited { code }, |pod| {
-            if let Some(status) = init::status(pod, i) {
-                status::terminate(status, code, wall);
-            }
-            status::end_phase(pod, wall);
-            status::set_conditions(pod, true, wall, generation);
-        });
-        Jobs::new()
+        let pod = object.body::<Pod>();
+        let lost = init::container(pod, i).filter(|(_, container)| policy(pod, i) == "Never" && !can_be_pulled(&container.image));
+        if let Some((list, container)) = lost {
+            self.say_pull_failed(&container.name, &container.image, list);
+        }
+        lost.is_some()
     }
 
     /// Says of containers that their images could not be pulled.
