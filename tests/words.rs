@@ -194,9 +194,16 @@ fn every_word_of_the_page_is_in_the_table() {
 #[test]
 fn what_happened_and_what_is_drawn_is_said_in_both_languages() {
     let mut all = BTreeSet::new();
-    for file in
-        ["app/words.rs", "app/facts.rs", "app/state.rs", "scene/budget.rs", "scene/network.rs", "scene/storage.rs", "scene/nodes.rs"]
-    {
+    for file in [
+        "app/words.rs",
+        "app/facts.rs",
+        "app/state.rs",
+        "scene/budget.rs",
+        "scene/network.rs",
+        "scene/storage.rs",
+        "scene/nodes.rs",
+        "scene/uses.rs",
+    ] {
         all.extend(sentences(&source(&root().join(file))));
     }
     // Words of two and more; a single one is often a name or a style.

@@ -20,6 +20,7 @@ pub mod policy;
 pub mod quantity;
 pub mod schema;
 pub mod selector;
+pub mod sources;
 pub mod storage;
 pub mod time;
 pub mod workload;

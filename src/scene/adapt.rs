@@ -3,11 +3,12 @@
 use super::budget::{Budget, Sizes};
 use super::format::short_count;
 use super::model::{
-    Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Volume,
+    Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Used, Volume,
     counters, natural,
 };
 use crate::api::network::{EndpointSlice, is_slice_of};
 use crate::api::policy::BudgetSpec;
+use crate::api::sources::{Reference, references};
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, Str, Uid};
@@ -83,12 +84,13 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
             owned.entry(owner.uid).or_default().push(object.clone());
         }
     }
-    let mut reader = Reader { owned: &owned, pods };
+    let mut reader = Reader { owned: &owned, pods, users: Vec::new() };
     for object in owners.iter().flatten() {
         if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
             out.roots.push(reader.root(object));
         }
     }
+    let mut users = reader.users;
     let system = |namespace: &str| scope.namespace.as_deref().map_or(namespace.starts_with(SYSTEM), |one| namespace != one);
     let lone = |(owner, _): &(Uid, &Block)| !uids.contains(owner);
     let bare: Block =
@@ -108,8 +110,21 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
         .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
         .collect();
     out.nodes = all_nodes;
-    let still = crate::api::kind::ALL.iter().filter(|kind| !kind.info().animated && kind.info().namespaced && **kind != Kind::Lease);
-    out.inert = still.flat_map(|kind| of(*kind)).map(|object| id(&object)).collect();
+    let still = crate::api::kind::ALL.iter().filter(|kind| {
+        let info = kind.info();
+        (!info.animated && info.namespaced || **kind == Kind::ServiceAccount) && **kind != Kind::Lease
+    });
+    let made = |object: &Rc<Object>| object.kind != Kind::ServiceAccount || object.meta.name != "default";
+    out.inert = still.flat_map(|kind| of(*kind)).filter(made).map(|object| id(&object)).collect();
+    users.extend(pods.lone().filter(|(_, namespace, _)| !system(namespace)).map(|(uid, namespace, names)| User {
+        uid: uid.to_string(),
+        namespace: namespace.to_string(),
+        names: names.clone(),
+        old: false,
+    }));
+    if !users.is_empty() {
+        out.uses = uses(&users, &mut out.inert);
+    }
     if scope.filter.trim().is_empty() && scope.namespace.is_none() {
         out.on = pods.on().clone();
         // Asked first, so that the opening does not carry the code that drops one.
@@ -156,7 +171,13 @@ fn narrow(model: &mut Model, list: List, words: &Words, sieve: &mut Sieve) -> Ve
             usize::from(root.controller.is_some())
                 + root.groups.iter().map(|group| group.pods.len() + usize::from(group.controller.is_some())).sum::<usize>()
         });
-        trees.sum::<usize>() + model.services.len() + model.policies.len() + model.claims.len() + model.volumes.len() + model.inert.len()
+        trees.sum::<usize>()
+            + model.services.len()
+            + model.policies.len()
+            + model.claims.len()
+            + model.volumes.len()
+            + model.uses.len()
+            + model.inert.len()
     };
     let before = count(model);
     let mut whole = Vec::new();
@@ -188,8 +209,90 @@ fn narrow(model: &mut Model, list: List, words: &Words, sieve: &mut Sieve) -> Ve
     model.services.retain(|service| is(&service.id));
     model.policies.retain(|policy| is(&policy.id));
     model.inert.retain(is);
+    if !model.uses.is_empty() {
+        sift_uses(model, &is);
+    }
     model.hidden = before - count(model);
     whole
+}
+
+/// What is used stays with its users, or alone if it is asked for itself.
+fn sift_uses(model: &mut Model, is: &dyn Fn(&Id) -> bool) {
+    let bare = model.roots.iter().filter(|root| root.controller.is_none()).flat_map(|root| &root.groups);
+    let bare = bare.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.clone());
+    let roots = model.roots.iter().filter_map(|root| Some(root.controller.as_ref()?.id.uid.clone()));
+    let shown: std::collections::BTreeSet<String> = bare.chain(roots).collect();
+    model.uses.retain_mut(|used| {
+        used.users.retain(|user| shown.contains(user));
+        is(&used.id) || !used.users.is_empty()
+    });
+}
+
+/// Who names something: a root with its template and those of its revisions, or a Pod without an owner.
+struct User {
+    uid: String,
+    namespace: String,
+    names: Rc<[Reference]>,
+    /// Whether it is the template of an older revision.
+    old: bool,
+}
+
+/// What users name, taken out of what is stored; and what they name in vain.
+#[inline(never)]
+fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
+    // Whether they can do without it, and whether only older revisions name it.
+    let mut found: BTreeMap<(String, String, String), (Used, bool, bool)> = BTreeMap::new();
+    for user in users {
+        for one in user.names.iter() {
+            let (kind, name) = (one.kind.name(), one.name.as_str());
+            let (used, optional, old) = found.entry((kind.to_string(), user.namespace.clone(), name.to_string())).or_insert_with(|| {
+                let id = super::uses::missing(kind, &user.namespace, name);
+                (Used { id, missing: true, ..Used::default() }, true, true)
+            });
+            *optional &= one.optional;
+            *old &= user.old;
+            if !used.users.contains(&user.uid) {
+                used.users.push(user.uid.clone());
+            }
+            for part in &one.of {
+                if used.what_for.split(", ").any(|known| known == *part) {
+                    continue;
+                }
+                let comma = if used.what_for.is_empty() { "" } else { ", " };
+                used.what_for = [&used.what_for, comma, part].concat();
+            }
+        }
+    }
+    stored.retain(|id| {
+        let used = found.get_mut(&(id.kind.clone(), id.namespace.clone(), id.name.clone()));
+        let Some((used, ..)) = used else { return true };
+        (used.id, used.missing) = (id.clone(), false);
+        false
+    });
+    let shown = |(mut used, optional, old): (Used, bool, bool)| {
+        if old {
+            used.what_for = [&used.what_for, ", older revision"].concat().trim_start_matches(", ").to_string();
+        }
+        (!used.missing || !optional).then_some(used)
+    };
+    found.into_values().filter_map(shown).collect()
+}
+
+/// What the template of a workload names.
+fn names(object: &Object) -> Rc<[Reference]> {
+    let spec = match &object.body {
+        Body::Deployment(body) => &body.spec.template.spec.raw,
+        Body::ReplicaSet(body) => &body.spec.template.spec.raw,
+        Body::StatefulSet(body) => &body.spec.template.spec.raw,
+        Body::DaemonSet(body) => &body.template.spec.raw,
+        Body::Job(body) => &body.spec.raw["template"]["spec"],
+        Body::Other(body) => {
+            let spec = body.get("spec").map_or(&serde_json::Value::Null, |spec| spec);
+            if object.kind == Kind::CronJob { &spec["jobTemplate"]["spec"]["template"]["spec"] } else { &spec["template"]["spec"] }
+        }
+        _ => return Rc::default(),
+    };
+    references(spec).into()
 }
 
 /// Namespaces that hold something a person has made.
@@ -223,11 +326,22 @@ fn sorted(mut objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
 struct Reader<'a> {
     owned: &'a BTreeMap<Uid, Vec<Rc<Object>>>,
     pods: &'a mut Pods,
+    users: Vec<User>,
 }
 
 impl Reader<'_> {
+    /// A controller's card; what its template names is noted under the root's uid.
+    fn controller(&mut self, object: &Object, root: &Object, old: bool) -> Option<Rc<Controller>> {
+        let (controller, names) = self.pods.controller(object);
+        if !names.is_empty() {
+            let (uid, namespace) = (root.meta.uid.to_string(), root.meta.namespace.to_string());
+            self.users.push(User { uid, namespace, names, old });
+        }
+        Some(controller)
+    }
+
     fn root(&mut self, object: &Object) -> Root {
-        let controller = Some(self.pods.controller(object));
+        let controller = self.controller(object, object, false);
         let kind = match object.kind {
             Kind::Deployment => Kind::ReplicaSet,
             Kind::CronJob => Kind::Job,
@@ -244,7 +358,7 @@ impl Reader<'_> {
             if empty && i != newest {
                 root.folded += 1;
             } else {
-                root.groups.push(Group { controller: Some(self.pods.controller(set)), pods });
+                root.groups.push(Group { controller: self.controller(set, object, i != newest), pods });
             }
         }
         root
@@ -813,6 +927,57 @@ mod tests {
         objects.pop();
         let (list, pods) = read(&objects);
         assert_eq!(budget(&list, &pods, &Scope::default(), None).expect("a Deployment").text, "Next step waits until …nginx-b-y is Ready");
+    }
+
+    #[test]
+    fn what_templates_and_lone_pods_name_is_used_and_the_rest_is_only_stored() {
+        let mut objects = rollout();
+        let meta = |name: &str, n: u128| json!({ "name": name, "namespace": "default", "uid": uid(n) });
+        let template = |env: &str| json!({ "spec": { "containers": [{ "name": "c", "envFrom": [{ "configMapRef": { "name": env } }] }] } });
+        let spec = json!({ "replicas": 3, "template": template("settings-2") });
+        objects[0] = object(Kind::Deployment, json!({ "metadata": meta("nginx", 1), "spec": spec }));
+        for (at, env, pods) in [(1, "settings-1", 1), (2, "settings-2", 3)] {
+            let mut set = objects[at].to_value();
+            set["spec"] = json!({ "replicas": pods, "template": template(env) });
+            objects[at] = object(Kind::ReplicaSet, set);
+        }
+        let volumes = json!([
+            { "name": "v", "secret": { "secretName": "none" } },
+            { "name": "w", "secret": { "secretName": "some", "optional": true } },
+        ]);
+        let spec = json!({ "containers": [{ "name": "c", "image": "i" }], "volumes": volumes, "serviceAccountName": "robot" });
+        objects.push(object(Kind::Pod, json!({ "metadata": meta("alone", 20), "spec": spec })));
+        for (n, (kind, name)) in [
+            (Kind::ConfigMap, "settings-1"),
+            (Kind::ConfigMap, "settings-2"),
+            (Kind::ConfigMap, "other"),
+            (Kind::ServiceAccount, "robot"),
+            (Kind::ServiceAccount, "default"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            objects.push(object(kind, json!({ "metadata": meta(name, 30 + n as u128) })));
+        }
+        let told = |filter: &str| -> Vec<String> {
+            let model = model(&objects, &Scope { filter: filter.into(), ..Scope::default() });
+            let one = |used: &Used| format!("{} {} {} {} {:?}", used.id.kind, used.id.name, used.what_for, used.missing, used.users);
+            model.uses.iter().map(one).chain(model.inert.iter().map(|id| id.name.clone())).collect()
+        };
+        let (nginx, alone) = (format!("{:?}", [uid(1)]), format!("{:?}", [uid(20)]));
+        assert_eq!(
+            told(""),
+            [
+                format!("ConfigMap settings-1 env, older revision false {nginx}"),
+                format!("ConfigMap settings-2 env false {nginx}"),
+                format!("Secret none volume true {alone}"),
+                format!("ServiceAccount robot  false {alone}"),
+                "other".to_string(),
+            ]
+        );
+        // What is asked for by name comes alone, without those that use it.
+        assert_eq!(told("settings-1"), ["ConfigMap settings-1 env, older revision false []"]);
+        assert_eq!(told("alone"), [format!("Secret none volume true {alone}"), format!("ServiceAccount robot  false {alone}")]);
     }
 
     #[test]

@@ -19,3 +19,4 @@ pub mod rollout;
 pub mod roster;
 pub mod shape;
 pub mod storage;
+pub mod uses;

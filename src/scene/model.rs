@@ -350,6 +350,19 @@ pub struct Policy {
     pub target: String,
 }
 
+/// A ConfigMap, a Secret or a service account that Pods name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Used {
+    /// Which; of one that does not exist what it would be called.
+    pub id: Id,
+    /// `env, volume`
+    pub what_for: String,
+    /// Whether it is named in vain.
+    pub missing: bool,
+    /// The uids of workloads, and of Pods that have none.
+    pub users: Vec<String>,
+}
+
 /// A PersistentVolumeClaim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claim {
@@ -440,7 +453,9 @@ pub struct Model {
     pub chosen: Option<Rc<Pod>>,
     /// How many objects the filter hides.
     pub hidden: usize,
-    /// Stored objects that no diagram animates: kind and name.
+    /// What Pods name: by kind, namespace and name.
+    pub uses: Vec<Used>,
+    /// Stored objects that no diagram animates and nobody uses: kind and name.
     pub inert: Vec<Id>,
 }
 
@@ -488,7 +503,7 @@ impl Model {
 
     /// Whether the ownership diagram has anything to show.
     pub fn is_empty(&self) -> bool {
-        self.roots.is_empty() && self.services.is_empty() && self.claims.is_empty() && self.inert.is_empty()
+        self.roots.is_empty() && self.services.is_empty() && self.claims.is_empty() && self.uses.is_empty() && self.inert.is_empty()
     }
 }
 

@@ -2,8 +2,9 @@
 //! root; what selects several stands above all of them. Trees stand in columns where one below the other would be too high.
 
 use super::format::{count, middle};
-use super::model::{Block, Claim, Controller, Group, Id, Model, Pod, PodState, Policy, Root, Service};
+use super::model::{Block, Claim, Controller, Group, Id, Model, Pod, PodState, Policy, Root, Service, Used};
 use super::shape::{Body, Cells, Label, Line, Port, Rect, Scene, drop, elbow};
+use super::uses;
 use std::rc::Rc;
 
 const TOP: f64 = 26.0;
@@ -74,7 +75,8 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     let wide = width - 2.0 * LEFT;
     let frame = Frame { model, selected, claims, total, width: wide, room: wide / LEAST - 1.0 };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
-    let (loose, bundles) = bundles(&frame);
+    let homes = uses::homes(model);
+    let (loose, bundles, shared) = bundles(&frame, &homes);
     let mut top = TOP;
     for row in &loose {
         row.put((LEFT, top), f64::MAX, &mut out);
@@ -82,7 +84,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     }
     top += if loose.is_empty() { 0.0 } else { 12.0 };
     let sizes: Vec<(f64, f64)> = bundles.iter().map(Bundle::size).collect();
-    let foot = if model.inert.is_empty() { 0.0 } else { 64.0 };
+    let foot = if model.inert.is_empty() { 0.0 } else { 64.0 } + if shared.is_empty() { 0.0 } else { uses::PITCH + APART };
     let of = columns(&sizes, (width - 2.0 * LEFT, height - 44.0 - top - foot - LEFT));
     let (mut x, mut bottom, mut drawn) = (LEFT, top, Vec::new());
     for column in 0..=of.last().copied().unwrap_or(0) {
@@ -96,6 +98,14 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     }
     // Room for what is to come: the picture does not grow with each Pod.
     (out.width, out.height) = ((x - ASIDE).max(out.width), bottom);
+    let across = (((out.width - LEFT) / 196.0) as usize).max(3);
+    for (i, used) in shared.iter().enumerate() {
+        let (column, row) = (i % across, i / across);
+        let rect = Rect::new(LEFT + column as f64 * 196.0, bottom + APART + row as f64 * (uses::PITCH + 12.0), 180.0, uses::CARD);
+        uses::put(used, rect, None, &mut out);
+    }
+    bottom += shared.len().div_ceil(across) as f64 * (uses::PITCH + 12.0);
+    uses::link(model, &homes, selected, &mut out);
     orphans(model, (LEFT, bottom + APART), 3, &mut out, &drawn);
     out.finish(LEFT)
 }
@@ -106,6 +116,7 @@ pub fn claims(model: &Model, selected: Option<&str>, size: (f64, f64)) -> Scene 
     let mut only = model.clone();
     only.services.clear();
     only.policies.clear();
+    only.uses.clear();
     only.inert.clear();
     only.roots.retain(|root| root.mounts() || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet"));
     layout(&only, selected, size)
@@ -245,6 +256,8 @@ struct Tree<'a> {
     root: &'a Root,
     columns: &'static Columns,
     rows: Vec<Row<'a>>,
+    /// What it alone names.
+    uses: Vec<&'a Used>,
     /// By group: how its Pods are drawn, their height and that of the group.
     slots: Vec<(Leaves, f64, f64)>,
     /// Right end of the Pods, and of everything.
@@ -255,8 +268,8 @@ struct Tree<'a> {
     beside: bool,
 }
 
-/// Which Services and policies belong to which trees, and those that belong to none.
-fn bundles<'a>(frame: &Frame<'a>) -> (Vec<Row<'a>>, Vec<Bundle<'a>>) {
+/// Which Services and policies belong to which trees, and those that belong to none; and what several trees name.
+fn bundles<'a>(frame: &Frame<'a>, homes: &[Option<usize>]) -> (Vec<Row<'a>>, Vec<Bundle<'a>>, Vec<&'a Used>) {
     let model = frame.model;
     let mut trees: Vec<Tree> = model.roots.iter().map(|root| Tree::new(frame, root)).collect();
     let mut with: Vec<usize> = (0..trees.len()).collect();
@@ -282,6 +295,13 @@ fn bundles<'a>(frame: &Frame<'a>) -> (Vec<Row<'a>>, Vec<Bundle<'a>>) {
             None => loose.push(Row::Policy(policy)),
         }
     }
+    let mut common = Vec::new();
+    for (used, home) in model.uses.iter().zip(homes) {
+        match home {
+            Some(at) => trees[*at].uses.push(used),
+            None => common.push(used),
+        }
+    }
     let mut out: Vec<(usize, Bundle)> = Vec::new();
     for (at, mut tree) in with.iter().zip(trees) {
         tree.measure(frame);
@@ -293,7 +313,7 @@ fn bundles<'a>(frame: &Frame<'a>) -> (Vec<Row<'a>>, Vec<Bundle<'a>>) {
     for (root, service) in shared {
         out.iter_mut().filter(|(first, _)| *first == with[root]).for_each(|(_, bundle)| bundle.rows.push(Row::Service(service)));
     }
-    (loose, out.into_iter().map(|(_, bundle)| bundle).collect())
+    (loose, out.into_iter().map(|(_, bundle)| bundle).collect(), common)
 }
 
 impl<'a> Bundle<'a> {
@@ -401,7 +421,7 @@ impl<'a> Tree<'a> {
             &WIDE
         };
         let beside = Tree::largest(root) > BESIDE && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment");
-        Tree { root, columns, rows: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0, beside }
+        Tree { root, columns, rows: Vec::new(), uses: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0, beside }
     }
 
     /// How many Pods one of its blocks has to hold.
@@ -415,6 +435,12 @@ impl<'a> Tree<'a> {
 
     fn card(&self) -> f64 {
         self.root.controller.as_deref().map_or(0.0, card_height)
+    }
+
+    /// The bottom of what it names: below its root, or below Pods that have none.
+    fn lowest(&self, root: Rect, bottom: f64) -> f64 {
+        let names = uses::height(self.uses.len());
+        if self.root.controller.is_some() { bottom.max(root.bottom() + names) } else { bottom + names }
     }
 
     fn head(&self) -> f64 {
@@ -527,7 +553,9 @@ impl<'a> Tree<'a> {
 
     /// The height with one revision.
     fn rest(&self) -> f64 {
-        self.head() + self.slots.last().map_or(0.0, |slot| slot.2).max(self.least)
+        let high = self.slots.last().map_or(0.0, |slot| slot.2).max(self.least);
+        let root = Rect { h: self.card(), y: (high - self.card()) / 2.0, ..Rect::default() };
+        self.head() + self.lowest(root, high)
     }
 
     /// Draws it and returns its bottom.
@@ -547,6 +575,12 @@ impl<'a> Tree<'a> {
         let (mut bottom, root_index, root_rect) =
             if self.beside { self.put_beside(frame, (x, top), out, ends) } else { self.put_rows(frame, (x, top), out, claims, ends) };
         let set_x = self.xs().0;
+        let (mut y, wide) = if root.controller.is_some() { (root_rect.bottom(), c.root) } else { (bottom, c.pod) };
+        y += uses::BELOW;
+        for used in &self.uses {
+            uses::put(used, Rect::new(x, y, wide, uses::CARD), root_index, out);
+            y += uses::PITCH;
+        }
         if root.folded > 0 {
             let what = if root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") { "ended Job" } else { "old revision" };
             let text = format!("+{} {what}{}", root.folded, if root.folded == 1 { "" } else { "s" });
@@ -555,6 +589,7 @@ impl<'a> Tree<'a> {
             out.put(&id, rect, Body::Note(text.clone()), root_index, "", text);
             bottom += 28.0;
         }
+        bottom = self.lowest(root_rect, bottom);
         for (i, (row, card, rail)) in cards.into_iter().enumerate() {
             if row.scales() {
                 let (x, from, to) = (card.x + 28.0, card.bottom(), root_rect.y - 3.0);
@@ -806,7 +841,8 @@ fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out: &mut Scene
         out.labels.push(Label { x: left, y, text: "Stored, not animated".into(), class: "", centred: false });
         for (i, id) in model.inert.iter().enumerate() {
             let rect = Rect::new(left + (i % chips) as f64 * 184.0, y + 22.0 + (i / chips) as f64 * 36.0, 176.0, 28.0);
-            out.put(id, rect, Body::Inert, None, "inert", format!("{} {}, stored, not animated", id.kind, id.name));
+            let body = Body::Stored { fact: String::new(), missing: false };
+            out.put(id, rect, body, None, "inert", format!("{} {}, stored, not animated", id.kind, id.name));
         }
     }
 }
@@ -839,6 +875,7 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let total = model.population();
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let (mut y, mut drawn) = (16.0, Vec::new());
+    let homes = uses::homes(model);
     // A Service stands over the first tree that it reaches.
     let over: Vec<usize> = model.services.iter().map(|service| service.reached(&model.roots).first().copied().unwrap_or(0)).collect();
     for (at, root) in model.roots.iter().enumerate() {
@@ -894,8 +931,17 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
                 y += 68.0;
             }
         }
+        for (used, _) in model.uses.iter().zip(&homes).filter(|(_, home)| **home == Some(at)) {
+            uses::put(used, Rect::new(m, y, w, uses::CARD), parent, &mut out);
+            y += uses::PITCH;
+        }
         y += 8.0;
     }
+    for (used, _) in model.uses.iter().zip(&homes).filter(|(_, home)| home.is_none()) {
+        uses::put(used, Rect::new(m, y + 12.0, w, uses::CARD), None, &mut out);
+        y += uses::PITCH + 12.0;
+    }
+    uses::link(model, &homes, selected, &mut out);
     out.width = w;
     orphans(model, (m, y), 1, &mut out, &drawn);
     out.width = 0.0;
@@ -1189,6 +1235,92 @@ mod tests {
         let three = at(&[("set0", 2_000), ("next", 1_000), ("last", 2_000)]);
         nothing_overlaps(&three);
         assert!(block(&three, "last").y == block(&three, "next").y && block(&three, "set0").y > block(&three, "last").y);
+    }
+
+    fn used(kind: &str, name: &str, users: &[&str]) -> Used {
+        Used {
+            id: Id::named(kind, name),
+            what_for: "env".into(),
+            users: users.iter().map(|user| user.to_string()).collect(),
+            missing: false,
+        }
+    }
+
+    #[test]
+    fn what_a_tree_names_stands_below_its_root_and_what_several_name_below_all() {
+        for size in [(800.0, 560.0), (1600.0, 800.0), (390.0, 700.0)] {
+            for pods in [1, 5, 30] {
+                let mut model = shops(2, pods);
+                model.uses = vec![
+                    used("ConfigMap", "own", &["Deployment/shop1"]),
+                    used("Secret", "both", &["Deployment/shop0", "Deployment/shop1"]),
+                    used("ServiceAccount", "robot", &["Deployment/shop1"]),
+                ];
+                let scene = layout(&model, None, size);
+                nothing_overlaps(&scene);
+                let at = |uid: &str| scene.items.iter().position(|item| item.id.uid == uid).expect("drawn");
+                assert_eq!(scene.items[at("ConfigMap/own")].parent, Some(at("Deployment/shop1")));
+                assert_eq!(scene.items[at("Secret/both")].parent, None);
+                let (root, own, robot) =
+                    (rect(&scene, "Deployment/shop1"), rect(&scene, "ConfigMap/own"), rect(&scene, "ServiceAccount/robot"));
+                assert!(own.y > root.bottom() && own.x == root.x && robot.y > own.bottom());
+                let lowest = scene.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max);
+                assert_eq!(rect(&scene, "Secret/both").bottom(), lowest);
+                let lines: Vec<&str> = scene.edges.iter().filter(|edge| edge.line == Line::Uses).map(|edge| edge.key.as_str()).collect();
+                assert_eq!(
+                    lines,
+                    [
+                        "Deployment/shop1>ConfigMap/own",
+                        "Deployment/shop0>Secret/both",
+                        "Deployment/shop1>Secret/both",
+                        "Deployment/shop1>ServiceAccount/robot"
+                    ]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn pods_without_an_owner_have_lines_to_what_they_name_and_what_is_missing_is_dashed() {
+        let mut model = Model {
+            roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods: group("a", 3).pods }], folded: 0 }],
+            uses: vec![used("ConfigMap", "own", &["Pod/a-0", "Pod/a-2"]), used("Secret", "none", &["Pod/a-1"])],
+            ..Model::default()
+        };
+        model.uses[1].missing = true;
+        for size in [(800.0, 560.0), (390.0, 700.0)] {
+            let scene = layout(&model, Some("ConfigMap/own"), size);
+            nothing_overlaps(&scene);
+            let lines: Vec<(&str, Line)> =
+                scene.edges.iter().filter(|edge| edge.key.contains('>')).map(|edge| (edge.key.as_str(), edge.line)).collect();
+            assert_eq!(
+                lines,
+                [("Pod/a-1>Secret/none", Line::Waits), ("Pod/a-0>ConfigMap/own", Line::Chosen), ("Pod/a-2>ConfigMap/own", Line::Chosen)]
+            );
+            assert!(scene.items.iter().any(|item| item.label == "Secret none, not found"));
+        }
+    }
+
+    #[test]
+    fn what_is_named_moves_no_other_tree_in_a_rollout() {
+        let at = |old: usize, new: usize| {
+            let mut model = shops(2, 3);
+            let named = |name: &str, n: usize| Group {
+                pods: (0..n).map(|i| pod(&format!("{name}-{i}"), PodState::Ready)).collect(),
+                ..group(name, 0)
+            };
+            model.roots[0].groups = vec![named("set0", old), named("next", new)];
+            model.uses = (0..4).map(|i| used("ConfigMap", &format!("c{i}"), &["Deployment/shop0"])).collect();
+            layout(&model, None, (800.0, 560.0))
+        };
+        let first = at(3, 1);
+        for (old, new) in [(2, 2), (3, 2), (1, 3)] {
+            let scene = at(old, new);
+            nothing_overlaps(&scene);
+            for uid in ["Deployment/shop0", "ConfigMap/c0", "ConfigMap/c3", "Deployment/shop1"] {
+                assert_eq!(rect(&scene, uid), rect(&first, uid), "{uid}, {old} and {new}");
+            }
+        }
     }
 
     #[test]

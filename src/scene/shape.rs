@@ -105,8 +105,8 @@ pub enum Body {
     Tray { title: String, aside: String, head: String, rows: Vec<[String; 3]> },
     /// What all Pods of a picture of cells come to: numbers, and how many are in each state, of an older revision or not.
     Totals { numbers: Vec<(usize, &'static str)>, parts: Vec<(PodState, bool, usize)> },
-    /// An object that is stored and not animated.
-    Inert,
+    /// An object that is stored and not animated: what it is used for, and whether it does not exist.
+    Stored { fact: String, missing: bool },
     /// A line of words, as "+2 old revisions".
     Note(String),
     /// The API server and its store.
@@ -204,6 +204,8 @@ pub enum Line {
     Owns,
     /// A Service's selector.
     Selects,
+    /// A ConfigMap, a Secret or a service account that is named.
+    Uses,
     /// Mounted, bound.
     Bound,
     /// To be mounted or bound.
@@ -230,6 +232,7 @@ impl Line {
             Line::Leaving => "edge fade",
             Line::Owns => "edge",
             Line::Selects => "edge sel",
+            Line::Uses => "edge derives",
             Line::Bound => "edge bound",
             Line::Waits => "edge wait",
             Line::Chosen => "edge on",

@@ -136,7 +136,7 @@ fn outer(item: &Item) -> Classes {
             classes!("card", wide.then_some("wide"), (*wide && item.rect.h > 60.0).then_some("two"), of.leaving.then_some("leaving"))
         }
         Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat", (item.rect.w < 310.0).then_some("two")),
-        Body::Inert => classes!("card", "chip"),
+        Body::Stored { missing, .. } => classes!("card", "chip", (item.rect.h > 30.0).then_some("two"), missing.then_some("missing")),
         Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => classes!("card"),
         Body::Cells(cells) if cells.bare() => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
@@ -199,7 +199,7 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         Body::Node(body) => node(&cut(item, 134.0), body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
         Body::Totals { numbers, parts } => totals(numbers, parts),
-        Body::Inert => inert(item),
+        Body::Stored { fact, .. } => stored(item, fact),
         Body::Note(text) => html! { { text } },
         Body::Store { version } => store(*version),
         Body::Loop { title, glyph, queue, .. } => loop_of(title, glyph, *queue),
@@ -268,9 +268,15 @@ fn volume(name: &str, fact: &str) -> Html {
 }
 
 #[inline(never)]
-fn inert(item: &Item) -> Html {
+fn stored(item: &Item, fact: &str) -> Html {
+    let kind = &item.id.kind;
+    if item.rect.h > 30.0 {
+        return html! {
+            <div class="hd">{ tile(kind) }<div class="grow"><small class="ell">{ kind }if !fact.is_empty() { { " · " }<em>{ fact }</em> }</small><b class="ell">{ cut(item, 48.0) }</b></div></div>
+        };
+    }
     html! {
-        <div class="hd">{ tile(&item.id.kind) }<small>{ &item.id.kind }</small><b class="ell">{ cut(item, 44.0 + 7.0 * item.id.kind.len() as f64) }</b></div>
+        <div class="hd">{ tile(kind) }<small>{ kind }</small><b class="ell">{ cut(item, 44.0 + 7.0 * kind.len() as f64) }</b></div>
     }
 }
 

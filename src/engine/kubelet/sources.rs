@@ -6,6 +6,7 @@
 
 use super::{Jobs, Pass, Step, init, status};
 use crate::api::pod::Pod;
+use crate::api::sources::{Source, environment, mounted, volumes};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::store::ApiServer;
@@ -22,24 +23,12 @@ const AGAIN: u64 = 12 * SECOND;
 const TRIES: u32 = u32::MAX;
 const MISCONFIGURED: &str = "CreateContainerConfigError";
 
-/// One ConfigMap or Secret, or one key of it, that a part of a Pod cannot do without.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Source {
-    /// ConfigMap or Secret.
-    pub kind: Kind,
-    /// Its name.
-    pub name: Str,
-    /// Nothing if it is wanted as a whole.
-    pub key: Option<Str>,
-}
-
 impl Source {
-    fn read(kind: Kind, part: &Value, field: &str, key: Option<&str>) -> Option<Source> {
-        let name = part[field].as_str().filter(|_| part["optional"] != true)?;
-        Some(Source { kind, name: name.into(), key: key.map(Str::from) })
-    }
-
+    /// Whether a Pod can do without it, or it is there.
     fn is_there(&self, server: &ApiServer, namespace: &str) -> bool {
+        if self.optional {
+            return true;
+        }
         let Some(object) = server.get(&ObjectRef::new(self.kind, namespace, &self.name)) else { return false };
         let (Some(key), Body::Other(body)) = (&self.key, &object.body) else { return true };
         ["data", "binaryData"].into_iter().any(|part| body.get(part).is_some_and(|data| data.get(key.as_str()).is_some()))
@@ -57,46 +46,6 @@ impl Source {
             _ => format!("{} {name:?} not found", kind.to_ascii_lowercase()),
         }
     }
-}
-
-fn items<'v>(value: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {
-    value[list].as_array().into_iter().flatten()
-}
-
-/// The volumes that a person has asked for: every Pod has one more, for the API server's token, whose sources are always there.
-fn volumes(pod: &Pod) -> impl Iterator<Item = &Value> {
-    items(&pod.spec.raw, "volumes").filter(|volume| !volume["name"].as_str().is_some_and(|name| name.starts_with("kube-api-access-")))
-}
-
-/// What each source of a volume holds, by key where it says which.
-fn mounted(volume: &Value) -> Vec<Vec<Source>> {
-    let read = |kind: Kind, part: &Value, field: &str| -> Vec<Source> {
-        let mut keys = items(part, "items").filter_map(|item| item["key"].as_str()).peekable();
-        if keys.peek().is_none() {
-            return Source::read(kind, part, field, None).into_iter().collect();
-        }
-        keys.filter_map(|key| Source::read(kind, part, field, Some(key))).collect()
-    };
-    let mut sources = vec![read(Kind::ConfigMap, &volume["configMap"], "name"), read(Kind::Secret, &volume["secret"], "secretName")];
-    for part in items(&volume["projected"], "sources") {
-        sources.push(read(Kind::ConfigMap, &part["configMap"], "name"));
-        sources.push(read(Kind::Secret, &part["secret"], "name"));
-    }
-    sources
-}
-
-/// What a container's environment is made of: whole ConfigMaps and Secrets first.
-fn environment(container: &Value) -> Vec<Source> {
-    let whole = |from: &Value| {
-        Source::read(Kind::ConfigMap, &from["configMapRef"], "name", None)
-            .or_else(|| Source::read(Kind::Secret, &from["secretRef"], "name", None))
-    };
-    let one = |variable: &Value| {
-        let from = &variable["valueFrom"];
-        let read = |kind: Kind, part: &Value| Source::read(kind, part, "name", Some(part["key"].as_str().unwrap_or("")));
-        read(Kind::ConfigMap, &from["configMapKeyRef"]).or_else(|| read(Kind::Secret, &from["secretKeyRef"]))
-    };
-    items(container, "envFrom").filter_map(whole).chain(items(container, "env").filter_map(one)).collect()
 }
 
 /// A container as it was written; most name nothing.
@@ -146,11 +95,11 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     // Before anything has started, it is the volumes.
     let of_volume = || {
         let starts = all().all(|i| waits(i).is_some_and(|w| w.reason == "ContainerCreating" || w.reason == "PodInitializing"));
-        let mut held = volumes(pod).filter(|_| starts && pod.status.pod_ip.is_empty());
+        let mut held = volumes(&pod.spec.raw).filter(|_| starts && pod.status.pod_ip.is_empty());
         held.find_map(|volume| Some((mounted(volume).into_iter().flatten().find(missing)?, None, volume["name"].as_str().map(Str::from))))
     };
     let (source, container, volume) = of_container.or_else(of_volume)?;
-    let every = volumes(pod).flat_map(mounted).flatten().chain(all().filter_map(|i| written(pod, i)).flat_map(environment));
+    let every = volumes(&pod.spec.raw).flat_map(mounted).flatten().chain(all().filter_map(|i| written(pod, i)).flat_map(environment));
     let of_it = every.filter(|other| other.kind == source.kind && other.name == source.name && missing(other));
     let mut keys: Vec<Str> = of_it.filter_map(|source| source.key).collect();
     crate::order::sort(&mut keys);
@@ -163,7 +112,7 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
 /// Whether a Pod has volumes that could lack something. Every Pod asks this as it starts.
 #[inline(always)]
 pub(super) fn has_volumes(pod: &Pod) -> bool {
-    volumes(pod).next().is_some()
+    volumes(&pod.spec.raw).next().is_some()
 }
 
 impl Pass<'_, '_> {
@@ -172,7 +121,7 @@ impl Pass<'_, '_> {
     pub(super) fn wait_for_volumes(&mut self) -> Option<Jobs> {
         let object = self.object.clone();
         let mut held = false;
-        for volume in volumes(object.body()) {
+        for volume in volumes(&object.body::<Pod>().spec.raw) {
             let Some(words) = unmounted(volume, self.out.server, &object.meta.namespace) else { continue };
             held = true;
             let message = format_smolstr!("MountVolume.SetUp failed for volume {} : {words}", volume["name"]);

@@ -3,7 +3,8 @@
 use super::super::model::{Block, Controller, Node, Pod, natural};
 use super::id;
 use super::sieve::Sieve;
-use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
+use crate::api::sources::{Reference, references};
+use crate::api::{Kind, Labels, Object, ObjectRef, Str, Uid};
 use crate::engine::graves;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -28,8 +29,10 @@ pub struct Pods {
     leaving: BTreeMap<Uid, Rc<Object>>,
     /// Nodes that do not answer.
     silent: Vec<String>,
-    /// Controllers, and which version of each was read.
-    controllers: BTreeMap<Uid, (u64, Rc<Controller>)>,
+    /// Controllers and what their templates name, and which version of each was read.
+    controllers: BTreeMap<Uid, (u64, Rc<Controller>, Rc<[Reference]>)>,
+    /// What Pods without an owner name: those that name something, and their namespace.
+    lone: BTreeMap<Uid, (Str, Rc<[Reference]>)>,
     /// The nodes, and what was read of each, in the order of their objects.
     nodes: Rc<Vec<Rc<Node>>>,
     read: Vec<ReadNode>,
@@ -67,6 +70,7 @@ impl Pods {
         let uid = object.meta.uid;
         if gone {
             self.leaving.remove(&uid);
+            self.lone.remove(&uid);
             if let Some((owner, pod)) = self.known.remove(&uid) {
                 self.out(owner, &pod);
                 self.put_on_node(Some(pod), None);
@@ -84,6 +88,7 @@ impl Pods {
             .unwrap_or_else(|| owner.map(|owner| owner.name.to_string()).unwrap_or_default());
         let mut pod = read(object, &family);
         pod.stale = self.silent.contains(&pod.node);
+        self.note(object, owner.is_none());
         if let Some(owner) = owner {
             pod.owner = self.owners.entry(owner.uid).or_insert_with(|| owner.uid.to_string().into()).clone();
         }
@@ -92,6 +97,21 @@ impl Pods {
             self.leaving.insert(uid, object.clone());
         }
         self.put(owner.map_or(NOBODY, |owner| owner.uid), uid, Rc::new(pod));
+    }
+
+    /// What it names, if it has no owner that names it.
+    fn note(&mut self, object: &Object, lone: bool) {
+        let named = if lone { object.pod().map_or_else(Vec::new, |pod| references(&pod.spec.raw)) } else { Vec::new() };
+        if named.is_empty() {
+            self.lone.remove(&object.meta.uid);
+        } else {
+            self.lone.insert(object.meta.uid, (object.meta.namespace.clone(), named.into()));
+        }
+    }
+
+    /// The Pods without an owner that name something: uid, namespace, and what.
+    pub(super) fn lone(&self) -> impl Iterator<Item = (Uid, &Str, &Rc<[Reference]>)> {
+        self.lone.iter().map(|(uid, (namespace, named))| (*uid, namespace, named))
     }
 
     /// Pods of one template share them.
@@ -166,17 +186,17 @@ impl Pods {
     }
 
     /// The card of a controller. It is read again when that was written.
-    pub fn controller(&mut self, object: &Object) -> Rc<Controller> {
+    pub fn controller(&mut self, object: &Object) -> (Rc<Controller>, Rc<[Reference]>) {
         let version = object.meta.resource_version;
         if self.controllers.len() > KNOWN {
             self.controllers.clear();
         }
-        let read = || (version, Rc::new(super::controller(object)));
+        let read = || (version, Rc::new(super::controller(object)), super::names(object));
         let known = self.controllers.entry(object.meta.uid).or_insert_with(read);
         if known.0 != version {
             *known = read();
         }
-        known.1.clone()
+        (known.1.clone(), known.2.clone())
     }
 
     /// The nodes by name. One is read again when it was written; all are put in order when one came or went.

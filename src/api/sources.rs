@@ -1,0 +1,147 @@
+//! What a Pod's spec names beside claims: ConfigMaps and Secrets, whole or by key, and a service account.
+//!
+//! Follows `VisitPodSecretNames` and `VisitPodConfigmapNames` in `pkg/api/v1/pod/util.go`.
+
+use super::{Kind, Str};
+use serde_json::Value;
+
+/// One ConfigMap or Secret, or one key of it, that a part of a Pod is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// ConfigMap or Secret.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Str,
+    /// Nothing if it is wanted as a whole.
+    pub key: Option<Str>,
+    /// Whether the Pod starts without it too.
+    pub optional: bool,
+}
+
+impl Source {
+    fn read(kind: Kind, part: &Value, field: &str, key: Option<&str>) -> Option<Source> {
+        let name = part[field].as_str()?;
+        Some(Source { kind, name: name.into(), key: key.map(Str::from), optional: part["optional"] == true })
+    }
+}
+
+fn items<'v>(value: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {
+    value[list].as_array().into_iter().flatten()
+}
+
+/// The volumes that a person has asked for: every Pod has one more, for the API server's token, whose sources are always there.
+pub fn volumes(spec: &Value) -> impl Iterator<Item = &Value> {
+    items(spec, "volumes").filter(|volume| !volume["name"].as_str().is_some_and(|name| name.starts_with("kube-api-access-")))
+}
+
+/// What each source of a volume holds, by key where it says which.
+pub fn mounted(volume: &Value) -> Vec<Vec<Source>> {
+    let read = |kind: Kind, part: &Value, field: &str| -> Vec<Source> {
+        let mut keys = items(part, "items").filter_map(|item| item["key"].as_str()).peekable();
+        if keys.peek().is_none() {
+            return Source::read(kind, part, field, None).into_iter().collect();
+        }
+        keys.filter_map(|key| Source::read(kind, part, field, Some(key))).collect()
+    };
+    let mut sources = vec![read(Kind::ConfigMap, &volume["configMap"], "name"), read(Kind::Secret, &volume["secret"], "secretName")];
+    for part in items(&volume["projected"], "sources") {
+        sources.push(read(Kind::ConfigMap, &part["configMap"], "name"));
+        sources.push(read(Kind::Secret, &part["secret"], "name"));
+    }
+    sources
+}
+
+/// What a container's environment is made of: whole ConfigMaps and Secrets first.
+pub fn environment(container: &Value) -> Vec<Source> {
+    let whole = |from: &Value| {
+        Source::read(Kind::ConfigMap, &from["configMapRef"], "name", None)
+            .or_else(|| Source::read(Kind::Secret, &from["secretRef"], "name", None))
+    };
+    let one = |variable: &Value| {
+        let from = &variable["valueFrom"];
+        let read = |kind: Kind, part: &Value| Source::read(kind, part, "name", Some(part["key"].as_str().unwrap_or("")));
+        read(Kind::ConfigMap, &from["configMapKeyRef"]).or_else(|| read(Kind::Secret, &from["secretKeyRef"]))
+    };
+    items(container, "envFrom").filter_map(whole).chain(items(container, "env").filter_map(one)).collect()
+}
+
+/// An object that a Pod's spec names, and what for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reference {
+    /// ConfigMap, Secret or ServiceAccount.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Str,
+    /// Whether the Pod starts without it too.
+    pub optional: bool,
+    /// `env`, `volume`, `image pull`; nothing for a service account.
+    pub of: Vec<&'static str>,
+}
+
+/// All that a Pod's spec names, each object once. The account that everybody has is not told.
+#[inline(never)]
+pub fn references(spec: &Value) -> Vec<Reference> {
+    let mut found: Vec<Reference> = Vec::new();
+    let mut add = |kind: Kind, name: &str, optional: bool, of: &'static str| {
+        let known = found.iter().position(|one| one.kind == kind && one.name == name);
+        let at = known.unwrap_or_else(|| {
+            found.push(Reference { kind, name: name.into(), optional, of: Vec::new() });
+            found.len() - 1
+        });
+        let one = &mut found[at];
+        one.optional &= optional;
+        if !of.is_empty() && !one.of.contains(&of) {
+            one.of.push(of);
+        }
+    };
+    for container in ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(|list| items(spec, list)) {
+        environment(container).iter().for_each(|source| add(source.kind, &source.name, source.optional, "env"));
+    }
+    for source in volumes(spec).flat_map(mounted).flatten() {
+        add(source.kind, &source.name, source.optional, "volume");
+    }
+    // Without its Secret an image may be pulled all the same.
+    items(spec, "imagePullSecrets")
+        .filter_map(|secret| secret["name"].as_str())
+        .for_each(|name| add(Kind::Secret, name, true, "image pull"));
+    if let Some(account) = spec["serviceAccountName"].as_str().filter(|name| !matches!(*name, "" | "default")) {
+        add(Kind::ServiceAccount, account, false, "");
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_spec_names_is_told_once_with_all_that_it_is_for() {
+        let spec = json!({
+            "serviceAccountName": "robot",
+            "imagePullSecrets": [{ "name": "registry" }],
+            "initContainers": [{ "envFrom": [{ "secretRef": { "name": "keys", "optional": true } }] }],
+            "containers": [{ "env": [
+                { "name": "A", "valueFrom": { "configMapKeyRef": { "name": "settings", "key": "a" } } },
+                { "name": "B", "valueFrom": { "fieldRef": { "fieldPath": "metadata.name" } } },
+            ] }],
+            "volumes": [
+                { "name": "kube-api-access-x", "projected": { "sources": [{ "configMap": { "name": "kube-root-ca.crt" } }] } },
+                { "name": "v", "projected": { "sources": [{ "configMap": { "name": "settings" } }, { "secret": { "name": "keys" } }] } },
+                { "name": "w", "configMap": { "name": "settings", "items": [{ "key": "a" }, { "key": "b" }], "optional": true } },
+            ],
+        });
+        let told: Vec<String> =
+            references(&spec).iter().map(|one| format!("{:?} {} {:?} {}", one.kind, one.name, one.of, one.optional)).collect();
+        assert_eq!(
+            told,
+            [
+                "Secret keys [\"env\", \"volume\"] false",
+                "ConfigMap settings [\"env\", \"volume\"] false",
+                "Secret registry [\"image pull\"] true",
+                "ServiceAccount robot [] false",
+            ]
+        );
+        assert_eq!(references(&json!({ "serviceAccountName": "default", "containers": [{}] })), []);
+    }
+}
