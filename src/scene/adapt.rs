@@ -8,7 +8,7 @@ use super::model::{
 };
 use crate::api::network::{EndpointSlice, is_slice_of};
 use crate::api::policy::BudgetSpec;
-use crate::api::sources::{Reference, references};
+use crate::api::sources::references;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, Str, Uid};
@@ -18,7 +18,7 @@ use std::rc::Rc;
 mod pods;
 mod sieve;
 pub use pods::Pods;
-use pods::SEEN;
+use pods::{Names, SEEN};
 use sieve::{Sieve, Words};
 
 /// What to read, and when it is.
@@ -116,12 +116,8 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     });
     let made = |object: &Rc<Object>| object.kind != Kind::ServiceAccount || object.meta.name != "default";
     out.inert = still.flat_map(|kind| of(*kind)).filter(made).map(|object| id(&object)).collect();
-    users.extend(pods.lone().filter(|(_, namespace, _)| !system(namespace)).map(|(uid, namespace, names)| User {
-        uid: uid.to_string(),
-        namespace: namespace.to_string(),
-        names: names.clone(),
-        old: false,
-    }));
+    let alone = pods.lone().filter(|(id, _)| !system(&id.namespace));
+    users.extend(alone.map(|(id, names)| User { id: id.clone(), names: names.clone(), old: false }));
     if !users.is_empty() {
         out.uses = uses(&users, &mut out.inert);
     }
@@ -223,16 +219,15 @@ fn sift_uses(model: &mut Model, is: &dyn Fn(&Id) -> bool) {
     let roots = model.roots.iter().filter_map(|root| Some(root.controller.as_ref()?.id.uid.clone()));
     let shown: std::collections::BTreeSet<String> = bare.chain(roots).collect();
     model.uses.retain_mut(|used| {
-        used.users.retain(|user| shown.contains(user));
+        used.users.retain(|user| shown.contains(&user.uid));
         is(&used.id) || !used.users.is_empty()
     });
 }
 
 /// Who names something: a root with its template and those of its revisions, or a Pod without an owner.
 struct User {
-    uid: String,
-    namespace: String,
-    names: Rc<[Reference]>,
+    id: Id,
+    names: Names,
     /// Whether it is the template of an older revision.
     old: bool,
 }
@@ -245,14 +240,14 @@ fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
     for user in users {
         for one in user.names.iter() {
             let (kind, name) = (one.kind.name(), one.name.as_str());
-            let (used, optional, old) = found.entry((kind.to_string(), user.namespace.clone(), name.to_string())).or_insert_with(|| {
-                let id = super::uses::missing(kind, &user.namespace, name);
+            let (used, optional, old) = found.entry((kind.to_string(), user.id.namespace.clone(), name.to_string())).or_insert_with(|| {
+                let id = super::uses::missing(kind, &user.id.namespace, name);
                 (Used { id, missing: true, ..Used::default() }, true, true)
             });
             *optional &= one.optional;
             *old &= user.old;
-            if !used.users.contains(&user.uid) {
-                used.users.push(user.uid.clone());
+            if !used.users.contains(&user.id) {
+                used.users.push(user.id.clone());
             }
             for part in &one.of {
                 if used.what_for.split(", ").any(|known| known == *part) {
@@ -279,7 +274,7 @@ fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
 }
 
 /// What the template of a workload names.
-fn names(object: &Object) -> Rc<[Reference]> {
+fn names(object: &Object) -> Names {
     let spec = match &object.body {
         Body::Deployment(body) => &body.spec.template.spec.raw,
         Body::ReplicaSet(body) => &body.spec.template.spec.raw,
@@ -334,8 +329,7 @@ impl Reader<'_> {
     fn controller(&mut self, object: &Object, root: &Object, old: bool) -> Option<Rc<Controller>> {
         let (controller, names) = self.pods.controller(object);
         if !names.is_empty() {
-            let (uid, namespace) = (root.meta.uid.to_string(), root.meta.namespace.to_string());
-            self.users.push(User { uid, namespace, names, old });
+            self.users.push(User { id: id(root), names, old });
         }
         Some(controller)
     }
@@ -961,23 +955,23 @@ mod tests {
         }
         let told = |filter: &str| -> Vec<String> {
             let model = model(&objects, &Scope { filter: filter.into(), ..Scope::default() });
-            let one = |used: &Used| format!("{} {} {} {} {:?}", used.id.kind, used.id.name, used.what_for, used.missing, used.users);
+            let names = |used: &Used| used.users.iter().map(|user| user.name.clone()).collect::<Vec<_>>().join(" ");
+            let one = |used: &Used| format!("{} {} {} {} {}", used.id.kind, used.id.name, used.what_for, used.missing, names(used));
             model.uses.iter().map(one).chain(model.inert.iter().map(|id| id.name.clone())).collect()
         };
-        let (nginx, alone) = (format!("{:?}", [uid(1)]), format!("{:?}", [uid(20)]));
         assert_eq!(
             told(""),
             [
-                format!("ConfigMap settings-1 env, older revision false {nginx}"),
-                format!("ConfigMap settings-2 env false {nginx}"),
-                format!("Secret none volume true {alone}"),
-                format!("ServiceAccount robot  false {alone}"),
+                "ConfigMap settings-1 env, older revision false nginx".to_string(),
+                "ConfigMap settings-2 env false nginx".to_string(),
+                "Secret none volume true alone".to_string(),
+                "ServiceAccount robot  false alone".to_string(),
                 "other".to_string(),
             ]
         );
         // What is asked for by name comes alone, without those that use it.
-        assert_eq!(told("settings-1"), ["ConfigMap settings-1 env, older revision false []"]);
-        assert_eq!(told("alone"), [format!("Secret none volume true {alone}"), format!("ServiceAccount robot  false {alone}")]);
+        assert_eq!(told("settings-1"), ["ConfigMap settings-1 env, older revision false "]);
+        assert_eq!(told("alone"), ["Secret none volume true alone".to_string(), "ServiceAccount robot  false alone".to_string()]);
     }
 
     #[test]

@@ -359,8 +359,8 @@ pub struct Used {
     pub what_for: String,
     /// Whether it is named in vain.
     pub missing: bool,
-    /// The uids of workloads, and of Pods that have none.
-    pub users: Vec<String>,
+    /// Workloads, and Pods that have none.
+    pub users: Vec<Id>,
 }
 
 /// A PersistentVolumeClaim.

@@ -941,6 +941,7 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         uses::put(used, Rect::new(m, y + 12.0, w, uses::CARD), None, &mut out);
         y += uses::PITCH + 12.0;
     }
+    y += if homes.contains(&None) { 12.0 } else { 0.0 };
     uses::link(model, &homes, selected, &mut out);
     out.width = w;
     orphans(model, (m, y), 1, &mut out, &drawn);
@@ -1238,12 +1239,8 @@ mod tests {
     }
 
     fn used(kind: &str, name: &str, users: &[&str]) -> Used {
-        Used {
-            id: Id::named(kind, name),
-            what_for: "env".into(),
-            users: users.iter().map(|user| user.to_string()).collect(),
-            missing: false,
-        }
+        let named = |user: &str| user.split_once('/').map_or_else(Id::default, |(kind, name)| Id::named(kind, name));
+        Used { id: Id::named(kind, name), what_for: "env".into(), users: users.iter().map(|user| named(user)).collect(), missing: false }
     }
 
     #[test]
@@ -1297,7 +1294,7 @@ mod tests {
                 lines,
                 [("Pod/a-1>Secret/none", Line::Waits), ("Pod/a-0>ConfigMap/own", Line::Chosen), ("Pod/a-2>ConfigMap/own", Line::Chosen)]
             );
-            assert!(scene.items.iter().any(|item| item.label == "Secret none, not found"));
+            assert!(scene.items.iter().any(|item| item.label == "Secret none, not found, used by Pod a-1"));
         }
     }
 

@@ -20,6 +20,9 @@ pub fn height(count: usize) -> f64 {
     if count == 0 { 0.0 } else { BELOW + count as f64 * PITCH - (PITCH - CARD) }
 }
 
+/// So many users are named to those who do not see the lines.
+const NAMED: usize = 3;
+
 /// For each the tree that all its users are of, if they are of one.
 pub fn homes(model: &Model) -> Vec<Option<usize>> {
     if model.uses.is_empty() {
@@ -33,7 +36,7 @@ pub fn homes(model: &Model) -> Vec<Option<usize>> {
         }
     }
     let home = |used: &Used| {
-        let mut of = used.users.iter().map(|user| trees.get(user.as_str()).copied());
+        let mut of = used.users.iter().map(|user| trees.get(user.uid.as_str()).copied());
         let first = of.next()??;
         of.all(|other| other == Some(first)).then_some(first)
     };
@@ -44,9 +47,13 @@ pub fn homes(model: &Model) -> Vec<Option<usize>> {
 pub fn put(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
     let fact = if used.missing { "not found" } else { used.what_for.as_str() };
     let state = if used.missing { "missing" } else { "inert" };
-    let label = match fact {
-        "" => format!("{} {}", used.id.kind, used.id.name),
-        _ => format!("{} {}, {fact}", used.id.kind, used.id.name),
+    let users: Vec<String> = used.users.iter().take(NAMED).map(|user| format!("{} {}", user.kind, user.name)).collect();
+    let more = used.users.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let fact_of = if fact.is_empty() { String::new() } else { format!("{fact}, ") };
+    let label = match users.is_empty() {
+        true => format!("{} {}, {}", used.id.kind, used.id.name, fact_of.trim_end_matches(", ")),
+        false => format!("{} {}, {fact_of}used by {}{more}", used.id.kind, used.id.name, users.join(", ")),
     };
     out.put(&used.id, rect, Body::Stored { fact: fact.into(), missing: used.missing }, parent, state, label);
 }
@@ -67,14 +74,14 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
         let shared = home.is_none();
         let outer = OUTER + f64::from(several % 3) * NEXT;
         for user in &used.users {
-            let Some(from) = places.get(user).copied().or(block) else { continue };
+            let Some(from) = places.get(&user.uid).copied().or(block) else { continue };
             let line = match () {
                 () if used.missing => Line::Waits,
                 () if selected == Some(used.id.uid.as_str()) => Line::Chosen,
                 () => Line::Uses,
             };
             let d = if shared { over(from, to, outer) } else { beside(from, to) };
-            out.link(format!("{user}>{}", used.id.uid), d, line);
+            out.link(format!("{}>{}", user.uid, used.id.uid), d, line);
         }
         several += i32::from(shared);
     }

@@ -331,6 +331,35 @@ test('Ownership: old revisions fold into a line with their count', async ({ page
   await expect(page.locator('.lbl').filter({ hasText: '+3 old revisions' }).or(page.locator('.foldnote').filter({ hasText: '+3 old revisions' }))).toHaveCount(1);
 });
 
+test('Ownership: what Pods name stands beside them, once for all who name it, and is missed when it goes', async ({ page }) => {
+  const deployment = (name) => `---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ${name}}
+spec:
+  selector: {matchLabels: {app: ${name}}}
+  template:
+    metadata: {labels: {app: ${name}}}
+    spec:
+      containers: [{name: c, image: nginx, envFrom: [{configMapRef: {name: of-${name}}}, {secretRef: {name: shared}}]}]
+`;
+  const stored = ['ConfigMap of-web', 'ConfigMap of-db', 'Secret shared', 'ConfigMap unused'].map((of) => of.split(' '));
+  const objects = stored.map(([kind, name]) => `{apiVersion: v1, kind: ${kind}, metadata: {name: ${name}}}\n---\n`).join('');
+  await open(page, objects + deployment('web') + deployment('db'), 5);
+  await page.keyboard.press('1');
+  const edges = page.locator('svg.edges path.derives');
+  await expect(edges).toHaveCount(4);
+  await expect(item(page, 'Secret', 'shared')).toHaveAttribute('aria-label', /used by Deployment \w+, Deployment \w+/);
+  await expect(item(page, 'ConfigMap', 'unused')).toHaveAttribute('aria-label', /stored, not animated/);
+  await item(page, 'Secret', 'shared').click();
+  await expect(page.locator('svg.edges path.on')).toHaveCount(2);
+  await scope(page, () => loopscope.kubectl('delete configmap of-web'));
+  await expect(item(page, 'ConfigMap', 'of-web')).toHaveAttribute('data-state', 'missing');
+  await expect(page.locator('svg.edges path.wait')).toHaveCount(1);
+  const axe = await new AxeBuilder({ page }).include('.stage').analyze();
+  expect(axe.violations).toEqual([]);
+});
+
 test('where both sides have no room the manifest gives way, nothing is covered, and the tabs stay where they are', async ({ page }) => {
   await page.setViewportSize({ width: 1024, height: 768 });
   await open(page, undefined, 5);

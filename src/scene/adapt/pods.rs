@@ -1,10 +1,10 @@
 //! The Pods as the diagrams need them. Each is read when it is written, not when it is drawn: a frame costs what has changed.
 
-use super::super::model::{Block, Controller, Node, Pod, natural};
+use super::super::model::{Block, Controller, Id, Node, Pod, natural};
 use super::id;
 use super::sieve::Sieve;
 use crate::api::sources::{Reference, references};
-use crate::api::{Kind, Labels, Object, ObjectRef, Str, Uid};
+use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
 use crate::engine::graves;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,6 +14,9 @@ pub(super) const SEEN: usize = 200;
 
 /// So many controllers are remembered, also such as are gone.
 const KNOWN: usize = 4_096;
+
+/// What a template or a Pod names.
+pub(super) type Names = Rc<[Reference]>;
 
 /// All Pods of an instant, by owner.
 #[derive(Clone, Debug, Default)]
@@ -30,9 +33,9 @@ pub struct Pods {
     /// Nodes that do not answer.
     silent: Vec<String>,
     /// Controllers and what their templates name, and which version of each was read.
-    controllers: BTreeMap<Uid, (u64, Rc<Controller>, Rc<[Reference]>)>,
-    /// What Pods without an owner name: those that name something, and their namespace.
-    lone: BTreeMap<Uid, (Str, Rc<[Reference]>)>,
+    controllers: BTreeMap<Uid, (u64, (Rc<Controller>, Names))>,
+    /// What Pods without an owner name: those that name something.
+    lone: BTreeMap<Uid, (Id, Names)>,
     /// The nodes, and what was read of each, in the order of their objects.
     nodes: Rc<Vec<Rc<Node>>>,
     read: Vec<ReadNode>,
@@ -105,13 +108,13 @@ impl Pods {
         if named.is_empty() {
             self.lone.remove(&object.meta.uid);
         } else {
-            self.lone.insert(object.meta.uid, (object.meta.namespace.clone(), named.into()));
+            self.lone.insert(object.meta.uid, (id(object), named.into()));
         }
     }
 
-    /// The Pods without an owner that name something: uid, namespace, and what.
-    pub(super) fn lone(&self) -> impl Iterator<Item = (Uid, &Str, &Rc<[Reference]>)> {
-        self.lone.iter().map(|(uid, (namespace, named))| (*uid, namespace, named))
+    /// The Pods without an owner that name something, and what.
+    pub(super) fn lone(&self) -> impl Iterator<Item = &(Id, Names)> {
+        self.lone.values()
     }
 
     /// Pods of one template share them.
@@ -186,17 +189,17 @@ impl Pods {
     }
 
     /// The card of a controller. It is read again when that was written.
-    pub fn controller(&mut self, object: &Object) -> (Rc<Controller>, Rc<[Reference]>) {
+    pub fn controller(&mut self, object: &Object) -> (Rc<Controller>, Names) {
         let version = object.meta.resource_version;
         if self.controllers.len() > KNOWN {
             self.controllers.clear();
         }
-        let read = || (version, Rc::new(super::controller(object)), super::names(object));
+        let read = || (version, (Rc::new(super::controller(object)), super::names(object)));
         let known = self.controllers.entry(object.meta.uid).or_insert_with(read);
         if known.0 != version {
             *known = read();
         }
-        (known.1.clone(), known.2.clone())
+        known.1.clone()
     }
 
     /// The nodes by name. One is read again when it was written; all are put in order when one came or went.
