@@ -3,6 +3,7 @@
 (function () {
   'use strict';
   const NS = 'http://www.w3.org/2000/svg';
+  const STRIP = 512;
   const make = (name, attributes, parent) => {
     const element = document.createElementNS(NS, name);
     for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== '') element.setAttribute(key, value);
@@ -208,11 +209,17 @@
   function write({ text, width, height }, form, name) {
     if (form === 'SVG') return save(new Blob([text], { type: 'image/svg+xml' }), `${name}.svg`);
     const image = new Image();
-    image.onload = () => {
+    image.onload = async () => {
       const scale = Math.min(2, 8000 / Math.max(width, height));
       const sheet = document.createElement('canvas');
       [sheet.width, sheet.height] = [width * scale, height * scale];
-      sheet.getContext('2d').drawImage(image, 0, 0, sheet.width, sheet.height);
+      const paint = sheet.getContext('2d');
+      // In strips, with a breath between them.
+      const high = Math.ceil(STRIP / scale);
+      for (let y = 0; y < height; y += high) {
+        await new Promise((go) => setTimeout(go));
+        paint.drawImage(image, 0, y, width, high, 0, y * scale, width * scale, high * scale);
+      }
       sheet.toBlob((blob) => save(blob, `${name}.png`));
     };
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;

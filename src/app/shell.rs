@@ -47,7 +47,7 @@ pub struct Answer {
 }
 
 /// So many rows of a table are read or printed at a time: what is long goes on when it is polled.
-const ROWS: usize = 250;
+const ROWS: usize = 160;
 
 /// Carries out a command. `talk` is the kubectl command that still waits, if any: a new one ends it.
 pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answer {

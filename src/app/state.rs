@@ -370,14 +370,14 @@ struct Begun {
 struct Coming {
     turns: u64,
     happened: usize,
-    objects: Vec<Rc<Object>>,
+    /// So many places have been looked at; what is written meanwhile is read again.
+    places: usize,
     pods: Pods,
 }
 
 impl Coming {
     fn new(run: &Run) -> Coming {
-        let objects = run.sim().each(Kind::Pod).cloned().collect();
-        Coming { turns: run.turns, happened: run.happened(), objects, pods: Pods::default() }
+        Coming { turns: run.turns, happened: run.happened(), places: 0, pods: Pods::default() }
     }
 }
 
@@ -1245,10 +1245,10 @@ impl State {
         if coming.turns != turns || coming.happened > happened {
             *coming = Coming::new(run);
         }
-        for object in coming.objects.split_off(coming.objects.len().saturating_sub(most)) {
-            coming.pods.take(&object, false, &get);
-        }
-        if coming.objects.is_empty() {
+        let some = run.sim().server().some(Kind::Pod, coming.places, most);
+        let done = some.map(|some| some.for_each(|object| coming.pods.take(object, false, &get))).is_none();
+        coming.places = coming.places.saturating_add(most);
+        if done {
             self.pods = std::mem::take(&mut coming.pods);
             self.pods_at = Some((turns, coming.happened));
             self.coming = None;

@@ -461,7 +461,7 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
 
 /// In a longer history the newest decision about an object is looked for among so many entries, and what led from one to
 /// another as well: some seconds of a very large cluster.
-const NEAR: usize = 40_000;
+const NEAR: usize = 20_000;
 
 /// The entry that wrote this version.
 fn written(journal: Journal<'_>, version: u64) -> Option<usize> {

@@ -5,19 +5,36 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// What has fewer parts is given back at once.
 const SMALL: usize = 16;
 
 /// Parts of something that is no longer needed.
-trait Grave {
+pub trait Grave: 'static {
+    /// How many parts there are.
+    fn parts(&self) -> usize;
     /// Takes a part out; nothing if there is no more.
     fn part(&mut self) -> Option<Box<dyn Any>>;
 }
 
 impl<T: 'static> Grave for Vec<T> {
+    fn parts(&self) -> usize {
+        self.len()
+    }
+
     fn part(&mut self) -> Option<Box<dyn Any>> {
         Some(Box::new(self.pop()?))
+    }
+}
+
+impl<K: Ord + 'static, V: 'static> Grave for BTreeMap<K, V> {
+    fn parts(&self) -> usize {
+        self.len()
+    }
+
+    fn part(&mut self) -> Option<Box<dyn Any>> {
+        Some(Box::new(self.pop_last()?))
     }
 }
 
@@ -46,8 +63,8 @@ pub fn give_back() -> bool {
 }
 
 /// Lets go of parts.
-pub fn bury<T: 'static>(parts: Vec<T>) {
-    if parts.len() < SMALL {
+pub fn bury(parts: impl Grave) {
+    if parts.parts() < SMALL {
         return;
     }
     // At the end of the thread there is no waiting any more.

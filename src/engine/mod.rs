@@ -33,4 +33,5 @@ pub mod workqueue;
 
 pub use journal::{Actor, Entry, EntryId, Journal, Op, Record};
 pub use sim::Sim;
+pub use table::Listing;
 pub use why::Why;

@@ -6,8 +6,9 @@
 
 use super::chunks::{Chunks, Part};
 use super::index::Index;
-use crate::api::{Object, Str};
+use crate::api::Object;
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Where an object stands in its table.
@@ -21,9 +22,10 @@ pub struct Table {
     index: Index,
     /// The places in the order of their keys, once somebody asks for a list; some may have been left since then.
     order: OnceCell<Rc<[Place]>>,
-    /// The order when it was last asked for, and the places taken since then.
+    /// The order when it was last asked for, the places taken since then, and how many of these are in that order by now.
     before: Rc<[Place]>,
     recent: Chunks<Place, 256>,
+    ahead: usize,
     /// How many places have been left; they are taken again once the order is made without them.
     left: usize,
     free: Rc<Vec<Place>>,
@@ -90,21 +92,38 @@ impl Table {
         self.places.all().iter().flatten()
     }
 
+    /// The objects at so many places from one on; nothing beyond the last place.
+    pub fn some(&self, from: usize, most: usize) -> Option<impl Iterator<Item = &Rc<Object>>> {
+        (from < self.places.len()).then(|| self.places.all().from(from).first(most).iter().flatten())
+    }
+
     /// All objects, by namespace and name.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
         self.listed().iter().filter_map(|place| self.at(*place))
     }
 
     /// All objects of a namespace, by name.
-    pub fn in_namespace(&self, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
+    pub fn in_namespace<'a>(&'a self, namespace: &str) -> impl Iterator<Item = &'a Rc<Object>> + use<'a> {
+        self.listed()[self.span(namespace)].iter().filter_map(|place| self.at(*place))
+    }
+
+    /// The same, or all without a namespace, to be read later.
+    pub fn listing(&self, namespace: Option<&str>) -> Listing {
+        let order = self.listed().clone();
+        let span = namespace.map_or(0..order.len(), |namespace| self.span(namespace));
+        Listing { places: self.places.clone(), order, at: span.start, to: span.end }
+    }
+
+    /// Where a namespace stands among those in order.
+    fn span(&self, namespace: &str) -> Range<usize> {
         let listed = self.listed();
-        let start = self.front(listed, |o| o.meta.namespace < *namespace);
-        listed[start..].iter().filter_map(|place| self.at(*place)).take_while(move |o| o.meta.namespace == *namespace)
+        let start = self.front(listed, |o| o.meta.namespace.as_str() < namespace);
+        start..start + self.front(&listed[start..], |o| o.meta.namespace == namespace)
     }
 
     /// The places in the order of their keys.
-    fn listed(&self) -> &[Place] {
-        self.order.get_or_init(|| self.merge(self.recent.all()))
+    fn listed(&self) -> &Rc<[Place]> {
+        self.order.get_or_init(|| self.merge(self.recent.all().from(self.ahead)))
     }
 
     /// The last order with the places taken since then at theirs.
@@ -143,20 +162,19 @@ impl Table {
     fn unlist(&mut self) {
         if let Some(order) = self.order.take() {
             self.before = order;
-            self.recent = Chunks::default();
+            (self.recent, self.ahead) = (Chunks::default(), 0);
         }
     }
 
     /// Where nobody has asked for a list since very many objects came: puts so many of them into their order, so that the list
     /// takes no long then. True if it did.
     pub fn settle(&mut self, most: usize) -> bool {
-        if self.order.get().is_some() || self.recent.len() <= most {
+        let recent = self.recent.all().from(self.ahead);
+        if self.order.get().is_some() || recent.len() <= most {
             return false;
         }
-        self.before = self.merge(self.recent.all().first(most));
-        let mut rest = Chunks::default();
-        self.recent.all().from(most).iter().for_each(|place| rest.push(*place));
-        self.recent = rest;
+        self.before = self.merge(recent.first(most));
+        self.ahead += most;
         true
     }
 
@@ -165,9 +183,40 @@ impl Table {
     fn sweep(&mut self) {
         self.before = self.listed().iter().copied().filter(|place| self.at(*place).is_some()).collect();
         self.order = OnceCell::new();
-        self.recent = Chunks::default();
+        (self.recent, self.ahead) = (Chunks::default(), 0);
         self.free = Rc::new((0..self.places.len() as Place).rev().filter(|place| self.at(*place).is_none()).collect());
         self.left = 0;
+    }
+}
+
+/// What a list gives at one instant, whatever is written later: it is made at once, however long it is.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    places: Chunks<Option<Rc<Object>>, 64>,
+    order: Rc<[Place]>,
+    at: usize,
+    to: usize,
+}
+
+impl Listing {
+    /// Objects in an order of their own.
+    pub fn of(objects: impl IntoIterator<Item = Rc<Object>>) -> Listing {
+        let mut places = Chunks::default();
+        objects.into_iter().for_each(|object| places.push(Some(object)));
+        let to = places.len();
+        Listing { places, order: (0..to as Place).collect(), at: 0, to }
+    }
+}
+
+impl Iterator for Listing {
+    type Item = Rc<Object>;
+
+    fn next(&mut self) -> Option<Rc<Object>> {
+        let there = |place: &Place| self.places.get(*place as usize).and_then(Option::clone);
+        let rest = &self.order[self.at..self.to];
+        let found = rest.iter().enumerate().find_map(|(i, place)| Some((i, there(place)?)));
+        self.at = found.as_ref().map_or(self.to, |(i, _)| self.at + i + 1);
+        found.map(|(_, object)| object)
     }
 }
 
@@ -205,6 +254,7 @@ mod tests {
     #[test]
     fn a_table_does_what_a_tree_of_names_does() {
         let (mut table, mut tree, mut rng) = (Table::default(), BTreeMap::new(), Rng::new(7));
+        let mut lists: Vec<(Listing, Vec<Rc<Object>>)> = Vec::new();
         for step in 0..20_000 {
             let (namespace, name) = (format!("ns-{}", rng.below(3)), format!("web-{}", rng.below(300)));
             let key = (namespace.clone(), name.clone());
@@ -225,9 +275,17 @@ mod tests {
                 assert!(table.iter().eq(tree.values()), "{step}");
                 assert!(table.iter().rev().eq(tree.values().rev()), "{step}");
                 let of = |namespace: &str| tree.iter().filter(|((n, _), _)| n == namespace).map(|(_, o)| o).collect::<Vec<_>>();
-                assert!(table.in_namespace(&"ns-1".into()).eq(of("ns-1")), "{step}");
-                assert!(table.in_namespace(&"ns-9".into()).eq(of("ns-9")), "{step}");
+                assert!(table.in_namespace("ns-1").eq(of("ns-1")), "{step}");
+                assert!(table.in_namespace("ns-9").eq(of("ns-9")), "{step}");
+                let (all, own) = (table.listing(None), table.listing(Some("ns-2")));
+                let then: Vec<Rc<Object>> = tree.values().cloned().collect();
+                lists.push((all, then));
+                assert!(own.eq(of("ns-2").into_iter().cloned()), "{step}");
             }
+        }
+        // What was listed then is what was there then.
+        for (list, then) in lists {
+            assert!(list.eq(then));
         }
     }
 

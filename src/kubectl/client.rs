@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::store::{ApiError, Delete, Manager, Origin, Patch, Reason, Unknown};
-use crate::engine::{Sim, Why};
+use crate::engine::{Listing, Sim, Why};
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -85,13 +85,13 @@ impl<'a> Client<'a> {
 
     /// All objects of a kind in a namespace (empty: in all), as JSON.
     pub fn list(&self, kind: Kind, namespace: &str) -> Vec<Value> {
-        self.objects(kind, namespace).map(|o| o.to_value()).collect()
+        self.listing(kind, namespace).map(|o| o.to_value()).collect()
     }
 
-    /// The same as they are.
-    pub fn objects(&self, kind: Kind, namespace: &str) -> impl Iterator<Item = &Rc<Object>> {
+    /// The same as they are, to be read later.
+    pub fn listing(&self, kind: Kind, namespace: &str) -> Listing {
         let everywhere = namespace.is_empty() || !kind.info().namespaced;
-        self.sim.list(kind).filter(move |o| everywhere || o.meta.namespace == namespace)
+        self.sim.server().listing(kind, (!everywhere).then_some(namespace))
     }
 
     /// Creates an object.

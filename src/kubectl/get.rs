@@ -7,7 +7,7 @@ use super::printers::{self, Row, jsonpath, yaml};
 use super::targets::{self, Targets, label, name_of};
 use super::{Failure, Task};
 use crate::api::{Kind, Object};
-use crate::engine::Record;
+use crate::engine::{Listing, Record};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -284,15 +284,15 @@ fn list(client: &mut Client<'_>, mut watch: Watch, args: &Args) -> Result<Task, 
         watch.targets.list.retain(|(kind, name)| there(name, *kind));
     }
     if matches!(watch.format, Format::Table { .. }) && args.get("sort-by").is_none() {
-        let objects = watch.targets.find(client, false);
+        let objects = watch.targets.listings(client);
         return Ok(Task::Table(Box::new(Table::new(client, watch, objects, args))));
     }
-    let mut objects = watch.targets.find(client, true);
+    let mut objects = watch.targets.find(client);
     if let Some(path) = args.get("sort-by") {
         sort(&mut objects, path)?;
     }
     if matches!(watch.format, Format::Table { .. }) {
-        return Ok(Task::Table(Box::new(Table::new(client, watch, objects, args))));
+        return Ok(Task::Table(Box::new(Table::new(client, watch, VecDeque::from([Listing::of(objects)]), args))));
     }
     let named = watch.targets.list.iter().any(|(_, name)| name.is_some());
     let single = named && watch.targets.list.len() == 1;
@@ -313,8 +313,8 @@ fn list(client: &mut Client<'_>, mut watch: Watch, args: &Args) -> Result<Task, 
 #[derive(Clone, Debug)]
 pub struct Table {
     watch: Watch,
-    /// What is still to be read, the first at the end.
-    objects: Vec<Rc<Object>>,
+    /// What is still to be read.
+    objects: VecDeque<Listing>,
     tables: Vec<(Kind, Widths, VecDeque<Vec<String>>)>,
     /// The one that is being printed.
     at: usize,
@@ -324,17 +324,21 @@ pub struct Table {
 }
 
 impl Table {
-    fn new(client: &Client<'_>, watch: Watch, mut objects: Vec<Rc<Object>>, args: &Args) -> Table {
-        objects.reverse();
+    fn new(client: &Client<'_>, watch: Watch, objects: VecDeque<Listing>, args: &Args) -> Table {
         Table { watch, objects, tables: Vec::new(), at: 0, now: client.wall(), told: client.failed || args.on("ignore-not-found") }
     }
 
     /// Reads or prints as many rows as the client takes at a time. True when all is printed.
     pub fn poll(&mut self, client: &mut Client<'_>) -> bool {
         let mut room = client.rows;
-        while let Some(object) = (room > 0).then(|| self.objects.pop()).flatten() {
-            room -= 1;
-            self.read(&object);
+        while let Some(list) = self.objects.front_mut().filter(|_| room > 0) {
+            match list.next() {
+                Some(object) => {
+                    room -= 1;
+                    self.read(&object);
+                }
+                None => drop(self.objects.pop_front()),
+            }
         }
         while let Some((_, widths, rows)) = self.tables.get_mut(self.at).filter(|_| room > 0) {
             room -= 1;

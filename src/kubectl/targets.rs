@@ -5,7 +5,9 @@ use super::client::{Client, not_found};
 use super::parse::Args;
 use super::select::Selection;
 use crate::api::{Kind, Object};
+use crate::engine::Listing;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// The kinds and names that were asked for.
@@ -72,24 +74,26 @@ impl Targets {
 
     /// The objects as JSON; what is not there is complained about.
     pub fn fetch(&self, client: &mut Client<'_>) -> Vec<(Kind, Value)> {
-        self.find(client, true).iter().map(|object| (object.kind, object.to_value())).collect()
+        self.find(client).iter().map(|object| (object.kind, object.to_value())).collect()
     }
 
-    /// The objects themselves: thousands of them weigh less than their JSON. Without a choice the selection is not asked.
-    pub fn find(&self, client: &mut Client<'_>, choose: bool) -> Vec<Rc<Object>> {
-        let mut found = Vec::new();
+    /// The objects themselves: thousands of them weigh less than their JSON.
+    pub fn find(&self, client: &mut Client<'_>) -> Vec<Rc<Object>> {
+        let asked = |object: &Rc<Object>| self.selection.is_empty() || self.selection.matches(&object.to_value());
+        self.listings(client).into_iter().flatten().filter(asked).collect()
+    }
+
+    /// The same to be read later, and whatever the selection is.
+    pub fn listings(&self, client: &mut Client<'_>) -> VecDeque<Listing> {
+        let mut found = VecDeque::new();
         for (kind, name) in &self.list {
-            match name {
-                Some(name) => match client.sim.get(&client.key(*kind, name)).cloned() {
-                    Some(object) => found.push(object),
-                    None => client.fail(&not_found(*kind, name)),
-                },
-                None => {
-                    let all = client.objects(*kind, &self.namespace);
-                    found.extend(
-                        all.filter(|object| !choose || self.selection.is_empty() || self.selection.matches(&object.to_value())).cloned(),
-                    );
-                }
+            let Some(name) = name else {
+                found.push_back(client.listing(*kind, &self.namespace));
+                continue;
+            };
+            match client.sim.get(&client.key(*kind, name)) {
+                Some(object) => found.push_back(Listing::of([object.clone()])),
+                None => client.fail(&not_found(*kind, name)),
             }
         }
         found

@@ -28,11 +28,11 @@ pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>)
         // Those on a node stand alone: it is in the table.
         let depth = scene.depth(index).saturating_sub(usize::from(!nodes.is_empty()));
         let onclick = click(item);
-        html! { <li aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button></li> }
+        html! { <li key={item.id.uid.clone()} aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button></li> }
     });
     let revisions = scene.items.iter().find_map(|item| if let Body::Chart(chart) = &item.body { Some(chart.rows()) } else { None });
     let revisions = revisions.into_iter().flatten().map(|[image, hash, counts]| {
-        html! { <li aria-level="2" style="padding-left:20px"><div class="row"><span class="mono ell">{ image }{ " " }</span>{ part("kind", &hash) }<span class="grow" />{ part("n", &counts) }</div></li> }
+        html! { <li key={hash.clone()} aria-level="2" style="padding-left:20px"><div class="row"><span class="mono ell">{ image }{ " " }</span>{ part("kind", &hash) }<span class="grow" />{ part("n", &counts) }</div></li> }
     });
     let table = || {
         html! {
@@ -40,7 +40,7 @@ pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>)
                 <thead><tr><th>{ "Node" }</th><th>{ "Status" }</th><th>{ "Pods" }</th>{ for columns.iter().map(|state| html! { <th>{ state.word() }</th> }) }</tr></thead>
                 <tbody>{ for nodes.iter().take_while(|row| row.item < most).map(|row| {
                     let item = &scene.items[row.item];
-                    html! { <tr><td><button type="button" onclick={click(item)}>{ part("vh", "Node") }{ part("mono", &item.id.name) }</button></td><td class={item.state.clone()}>{ &row.status }</td><td>{ &row.pods }</td>{ for row.counts.iter().map(|n| html! { <td>{ count(*n) }</td> }) }</tr> }
+                    html! { <tr key={item.id.uid.clone()}><td><button type="button" onclick={click(item)}>{ part("vh", "Node") }{ part("mono", &item.id.name) }</button></td><td class={item.state.clone()}>{ &row.status }</td><td>{ &row.pods }</td>{ for row.counts.iter().map(|n| html! { <td>{ count(*n) }</td> }) }</tr> }
                 }) }</tbody>
             </table>
         }

@@ -115,8 +115,9 @@ const ROWS: usize = 40;
 const WHOLE: usize = 30;
 /// Milliseconds that saving may take.
 const STILL: u32 = 15_000;
-/// So many at a time are put into it where there are many.
+/// So many at a time are put into it where there are many, and so many are taken out.
 const NEW: usize = 12;
+const GOES: usize = 48;
 /// Milliseconds between two parts: each has a frame of its own.
 const FRAME: u32 = 20;
 /// So far out of sight they are.
@@ -453,16 +454,25 @@ impl Stage {
         let rows = if all { items.len() } else { items.len().min(self.rows + ROWS) };
         self.rows = if ctx.props().as_list { rows } else { 0 };
         let whole = all || self.saves.is_some();
-        let sight =
-            items.iter().enumerate().filter(|(index, item)| *index == self.stop || self.admits(item, whole)).map(|(index, _)| index);
+        // They leave in parts too: to take very many out of the page at once takes long.
+        let (mut goes, mut late) = (GOES, false);
+        let mut stays = |item: &Item| {
+            let there = self.there.contains(&item.id.uid);
+            let stays = there && goes == 0;
+            late |= stays;
+            goes -= usize::from(there && !stays);
+            stays
+        };
+        let seen = |(index, item): &(usize, &Rc<Item>)| *index == self.stop || self.admits(item, whole) || stays(item);
+        let sight: Vec<usize> = items.iter().enumerate().filter(seen).map(|(index, _)| index).collect();
         // Of a few all come, and are known to be there when they have become many.
         let mut room = match (all, whole) {
             (true, _) => usize::MAX,
             (_, true) => WHOLE,
             _ => NEW,
         };
-        let mut waits = ctx.props().as_list && self.rows < items.len();
-        let shown = sight.filter(|index| {
+        let mut waits = late || ctx.props().as_list && self.rows < items.len();
+        let shown = sight.into_iter().filter(|index| {
             let there = *index == self.stop || self.there.contains(&items[*index].id.uid);
             let comes = !there && room > 0;
             room -= usize::from(comes);

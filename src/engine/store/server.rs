@@ -12,7 +12,7 @@ use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
 use crate::engine::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, Refused};
 use crate::engine::rng::Rng;
-use crate::engine::table::Table;
+use crate::engine::table::{Listing, Table};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -117,6 +117,16 @@ impl ApiServer {
     /// All objects of a kind, in no order that means anything.
     pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.objects[kind as usize].each()
+    }
+
+    /// Some of them at a time: those at so many places from one on. None beyond the last place.
+    pub fn some(&self, kind: Kind, from: usize, most: usize) -> Option<impl Iterator<Item = &Rc<Object>>> {
+        self.objects[kind as usize].some(from, most)
+    }
+
+    /// What a list gives now, all or those of a namespace, to be read later.
+    pub fn listing(&self, kind: Kind, namespace: Option<&str>) -> Listing {
+        self.objects[kind as usize].listing(namespace)
     }
 
     /// Puts some of what has come into its order, so many at a time.

@@ -56,10 +56,10 @@ impl Drop for Pods {
         if self.known.len() <= SEEN {
             return;
         }
-        graves::bury(std::mem::take(&mut self.known).into_values().collect());
-        graves::bury(std::mem::take(&mut self.blocks).into_values().collect());
+        graves::bury(std::mem::take(&mut self.known));
+        graves::bury(std::mem::take(&mut self.blocks));
         if let Some(on) = Rc::get_mut(&mut self.on) {
-            graves::bury(std::mem::take(on).into_values().collect());
+            graves::bury(std::mem::take(on));
         }
     }
 }
