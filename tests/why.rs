@@ -721,8 +721,12 @@ fn why_has_the_cronjob_not_run_it_is_not_due() {
 fn why_does_the_pod_not_start_a_config_map_is_missing() {
     let spec = "{containers: [{name: c, image: i, envFrom: [{configMapRef: {name: settings}}], env: [{name: A, valueFrom: {configMapKeyRef: {name: \
                 settings, key: color}}}]}]}";
+    let sim = sim(1, &[&pod("web", spec), "+5"]);
+    let of = |kind: Kind, name: &str| diagnose::chain_of_waiting(&sim, &ObjectRef::new(kind, "default", name));
+    assert_eq!(of(Kind::ConfigMap, "settings"), of(Kind::Pod, "web"), "what is missing says who waits for it");
+    assert!(of(Kind::ConfigMap, "other").is_empty() && of(Kind::Secret, "settings").is_empty());
     ask(
-        &sim(1, &[&pod("web", spec), "+5"]),
+        &sim,
         &Answer {
             of: "Pod/web",
             headline: "ConfigMap settings does not exist, and a container or volume is made of it",

@@ -106,7 +106,7 @@ impl Remedy {
 
 /// What an object waits for or why it failed; nothing if all is well or on its way.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
-    let object = sim.get(key)?;
+    let Some(object) = sim.get(key) else { return pods::waits_for(sim, key) };
     match object.kind {
         Kind::Pod => pods::pod(sim, object),
         Kind::Deployment => workloads::deployment(sim, object),

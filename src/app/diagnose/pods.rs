@@ -87,6 +87,21 @@ fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
+/// So many Pods are asked whether they wait for one object.
+const ASKED: usize = 1_000;
+
+/// The first Pod that waits for a ConfigMap or Secret that does not exist.
+#[inline(never)]
+pub fn waits_for(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
+    if !matches!(key.kind, Kind::ConfigMap | Kind::Secret) {
+        return None;
+    }
+    let near = super::all_in(sim, Kind::Pod, &key.namespace).take(ASKED);
+    let mut waits =
+        near.filter(|pod| lack(pod, sim.server()).is_some_and(|lack| (lack.source.kind, &lack.source.name) == (key.kind, &key.name)));
+    waits.find_map(|pod| sources(sim, pod, pod.pod()?))
+}
+
 /// A ConfigMap or Secret, or a key of it, that a container or a volume cannot be made without.
 #[inline(never)]
 fn sources(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
