@@ -159,6 +159,8 @@ pub enum Fact {
 pub enum Label {
     Access,
     Active,
+    ArrivesAt,
+    AskedAt,
     AtLeast,
     AtMost,
     Available,
@@ -171,6 +173,7 @@ pub enum Label {
     HasLabel,
     Healthy,
     HeardAt,
+    HeldUpBy,
     Image,
     LooksAgain,
     Matching,
@@ -180,6 +183,7 @@ pub enum Label {
     Old,
     Ports,
     Probe,
+    Queued,
     Ready,
     Requests,
     Restarts,
@@ -245,6 +249,22 @@ pub enum Waits {
     PodFailed(Str),
     /// It is deleted and held by this.
     Held(Str),
+
+    // Faults.
+    /// A person has slowed the loop that it waits for.
+    SlowLoop {
+        /// The loop.
+        name: Str,
+        /// What each pass takes.
+        each: Str,
+    },
+    /// A person has a watch event come late.
+    LateEvent {
+        /// Whose watch it is.
+        component: Str,
+        /// Of which kind.
+        kind: Str,
+    },
 
     // Workloads.
     /// A new template while the rollout is paused.
@@ -379,6 +399,8 @@ impl Waits {
                 | NoSelector
                 | NoPods
                 | NotReady(_)
+                | SlowLoop { .. }
+                | LateEvent { .. }
         )
     }
 }
@@ -430,4 +452,6 @@ pub enum Cure {
     Unfinalize,
     MakeSource,
     AddKey,
+    FullSpeed,
+    LetThrough,
 }

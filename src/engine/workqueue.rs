@@ -158,7 +158,12 @@ impl WorkQueue {
             }
             (slow, None) => {
                 let Some(mut slow) = slow.take() else { return Vec::new() };
-                return slow.line.into_iter().map(|key| (slow.causes.remove(&key).flatten(), key)).map(|(cause, key)| (key, cause)).collect();
+                return slow
+                    .line
+                    .into_iter()
+                    .map(|key| (slow.causes.remove(&key).flatten(), key))
+                    .map(|(cause, key)| (key, cause))
+                    .collect();
             }
         }
         Vec::new()

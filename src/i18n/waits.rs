@@ -44,6 +44,8 @@ pub fn waits(waits: &Waits) -> String {
         Init(container) => ["Init container ", container, " has not ended well, and the others start after it"].concat(),
         PodFailed(reason) => ["It has failed for good: ", reason].concat(),
         Held(by) => ["It is deleted and held by ", by].concat(),
+        SlowLoop { name, each } => [name.as_str(), " takes ", each, " for each pass, and has not come to it"].concat(),
+        LateEvent { component, kind } => ["A watch event of a ", kind, " has not reached ", component, " yet"].concat(),
         Paused => "The rollout is paused: the new template has no Pods yet".into(),
         Refused(_) => "The API server refuses new Pods".into(),
         Deadline(seconds) => ["No progress within ", &n(*seconds), " s; nothing is rolled back by itself"].concat(),
@@ -166,6 +168,8 @@ pub fn label(label: Label) -> &'static str {
     match label {
         Label::Access => "access",
         Label::Active => "active",
+        Label::ArrivesAt => "arrives at",
+        Label::AskedAt => "your fault of",
         Label::AtLeast => "must stay available",
         Label::AtMost => "Pods allowed",
         Label::Available => "Pods available",
@@ -179,6 +183,7 @@ pub fn label(label: Label) -> &'static str {
         Label::Healthy => "Pods healthy",
         Label::Image => "image",
         Label::HeardAt => "last heard of at",
+        Label::HeldUpBy => "held up by that of",
         Label::LooksAgain => "tries again at",
         Label::Matching => "Pods that match",
         Label::Message => "says",
@@ -187,6 +192,7 @@ pub fn label(label: Label) -> &'static str {
         Label::Old => "Pods of the old template",
         Label::Ports => "ports of the Pod",
         Label::Probe => "readiness probe",
+        Label::Queued => "keys in its queue",
         Label::Ready => "ready",
         Label::Requests => "requests",
         Label::Restarts => "restarts",
@@ -257,6 +263,8 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
         Cure::SetPort => ("Send to port ", "", ""),
         Cure::MakeSource => ("Make the ", "", ""),
         Cure::AddKey => ("Add a key to ", ": ", ""),
+        Cure::FullSpeed => ("Let ", " work at full speed", ""),
+        Cure::LetThrough => ("Let the events through to ", "", ""),
         Cure::Unfinalize => ("Remove the finalizer ", "", ""),
     };
     // What introduces a value is left out with it.

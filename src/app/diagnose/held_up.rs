@@ -1,0 +1,51 @@
+//! What a person's faults hold up: a loop that is slow, a watch event that is late.
+
+use super::Diagnosis;
+use crate::api::network::Service;
+use crate::api::{Kind, Object};
+use crate::engine::Sim;
+use crate::engine::waits::{Cure, Label, Waits};
+use crate::scene::format::duration;
+
+/// What an object waits for because a person has slowed a loop, or has a watch event be late.
+#[inline(never)]
+pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    slow(sim, object).or_else(|| late(sim, object))
+}
+
+/// Its loop works on others first, or still on it.
+fn slow(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    let slowed = sim.waits_for_slow(object)?;
+    let each = duration(slowed.span / 1000).replace(".0 s", " s");
+    let mut out = Diagnosis::new(object, Waits::SlowLoop { name: slowed.name.into(), each: each.into() });
+    out.count(Label::Queued, slowed.waiting as i64);
+    out.at(Label::AskedAt, Some(slowed.asked));
+    out.cure(Cure::FullSpeed, slowed.name, "", &[["fault slow ", slowed.name, " none"].concat()]);
+    Some(out)
+}
+
+/// A component has not been told of it, or of what it has to do with.
+fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    let uid = object.meta.uid;
+    let places = object.pod().is_some_and(|pod| pod.node_name.is_empty());
+    let selector = object.get::<Service>().map(|service| &service.spec.selector).filter(|selector| !selector.is_empty());
+    let about = |component: &str, other: &Object| {
+        // Nodes and volumes say to the scheduler where there is room.
+        let room = matches!(other.kind, Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim);
+        other.meta.uid == uid
+            || other.meta.is_controlled_by(uid)
+            || places && component == "kube-scheduler" && room
+            || other.kind == Kind::Pod
+                && other.meta.namespace == object.meta.namespace
+                && selector.is_some_and(|selector| selector.iter().all(|(key, value)| other.meta.labels.get(key) == Some(value)))
+    };
+    let late = sim.late(&about)?;
+    let kind = late.kind.name();
+    let mut out = Diagnosis::new(object, Waits::LateEvent { component: late.component.into(), kind: kind.into() });
+    out.word(Label::HeldUpBy, &late.behind);
+    out.at(Label::ArrivesAt, Some(late.until));
+    out.at(Label::AskedAt, Some(late.asked));
+    let step = ["fault delay ", &kind.to_ascii_lowercase(), " none ", late.component].concat();
+    out.cure(Cure::LetThrough, late.component, "", &[step]);
+    Some(out)
+}
