@@ -1205,6 +1205,35 @@ fn why_is_a_pod_missing_its_end_has_not_reached_the_loops() {
     );
 }
 
+/// What the chain of an object's last decision tells, each in a sentence.
+fn told(sim: &Sim, of: &str) -> Vec<String> {
+    let (kind, name) = of.split_once('/').unwrap();
+    let key = ObjectRef::new(Kind::from_name(kind).unwrap(), "default", name);
+    words::chain(sim.journal(), &key, 0).iter().map(|reason| words::plain(&reason.effect)).collect()
+}
+
+#[test]
+fn what_came_late_leads_back_to_the_fault_that_held_it_up() {
+    let held_up = |acts: &[&str], of: &str| -> Vec<String> {
+        let told = told(&sim(1, acts), of);
+        told.into_iter().filter_map(|words| words.strip_prefix("You ran fault ").map(String::from)).collect()
+    };
+    let set = "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: \
+               {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}\n";
+    let pod = &pod("p", PLAIN);
+    let force = "kubectl delete pod -l a=b --force --grace-period=0";
+    let slow = "fault slow kube-scheduler 2s";
+    assert_eq!(held_up(&[slow, pod, "+2", "+1"], "Pod/p"), ["slow kube-scheduler 2s"]);
+    assert_eq!(held_up(&[slow, "fault slow kube-scheduler none", pod, "+3"], "Pod/p"), [""; 0]);
+    assert_eq!(held_up(&["fault slow kube-controller-manager 2s", set, "+3"], "ReplicaSet/r"), ["slow kube-controller-manager 2s"]);
+    assert_eq!(held_up(&["fault slow job-controller 2s", set, "+9"], "ReplicaSet/r"), [""; 0]);
+    assert_eq!(held_up(&["fault delay pod 2s kube-scheduler", pod, "+3"], "Pod/p"), ["delay pod 2s kube-scheduler"]);
+    assert_eq!(held_up(&["fault delay pod 2s", pod, "+9"], "Pod/p"), [""; 0], "the loops were late, and no loop has to do with it");
+    assert_eq!(held_up(&[set, "+9", "fault delay pod 5s", force, "+6"], "ReplicaSet/r"), ["delay pod 5s"]);
+    assert_eq!(held_up(&[set, "+9", "fault delay pod 5s", force, "+1", "fault delay pod none", "+1"], "ReplicaSet/r"), ["delay pod 5s"]);
+    assert_eq!(held_up(&[set, "+9", "fault delay pod 5s", "+1", "fault delay pod none", force, "+1"], "ReplicaSet/r"), [""; 0]);
+}
+
 #[test]
 fn a_healthy_cluster_is_not_diagnosed() {
     let acts =
