@@ -1205,6 +1205,23 @@ fn why_is_a_pod_missing_its_end_has_not_reached_the_loops() {
     );
 }
 
+#[test]
+fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
+    for (mode, words) in [("never", "and nothing tells it again"), ("20s", "which will list everything anew")] {
+        let mut sim = sim(1, &[&format!("fault relist {mode}"), &deployment("web", 2, "", PLAIN), "+10"]);
+        let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
+        act(&mut sim, &["fault lose pod", "fault lose pod", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
+        let headline = &format!("A watch event of a Pod was lost on its way to kube-controller-manager, {words}");
+        let by = &["replicaset-controller", "deployment-controller", "you"];
+        let facts: &[_] = &[("about", gone.as_str()), ("your fault of", "00:10.000"), ("lists everything at", "00:30.002")];
+        let facts = if mode == "never" { &facts[..2] } else { facts };
+        let remedy = "Restart kube-controller-manager, so that it lists everything anew";
+        ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, facts, by, remedy, ..SHOWN });
+        act(&mut sim, &["fault restart kube-controller-manager", "+10"]);
+        assert!(sim.list(Kind::ReplicaSet).all(|set| diagnose::diagnose(&sim, &set.key()).is_none()));
+    }
+}
+
 /// What the chain of an object's last decision tells, each in a sentence.
 fn told(sim: &Sim, of: &str) -> Vec<String> {
     let (kind, name) = of.split_once('/').unwrap();

@@ -125,11 +125,13 @@ impl Sim {
         let (now, informer) = (self.now(), &mut self.informers[i]);
         let Some(trouble) = &mut informer.trouble else { return };
         let (lost, release) = (std::mem::take(&mut trouble.lost), trouble.next_release(now));
+        let lists = self.relist.filter(|_| lost).map(|after| now.after(after));
+        trouble.lists = trouble.lists.or(lists);
         if trouble.is_over() {
             informer.trouble = None;
         }
-        if let Some(after) = self.relist.filter(|_| lost) {
-            self.push(now.after(after), Task::Relist(i as u8));
+        if let Some(at) = lists {
+            self.push(at, Task::Relist(i as u8));
         }
         if let Some(at) = release {
             self.push(at, Task::Release(i as u8));
@@ -233,11 +235,13 @@ impl Sim {
         self.slowed(name)
     }
 
-    /// The first watch event that is late and is about something that is looked for.
+    /// The first watch event that is late or lost and is about something that is looked for.
     pub fn late(&self, about: &dyn Fn(&'static str, &Object) -> bool) -> Option<Late> {
         self.informers.iter().find_map(|informer| {
             let trouble = informer.trouble.as_ref()?;
-            trouble.late(informer.name, self.server.journal(), &|_, object| about(informer.name, object))
+            let (name, journal) = (informer.name, self.server.journal());
+            let late = trouble.late(name, journal, &|_, object| about(name, object));
+            late.or_else(|| trouble.missed(name, journal, &|object| about(name, object)))
         })
     }
 

@@ -256,6 +256,9 @@ impl Informer {
         self.cursor = to;
         if let Some(trouble) = &mut self.trouble {
             trouble.catch_up();
+            if trouble.is_over() {
+                self.trouble = None;
+            }
         }
     }
 

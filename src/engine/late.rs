@@ -5,7 +5,7 @@
 //! waits. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
 
 use super::journal::{EntryId, Journal};
-use crate::api::{Duration, Kind, Object, Str, Time};
+use crate::api::{Duration, Kind, Object, Str, Time, Uid};
 use std::collections::VecDeque;
 
 /// The objects that are meant: all of a kind, or the one of this name.
@@ -50,14 +50,25 @@ struct Stream {
     events: VecDeque<Held>,
 }
 
+/// An event that was lost, when a person asked for that, and the object, of which its component does not know how it is.
+#[derive(Clone, Debug)]
+struct Missed {
+    id: EntryId,
+    asked: Time,
+    of: Uid,
+}
+
 /// What is wrong with one component's watch.
 #[derive(Clone, Default, Debug)]
 pub struct Trouble {
     orders: Vec<Order>,
     streams: Vec<Stream>,
     due: Option<Time>,
+    missed: Vec<Missed>,
     /// Whether an event was lost since this was last asked.
     pub lost: bool,
+    /// When everything is listed anew, if that is planned.
+    pub lists: Option<Time>,
 }
 
 /// An event that its component has not got, and what it waits for.
@@ -67,12 +78,14 @@ pub struct Late {
     pub component: &'static str,
     /// What the stream is of.
     pub kind: Kind,
-    /// The object whose event holds up the stream.
+    /// The object whose event holds up the stream, or is lost itself.
     pub behind: Str,
     /// When a person asked for that.
     pub asked: Time,
-    /// When it goes on.
-    pub until: Time,
+    /// When it arrives, or everything is listed; never, if nothing is listed.
+    pub until: Option<Time>,
+    /// Whether it does not arrive at all.
+    pub lost: bool,
 }
 
 /// The stream of a component in which an object's events come; nothing if it does not watch the object.
@@ -106,8 +119,11 @@ impl Trouble {
     pub fn keeps(&mut self, component: &str, id: EntryId, object: &Object, arrived: Time) -> bool {
         let Some(of) = stream_of(component, object) else { return false };
         let order = self.orders.iter().position(|order| order.meant.is(object)).map(|at| self.orders.remove(at));
+        // What comes later tells all that the lost one did.
+        self.missed.retain(|missed| missed.of != object.meta.uid);
         let late = match &order {
-            Some(Order { late: None, .. }) => {
+            Some(Order { late: None, asked, .. }) => {
+                self.missed.push(Missed { id, asked: *asked, of: object.meta.uid });
                 self.lost = true;
                 return true;
             }
@@ -147,11 +163,13 @@ impl Trouble {
     /// Everything has been listed: what still waits is older.
     pub fn catch_up(&mut self) {
         self.streams.clear();
+        self.missed.clear();
+        self.lists = None;
     }
 
     /// Whether all is well again.
     pub fn is_over(&self) -> bool {
-        self.orders.is_empty() && self.streams.is_empty() && !self.lost
+        self.orders.is_empty() && self.streams.is_empty() && self.missed.is_empty() && !self.lost
     }
 
     /// Whether events about the objects that are meant are late, or will be.
@@ -170,7 +188,16 @@ impl Trouble {
             let last = stream.events.iter().take(at + 1).max_by_key(|event| event.from)?;
             let behind = written(journal, last.id)?.meta.name.clone();
             let asked = last.asked.unwrap_or(last.from);
-            Some(Late { component, kind: stream.of.0, behind, asked, until: last.from })
+            Some(Late { component, kind: stream.of.0, behind, asked, until: Some(last.from), lost: false })
+        })
+    }
+
+    /// The first event that is lost for good and is about something that is looked for.
+    pub fn missed(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
+        self.missed.iter().find_map(|missed| {
+            let object = written(journal, missed.id).filter(|object| about(object))?;
+            let behind = object.meta.name.clone();
+            Some(Late { component, kind: object.kind, behind, asked: missed.asked, until: self.lists, lost: true })
         })
     }
 }

@@ -175,7 +175,9 @@ pub enum Label {
     HeardAt,
     HeldUpBy,
     Image,
+    ListsAt,
     LooksAgain,
+    LostOf,
     Matching,
     Message,
     NearestPod,
@@ -264,6 +266,15 @@ pub enum Waits {
         component: Str,
         /// Of which kind.
         kind: Str,
+    },
+    /// A person has a watch event be lost.
+    LostEvent {
+        /// Whose watch it is.
+        component: Str,
+        /// Of which kind.
+        kind: Str,
+        /// Whether everything is listed soon.
+        lists: bool,
     },
 
     // Workloads.
@@ -401,6 +412,7 @@ impl Waits {
                 | NotReady(_)
                 | SlowLoop { .. }
                 | LateEvent { .. }
+                | LostEvent { lists: true, .. }
         )
     }
 }
@@ -454,4 +466,5 @@ pub enum Cure {
     AddKey,
     FullSpeed,
     LetThrough,
+    ListAnew,
 }

@@ -1,4 +1,4 @@
-//! What a person's faults hold up: a loop that is slow, a watch event that is late.
+//! What a person's faults hold up: a loop that is slow, a watch event that is late or lost.
 
 use super::Diagnosis;
 use crate::api::network::Service;
@@ -7,7 +7,7 @@ use crate::engine::Sim;
 use crate::engine::waits::{Cure, Label, Waits};
 use crate::scene::format::duration;
 
-/// What an object waits for because a person has slowed a loop, or has a watch event be late.
+/// What an object waits for because a person has slowed a loop, or has a watch event be late or lost.
 #[inline(never)]
 pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     slow(sim, object).or_else(|| late(sim, object))
@@ -41,11 +41,22 @@ fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     };
     let late = sim.late(&about)?;
     let kind = late.kind.name();
-    let mut out = Diagnosis::new(object, Waits::LateEvent { component: late.component.into(), kind: kind.into() });
-    out.word(Label::HeldUpBy, &late.behind);
-    out.at(Label::ArrivesAt, Some(late.until));
+    let (component, of) = (late.component.into(), kind.into());
+    let mut out = Diagnosis::new(
+        object,
+        match late.lost {
+            true => Waits::LostEvent { component, kind: of, lists: late.until.is_some() },
+            false => Waits::LateEvent { component, kind: of },
+        },
+    );
+    out.word(if late.lost { Label::LostOf } else { Label::HeldUpBy }, &late.behind);
+    out.at(if late.lost { Label::ListsAt } else { Label::ArrivesAt }, late.until);
     out.at(Label::AskedAt, Some(late.asked));
-    let step = ["fault delay ", &kind.to_ascii_lowercase(), " none ", late.component].concat();
-    out.cure(Cure::LetThrough, late.component, "", &[step]);
+    if late.lost {
+        out.cure(Cure::ListAnew, late.component, "", &[["fault restart ", late.component].concat()]);
+    } else {
+        let step = ["fault delay ", &kind.to_ascii_lowercase(), " none ", late.component].concat();
+        out.cure(Cure::LetThrough, late.component, "", &[step]);
+    }
     Some(out)
 }
