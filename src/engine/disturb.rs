@@ -225,6 +225,12 @@ impl Sim {
         queue.slowed().map(|(span, asked)| Slowed { name, span, asked, waiting: queue.len() })
     }
 
+    /// Whether any loop is slow, or any watch has lost or held back something.
+    pub fn is_held_up(&self) -> bool {
+        let slow = self.scheduler.slowed().is_some() || self.queues.iter().any(|queue| queue.slowed().is_some());
+        slow || self.informers.iter().any(|informer| informer.trouble.is_some())
+    }
+
     /// The slowed loop that has not come to an object yet.
     pub fn waits_for_slow(&self, object: &Object) -> Option<Slowed> {
         if self.scheduler.is_queued(object.meta.uid) {

@@ -171,7 +171,7 @@ impl WorkQueue {
 
     /// Whether a key waits in the line of a slowed loop, or is about to.
     pub fn is_in_line(&self, key: &ObjectRef) -> bool {
-        self.slow.as_ref().is_some_and(|slow| slow.causes.get(key).is_some()) || self.ready.get(key).is_some()
+        self.slow.as_ref().is_some_and(|slow| slow.causes.get(key).is_some() || self.ready.get(key).is_some())
     }
 
     /// Puts a key that was taken at the end of the line of a slowed loop, if it is not in it.

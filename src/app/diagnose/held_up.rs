@@ -8,12 +8,12 @@ use crate::engine::waits::{Cure, Label, Waits};
 use crate::scene::format::duration;
 
 /// What an object waits for because a person has slowed a loop, or has a watch event be late or lost.
-#[inline(never)]
 pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
-    slow(sim, object).or_else(|| late(sim, object))
+    if sim.is_held_up() { slow(sim, object).or_else(|| late(sim, object)) } else { None }
 }
 
 /// Its loop works on others first, or still on it.
+#[inline(never)]
 fn slow(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     let slowed = sim.waits_for_slow(object)?;
     let each = duration(slowed.span / 1000).replace(".0 s", " s");
@@ -25,6 +25,7 @@ fn slow(sim: &Sim, object: &Object) -> Option<Diagnosis> {
 }
 
 /// A component has not been told of it, or of what it has to do with.
+#[inline(never)]
 fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     let uid = object.meta.uid;
     let places = object.pod().is_some_and(|pod| pod.node_name.is_empty());
