@@ -4,9 +4,45 @@ use loopscope::scenario::{self, Trace};
 use std::fs;
 use std::path::Path;
 
+/// Everything that a person can have come late or go slowly, set and taken back.
+const DISTURBED: &str = "
+name: disturbed
+cluster: {nodes: 3}
+steps:
+- fault: slow replicaset-controller 700ms
+- fault: slow kube-scheduler 300ms
+- apply: |
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec:
+      replicas: 4
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec: {containers: [{name: c, image: 'nginx:1.27'}]}
+- wait: 2s
+- fault: delay pod 3s
+- fault: delay pod 400ms kubelet
+- fault: delay replicaset/{{rs:web:0}} 1m
+- kubectl: set image deployment/web c=nginx:1.28
+- wait: 5s
+- fault: slow kube-controller-manager 20ms
+- fault: delay replicaset none
+- wait: 10s
+- fault: slow kube-controller-manager none
+- fault: slow kube-scheduler none
+- wait: settled
+- kubectl: get pods
+";
+
 fn trace(name: &str, seed: u64, slice: usize) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/conformance/scenarios/{name}.yaml"));
-    let scenario = scenario::parse(&fs::read_to_string(path).unwrap()).unwrap();
+    trace_of(&fs::read_to_string(path).unwrap(), seed, slice)
+}
+
+fn trace_of(text: &str, seed: u64, slice: usize) -> Vec<u8> {
+    let scenario = scenario::parse(text).unwrap();
     let mut bytes = Vec::new();
     scenario::run(&scenario, seed, slice, &mut Trace::new(&mut bytes));
     bytes
@@ -20,6 +56,17 @@ fn a_run_in_slices_gives_the_same_bytes() {
         for slice in [1, 7, 1000] {
             assert!(trace(name, 1, slice) == whole, "{name} in slices of {slice}");
         }
+    }
+}
+
+#[test]
+fn late_events_and_slow_loops_are_replayed_to_the_byte() {
+    let whole = trace_of(DISTURBED, 1, usize::MAX);
+    let text = String::from_utf8_lossy(&whole);
+    assert!(whole.len() > 10_000 && !text.contains("rror"), "{text}");
+    assert!(text.matches("nginx:1.28").count() > 4, "{text}");
+    for slice in [1, 2, 7, 1000] {
+        assert!(trace_of(DISTURBED, 1, slice) == whole, "in slices of {slice}");
     }
 }
 

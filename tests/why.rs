@@ -1132,6 +1132,129 @@ fn why_has_this_pod_no_name_its_service_does_not_exist() {
     );
 }
 
+/// An answer that is not looked at for more than its headline, facts and remedy.
+const SHOWN: Answer<'_> = Answer { of: "", headline: "", facts: &[], then: &[], by: &["you"], remedy: "" };
+
+#[test]
+fn why_has_this_pod_no_node_the_scheduler_is_slow() {
+    let sim = sim(2, &["+1", "fault slow kube-scheduler 30s", &deployment("web", 3, "", PLAIN), "+5"]);
+    let headline = "kube-scheduler takes 30 s for each pass, and has not come to it";
+    let by = &["replicaset-controller", "deployment-controller", "you"];
+    let (facts, remedy) = (&[("keys in its queue", "3"), ("your fault of", "00:01.000")], "Let kube-scheduler work at full speed");
+    ask(&sim, &Answer { of: "Pod/web-*", headline, facts, by, remedy, ..SHOWN });
+    let (headline, then) = ("0 of 3 Pods are ready", &["ReplicaSet/web-", "Pod/web-"]);
+    ask(&sim, &Answer { of: "Deployment/web", headline, facts: &[], then, by: &["deployment-controller", "you"], remedy });
+}
+
+#[test]
+fn why_has_this_replicaset_no_pods_its_loop_is_slow() {
+    let sim = sim(2, &["fault slow replicaset-controller 1m", &deployment("web", 3, "", PLAIN), "+5"]);
+    let remedy = "Let replicaset-controller work at full speed";
+    let headline = "replicaset-controller takes 1 min 0 s for each pass, and has not come to it";
+    ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, by: &["deployment-controller", "you"], remedy, ..SHOWN });
+    let headline = "0 of 3 Pods are ready";
+    ask(
+        &sim,
+        &Answer { of: "Deployment/web", headline, then: &["ReplicaSet/web-"], by: &["deployment-controller", "you"], remedy, ..SHOWN },
+    );
+}
+
+#[test]
+fn why_has_this_statefulset_no_pods_its_loop_is_slow() {
+    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: \
+               {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}\n";
+    let sim = sim(1, &["fault slow kube-controller-manager 1m", set, "+5"]);
+    let headline = "statefulset-controller takes 1 min 0 s for each pass, and has not come to it";
+    ask(&sim, &Answer { of: "StatefulSet/db", headline, remedy: "Let statefulset-controller work at full speed", ..SHOWN });
+}
+
+#[test]
+fn why_has_this_pod_no_node_the_scheduler_does_not_know_it_yet() {
+    let sim = sim(1, &["fault delay pod/first 5m kube-scheduler", &pod("first", PLAIN), "+2", &pod("second", PLAIN), "+3"]);
+    let headline = "A watch event of a Pod has not reached kube-scheduler yet";
+    let facts = &[("held up by that of", "first"), ("your fault of", "00:00.000"), ("arrives at", "05:00.002")];
+    let remedy = "Let the events through to kube-scheduler";
+    for of in ["Pod/first", "Pod/second"] {
+        ask(&sim, &Answer { of, headline, facts, remedy, ..SHOWN });
+    }
+}
+
+#[test]
+fn why_is_this_pod_still_pending_the_scheduler_has_not_heard_of_the_node() {
+    let sim =
+        sim(1, &["kubectl cordon node-1", &pod("p", PLAIN), "+2", "fault delay node 5m kube-scheduler", "kubectl uncordon node-1", "+2"]);
+    let headline = "A watch event of a Node has not reached kube-scheduler yet";
+    let remedy = "Let the events through to kube-scheduler";
+    ask(&sim, &Answer { of: "Pod/p", headline, by: &["default-scheduler", "you"], remedy, ..SHOWN });
+}
+
+#[test]
+fn why_does_this_pod_not_start_its_kubelet_has_not_heard_of_it() {
+    let sim = sim(1, &["fault delay pod 5m kubelet", &pod("p", PLAIN), "+5"]);
+    let headline = "A watch event of a Pod has not reached kubelet yet";
+    ask(&sim, &Answer { of: "Pod/p", headline, by: &["default-scheduler", "you"], remedy: "Let the events through to kubelet", ..SHOWN });
+}
+
+#[test]
+fn why_is_a_pod_missing_its_end_has_not_reached_the_loops() {
+    let mut sim = sim(1, &[&deployment("web", 2, "", PLAIN), "+10"]);
+    let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
+    act(&mut sim, &["fault delay pod 5m", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
+    let headline = "A watch event of a Pod has not reached kube-controller-manager yet";
+    let by = &["replicaset-controller", "deployment-controller", "you"];
+    let facts = &[("held up by that of", gone.as_str())];
+    ask(
+        &sim,
+        &Answer { of: "ReplicaSet/web-*", headline, facts, by, remedy: "Let the events through to kube-controller-manager", ..SHOWN },
+    );
+}
+
+#[test]
+fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
+    for (mode, words) in [("never", "and nothing tells it again"), ("20s", "which will list everything anew")] {
+        let mut sim = sim(1, &[&format!("fault relist {mode}"), &deployment("web", 2, "", PLAIN), "+10"]);
+        let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
+        act(&mut sim, &["fault lose pod", "fault lose pod", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
+        let headline = &format!("A watch event of a Pod was lost on its way to kube-controller-manager, {words}");
+        let by = &["replicaset-controller", "deployment-controller", "you"];
+        let facts: &[_] = &[("about", gone.as_str()), ("your fault of", "00:10.000"), ("lists everything at", "00:30.002")];
+        let facts = if mode == "never" { &facts[..2] } else { facts };
+        let remedy = "Restart kube-controller-manager, so that it lists everything anew";
+        ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, facts, by, remedy, ..SHOWN });
+        act(&mut sim, &["fault restart kube-controller-manager", "+10"]);
+        assert!(sim.list(Kind::ReplicaSet).all(|set| diagnose::diagnose(&sim, &set.key()).is_none()));
+    }
+}
+
+/// What the chain of an object's last decision tells, each in a sentence.
+fn told(sim: &Sim, of: &str) -> Vec<String> {
+    let (kind, name) = of.split_once('/').unwrap();
+    let key = ObjectRef::new(Kind::from_name(kind).unwrap(), "default", name);
+    words::chain(sim.journal(), &key, 0).iter().map(|reason| words::plain(&reason.effect)).collect()
+}
+
+#[test]
+fn what_came_late_leads_back_to_the_fault_that_held_it_up() {
+    let held_up = |acts: &[&str], of: &str| -> Vec<String> {
+        let told = told(&sim(1, acts), of);
+        told.into_iter().filter_map(|words| words.strip_prefix("You ran fault ").map(String::from)).collect()
+    };
+    let set = "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: \
+               {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}\n";
+    let pod = &pod("p", PLAIN);
+    let force = "kubectl delete pod -l a=b --force --grace-period=0";
+    let slow = "fault slow kube-scheduler 2s";
+    assert_eq!(held_up(&[slow, pod, "+2", "+1"], "Pod/p"), ["slow kube-scheduler 2s"]);
+    assert_eq!(held_up(&[slow, "fault slow kube-scheduler none", pod, "+3"], "Pod/p"), [""; 0]);
+    assert_eq!(held_up(&["fault slow kube-controller-manager 2s", set, "+3"], "ReplicaSet/r"), ["slow kube-controller-manager 2s"]);
+    assert_eq!(held_up(&["fault slow job-controller 2s", set, "+9"], "ReplicaSet/r"), [""; 0]);
+    assert_eq!(held_up(&["fault delay pod 2s kube-scheduler", pod, "+3"], "Pod/p"), ["delay pod 2s kube-scheduler"]);
+    assert_eq!(held_up(&["fault delay pod 2s", pod, "+9"], "Pod/p"), [""; 0], "the loops were late, and no loop has to do with it");
+    assert_eq!(held_up(&[set, "+9", "fault delay pod 5s", force, "+6"], "ReplicaSet/r"), ["delay pod 5s"]);
+    assert_eq!(held_up(&[set, "+9", "fault delay pod 5s", force, "+1", "fault delay pod none", "+1"], "ReplicaSet/r"), ["delay pod 5s"]);
+    assert_eq!(held_up(&[set, "+9", "fault delay pod 5s", "+1", "fault delay pod none", force, "+1"], "ReplicaSet/r"), [""; 0]);
+}
+
 #[test]
 fn a_healthy_cluster_is_not_diagnosed() {
     let acts =

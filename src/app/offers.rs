@@ -1,8 +1,8 @@
-//! What can be broken about an object, and mended again. Each is a line that a person could type, and says what it will do.
+//! What can be broken about an object or a loop, and mended again. Each is a line that a person could type, and says what it will do.
 
 use crate::api::node::Node;
 use crate::api::pod::Pod;
-use crate::api::{Body, Kind, Object};
+use crate::api::{Body, Kind, Object, Str};
 use crate::engine::Sim;
 use crate::engine::kubelet::{Probed, can_be_pulled};
 
@@ -47,6 +47,17 @@ const LOSES_ANY: (&str, &str) = (
     "Lose an event of its kind",
     "The next change of any object of its kind does not reach the loops: see Loops, controller mode and event mode",
 );
+const DELAYS: (&str, &str) = (
+    "Delay its next event",
+    "Its next change reaches the loops ten seconds late; later changes of its kind wait behind it, for a watch keeps their order",
+);
+const DELAYS_ANY: (&str, &str) = (
+    "Delay an event of its kind",
+    "The next change of any object of its kind reaches the loops ten seconds late; later ones wait behind it, for a watch keeps their order",
+);
+const HASTENS: (&str, &str) = ("Let its event through", "Its change is late no longer, and the loops learn of what waited behind it");
+const SLOWS: (&str, &str) = ("Slow it down", "Each of its passes takes two seconds, one key after another: its queue grows");
+const SPEEDS: (&str, &str) = ("Full speed again", "Its passes take no longer than they need, and what waited has its turn now");
 const USES_MUCH: (&str, &str) =
     ("Use much memory", "The Running Pods with these labels use 4Gi together: seen by autoscalers, and when a node runs short of memory");
 const USES_LITTLE: (&str, &str) = ("Free memory", "Nobody says any more what the Pods with these labels use");
@@ -64,15 +75,27 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
     if !matches!(kind, Kind::Namespace | Kind::Event) {
         let of = [&kind.name().to_ascii_lowercase(), "/", &object.meta.name].concat();
         // Of another namespace an object cannot be named.
-        let (of, (words, title)) = match kind.info().namespaced && object.meta.namespace != "default" {
-            true => (kind.name().to_ascii_lowercase(), LOSES_ANY),
-            false => (of, LOSES),
-        };
+        let any = kind.info().namespaced && object.meta.namespace != "default";
+        let (of, name) = if any { (kind.name().to_ascii_lowercase(), Str::default()) } else { (of, object.meta.name.clone()) };
+        let (words, title) = if any { LOSES_ANY } else { LOSES };
         offers.push(Offer { words, title, line: ["fault lose ", &of].concat() });
+        let ((words, title), late) = match sim.is_delayed(kind, &name) {
+            true => (HASTENS, " none"),
+            false => (if any { DELAYS_ANY } else { DELAYS }, " 10s"),
+        };
+        offers.push(Offer { words, title, line: ["fault delay ", &of, late].concat() });
         let (words, title, after) = if sim.lists_anew() { FORGETS } else { LISTS };
         offers.push(Offer { words, title, line: ["fault relist ", after].concat() });
     }
     offers
+}
+
+/// What can be done to the pace of a loop; nothing for a kubelet, whose pace is that of its containers.
+#[inline(never)]
+pub fn of_loop(sim: &Sim, name: &str) -> Option<Offer> {
+    let (words, title) = if sim.slowed(name).is_some() { SPEEDS } else { SLOWS };
+    let each = if words == SPEEDS.0 { " none" } else { " 2s" };
+    (!name.starts_with("kubelet")).then(|| Offer { words, title, line: ["fault slow ", name, each].concat() })
 }
 
 fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
@@ -175,7 +198,8 @@ mod tests {
         state.update(Msg::Seconds(5));
         let on_and_off = |state: &State, kind: Kind| -> Vec<String> {
             let all = offered(state, kind).into_iter();
-            all.filter(|line| !["lose", "relist", "exit"].iter().any(|other| line.starts_with(&["fault ", other].concat()))).collect()
+            all.filter(|line| !["lose", "delay", "relist", "exit"].iter().any(|other| line.starts_with(&["fault ", other].concat())))
+                .collect()
         };
         let press = |state: &mut State, kind: Kind| {
             for line in on_and_off(state, kind) {
@@ -202,11 +226,22 @@ mod tests {
         let mut state = State::new(POD, 1);
         assert_eq!(
             offered(&state, Kind::Node),
-            ["fault node-down node-1", "fault memory-pressure node-1", "fault lose node/node-1", "fault relist never"]
+            [
+                "fault node-down node-1",
+                "fault memory-pressure node-1",
+                "fault lose node/node-1",
+                "fault delay node/node-1 10s",
+                "fault relist never"
+            ]
         );
         state.update(Msg::Seconds(5));
         assert_eq!(offered(&state, Kind::Pod)[0], "fault exit pod/p 1");
-        assert!(offered(&state, Kind::Pod).ends_with(&["fault lose pod/p".into(), "fault relist never".into()]));
+        let late = |late: &str| ["fault lose pod/p".into(), ["fault delay pod/p ", late].concat(), "fault relist never".into()];
+        assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
+        state.update(Msg::Fault("delay pod/p 10s".into()));
+        assert!(offered(&state, Kind::Pod).ends_with(&late("none")));
+        state.update(Msg::Fault("delay pod/p none".into()));
+        assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
         state.update(Msg::Fault("relist never".into()));
         assert_eq!(offered(&state, Kind::Pod).last().map(String::as_str), Some("fault relist 10s"));
         assert!(offered(&state, Kind::Namespace).is_empty());
@@ -217,5 +252,24 @@ mod tests {
         assert_eq!(all[1], "kubectl set image deployment/nginx-deployment nginx=nginx:broken");
         state.update(Msg::Kubectl(all[1].clone()));
         assert!(!offered(&state, Kind::Deployment).contains(&all[1]));
+    }
+
+    #[test]
+    fn every_loop_of_the_ring_but_a_kubelet_can_be_slowed_and_is_at_full_speed_again() {
+        let mut state = State::new(POD, 1);
+        for one in crate::app::loops::read(&state.run, None).loops {
+            let offer = |state: &State| of_loop(state.run.sim(), &one.name);
+            let Some(slows) = offer(&state) else {
+                assert!(one.name.starts_with("kubelet "), "{}", one.name);
+                continue;
+            };
+            for (words, then) in [(SLOWS.0, SPEEDS.0), (SPEEDS.0, SLOWS.0)] {
+                let now = offer(&state).expect("an offer");
+                assert_eq!(now.words, words);
+                state.update(Msg::Fault(now.line["fault ".len()..].into()));
+                assert_eq!(offer(&state).map(|offer| offer.words), Some(then), "{}", state.notice);
+            }
+            assert_eq!(offer(&state), Some(slows));
+        }
     }
 }

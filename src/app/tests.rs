@@ -159,6 +159,7 @@ fn what_happens_meanwhile_is_as_if_it_came_after() {
         vec![Msg::Kubectl("kubectl delete deployment web-2 web-39".into())],
         vec![Msg::Kubectl("kubectl get pods -w".into()), Msg::Interrupt],
         vec![Msg::Fault("node-down node-1".into())],
+        vec![Msg::Fault("delay pod 2s".into()), Msg::Fault("slow replicaset-controller 300ms".into()), Msg::Seconds(3)],
         vec![Msg::Try, Msg::Mark(true)],
         vec![Msg::Select(None), Msg::View(super::state::View::Nodes)],
         vec![Msg::Toggle, Msg::Settle],

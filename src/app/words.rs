@@ -1,6 +1,6 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
-use super::causes::cause;
+use super::causes::{cause, held_up_by};
 use super::run::is_event;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
@@ -490,8 +490,11 @@ pub fn chain(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Vec<Reason>
     let newest = newest(journal, key, version);
     let mut out: Vec<Reason> = Vec::new();
     let (mut at, mut left) = (newest.map(|at| at as EntryId), NEAR);
+    let mut faults: Vec<EntryId> = Vec::new();
     while let Some(id) = at {
         let Some(entry) = journal.get(id as usize) else { break };
+        let fault = held_up_by(journal, id, left);
+        faults.extend(fault.filter(|fault| !faults.contains(fault)));
         at = cause(journal, id, &mut left);
         // Pure status writes between two decisions add nothing to the reader.
         let dull = matches!(entry.why, Why::Observed | Why::Binding) && !out.is_empty() && at.is_some();
@@ -513,6 +516,10 @@ pub fn chain(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Vec<Reason>
         out[last].short = plain(&effect);
         out[last].entry = written;
         out.remove(last - 1);
+    }
+    for fault in faults {
+        let place = out.iter().position(|reason| reason.entry < fault).unwrap_or(out.len());
+        out.splice(place..place, reason(journal, fault).map(|reason| Reason { short: "it was held up by this".into(), ..reason }));
     }
     out
 }

@@ -12,14 +12,14 @@ use crate::api::{Body, Kind, Object, ObjectRef};
 use serde_json::json;
 
 const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \
-                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], lose KIND/NAME, \
-                     relist SECONDS, restart COMPONENT, conflict KIND/NAME";
+                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], \
+                     lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME]";
 
 impl Sim {
     /// Injects a fault given as words: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and their like.
     pub fn fault(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        if let Some(result) = self.lose_by_words(line, &words) {
+        if let Some(result) = self.disturb_by_words(line, &words) {
             return result;
         }
         if let [what @ ("cpu-load" | "memory-load"), selector, total] = words[..] {

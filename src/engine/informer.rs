@@ -2,6 +2,7 @@
 
 use super::controllers::deletion_order::Known;
 use super::journal::{EntryId, Journal, Op};
+use super::late::Trouble;
 use super::table::{Place, Table};
 use super::tally::{Alike, Tally};
 use super::tree::Tree;
@@ -10,9 +11,6 @@ use crate::api::time::MS;
 use crate::api::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid, kind};
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// An event that is to be lost: of this kind, about the object of this name if there is one.
-pub type Lost = (Kind, Str);
 
 /// What one component believes the cluster to be.
 #[derive(Clone, Debug)]
@@ -195,10 +193,8 @@ pub struct Informer {
     pub watches: fn(Kind) -> bool,
     /// Whether its cache holds this kind; a component that keeps its own account of a kind needs no second one.
     pub stores: fn(Kind) -> bool,
-    /// Events that shall not arrive.
-    pub losing: Vec<Lost>,
-    /// Whether one was lost since this was last asked.
-    pub lost: bool,
+    /// What a person has broken about the watch: mostly nothing.
+    pub trouble: Option<Box<Trouble>>,
     cursor: usize,
     due: Option<Time>,
 }
@@ -206,7 +202,7 @@ pub struct Informer {
 impl Informer {
     /// An informer that has seen nothing yet.
     pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
-        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, losing: Vec::new(), lost: false, cursor: 0, due: None }
+        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, trouble: None, cursor: 0, due: None }
     }
 
     /// How much of the journal has arrived.
@@ -236,11 +232,12 @@ impl Informer {
             if let Some((op, object)) = entry.write()
                 && (self.watches)(object.kind)
             {
-                if !self.losing.is_empty() && self.loses(object) {
+                let id = self.cursor as EntryId - 1;
+                if self.trouble.is_some() && self.keeps(id, object, entry.time) {
                     continue;
                 }
                 self.take(op, object);
-                return Some(self.cursor as EntryId - 1);
+                return Some(id);
             }
         }
         self.due = None;
@@ -257,14 +254,18 @@ impl Informer {
     /// A list of everything as of this place in the journal takes the place of the events before it.
     pub fn catch_up(&mut self, to: usize) {
         self.cursor = to;
+        if let Some(trouble) = &mut self.trouble {
+            trouble.catch_up();
+            if trouble.is_over() {
+                self.trouble = None;
+            }
+        }
     }
 
-    fn loses(&mut self, object: &Object) -> bool {
-        let meant = |(kind, name): &Lost| *kind == object.kind && (name.is_empty() || *name == object.meta.name);
-        let Some(at) = self.losing.iter().position(meant) else { return false };
-        self.losing.remove(at);
-        self.lost = true;
-        true
+    #[inline(never)]
+    fn keeps(&mut self, id: EntryId, object: &Object, written: Time) -> bool {
+        let arrived = written.after(self.lag);
+        self.trouble.as_mut().is_some_and(|trouble| trouble.keeps(self.name, id, object, arrived))
     }
 }
 

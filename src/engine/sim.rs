@@ -36,6 +36,10 @@ pub(super) enum Task {
     Resync(u8),
     /// A component that has lost an event lists everything anew.
     Relist(u8),
+    /// Late watch events arrive at an informer.
+    Release(u8),
+    /// A slowed loop has come to the end of a pass.
+    SlowPass(u8),
     /// The scheduler takes the next Pod.
     Schedule,
     /// The scheduler tries those again that have waited too long.
@@ -56,7 +60,7 @@ const TIDIED: usize = 1_000;
 /// From the arrival of an event to the pass it causes.
 const DISPATCH: u64 = MS;
 /// Watch events that are delivered in one task.
-const DELIVERED: usize = 64;
+pub(super) const DELIVERED: usize = 64;
 /// Among so many tasks it is looked for one that is about something.
 const SOON: usize = 20_000;
 /// What a pass costs its key: at least, per round trip to the API server, per owned object.
@@ -136,7 +140,7 @@ impl Sim {
                 ),
                 Informer::new("kubelet", |kind| matches!(kind, Kind::Pod | Kind::Node), |kind| kind != Kind::Pod),
             ],
-            relist: Some(super::loss::RELIST),
+            relist: Some(super::disturb::RELIST),
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             routes: Rc::new(controllers::routes()),
             written: vec![Tree::default(); controllers::ALL.len()],
@@ -374,6 +378,13 @@ impl Sim {
             }
             Task::Resync(i) => self.resync(usize::from(i)),
             Task::Relist(i) => self.list_anew(usize::from(i)),
+            Task::Release(i) => {
+                if !self.release(usize::from(i)) {
+                    self.tasks.insert((time, number), Task::Release(i));
+                    return 1;
+                }
+            }
+            Task::SlowPass(i) => self.slow_pass(usize::from(i)),
             Task::Schedule => self.schedule(),
             Task::Flush => {
                 if let Some(at) = self.scheduler.flush(self.now) {
@@ -424,20 +435,16 @@ impl Sim {
     /// Delivers what has arrived; `false` if there is more, for what is written at one instant may be much.
     fn deliver(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERED {
-            let Some(id) = self.informers[i].receive(self.server.journal(), self.now) else { return self.delivered(i) };
+            let Some(id) = self.informers[i].receive(self.server.journal(), self.now) else {
+                if self.informers[i].trouble.is_some() {
+                    self.troubled(i);
+                }
+                return true;
+            };
             let Some((op, object, before)) = self.write_at(id) else { continue };
             self.dispatch(i, op, &object, before.as_ref(), id);
         }
         false
-    }
-
-    fn delivered(&mut self, i: usize) -> bool {
-        if std::mem::take(&mut self.informers[i].lost)
-            && let Some(span) = self.relist
-        {
-            self.push(self.now.after(span), Task::Relist(i as u8));
-        }
-        true
     }
 
     /// Tells a component's loops of a change.
@@ -458,7 +465,7 @@ impl Sim {
         }
     }
 
-    fn write_at(&self, id: EntryId) -> Option<(Op, Rc<Object>, Option<Rc<Object>>)> {
+    pub(super) fn write_at(&self, id: EntryId) -> Option<(Op, Rc<Object>, Option<Rc<Object>>)> {
         match &self.server.journal().get(id as usize)?.record {
             Record::Write { op, object, before } => Some((*op, object.clone(), before.clone())),
             _ => None,
@@ -489,7 +496,7 @@ impl Sim {
         self.woken = woken;
     }
 
-    fn enqueue(&mut self, i: usize, key: &ObjectRef, at: Time, cause: Option<EntryId>) {
+    pub(super) fn enqueue(&mut self, i: usize, key: &ObjectRef, at: Time, cause: Option<EntryId>) {
         if let Some(at) = self.queues[i].add(key, at, cause) {
             self.push(at, Task::Reconcile(i as u8, key.clone()));
         }
@@ -497,6 +504,14 @@ impl Sim {
 
     fn reconcile(&mut self, i: usize, key: &ObjectRef) {
         let Some(cause) = self.queues[i].take(key, self.now) else { return };
+        match self.queues[i].slowed() {
+            Some(_) => self.line_up(i, key, cause),
+            None => self.work_on(i, key, cause),
+        }
+    }
+
+    /// A pass of a loop over a key.
+    pub(super) fn work_on(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let controller: &dyn Controller = controllers::ALL[i];
         let informer = &self.informers[MANAGER];
         let view = View {
@@ -507,7 +522,8 @@ impl Sim {
             loads: &self.loads,
             config: &self.config,
             kubelets: &self.kubelets,
-            sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed),
+            sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed)
+                && (informer.trouble.is_none() || self.sees_own_late(controller.name(), key)),
         };
         self.pass += 1;
         let mut memory = self.memories[i].remove(key).map(Rc::unwrap_or_clone).unwrap_or_default();
@@ -590,6 +606,9 @@ impl Sim {
     }
 
     fn schedule(&mut self) {
+        if !self.scheduler.is_due(self.now) {
+            return;
+        }
         self.pass += 1;
         let cache = &self.informers[SCHEDULER].cache;
         let mut out = Out {

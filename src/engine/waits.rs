@@ -159,6 +159,8 @@ pub enum Fact {
 pub enum Label {
     Access,
     Active,
+    ArrivesAt,
+    AskedAt,
     AtLeast,
     AtMost,
     Available,
@@ -171,8 +173,11 @@ pub enum Label {
     HasLabel,
     Healthy,
     HeardAt,
+    HeldUpBy,
     Image,
+    ListsAt,
     LooksAgain,
+    LostOf,
     Matching,
     Message,
     NearestPod,
@@ -180,6 +185,7 @@ pub enum Label {
     Old,
     Ports,
     Probe,
+    Queued,
     Ready,
     Requests,
     Restarts,
@@ -245,6 +251,31 @@ pub enum Waits {
     PodFailed(Str),
     /// It is deleted and held by this.
     Held(Str),
+
+    // Faults.
+    /// A person has slowed the loop that it waits for.
+    SlowLoop {
+        /// The loop.
+        name: Str,
+        /// What each pass takes.
+        each: Str,
+    },
+    /// A person has a watch event come late.
+    LateEvent {
+        /// Whose watch it is.
+        component: Str,
+        /// Of which kind.
+        kind: Str,
+    },
+    /// A person has a watch event be lost.
+    LostEvent {
+        /// Whose watch it is.
+        component: Str,
+        /// Of which kind.
+        kind: Str,
+        /// Whether everything is listed soon.
+        lists: bool,
+    },
 
     // Workloads.
     /// A new template while the rollout is paused.
@@ -379,6 +410,9 @@ impl Waits {
                 | NoSelector
                 | NoPods
                 | NotReady(_)
+                | SlowLoop { .. }
+                | LateEvent { .. }
+                | LostEvent { lists: true, .. }
         )
     }
 }
@@ -430,4 +464,7 @@ pub enum Cure {
     Unfinalize,
     MakeSource,
     AddKey,
+    FullSpeed,
+    LetThrough,
+    ListAnew,
 }

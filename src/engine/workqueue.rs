@@ -1,12 +1,14 @@
 //! The work queue of one loop: keys, each at most once, at the earliest time anybody asked for.
 //!
 //! Models `client-go/util/workqueue`: a key that is being worked on is queued again only when that
-//! pass is over, and a failing key comes back after 5 ms, 10 ms, 20 ms… up to 1000 s.
+//! pass is over, and a failing key comes back after 5 ms, 10 ms, 20 ms… up to 1000 s. Keys do not wait for one another: a pass is over in
+//! no time, so that it makes no difference that upstream works on five of them at once. A loop that a person has slowed has one worker.
 
 use super::journal::EntryId;
 use super::tree::Tree;
 use crate::api::time::MS;
-use crate::api::{ObjectRef, Time};
+use crate::api::{Duration, ObjectRef, Time};
+use std::collections::VecDeque;
 
 const BASE_DELAY: u64 = 5 * MS;
 const MAX_DELAY: u64 = 1_000_000 * MS;
@@ -18,6 +20,18 @@ struct Item {
     cause: Option<EntryId>,
 }
 
+/// How a slowed loop works: on one key at a time, the first in line, and so long on each.
+#[derive(Clone, Debug)]
+struct Slow {
+    span: Duration,
+    since: Time,
+    line: VecDeque<ObjectRef>,
+    /// What woke the loop for each of them.
+    causes: Tree<ObjectRef, Option<EntryId>>,
+    /// When the pass over the first ends.
+    due: Option<Time>,
+}
+
 /// The queue of one loop.
 #[derive(Clone, Debug, Default)]
 pub struct WorkQueue {
@@ -26,6 +40,7 @@ pub struct WorkQueue {
     busy: Tree<ObjectRef, Time>,
     failures: Tree<ObjectRef, u32>,
     passes: u32,
+    slow: Option<Box<Slow>>,
 }
 
 impl WorkQueue {
@@ -71,7 +86,7 @@ impl WorkQueue {
     pub fn take(&mut self, key: &ObjectRef, now: Time) -> Option<Option<EntryId>> {
         match self.ready.get(key) {
             Some(item) if item.at == now => {
-                self.passes += 1;
+                self.passes += u32::from(self.slow.is_none());
                 self.ready.remove(key).map(|item| item.cause)
             }
             _ => None,
@@ -113,19 +128,90 @@ impl WorkQueue {
         self.later.get(key).map(|item| item.at)
     }
 
-    /// How many keys wait.
+    /// How many keys wait, with the one that a slowed loop works on.
     pub fn len(&self) -> usize {
-        self.ready.len()
+        self.ready.len() + self.slow.as_ref().map_or(0, |slow| slow.line.len())
     }
 
     /// Whether no key waits.
     pub fn is_empty(&self) -> bool {
-        self.ready.is_empty()
+        self.len() == 0
     }
 
     /// The keys that wait.
     pub fn keys(&self) -> impl Iterator<Item = &ObjectRef> {
-        self.ready.keys()
+        self.ready.keys().chain(self.slow.iter().flat_map(|slow| &slow.line))
+    }
+
+    /// How long each pass takes, and since when, if a person has slowed the loop.
+    pub fn slowed(&self) -> Option<(Duration, Time)> {
+        self.slow.as_ref().map(|slow| (slow.span, slow.since))
+    }
+
+    /// Has each pass take so long from now on; nothing for as long as it does by itself. Gives the keys that then need not wait in line.
+    #[inline(never)]
+    pub fn slow_down(&mut self, span: Option<Duration>, now: Time) -> Vec<(ObjectRef, Option<EntryId>)> {
+        match (&mut self.slow, span) {
+            (Some(slow), Some(span)) => (slow.span, slow.since) = (span, now),
+            (slow, Some(span)) => {
+                *slow = Some(Box::new(Slow { span, since: now, line: VecDeque::new(), causes: Tree::default(), due: None }));
+            }
+            (slow, None) => {
+                let Some(mut slow) = slow.take() else { return Vec::new() };
+                return slow
+                    .line
+                    .into_iter()
+                    .map(|key| (slow.causes.remove(&key).flatten(), key))
+                    .map(|(cause, key)| (key, cause))
+                    .collect();
+            }
+        }
+        Vec::new()
+    }
+
+    /// Whether a key waits in the line of a slowed loop, or is about to.
+    pub fn is_in_line(&self, key: &ObjectRef) -> bool {
+        self.slow.as_ref().is_some_and(|slow| slow.causes.get(key).is_some() || self.ready.get(key).is_some())
+    }
+
+    /// Puts a key that was taken at the end of the line of a slowed loop, if it is not in it.
+    #[inline(never)]
+    pub fn line_up(&mut self, key: &ObjectRef, cause: Option<EntryId>) {
+        let Some(slow) = &mut self.slow else { return };
+        match slow.causes.get_mut(key) {
+            Some(known) => *known = cause.or(*known),
+            None => {
+                slow.causes.insert(key.clone(), cause);
+                slow.line.push_back(key.clone());
+            }
+        }
+    }
+
+    /// When the pass over the first in line ends, if that has to be scheduled anew.
+    #[inline(never)]
+    pub fn next_pass(&mut self, now: Time) -> Option<Time> {
+        let slow = self.slow.as_mut().filter(|slow| slow.due.is_none() && !slow.line.is_empty())?;
+        slow.due = Some(now.after(slow.span));
+        slow.due
+    }
+
+    /// Takes the first in line, if its pass ends now.
+    #[inline(never)]
+    pub fn take_first(&mut self, now: Time) -> Option<(ObjectRef, Option<EntryId>)> {
+        let slow = self.slow.as_mut().filter(|slow| slow.due == Some(now))?;
+        slow.due = None;
+        let key = slow.line.pop_front()?;
+        self.passes += 1;
+        slow.causes.remove(&key).map(|cause| (key, cause))
+    }
+
+    /// Forgets everything but that its loop is slow.
+    pub fn restart(&mut self) {
+        let slow = self.slowed();
+        *self = WorkQueue::default();
+        if let Some((span, since)) = slow {
+            self.slow_down(Some(span), since);
+        }
     }
 }
 

@@ -44,6 +44,14 @@ pub fn waits(waits: &Waits) -> String {
         Init(container) => ["Init container ", container, " has not ended well, and the others start after it"].concat(),
         PodFailed(reason) => ["It has failed for good: ", reason].concat(),
         Held(by) => ["It is deleted and held by ", by].concat(),
+        SlowLoop { name, each } => [name.as_str(), " takes ", each, " for each pass, and has not come to it"].concat(),
+        LateEvent { component, kind } => ["A watch event of a ", kind, " has not reached ", component, " yet"].concat(),
+        LostEvent { component, kind, lists: true } => {
+            ["A watch event of a ", kind, " was lost on its way to ", component, ", which will list everything anew"].concat()
+        }
+        LostEvent { component, kind, .. } => {
+            ["A watch event of a ", kind, " was lost on its way to ", component, ", and nothing tells it again"].concat()
+        }
         Paused => "The rollout is paused: the new template has no Pods yet".into(),
         Refused(_) => "The API server refuses new Pods".into(),
         Deadline(seconds) => ["No progress within ", &n(*seconds), " s; nothing is rolled back by itself"].concat(),
@@ -166,6 +174,8 @@ pub fn label(label: Label) -> &'static str {
     match label {
         Label::Access => "access",
         Label::Active => "active",
+        Label::ArrivesAt => "arrives at",
+        Label::AskedAt => "your fault of",
         Label::AtLeast => "must stay available",
         Label::AtMost => "Pods allowed",
         Label::Available => "Pods available",
@@ -179,7 +189,10 @@ pub fn label(label: Label) -> &'static str {
         Label::Healthy => "Pods healthy",
         Label::Image => "image",
         Label::HeardAt => "last heard of at",
+        Label::HeldUpBy => "held up by that of",
+        Label::ListsAt => "lists everything at",
         Label::LooksAgain => "tries again at",
+        Label::LostOf => "about",
         Label::Matching => "Pods that match",
         Label::Message => "says",
         Label::NearestPod => "nearest Pod",
@@ -187,6 +200,7 @@ pub fn label(label: Label) -> &'static str {
         Label::Old => "Pods of the old template",
         Label::Ports => "ports of the Pod",
         Label::Probe => "readiness probe",
+        Label::Queued => "keys in its queue",
         Label::Ready => "ready",
         Label::Requests => "requests",
         Label::Restarts => "restarts",
@@ -257,6 +271,9 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
         Cure::SetPort => ("Send to port ", "", ""),
         Cure::MakeSource => ("Make the ", "", ""),
         Cure::AddKey => ("Add a key to ", ": ", ""),
+        Cure::FullSpeed => ("Let ", " work at full speed", ""),
+        Cure::LetThrough => ("Let the events through to ", "", ""),
+        Cure::ListAnew => ("Restart ", ", so that it lists everything anew", ""),
         Cure::Unfinalize => ("Remove the finalizer ", "", ""),
     };
     // What introduces a value is left out with it.

@@ -194,6 +194,35 @@ test('a lost event is made up for by the next list of everything, and stays lost
   }
 });
 
+test('a late event and a slow loop are made by their buttons, and taken back', async ({ page }) => {
+  const pods = page.locator('.item[data-kind="Pod"]:not(.ghost)');
+  await open(page);
+  await item(page, 'Deployment', 'nginx-deployment').click();
+  await page.locator('.faults summary').click();
+  await page.getByRole('button', { name: /^Delay its next event/ }).click();
+  await expect(page.locator('.toast')).toHaveText(/^Delay its next event: Its next change reaches the loops ten seconds late/);
+  await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
+  await on(page, 8);
+  await expect(pods).toHaveCount(2);
+  await page.locator('.faults').getByRole('button', { name: /^Let its event through/ }).click();
+  await on(page, 1);
+  await expect(pods).toHaveCount(3);
+  // A loop is chosen on the ring.
+  await page.keyboard.press('6');
+  await expect(page.locator('#pace')).toHaveCount(0);
+  await item(page, 'Loop', 'replicaset-controller').click();
+  await page.locator('#pace').click();
+  await expect(page.locator('.toast')).toHaveText(/^Slow it down: Each of its passes takes two seconds/);
+  await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=5'));
+  await on(page, 1);
+  expect(await scope(page, () => loopscope.kubectl('get rs --no-headers'))).toMatch(/ 5 +3 /);
+  await expect(page.locator('#pace')).toHaveText('Full speed again');
+  await page.locator('#pace').click();
+  await on(page, 1);
+  expect(await scope(page, () => loopscope.kubectl('get rs --no-headers'))).toMatch(/ 5 +5 /);
+  await expect(page.locator('#pace')).toHaveText('Slow it down');
+});
+
 test('Settle runs until nothing changes any more', async ({ page }) => {
   await open(page, example('statefulset'), 0);
   await page.locator('#settle').click();

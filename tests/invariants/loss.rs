@@ -1,4 +1,4 @@
-//! Watch events that are lost, writes that are refused, loops that forget everything: the end is the same.
+//! Watch events that are lost or late, writes that are refused, loops that are slow or forget everything: the end is the same.
 
 use super::{number, plan};
 use loopscope::api::pod::Pod;
@@ -13,6 +13,19 @@ use std::collections::BTreeMap;
 const RUNS: u64 = 40;
 /// Between two commands everything comes to rest, so that both histories pass through the same states.
 const REST: u64 = 60_000_000;
+
+/// Loops that are slow for a while; the last is all of them.
+const SLOWED: [&str; 9] = [
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "daemonset-controller",
+    "endpointslice-controller",
+    "garbage-collector-controller",
+    "persistentvolume-controller",
+    "disruption-controller",
+    "kube-controller-manager",
+];
 
 /// What an object has come to, without names, times and the way there; nothing for what only tells the way.
 fn form(sim: &Sim, object: &Object) -> Option<String> {
@@ -81,13 +94,19 @@ fn command(rng: &mut Rng) -> Act {
 fn disturb(sim: &mut Sim, rng: &mut Rng, refused: &mut Vec<String>) {
     let kind =
         pick(rng, &["pod", "pod", "pod", "rs", "deploy", "sts", "ds", "pvc", "pv", "svc", "endpoints", "endpointslices", "pdb", "rc"]);
-    let line = match rng.below(12) {
+    let component = pick(rng, &["kube-controller-manager", "kube-scheduler", "kubelet"]);
+    let span = pick(rng, &["none", "3ms", "50ms", "1s", "7s"]);
+    let line = match rng.below(20) {
         0..=4 => format!("lose {kind}"),
         5 => "lose pod kube-scheduler".into(),
         6 => "lose pod kubelet".into(),
         7..=9 => format!("conflict {kind}"),
         10 => "restart kube-controller-manager".into(),
-        _ => "restart kube-scheduler".into(),
+        11 => "restart kube-scheduler".into(),
+        12..=14 => format!("delay {kind} {span}"),
+        15 | 16 => format!("delay pod {span} {component}"),
+        17 => format!("slow kube-scheduler {}", pick(rng, &["none", "1ms", "300ms"])),
+        _ => format!("slow {} {}", pick(rng, &SLOWED), pick(rng, &["none", "1ms", "300ms"])),
     };
     if line.starts_with("conflict") {
         if refused.contains(&line) {

@@ -156,7 +156,8 @@ fn command(rng: &mut Rng) -> Act {
     let node = 1 + rng.below(3);
     let pod = rng.below(50);
     let cascade = pick(rng, &["background", "foreground", "orphan"]);
-    let line = match rng.below(42) {
+    let late = pick(rng, &["none", "5ms", "40ms"]);
+    let line = match rng.below(46) {
         0 | 1 => format!("scale deploy/d --replicas={n}"),
         2 => format!("scale sts/s --replicas={n}"),
         3 => format!("scale rs/r --replicas={n}"),
@@ -192,6 +193,17 @@ fn command(rng: &mut Rng) -> Act {
         36 => return Act::Fault(format!("pass-probe pod/{{{pod}}} {}", pick(rng, &["startup", "readiness", "liveness"]))),
         37 | 38 => return Act::Fault(format!("memory-pressure node-{node}{}", pick(rng, &["", " 100Mi", " 3Gi"]))),
         39 => return Act::Fault(format!("memory-load app={} {}Mi", pick(rng, &["d", "s", "e", "r"]), 1 << rng.below(14))),
+        // So little that a loop still acts upon what was true a moment ago.
+        40 | 41 => {
+            let kind = pick(rng, &["pod", "pod", "rs", "deploy", "sts", "job", "pvc", "node", "endpointslices"]);
+            let component = pick(rng, &["kube-controller-manager", "kube-scheduler", "kubelet"]);
+            return Act::Fault(format!("delay {kind} {late} {component}"));
+        }
+        42 => return Act::Fault(format!("slow kube-scheduler {late}")),
+        43 => {
+            let name = pick(rng, &["deployment", "replicaset", "statefulset", "daemonset", "job", "garbage-collector", "disruption"]);
+            return Act::Fault(format!("slow {name}-controller {late}"));
+        }
         _ => return Act::Apply(manifest(rng.below(KINDS), rng)),
     };
     Act::Kubectl(line)
@@ -218,6 +230,7 @@ pub fn random(seed: u64, commands: u64) -> Vec<Step> {
 /// Commands after which nothing is broken any more.
 pub fn heal() -> Vec<Step> {
     let mut acts = vec![Act::Kubectl("delete quota q --wait=false".into()), Act::Kubectl("rollout resume deploy/d".into())];
+    acts.extend(["slow kube-scheduler none", "slow kube-controller-manager none"].map(|line| Act::Fault(line.into())));
     for n in 1..=4 {
         acts.push(Act::Fault(format!("node-up node-{n}")));
         acts.push(Act::Fault(format!("add-node node-{n}")));

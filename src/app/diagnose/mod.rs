@@ -4,6 +4,7 @@
 //! a remedy helps is found by trying it on a copy of the simulation ([`works`]).
 
 mod batch;
+mod held_up;
 mod network;
 mod placement;
 mod pods;
@@ -107,7 +108,7 @@ impl Remedy {
 /// What an object waits for or why it failed; nothing if all is well or on its way.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     let Some(object) = sim.get(key) else { return pods::waits_for(sim, key) };
-    match object.kind {
+    let found = match object.kind {
         Kind::Pod => pods::pod(sim, object),
         Kind::Deployment => workloads::deployment(sim, object),
         Kind::ReplicaSet | Kind::ReplicationController => workloads::replica_set(sim, object),
@@ -122,7 +123,8 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::PersistentVolume => storage::volume(object),
         Kind::Service => network::service(sim, object),
         _ => None,
-    }
+    };
+    found.or_else(|| held_up::held_up(sim, object))
 }
 
 /// What an object waits for, what that waits for, and so on to the root.

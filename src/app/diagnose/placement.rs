@@ -1,6 +1,6 @@
 //! Pods that have no node: gates, claims, and what each node has against them.
 
-use super::{Diagnosis, free_name, line, owners};
+use super::{Diagnosis, free_name, held_up, line, owners};
 use crate::api::pod::Pod;
 use crate::api::storage::{PersistentVolumeClaim, StorageClass};
 use crate::api::{Kind, Object, ObjectRef, Str};
@@ -63,6 +63,10 @@ pub fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
         let mut out = Diagnosis::new(object, Waits::Preempting(pod.status.nominated_node_name.clone()));
         out.since(sim, said.last_transition_time);
         return Some(out);
+    }
+    // The scheduler goes by what it knew before.
+    if let Some(found) = held_up::held_up(sim, object) {
+        return Some(found);
     }
     let nodes = sim.explain(object, LOOKED);
     // It will have been told of what has changed in a moment.

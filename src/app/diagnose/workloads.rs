@@ -1,6 +1,6 @@
 //! Workloads that are stuck, wait, or are held back.
 
-use super::{Diagnosis, line};
+use super::{Diagnosis, held_up, line};
 use crate::api::daemonset::DaemonSet;
 use crate::api::workload::{Condition, Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
@@ -124,6 +124,9 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     if worst.is_none() && spec.strategy.kind == "Recreate" {
         worst = sets.iter().rev().find_map(|set| stuck(sim, set.meta.uid, true));
     }
+    if worst.is_none() {
+        worst = newest.and_then(|set| held_up::held_up(sim, set));
+    }
     if worst.is_none() && progress.is_none() {
         return None;
     }
@@ -156,7 +159,7 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         out.count(Label::Ready, status.ready_replicas);
     }
     // By way of the ReplicaSet, which links its Pod; it does not wait for one that leaves.
-    let stays = |pod: &Diagnosis| sim.get(&pod.object).filter(|pod| !pod.meta.is_deleting());
+    let stays = |pod: &Diagnosis| sim.get(&pod.object).filter(|pod| pod.kind == Kind::Pod && !pod.meta.is_deleting());
     let through = worst.as_ref().and_then(stays).and_then(|pod| super::owner(sim, pod)).map(|set| set.key());
     follow(&mut out, worst);
     out.waits_for = through.or(out.waits_for);
@@ -199,6 +202,11 @@ pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
             found => Some((ordinal, found)),
         });
         if let Some((ordinal, found)) = blocked {
+            if found.is_none()
+                && let Some(found) = held_up::held_up(sim, object)
+            {
+                return Some(found);
+            }
             let next = (ordinal + 1..first.saturating_add(desired)).find(|next| get(*next).is_none());
             let ordered = spec.pod_management_policy != "Parallel";
             let pod = found.and_then(|pod| super::diagnose(sim, &pod.key()));

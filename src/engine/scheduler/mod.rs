@@ -25,7 +25,7 @@ use super::why::Why;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::{MS, SECOND};
-use crate::api::{Body, Kind, Object, Str, Time, Timestamp, Uid};
+use crate::api::{Body, Duration, Kind, Object, Str, Time, Timestamp, Uid};
 use filters::{Plugin, Refusal, selects as filters_selects};
 pub(super) use filters::{fits_affinity, tolerates};
 use memo::{Choice, Memo};
@@ -55,7 +55,10 @@ pub struct Scheduler {
     nominated: Vec<(Str, Rc<Object>)>,
     memo: Memo,
     arrivals: u64,
-    awake: bool,
+    /// When the next cycle is, if one is planned.
+    awake: Option<Time>,
+    /// What each cycle takes since a person has slowed it, and since when.
+    slow: Option<(Duration, Time)>,
     /// When those that have waited too long are tried again, if that is planned.
     flush: Option<Time>,
 }
@@ -165,11 +168,7 @@ impl Scheduler {
             Kind::PodDisruptionBudget | Kind::Namespace => {}
             _ => self.retry(id, Plugin::Volumes.bit(), &|_| true),
         }
-        if self.active.is_empty() || self.awake {
-            return None;
-        }
-        self.awake = true;
-        Some(now.after(CYCLE))
+        self.plan_cycle(now)
     }
 
     fn observe_pod(&mut self, event: &Event<'_>, id: EntryId) {
@@ -289,11 +288,7 @@ impl Scheduler {
         for (uid, cause) in due {
             self.enqueue(uid, cause);
         }
-        if self.active.is_empty() || self.awake {
-            return None;
-        }
-        self.awake = true;
-        Some(now.after(CYCLE))
+        self.plan_cycle(now)
     }
 
     /// Schedules the next Pod; gives the time of the next cycle if there are more.
@@ -306,8 +301,54 @@ impl Scheduler {
             let object = pending.object.clone();
             self.schedule(&object, object.body(), cache, out);
         }
-        self.awake = !self.active.is_empty();
-        self.awake.then(|| now.after(CYCLE))
+        self.awake = None;
+        self.plan_cycle(now)
+    }
+
+    /// The time of the next cycle, if there is something to do and none is planned.
+    fn plan_cycle(&mut self, now: Time) -> Option<Time> {
+        if self.active.is_empty() || self.awake.is_some() {
+            return None;
+        }
+        self.awake = Some(now.after(self.slow.map_or(CYCLE, |(span, _)| span.max(CYCLE))));
+        self.awake
+    }
+
+    /// Whether a cycle is planned for this time.
+    pub fn is_due(&self, now: Time) -> bool {
+        self.awake == Some(now)
+    }
+
+    /// Whether a Pod waits for its cycle.
+    pub fn is_queued(&self, uid: Uid) -> bool {
+        self.pending.get(&uid).is_some_and(|pending| pending.queued.is_some())
+    }
+
+    /// How many Pods wait for their cycle.
+    pub fn queued(&self) -> usize {
+        self.active.len()
+    }
+
+    /// What each cycle takes, and since when, if a person has slowed it.
+    pub fn slowed(&self) -> Option<(Duration, Time)> {
+        self.slow
+    }
+
+    /// Has each cycle take so long from now on; nothing for as long as it does by itself. Gives the time of the next one if it comes sooner.
+    #[inline(never)]
+    pub fn slow_down(&mut self, span: Option<Duration>, now: Time) -> Option<Time> {
+        self.slow = span.map(|span| (span, now));
+        if span.is_some() {
+            return None;
+        }
+        self.awake = None;
+        self.plan_cycle(now)
+    }
+
+    /// Forgets everything but that it is slow.
+    #[inline(never)]
+    pub fn restart(&mut self) {
+        *self = Scheduler { slow: self.slow, ..Scheduler::default() };
     }
 
     fn schedule(&mut self, object: &Rc<Object>, pod: &Pod, cache: &Cache, out: &mut Out<'_>) {

@@ -430,10 +430,13 @@ impl Page {
         forked
     }
 
-    /// What a fault that is offered for the chosen object does.
+    /// What a fault that is offered for the chosen object or loop does.
     fn offered(&self, line: &str) -> Option<String> {
         let state = self.state.borrow();
-        let offer = offers::of(state.run.sim(), state.object()?).into_iter().find(|offer| offer.line == line)?;
+        let sim = state.run.sim();
+        let of_loop = state.chosen.as_ref().and_then(|name| offers::of_loop(sim, name));
+        let of_object = state.object().map(|object| offers::of(sim, object)).unwrap_or_default();
+        let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
         Some([offer.words, ": ", offer.title].concat())
     }
 

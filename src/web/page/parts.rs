@@ -203,6 +203,7 @@ impl Page {
                 <span class="grow" />
                 { self.hidden(ctx) }
                 { self.workloads(ctx) }
+                { self.pace(ctx) }
                 { self.filter(ctx) }
                 <span class="views" onfocusout={link.batch_callback(left_views)}>
                     <button type="button" class="btn sm ghost opens" aria-expanded={self.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ "View" }{ icon("i-down", 14) }</button>
@@ -253,6 +254,15 @@ impl Page {
                     { for self.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.namespace.as_ref() == Some(name)}>{ name }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
+        }
+    }
+
+    /// Slows the chosen loop, or lets it go on.
+    pub(super) fn pace(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        match &state.chosen {
+            Some(name) if state.view == View::Loops => pace(ctx, offers::of_loop(state.run.sim(), name)),
+            _ => Html::default(),
         }
     }
 
@@ -359,6 +369,12 @@ fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
 #[inline(never)]
 fn hidden(ctx: &Context<Page>, count: usize) -> Html {
     html! { <button type="button" class="pill notready" title="Show everything" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(count)) }{ icon("i-cross", 12) }</button> }
+}
+
+#[inline(never)]
+fn pace(ctx: &Context<Page>, offer: Option<offers::Offer>) -> Html {
+    let Some(offers::Offer { words, title, line }) = offer else { return Html::default() };
+    html! { <button type="button" class="btn sm" id="pace" title={title} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-warn", 14) }{ words }</button> }
 }
 
 /// The branches of the history, to choose from.

@@ -1,0 +1,370 @@
+//! Watch events that are lost or late, loops that are slow, and what repairs them.
+//!
+//! A program that only reacts to events stays wrong for ever when one is lost. A control loop is put right by the next
+//! list of everything. Both can be tried out with words, as faults are:
+//!
+//! | words | what happens |
+//! |---|---|
+//! | `lose pod/web-0`, `lose pod` | the next watch event about this object, or of this kind, does not reach the loops |
+//! | `lose pod/web-0 kube-scheduler` | nor this component: `kube-controller-manager`, `kube-scheduler`, `kubelet` |
+//! | `delay pod/web-0 10s`, `delay pod 10s` | that event reaches the loops so much later, and what comes behind it of this kind with it |
+//! | `delay pod/web-0 10s kube-scheduler` | or this component; `none` instead of a time: it is late no longer |
+//! | `slow replicaset-controller 2s` | each pass of this loop takes so long, one key after another; `none`: no longer |
+//! | `slow kube-scheduler 1s` | each cycle of the scheduler; `slow kube-controller-manager 1s`: each loop in it |
+//! | `relist 30s` | so long after a loss the component lists everything anew (10 s unless told) |
+//! | `relist never` | nobody ever lists anew: events alone |
+//! | `restart kube-scheduler` | the component forgets all it knew and lists everything anew |
+//! | `conflict replicaset/web` | the next update of this object by a loop is refused, as if somebody had written meanwhile |
+//!
+//! A slow pass reads and writes at its end, at one instant, as all passes here do: what changes meanwhile it has seen, where a real one
+//! would run into a conflict and begin again. Kubelets are slow by what their containers take, and cannot be slowed.
+//!
+//! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
+
+use super::controllers;
+use super::informer::Cache;
+use super::journal::{EntryId, Journal, Op};
+use super::late::{Late, Meant};
+use super::sim::{DELIVERED, KUBELETS, MANAGER, SCHEDULER, Sim, Task};
+use super::store::ApiServer;
+use crate::api::time::{SECOND, duration};
+use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
+use std::rc::Rc;
+
+/// From the loss of an event to the list that repairs it, unless a person says otherwise.
+pub(super) const RELIST: u64 = 10 * SECOND;
+
+const SCHEDULER_NAME: &str = "kube-scheduler";
+
+/// Nobody waits longer than this.
+const MOST: u64 = 1_000_000_000 * SECOND;
+
+/// A loop that a person has slowed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Slowed {
+    /// Its name, as the words have it.
+    pub name: &'static str,
+    /// What each of its passes takes.
+    pub span: Duration,
+    /// When a person asked for that.
+    pub asked: Time,
+    /// The keys that wait for it.
+    pub waiting: usize,
+}
+
+/// What has to be told to a component: what happened, the object, and how it was known before.
+type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
+
+impl Sim {
+    /// Whether components list everything anew after a loss: controller mode. Without it they know events alone.
+    pub fn lists_anew(&self) -> bool {
+        self.relist.is_some()
+    }
+
+    /// Does what words of this module's table say; `None` if they are not of it.
+    pub(super) fn disturb_by_words(&mut self, line: &str, words: &[&str]) -> Option<Result<(), String>> {
+        let now = self.now();
+        let result = match *words {
+            ["lose", what, ref component @ ..] if component.len() < 2 => {
+                self.watch_of(what, component).map(|(i, meant)| self.informers[i].trouble.get_or_insert_default().order(meant, None, now))
+            }
+            ["delay", what, late, ref component @ ..] if component.len() < 2 => {
+                let late = span("delay", late);
+                self.watch_of(what, component).and_then(|(i, meant)| late.map(|late| self.delay(i, meant, late)))
+            }
+            // Some names are of two words.
+            ["slow", ref name @ .., each] if !name.is_empty() => span("slow", each).and_then(|each| self.slow(&name.join(" "), each)),
+            ["relist", "never"] => {
+                self.relist = None;
+                Ok(())
+            }
+            ["relist", after] => match time(after) {
+                Some(after) => {
+                    self.relist = Some(after);
+                    Ok(())
+                }
+                None => Err(format!("relist: neither \"never\" nor a time like 500ms, 2s or 1m: {after}")),
+            },
+            ["restart", component] => self.component(component).map(|i| self.restart(i)),
+            ["conflict", what] => meant(what).map(|meant| self.server.conflicts.push(meant)),
+            _ => return None,
+        };
+        if result.is_ok() {
+            self.command(&format!("fault {line}"));
+        }
+        Some(result)
+    }
+
+    /// Whose watch is meant, and which events in it: of the loops unless told.
+    fn watch_of(&self, what: &str, component: &[&str]) -> Result<(usize, Meant), String> {
+        let meant = meant(what)?;
+        component.first().map_or(Ok(MANAGER), |name| self.component(name)).map(|i| (i, meant))
+    }
+
+    fn component(&self, name: &str) -> Result<usize, String> {
+        self.informers.iter().position(|i| i.name == name).ok_or_else(|| format!("no component {name:?}"))
+    }
+
+    /// Has the next watch event that is meant come late, or, without a time, those that are late come now.
+    fn delay(&mut self, i: usize, meant: Meant, late: Option<Duration>) {
+        let now = self.now();
+        match late {
+            Some(late) => self.informers[i].trouble.get_or_insert_default().order(meant, Some(late), now),
+            None => {
+                if let Some(trouble) = &mut self.informers[i].trouble {
+                    trouble.hasten(&meant, self.server.journal(), now);
+                }
+                self.troubled(i);
+            }
+        }
+    }
+
+    /// Sees to what a component's watch has lost and what has stopped in it.
+    #[inline(never)]
+    pub(super) fn troubled(&mut self, i: usize) {
+        let (now, informer) = (self.now(), &mut self.informers[i]);
+        let Some(trouble) = &mut informer.trouble else { return };
+        let (lost, release) = (std::mem::take(&mut trouble.lost), trouble.next_release(now));
+        let lists = self.relist.filter(|_| lost).map(|after| now.after(after));
+        trouble.lists = trouble.lists.or(lists);
+        if trouble.is_over() {
+            informer.trouble = None;
+        }
+        if let Some(at) = lists {
+            self.push(at, Task::Relist(i as u8));
+        }
+        if let Some(at) = release {
+            self.push(at, Task::Release(i as u8));
+        }
+    }
+
+    /// Delivers the late events whose time has come; `false` if there is more.
+    #[inline(never)]
+    pub(super) fn release(&mut self, i: usize) -> bool {
+        for _ in 0..DELIVERED {
+            let now = self.now();
+            let next = self.informers[i].trouble.as_mut().and_then(|trouble| trouble.release(now));
+            let Some(id) = next else {
+                self.troubled(i);
+                return true;
+            };
+            let Some((op, object, before)) = self.write_at(id) else { continue };
+            self.informers[i].take(op, &object);
+            self.dispatch(i, op, &object, before.as_ref(), id);
+        }
+        false
+    }
+
+    /// Whether a loop has seen what it wrote itself for a key, although events are late.
+    #[inline(never)]
+    pub(super) fn sees_own_late(&self, name: &str, key: &ObjectRef) -> bool {
+        let journal = self.server.journal();
+        let owns = |object: &Object| object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name());
+        let own = |id: EntryId, object: &Object| {
+            object.meta.namespace == key.namespace
+                && (owns(object) || object.key() == *key)
+                && journal.get(id as usize).is_some_and(|entry| entry.actor.name == name)
+        };
+        let trouble = self.informers[MANAGER].trouble.as_ref();
+        trouble.is_none_or(|trouble| trouble.late("", journal, &own).is_none())
+    }
+
+    /// Has each pass of a loop take so long from now on, or no longer than by itself.
+    fn slow(&mut self, name: &str, each: Option<Duration>) -> Result<(), String> {
+        let now = self.now();
+        if name == SCHEDULER_NAME || name == "default-scheduler" {
+            if let Some(at) = self.scheduler.slow_down(each, now) {
+                self.push(at, Task::Schedule);
+            }
+            return Ok(());
+        }
+        let meant = |i: &usize| name == self.informers[MANAGER].name || controllers::ALL[*i].name() == name;
+        let loops: Vec<usize> = (0..controllers::ALL.len()).filter(meant).collect();
+        if loops.is_empty() {
+            return Err(format!("no loop {name:?} to slow: a controller, kube-scheduler or kube-controller-manager is meant"));
+        }
+        for i in loops {
+            for (key, cause) in self.queues[i].slow_down(each, now) {
+                self.enqueue(i, &key, now, cause);
+            }
+        }
+        Ok(())
+    }
+
+    /// A key of a slowed loop waits until those before it have had their passes.
+    #[inline(never)]
+    pub(super) fn line_up(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
+        self.queues[i].line_up(key, cause);
+        self.plan_pass(i);
+    }
+
+    /// The pass of a slowed loop over the first in line.
+    #[inline(never)]
+    pub(super) fn slow_pass(&mut self, i: usize) {
+        let now = self.now();
+        if let Some((key, cause)) = self.queues[i].take_first(now) {
+            self.work_on(i, &key, cause);
+            self.plan_pass(i);
+        }
+    }
+
+    fn plan_pass(&mut self, i: usize) {
+        let now = self.now();
+        if let Some(at) = self.queues[i].next_pass(now) {
+            self.push(at, Task::SlowPass(i as u8));
+        }
+    }
+
+    /// How slow a person has made a loop, if so; the scheduler has two names.
+    pub fn slowed(&self, name: &str) -> Option<Slowed> {
+        if name == SCHEDULER_NAME || name == "default-scheduler" {
+            let (span, asked) = self.scheduler.slowed()?;
+            return Some(Slowed { name: SCHEDULER_NAME, span, asked, waiting: self.scheduler.queued() });
+        }
+        let (name, queue) = self.queues().find(|(of, _)| *of == name)?;
+        queue.slowed().map(|(span, asked)| Slowed { name, span, asked, waiting: queue.len() })
+    }
+
+    /// Whether any loop is slow, or any watch has lost or held back something.
+    pub fn is_held_up(&self) -> bool {
+        let slow = self.scheduler.slowed().is_some() || self.queues.iter().any(|queue| queue.slowed().is_some());
+        slow || self.informers.iter().any(|informer| informer.trouble.is_some())
+    }
+
+    /// The slowed loop that has not come to an object yet.
+    pub fn waits_for_slow(&self, object: &Object) -> Option<Slowed> {
+        if self.scheduler.is_queued(object.meta.uid) {
+            return self.slowed(SCHEDULER_NAME);
+        }
+        let key = object.key();
+        let (name, _) = self.queues().find(|(name, queue)| queue.is_in_line(&key) && serves(name, key.kind))?;
+        self.slowed(name)
+    }
+
+    /// The first watch event that is late or lost and is about something that is looked for.
+    pub fn late(&self, about: &dyn Fn(&'static str, &Object) -> bool) -> Option<Late> {
+        self.informers.iter().find_map(|informer| {
+            let trouble = informer.trouble.as_ref()?;
+            let (name, journal) = (informer.name, self.server.journal());
+            let late = trouble.late(name, journal, &|_, object| about(name, object));
+            late.or_else(|| trouble.missed(name, journal, &|object| about(name, object)))
+        })
+    }
+
+    /// Whether a person has the loops get events late about an object, or about any of a kind if the name is empty.
+    pub fn is_delayed(&self, kind: Kind, name: &Str) -> bool {
+        let meant = Meant { kind, name: name.clone() };
+        self.informers[MANAGER].trouble.as_ref().is_some_and(|trouble| trouble.delays(&meant, self.server.journal()))
+    }
+
+    /// A component forgets all it knew, and lists everything anew.
+    fn restart(&mut self, i: usize) {
+        self.informers[i].cache = Cache::new();
+        if i == MANAGER {
+            for n in 0..controllers::ALL.len() {
+                self.queues[n].restart();
+                self.written[n] = Default::default();
+                self.memories[n] = Default::default();
+            }
+            self.recorder = Default::default();
+        }
+        self.list_anew(i);
+        if i == MANAGER {
+            // Endpoints whose Service went meanwhile have no owner that says so: the loop looks at all of them once.
+            let left: Vec<ObjectRef> = self.list(Kind::Endpoints).map(|o| ObjectRef { kind: Kind::Service, ..o.key() }).collect();
+            for key in left {
+                self.wake_loop("endpoint-controller", &key, None);
+            }
+        }
+    }
+
+    /// Lists everything: what differs from what the component knew becomes an event.
+    #[inline(never)]
+    pub(super) fn list_anew(&mut self, i: usize) {
+        self.informers[i].catch_up(self.server.journal().len());
+        match i {
+            SCHEDULER => {
+                self.informers[i].cache = Cache::new();
+                self.scheduler.restart();
+            }
+            KUBELETS => {
+                let server = &self.server;
+                self.kubelets.forget_gone(|key, uid| server.get(key).is_some_and(|o| o.meta.uid == uid));
+            }
+            _ => {}
+        }
+        for (op, object, before) in self.differences(i) {
+            let id = written_by(self.server.journal(), &object);
+            self.informers[i].take(op, &object);
+            self.dispatch(i, op, &object, before.as_ref(), id);
+        }
+    }
+
+    fn differences(&self, i: usize) -> Vec<Difference> {
+        let informer = &self.informers[i];
+        let mut found = Vec::new();
+        // Nodes come before Pods, owners before what they own.
+        for kind in kind::ALL.iter().copied().filter(|kind| (informer.watches)(*kind)) {
+            let gone = |o: &&Rc<Object>| self.server.get(&o.key()).is_none_or(|now| now.meta.uid != o.meta.uid);
+            found.extend(informer.cache.list(kind).filter(gone).map(|o| (Op::Deleted, o.clone(), Some(o.clone()))));
+            for object in self.server.list(kind) {
+                let known = informer.cache.object(&object.key()).filter(|o| o.meta.uid == object.meta.uid);
+                match known {
+                    Some(known) if known.meta.resource_version == object.meta.resource_version => {}
+                    Some(known) => found.push((Op::Modified, object.clone(), Some(known.clone()))),
+                    None => found.push((Op::Added, object.clone(), None)),
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Whether what becomes of objects of a kind waits for a loop; others look at them on behalf of something else.
+fn serves(name: &str, kind: Kind) -> bool {
+    match kind {
+        Kind::Service => name.starts_with("endpoint"),
+        Kind::PersistentVolumeClaim | Kind::PersistentVolume => name == "persistentvolume-controller",
+        Kind::PodDisruptionBudget => name == "disruption-controller",
+        Kind::Pod | Kind::Node => name == "node-lifecycle-controller" || name == "taint-eviction-controller",
+        _ => name.trim_end_matches("-controller").replace('-', "").eq_ignore_ascii_case(kind.name().trim_end_matches("Controller")),
+    }
+}
+
+/// `pod/web-0`, or `pod` for any.
+fn meant(word: &str) -> Result<Meant, String> {
+    let (kind, name) = word.split_once('/').unwrap_or((word, ""));
+    let kind: Kind = Kind::from_word(kind).ok_or_else(|| format!("no kind {kind:?}"))?;
+    Ok(Meant { kind, name: Str::new(name) })
+}
+
+fn time(word: &str) -> Option<Duration> {
+    duration(word).filter(|span| *span < MOST)
+}
+
+/// A time, or nothing for `none` and `0s`.
+fn span(what: &str, word: &str) -> Result<Option<Duration>, String> {
+    match time(word) {
+        _ if word == "none" => Ok(None),
+        Some(span) => Ok((span > 0).then_some(span)),
+        None => Err(format!("{what}: neither \"none\" nor a time like 500ms, 2s or 1m: {word}")),
+    }
+}
+
+/// The write that made the object what it is.
+fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
+    let version = object.meta.resource_version;
+    let at = journal.iter().rposition(|e| e.write().is_some_and(|(_, o)| o.meta.resource_version <= version));
+    at.unwrap_or_default() as EntryId
+}
+
+impl ApiServer {
+    /// Whether a person has asked for this write to be refused.
+    pub(super) fn is_disturbed(&mut self, actor: &'static str, object: &Object) -> bool {
+        if self.conflicts.is_empty() || actor == "user" || actor == "kubelet" {
+            return false;
+        }
+        let at = self.conflicts.iter().position(|meant| meant.is(object));
+        at.map(|at| self.conflicts.remove(at)).is_some()
+    }
+}

@@ -1,0 +1,283 @@
+//! Watch events that come late and loops that are slow: in what order, at which instants, and how they are taken back.
+
+use loopscope::api::pod::Pod;
+use loopscope::api::time::{MS, SECOND};
+use loopscope::api::{Duration, Kind, ObjectRef, Uid};
+use loopscope::engine::cluster::ClusterConfig;
+use loopscope::engine::{Op, Record, Sim};
+use loopscope::kubectl::Session;
+use std::collections::BTreeMap;
+
+const SET: &str = "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: NAME}\nspec: {replicas: 3, selector: {matchLabels: {a: NAME}}, \
+                   template: {metadata: {labels: {a: NAME}}, spec: {containers: [{name: c, image: i}]}}}\n";
+
+fn apply(sim: &mut Sim, text: &str) {
+    let session = Session::start(sim, &["apply".into(), "-f".into(), "-".into()], text);
+    assert_eq!(session.exit, Some(0), "{}", session.stderr);
+}
+
+fn kubectl(sim: &mut Sim, line: &str) {
+    let words: Vec<String> = line.split(' ').map(String::from).collect();
+    Session::start(sim, &words, "");
+}
+
+fn run(sim: &mut Sim, span: Duration) {
+    sim.advance(sim.now().after(span), usize::MAX);
+}
+
+/// A cluster with one ReplicaSet whose Pods run.
+fn started(faults: &[&str]) -> Sim {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    faults.iter().for_each(|line| sim.fault(line).unwrap());
+    apply(&mut sim, &SET.replace("NAME", "r"));
+    run(&mut sim, 10 * SECOND);
+    assert_eq!(sim.list(Kind::Pod).count(), 3);
+    sim
+}
+
+fn first_pod(sim: &Sim) -> String {
+    sim.list(Kind::Pod).next().unwrap().meta.name.to_string()
+}
+
+fn delete(sim: &mut Sim, pod: &str) {
+    kubectl(sim, &format!("delete pod {pod} --force --grace-period=0 --wait=false"));
+}
+
+fn nothing_is_late(sim: &Sim) -> bool {
+    sim.late(&|_, _| true).is_none() && !sim.is_delayed(Kind::Pod, &"".into())
+}
+
+/// When the Pods of each were made, in milliseconds.
+fn made(sim: &Sim) -> Vec<u64> {
+    let new = |record: &Record| matches!(record, Record::Write { op: Op::Added, object, .. } if object.kind == Kind::Pod);
+    sim.journal().iter().filter(|entry| new(&entry.record)).map(|entry| entry.time.0 / MS).collect()
+}
+
+#[test]
+fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
+    for mode in ["relist never", "relist 5s"] {
+        let mut sim = started(&[mode]);
+        let pod = first_pod(&sim);
+        sim.fault(&format!("delay pod/{pod} 10s")).unwrap();
+        delete(&mut sim, &pod);
+        let other = sim.list(Kind::Pod).map(|o| o.meta.name.to_string()).find(|name| *name != pod).unwrap();
+        run(&mut sim, SECOND);
+        kubectl(&mut sim, &format!("label pod {other} x=y"));
+        kubectl(&mut sim, "label rs r x=y");
+        run(&mut sim, 8 * SECOND);
+        let key = |kind, name: &str| ObjectRef::new(kind, "default", name);
+        let set = sim.get(&key(Kind::ReplicaSet, "r")).unwrap().meta.uid;
+        let labelled = |sim: &Sim, kind, name: &str| {
+            let owner = if kind == Kind::Pod { set } else { Uid::default() };
+            sim.owned(owner, kind).any(|object| object.meta.name == name && object.meta.label("x").is_some())
+        };
+        assert!(sim.get(&key(Kind::Pod, &pod)).is_none() && sim.list(Kind::Pod).count() == 2, "{mode}: nobody knows that it went");
+        assert!(!labelled(&sim, Kind::Pod, &other) && labelled(&sim, Kind::ReplicaSet, "r"), "{mode}");
+        assert!(sim.is_delayed(Kind::Pod, &pod.as_str().into()) && !sim.is_delayed(Kind::Pod, &other.as_str().into()));
+        let late = sim.late(&|_, object| object.meta.name == other.as_str()).unwrap();
+        assert_eq!((late.component, late.kind, late.behind.as_str()), ("kube-controller-manager", Kind::Pod, pod.as_str()));
+        run(&mut sim, 2 * SECOND);
+        assert!(labelled(&sim, Kind::Pod, &other) && nothing_is_late(&sim), "{mode}");
+        assert_eq!(sim.list(Kind::Pod).count(), 3, "{mode}: nothing is lost, so that events alone are enough");
+    }
+}
+
+#[test]
+fn what_a_component_knows_never_goes_back() {
+    let mut sim = started(&[]);
+    let set = sim.list(Kind::ReplicaSet).next().unwrap().meta.uid;
+    let mut known: BTreeMap<ObjectRef, u64> = BTreeMap::new();
+    for round in 0..60 {
+        match round % 10 {
+            0 => sim.fault("delay pod 3s").unwrap(),
+            2 => sim.fault("delay rs 1s").unwrap(),
+            4 => kubectl(&mut sim, &format!("scale rs r --replicas={}", 2 + round % 7)),
+            5 => sim.fault("delay pod 200ms").unwrap(),
+            7 => sim.fault("lose pod").unwrap(),
+            8 if round > 30 => sim.fault("restart kube-controller-manager").unwrap(),
+            _ => {
+                let pod = sim.list(Kind::Pod).next().map(|pod| pod.meta.name.to_string());
+                pod.into_iter().for_each(|pod| delete(&mut sim, &pod));
+            }
+        }
+        let until = sim.now().after(700 * MS);
+        while sim.next_task().is_some_and(|at| at <= until) {
+            sim.step();
+            for object in sim.owned(set, Kind::Pod).chain(sim.owned(Uid::default(), Kind::ReplicaSet)) {
+                let before = known.insert(object.key(), object.meta.resource_version).unwrap_or(0);
+                assert!(before <= object.meta.resource_version, "{} in round {round}", object.key());
+            }
+        }
+    }
+    kubectl(&mut sim, "scale rs r --replicas=4");
+    run(&mut sim, 60 * SECOND);
+    assert_eq!(sim.list(Kind::Pod).count(), 4);
+}
+
+#[test]
+fn a_loop_does_not_make_again_what_it_has_not_seen_yet() {
+    let mut sim = started(&[]);
+    sim.fault("delay pod 20s").unwrap();
+    kubectl(&mut sim, "scale rs r --replicas=6");
+    run(&mut sim, SECOND);
+    kubectl(&mut sim, "label rs r x=y");
+    run(&mut sim, 10 * SECOND);
+    assert_eq!(sim.list(Kind::Pod).count(), 6, "its expectations are not met");
+    run(&mut sim, 20 * SECOND);
+    assert_eq!((sim.list(Kind::Pod).count(), made(&sim).len()), (6, 6));
+}
+
+#[test]
+fn a_list_takes_the_place_of_late_events_and_none_comes_after_it() {
+    let mut sim = started(&[]);
+    let pod = first_pod(&sim);
+    sim.fault("delay pod 30s").unwrap();
+    delete(&mut sim, &pod);
+    run(&mut sim, SECOND);
+    assert_eq!(sim.list(Kind::Pod).count(), 2);
+    sim.fault("restart kube-controller-manager").unwrap();
+    run(&mut sim, SECOND);
+    assert!(sim.list(Kind::Pod).count() == 3 && nothing_is_late(&sim));
+    run(&mut sim, 60 * SECOND);
+    assert_eq!(made(&sim).len(), 4);
+}
+
+#[test]
+fn what_is_late_can_be_let_through() {
+    for taken_back in ["delay pod none", "delay pod 0s", "delay pod/POD none"] {
+        let mut sim = started(&[]);
+        let pod = first_pod(&sim);
+        sim.fault(&format!("delay pod/{pod} 1h")).unwrap();
+        // One for each of the two events of its deletion.
+        sim.fault(&format!("delay pod/{pod} 1h")).unwrap();
+        delete(&mut sim, &pod);
+        run(&mut sim, SECOND);
+        assert_eq!(sim.list(Kind::Pod).count(), 2);
+        sim.fault(&taken_back.replace("POD", &pod)).unwrap();
+        run(&mut sim, SECOND);
+        assert!(sim.list(Kind::Pod).count() == 3 && nothing_is_late(&sim), "{taken_back}");
+    }
+}
+
+#[test]
+fn the_kubelet_of_one_node_hears_late_and_those_of_others_in_time() {
+    let mut sim = Sim::new(ClusterConfig::with_nodes(2), 1);
+    sim.fault("delay pod/a 20s kubelet").unwrap();
+    let pod = |name: &str, node: &str| {
+        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec: {{nodeName: {node}, containers: [{{name: c, image: i}}]}}\n")
+    };
+    for (name, node) in [("a", "node-1"), ("b", "node-1"), ("c", "node-2")] {
+        apply(&mut sim, &pod(name, node));
+    }
+    let ready = |sim: &Sim| {
+        let is = |name: &str| sim.get(&ObjectRef::new(Kind::Pod, "default", name)).unwrap().pod().is_some_and(Pod::is_ready);
+        ["a", "b", "c"].map(is)
+    };
+    run(&mut sim, 15 * SECOND);
+    assert_eq!(ready(&sim), [false, false, true]);
+    run(&mut sim, 15 * SECOND);
+    assert_eq!(ready(&sim), [true; 3]);
+}
+
+#[test]
+fn a_slow_loop_works_on_one_key_at_a_time() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    sim.fault("slow replicaset-controller 2s").unwrap();
+    ["a", "b", "c"].iter().for_each(|name| apply(&mut sim, &SET.replace("NAME", name)));
+    run(&mut sim, 5 * SECOND);
+    let one = |n: u64| vec![made(&sim)[0] + n * 2000; 3];
+    assert_eq!(made(&sim), [one(0), one(1)].concat(), "three Pods each, two seconds after one another");
+    assert!(made(&sim)[0] >= 2000);
+    let slowed = sim.slowed("replicaset-controller").unwrap();
+    assert!(slowed.span == 2 * SECOND && slowed.waiting >= 2, "{slowed:?}");
+    assert!(sim.waits_for_slow(sim.get(&ObjectRef::new(Kind::ReplicaSet, "default", "c")).unwrap()).is_some());
+    // Taken back, what waits has its turn at once.
+    sim.fault("slow replicaset-controller none").unwrap();
+    run(&mut sim, 10 * MS);
+    assert_eq!((made(&sim).len(), sim.slowed("replicaset-controller")), (9, None));
+    run(&mut sim, 10 * SECOND);
+    assert!(sim.queues().all(|(_, queue)| queue.is_empty()));
+}
+
+#[test]
+fn a_slow_loop_stays_slow_when_it_is_started_anew_and_loses_nothing() {
+    for line in ["slow kube-controller-manager 300ms", "slow kube-scheduler 300ms"] {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        sim.fault(line).unwrap();
+        apply(&mut sim, &SET.replace("NAME", "r"));
+        run(&mut sim, 400 * MS);
+        sim.fault(&line.replace("slow", "restart").replace(" 300ms", "")).unwrap();
+        run(&mut sim, 20 * SECOND);
+        assert!(sim.list(Kind::Pod).filter(|o| o.pod().is_some_and(Pod::is_ready)).count() == 3, "{line}");
+        assert!(sim.slowed(if line.contains("scheduler") { "kube-scheduler" } else { "job-controller" }).is_some(), "{line}");
+    }
+}
+
+#[test]
+fn a_slow_scheduler_places_one_pod_at_a_time() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    sim.fault("slow default-scheduler 1s").unwrap();
+    apply(&mut sim, &SET.replace("NAME", "r"));
+    let bound = |sim: &Sim| sim.list(Kind::Pod).filter(|o| !o.body::<Pod>().node_name.is_empty()).count();
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        seen.push(bound(&sim));
+        run(&mut sim, SECOND);
+    }
+    assert_eq!(seen, [0, 0, 1, 2]);
+    sim.fault("slow kube-scheduler 1h").unwrap();
+    kubectl(&mut sim, "scale rs r --replicas=5");
+    run(&mut sim, 5 * SECOND);
+    assert_eq!(bound(&sim), 3, "the cycle that was under way ends as it began");
+    sim.fault("slow kube-scheduler none").unwrap();
+    run(&mut sim, 10 * MS);
+    assert_eq!(bound(&sim), 5);
+}
+
+#[test]
+fn a_fork_goes_on_as_the_run_it_comes_from() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    for line in
+        ["delay rs 2s", "delay pod 3s", "delay pod 700ms kube-scheduler", "slow replicaset-controller 1500ms", "slow kube-scheduler 1s"]
+    {
+        sim.fault(line).unwrap();
+    }
+    ["a", "b"].iter().for_each(|name| apply(&mut sim, &SET.replace("NAME", name)));
+    let told = |sim: &Sim| sim.journal().iter().map(|entry| format!("{entry:?}\n")).collect::<String>();
+    for _ in 0..40 {
+        let mut fork = sim.clone();
+        run(&mut fork, 30 * SECOND);
+        run(&mut sim, 250 * MS);
+        let mut whole = sim.clone();
+        // By the smallest steps.
+        while !whole.advance(fork.now(), 1).done {}
+        assert!(told(&fork) == told(&whole));
+    }
+}
+
+#[test]
+fn words_that_mean_nothing_are_refused_and_leave_no_trace() {
+    let mut sim = started(&[]);
+    let before = sim.journal().len();
+    for (line, error) in [
+        ("delay pod", "unknown fault"),
+        ("delay pod soon", "delay: neither \"none\" nor a time like 500ms, 2s or 1m: soon"),
+        ("delay pod -2s", "delay: neither"),
+        ("delay pod 1e99s", "delay: neither"),
+        ("delay pod 99999999999999999999h", "delay: neither"),
+        ("delay pot 2s", "no kind \"pot\""),
+        ("delay pod 2s kubectl", "no component \"kubectl\""),
+        ("delay pod 2s kubelet more", "unknown fault"),
+        ("slow", "unknown fault"),
+        ("slow 2s", "unknown fault"),
+        ("slow job-controller", "unknown fault"),
+        ("slow job-controller fast", "slow: neither \"none\" nor a time like 500ms, 2s or 1m: fast"),
+        ("slow kubelet 2s", "no loop \"kubelet\" to slow: a controller, kube-scheduler or kube-controller-manager is meant"),
+        ("relist soon", "relist: neither \"never\" nor a time like 500ms, 2s or 1m: soon"),
+    ] {
+        let told = sim.fault(line).expect_err(line);
+        assert!(told.starts_with(error), "{line}: {told}");
+    }
+    assert_eq!(sim.journal().len(), before);
+    assert!(nothing_is_late(&sim));
+}
