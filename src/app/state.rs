@@ -1195,7 +1195,7 @@ impl State {
             View::Storage => storage::layout(&model, uid, width),
             View::Network => crate::scene::network::layout(&model, uid, width),
             View::Rollout => self.rollout(width),
-            View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), (width, self.stage.1)),
+            View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), self.stage),
         };
         let list = |kind| self.run.sim().list(kind).cloned().collect::<Vec<_>>();
         let budget =
