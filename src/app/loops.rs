@@ -132,7 +132,9 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
     let told = !saw.is_empty();
     if told {
         // The conclusion is what decided; the numbers around it are said once.
-        all.retain(|(name, _)| !name.contains('−') && name != "available" && saw.iter().all(|(known, _)| known != name));
+        all.retain(|(name, _)| {
+            !name.contains('−') && name != "available" && name != "updated" && saw.iter().all(|(known, _)| known != name)
+        });
         all.extend(saw);
     }
     let mut seen = all.clone();

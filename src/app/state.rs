@@ -9,7 +9,7 @@ use super::run::{Command, QUIET, Run, is_event};
 use super::shell::{Answer, Applying, Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
-use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::api::{Kind, Object, ObjectRef, Time, Uid};
 use crate::engine::controllers::taint_eviction;
 use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
@@ -17,7 +17,7 @@ use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
 use crate::scene::model::{Model, PodState};
 use crate::scene::shape::{Body, Scene};
-use crate::scene::{nodes, ownership, storage};
+use crate::scene::{lag, nodes, ownership, storage};
 use std::rc::Rc;
 
 /// Which diagram.
@@ -1178,6 +1178,19 @@ impl State {
         }
         if self.view == View::Nodes {
             self.count_down(&mut model);
+        }
+        // What is left of a tree is not what its status tells of.
+        if scope.filter.trim().is_empty() {
+            lag::mark(&mut model.roots, &|id| {
+                let mut all = lag::Pods::default();
+                for alike in self.run.sim().tally_of(Uid::parse(&id.uid)?)? {
+                    all.all += alike.pods;
+                    all.active += alike.active;
+                    all.ready += alike.ready;
+                    all.leaving += alike.terminating;
+                }
+                Some(all)
+            });
         }
         let selected = self.object().cloned();
         model.chosen = selected.as_ref().and_then(|object| self.pods.get(object.meta.uid)).cloned();
