@@ -4,7 +4,7 @@
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
 
 use super::format::middle;
-use super::model::{Controller, Endpoint, Id, Model, Pod, PodState, Root, Service, natural};
+use super::model::{Controller, Endpoint, Group, Id, Model, Pod, PodState, Root, Service, natural};
 use super::ownership::pod_label;
 use super::shape::{Body, Label, Line, Port, Rect, Scene, Table, elbow};
 use std::rc::Rc;
@@ -231,12 +231,28 @@ fn address(endpoint: &Endpoint) -> String {
     if endpoint.address.is_empty() { "—".into() } else { endpoint.address.clone() }
 }
 
+/// Of a revision of which no Pod is an endpoint yet, the first that are to become some.
+fn newcomers(model: &Model, service: &Service) -> Vec<Endpoint> {
+    let groups = model.roots.iter().flat_map(|root| &root.groups);
+    let all_new = |group: &&Group| {
+        let of = group.controller.as_ref().filter(|of| service.asks_for(&of.id, &of.labels));
+        of.is_some_and(|of| !service.endpoints.iter().any(|one| one.pod.starts_with(&of.id.name)))
+    };
+    let Some(group) = groups.filter(all_new).last() else { return Vec::new() };
+    let comes = |state: &PodState| matches!(state, PodState::Pending | PodState::Creating | PodState::NotReady | PodState::Failed);
+    let places = group.pods.states().take(LOOKED).enumerate().filter(|(_, state)| comes(state)).take(2);
+    places.filter_map(|(at, _)| Some(Endpoint { pod: group.pods.get(at)?.id.name.clone(), ..Endpoint::default() })).collect()
+}
+
 /// The endpoints that are drawn, and Pods that are to become some in their places: the one that is followed is never cut off.
 fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
-    let mut shown = awaited(model, service);
+    let many = service.endpoints.len() > MOST;
+    let mut shown = if many { newcomers(model, service) } else { awaited(model, service) };
     let all = service.endpoints.len() + shown.len();
-    if service.endpoints.len() > MOST {
-        shown = telling(&service.endpoints);
+    if many {
+        let mut rows = telling(&service.endpoints);
+        rows.truncate(MOST - shown.len());
+        shown.splice(0..0, rows);
     } else {
         shown.extend(service.endpoints.iter().cloned());
         crate::order::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
@@ -661,7 +677,6 @@ fn summary(model: &Model) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{Group, Root};
     use super::*;
 
     fn endpoint(pod: &str, address: &str, ready: bool) -> Endpoint {
@@ -785,6 +800,20 @@ mod tests {
         let service = Service { endpoints: many(4_000, 1_000), ..Service::default() };
         let (first, second) = rest(&service, &shown, 4_992);
         assert_eq!((first.as_str(), second.as_str()), ("+4,992 more, 3,496 ready", "498 terminating, 998 not ready"));
+    }
+
+    #[test]
+    fn a_revision_without_an_endpoint_is_there_too() {
+        let mut model = some("ClusterIP", "10.96.0.7");
+        model.services[0].endpoints = many(5_000, 0);
+        model.services[0].selector = "app=web".into();
+        let pod = |at: usize| Pod { id: Id::named("Pod", &format!("web-cccc-{at}")), state: PodState::Creating, ..Pod::default() };
+        let of = Controller { id: Id::named("ReplicaSet", "web-cccc"), labels: vec!["app=web".into()], ..Controller::default() };
+        model.roots[0].groups.push(Group { controller: Some(Rc::new(of)), pods: (0..50).map(pod).collect() });
+        let (shown, more) = drawn(&model, &model.services[0], None);
+        assert_eq!((shown.len(), more), (MOST, 4_994));
+        assert_eq!([&shown[6].pod, &shown[7].pod], ["web-cccc-0", "web-cccc-1"]);
+        assert_eq!(rest(&model.services[0], &shown, more).0, "+4,994 more, 3,496 ready");
     }
 
     #[test]
