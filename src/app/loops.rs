@@ -232,7 +232,7 @@ fn standing(of: &[&Entry]) -> Vec<(String, String)> {
     }
     let noted = |entry: &Entry| entry.write()?.1.meta.annotations.get("deployment.kubernetes.io/desired-replicas")?.parse().ok();
     let sets = of.iter().filter(|entry| entry.actor.name == "deployment-controller");
-    sets.filter_map(|entry| noted(&entry)).next().map(|want| row("desired", want)).into_iter().collect()
+    sets.filter_map(|entry| noted(entry)).next().map(|want| row("desired", want)).into_iter().collect()
 }
 
 /// Numbers of the status that a write changed, before and after; then conditions and phases.

@@ -233,12 +233,12 @@ fn address(endpoint: &Endpoint) -> String {
 
 /// Of a revision of which no Pod is an endpoint yet, the first that are to become some.
 fn newcomers(model: &Model, service: &Service) -> Vec<Endpoint> {
-    let groups = model.roots.iter().flat_map(|root| &root.groups);
+    let mut groups = model.roots.iter().flat_map(|root| &root.groups);
     let all_new = |group: &&Group| {
         let of = group.controller.as_ref().filter(|of| service.asks_for(&of.id, &of.labels));
         of.is_some_and(|of| !service.endpoints.iter().any(|one| one.pod.starts_with(&of.id.name)))
     };
-    let Some(group) = groups.filter(all_new).last() else { return Vec::new() };
+    let Some(group) = groups.rfind(all_new) else { return Vec::new() };
     let comes = |state: &PodState| matches!(state, PodState::Pending | PodState::Creating | PodState::NotReady | PodState::Failed);
     let places = group.pods.states().take(LOOKED).enumerate().filter(|(_, state)| comes(state)).take(2);
     places.filter_map(|(at, _)| Some(Endpoint { pod: group.pods.get(at)?.id.name.clone(), ..Endpoint::default() })).collect()
