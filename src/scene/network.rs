@@ -497,7 +497,8 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
         }
     };
     let tall: f64 = shown.iter().map(pitch).sum();
-    let height = tall.max(126.0) + if more > 0 { 40.0 } else { 0.0 };
+    let tight = c.pod < CLOSE.pod;
+    let height = tall.max(126.0) + if more > 0 { if tight { 80.0 } else { 40.0 } } else { 0.0 };
     let y = top + 32.0;
     let mid = y + height / 2.0;
     // No words stand between it and the client: what is tight elsewhere is not tight here.
@@ -562,20 +563,29 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);
         } else {
+            // Where there is no room for both, the glyph says the state.
             let text = match one.terminating {
+                true if tight => "no new traffic",
                 true => "terminating: no new traffic",
+                false if one.address.is_empty() && tight => "in no EndpointSlice",
                 false if one.address.is_empty() => "in no EndpointSlice: no traffic",
+                false if tight => "gets no traffic",
                 false => "not ready: gets no traffic",
             };
             out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text: text.into(), class: "under", centred: false });
-            out.width = out.width.max(pod_x + 156.0);
+            out.width = out.width.max(pod_x + if tight { c.pod } else { 156.0 });
         }
         at += pitch(one);
     }
     let lines = if more > 0 { rest(service, &shown, more) } else { (service.hint.clone(), String::new()) };
     let class = if more > 0 { "" } else { "hint" };
     let at = if more > 0 { at } else { mid - 8.0 };
-    if say(lines, (pod_x, at), class, out) > 0.0 {
+    if tight && more > 0 {
+        // A count a line.
+        for (i, part) in lines.0.split(", ").chain(lines.1.split(", ")).filter(|part| !part.is_empty()).enumerate() {
+            out.labels.push(Label { x: pod_x, y: at + i as f64 * 20.0, text: part.into(), class, centred: false });
+        }
+    } else if say(lines, (pod_x, at), class, out) > 0.0 {
         out.width = out.width.max(pod_x + 240.0);
     }
     y + height.max(vip_height).max(126.0)
