@@ -72,6 +72,23 @@ fn a_running_container_is_stopped_and_started_with_its_new_image_whatever_the_po
 }
 
 #[test]
+fn a_change_while_a_container_is_being_stopped_stops_it_once_and_the_last_image_is_started() {
+    let mut sim = started("containers: [{name: a, image: 'nginx:1'}]");
+    at(&mut sim, 20.0);
+    set_image(&mut sim, "a=nginx:2");
+    let now = at(&mut sim, 20.1);
+    assert_eq!(state(&now, "containerStatuses", 0), "nginx:1 0 true running");
+    set_image(&mut sim, "a=nginx:3");
+    assert_eq!(state(&at(&mut sim, 20.2), "containerStatuses", 0), "nginx:1 0 true running");
+    assert_eq!(state(&at(&mut sim, 60.0), "containerStatuses", 0), "nginx:3 1 true running");
+    let killing = || sim.list(Kind::Event).map(|event| event.to_value()).filter(|event| event["reason"] == "Killing");
+    assert_eq!(killing().map(|event| event["count"].as_i64()).collect::<Vec<_>>(), [Some(1)]);
+    // And the next is stopped as the first was.
+    set_image(&mut sim, "a=nginx:4");
+    assert_eq!(state(&at(&mut sim, 90.0), "containerStatuses", 0), "nginx:4 2 true running");
+}
+
+#[test]
 fn a_new_image_that_cannot_be_pulled_leaves_the_container_waiting_until_one_can() {
     let mut sim = started("containers: [{name: a, image: 'nginx:1'}]");
     at(&mut sim, 20.0);

@@ -13,6 +13,13 @@ use std::rc::Rc;
 pub const TOKEN_VOLUME: &str = "kube-api-access-00000";
 const TOKEN_PREFIX: &str = "kube-api-access-";
 
+/// The repository of an image and its tag, empty where there is none; a digest belongs to neither.
+pub fn image_parts(image: &str) -> (&str, &str) {
+    let name = image.split('@').next().unwrap_or(image);
+    // What follows the port of a registry is no tag.
+    name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).unwrap_or((name, ""))
+}
+
 /// A Pod's `spec` and `status`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Pod {
@@ -554,6 +561,23 @@ impl PodTemplate {
         match collision_count {
             None => self.hash.get_or_init(|| super::hash::pod_template_hash(&self.to_value(), None).into()).clone(),
             some => super::hash::pod_template_hash(&self.to_value(), some).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::image_parts;
+
+    #[test]
+    fn an_image_has_a_repository_and_perhaps_a_tag() {
+        for (image, parts) in [
+            ("nginx", ("nginx", "")),
+            ("nginx:1.25", ("nginx", "1.25")),
+            ("localhost:5000/app", ("localhost:5000/app", "")),
+            ("localhost:5000/app:2@sha256:00", ("localhost:5000/app", "2")),
+        ] {
+            assert_eq!(image_parts(image), parts, "{image}");
         }
     }
 }

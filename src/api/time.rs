@@ -64,6 +64,11 @@ pub fn duration(text: &str) -> Option<u64> {
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
+    /// Virtual milliseconds from an epoch to it; none before.
+    pub fn since(self, epoch: Timestamp) -> u64 {
+        self.0.saturating_sub(epoch.0).max(0) as u64 * 1000
+    }
+
     /// RFC 3339 in UTC: `2026-11-21T06:34:03Z`.
     pub fn rfc3339(self) -> String {
         let (days, secs) = (self.0.div_euclid(86400), self.0.rem_euclid(86400));

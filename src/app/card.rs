@@ -68,6 +68,7 @@ fn lag(run: &Run, object: &Object) -> Option<String> {
 mod tests {
     use super::*;
     use crate::app::{Msg, State, examples};
+    use std::rc::Rc;
 
     #[test]
     fn a_status_that_lags_says_so() {
@@ -82,6 +83,29 @@ mod tests {
         assert!(told.iter().any(|words| words == "status says 1; 2 Pods are Ready"), "{told:?}");
         let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
         assert!(read(&state.run, &deployment).is_some_and(|card| card.facts[0].0 != "status lags"));
+    }
+
+    #[test]
+    fn counters_are_marked_while_their_pods_are_further_and_never_at_rest() {
+        let marks = |state: &mut State| {
+            let picture = state.picture();
+            let of = |item: &Rc<crate::scene::shape::Item>| match &item.body {
+                crate::scene::shape::Body::Controller { of, .. } => of.counters.iter().map(|counter| counter.lags.clone()).collect(),
+                _ => Vec::new(),
+            };
+            picture.scene.items.iter().flat_map(of).filter(|words| !words.is_empty()).collect::<Vec<_>>()
+        };
+        let mut seen = 0;
+        for example in examples::ALL {
+            let mut state = State::new((example.text)(), 1);
+            for _ in 0..100 {
+                state.update(Msg::Step);
+                seen += marks(&mut state).len();
+            }
+            state.update(Msg::Seconds(600));
+            assert_eq!(marks(&mut state), Vec::<String>::new(), "{}", example.title);
+        }
+        assert!(seen > 0);
     }
 
     #[test]

@@ -223,7 +223,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
     }
     out.put("finalizers", object.meta.finalizers.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "), true);
     if let Some(at) = object.meta.creation_timestamp {
-        out.put("created at", crate::scene::format::stamp(((at.0 - epoch.0).max(0) * 1000) as u64), true);
+        out.put("created at", crate::scene::format::stamp(at.since(epoch)), true);
     }
     out.all
 }

@@ -128,20 +128,25 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
     of.reverse();
     // What was decided, rather than the numbers that were written down.
     let main = of.iter().copied().find(|e| !matches!(e.why, Why::Observed)).unwrap_or(entry);
-    let mut all = words::saw(&main.why);
-    if all.is_empty() {
-        all = standing(main);
+    let (mut all, saw) = (standing(&of), words::saw(&main.why));
+    let told = !saw.is_empty();
+    if told {
+        // The conclusion is what decided; the numbers around it are said once.
+        all.retain(|(name, _)| {
+            !name.contains('−') && name != "available" && name != "updated" && saw.iter().all(|(known, _)| known != name)
+        });
+        all.extend(saw);
     }
     let mut seen = all.clone();
-    let concludes = seen.pop();
+    let concludes = seen.pop_if(|(name, _)| name != "desired");
     let mut observe = Vec::new();
     if let Some(before) = of.iter().find_map(|e| if let Record::Write { before, .. } = &e.record { before.as_ref() } else { None }) {
         observe.push(("resourceVersion".to_string(), before.meta.resource_version.to_string()));
     }
     observe.extend(seen);
     let mut diff: Vec<(String, String)> = concludes.into_iter().collect();
-    if diff.is_empty() && !matches!(main.why, Why::Observed) {
-        diff.push(("found".to_string(), words::because(main)));
+    if !told && !matches!(main.why, Why::Observed) {
+        diff.insert(0, ("found".to_string(), words::because(main)));
     }
     diff.extend(differs(main));
     if diff.is_empty() {
@@ -184,16 +189,50 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
     }
 }
 
-/// What a ReplicaSet's loop compared in a pass that only wrote a status down: there are as many Pods as there should be.
-fn standing(entry: &Entry) -> Vec<(String, String)> {
-    let set = match entry.write() {
-        Some((Op::Modified, object)) if matches!(entry.why, Why::Observed) => &object.body,
-        _ => return Vec::new(),
+/// What a pass of a workload's loop compared: what its object asks for, and what the status says that the pass wrote down.
+/// A pass that changed a set of a Deployment alone has the wanted number from the note that it leaves there.
+fn standing(of: &[&Entry]) -> Vec<(String, String)> {
+    let row = |name: &str, value: i32| (name.to_string(), words::grouped(&value.to_string()));
+    let less = |name: &str, have: i32, want: i32| {
+        let difference = (have - want).to_string().replace('-', "−");
+        (name.to_string(), words::grouped(&format!("{have} − {want} = {difference}")))
     };
-    let Body::ReplicaSet(set) = set else { return Vec::new() };
-    let (want, have) = (set.spec.replicas, set.status.replicas);
-    let rows = [("desired", want.to_string()), ("actual", have.to_string()), ("difference", format!("{have} − {want} = {}", have - want))];
-    rows.map(|(name, value)| (name.to_string(), words::grouped(&value))).to_vec()
+    let wrote = |entry: &&Entry| entry.write().filter(|(op, _)| *op == Op::Modified).map(|(_, object)| object.clone());
+    for object in of.iter().rev().filter_map(wrote) {
+        match (&object.body, of[0].actor.name) {
+            // What it created or deleted says so itself.
+            (Body::ReplicaSet(set), "replicaset-controller") if of.iter().all(|entry| matches!(entry.why, Why::Observed)) => {
+                let (want, have) = (set.spec.replicas, set.status.replicas);
+                return vec![row("desired", want), row("actual", have), less("difference", have, want)];
+            }
+            (Body::Deployment(d), "deployment-controller") if d.status.observed_generation > 0 => {
+                let (want, status) = (d.spec.replicas, &d.status);
+                return vec![
+                    row("desired", want),
+                    row("actual", status.replicas),
+                    row("updated", status.updated_replicas),
+                    row("available", status.available_replicas),
+                    less("available − desired", status.available_replicas, want),
+                ];
+            }
+            (Body::StatefulSet(set), "statefulset-controller") => {
+                let (want, start, status) = (set.spec.replicas, set.spec.ordinals.start, &set.status);
+                let ordinals = if want > 0 { format!("{start} to {}", start + want - 1) } else { "none".into() };
+                return vec![
+                    row("desired", want),
+                    ("ordinals".to_string(), ordinals),
+                    row("actual", status.replicas),
+                    row("updated", status.updated_replicas),
+                    row("ready", status.ready_replicas),
+                    less("ready − desired", status.ready_replicas, want),
+                ];
+            }
+            _ => {}
+        }
+    }
+    let noted = |entry: &Entry| entry.write()?.1.meta.annotations.get("deployment.kubernetes.io/desired-replicas")?.parse().ok();
+    let sets = of.iter().filter(|entry| entry.actor.name == "deployment-controller");
+    sets.filter_map(|entry| noted(entry)).next().map(|want| row("desired", want)).into_iter().collect()
 }
 
 /// Numbers of the status that a write changed, before and after; then conditions and phases.
@@ -281,8 +320,8 @@ const REPLICASET: &[Source] = &[
 ];
 const DEPLOYMENT: &[Source] = &[
     ("for key := range queue {", "", ""),
-    ("    d     := cache.Get(key)", "", ""),
-    ("    newRS := find(d.Template)", "", ""),
+    ("    d     := cache.Get(key)", "", "desired"),
+    ("    newRS := find(d.Template)", "", "updated"),
     ("    if newRS == nil { create(newRS) }", "new", "act"),
     ("    room  := maxTotal(d) - pods", "", "room"),
     ("    if room > 0 { scale(newRS, +room) }", "up", "act"),
@@ -293,11 +332,11 @@ const DEPLOYMENT: &[Source] = &[
 ];
 const STATEFULSET: &[Source] = &[
     ("for key := range queue {", "", ""),
-    ("    set  := cache.Get(key)", "", ""),
-    ("    for n := range ordinals(set) {", "", ""),
+    ("    set  := cache.Get(key)", "", "desired"),
+    ("    for n := range ordinals(set) {", "", "ordinals"),
     ("        claim(n) exists, or create it", "claim", "act"),
     ("        pod(n) exists, or create it", "create", "act"),
-    ("        if ordered && !ready(pod(n)) { break }", "", ""),
+    ("        if ordered && !ready(pod(n)) { break }", "", "ready"),
     ("    }", "", ""),
     ("    delete(beyond replicas, highest first)", "delete", "act"),
     ("    delete(old revision, highest first)", "update", "act"),
@@ -457,6 +496,7 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
 mod tests {
     use super::*;
     use crate::app::{Msg, State, examples};
+    use std::collections::BTreeSet;
 
     #[test]
     fn a_pass_tells_its_key_how_many_there_were_and_what_it_changed() {
@@ -481,5 +521,29 @@ mod tests {
         let values: Vec<&str> = pass.code.iter().map(|line| line.value.as_str()).filter(|value| !value.is_empty()).collect();
         assert_eq!(values[..3], ["2", "2", "2 − 2 = 0"], "{:?}", pass.steps);
         assert!(pass.steps[1].1.contains(&("readyReplicas".into(), "1 → 2".into())), "{:?}", pass.steps);
+    }
+
+    #[test]
+    fn every_pass_of_a_workload_tells_what_is_wanted_and_most_what_there_is() {
+        for (text, loops, image) in [
+            ((examples::ALL[0].text)(), "deployment-controller", "kubectl set image deployment/nginx-deployment nginx=nginx:1.27"),
+            ((examples::ALL[2].text)(), "statefulset-controller", "kubectl set image statefulset/web nginx=nginx:1.27"),
+        ] {
+            let mut state = State::new(text, 1);
+            let (mut seen, mut compared) = (BTreeSet::new(), 0);
+            for step in 0..400 {
+                if step == 150 {
+                    state.update(Msg::Kubectl(image.into()));
+                }
+                state.update(Msg::Step);
+                let Some(pass) = read(&state.run, Some(loops)).pass.filter(|pass| !pass.steps.is_empty()) else { continue };
+                if seen.insert(pass.title.clone()) {
+                    let rows: Vec<&(String, String)> = pass.steps.iter().take(2).flat_map(|(_, rows)| rows).collect();
+                    assert!(rows.iter().any(|(name, _)| name == "desired"), "{:?}", pass.steps);
+                    compared += usize::from(rows.iter().any(|(name, _)| name.ends_with("− desired")));
+                }
+            }
+            assert!(seen.len() > 5 && compared > 3, "{seen:?} {compared}");
+        }
     }
 }

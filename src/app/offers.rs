@@ -1,7 +1,7 @@
 //! What can be broken about an object or a loop, and mended again. Each is a line that a person could type, and says what it will do.
 
 use crate::api::node::Node;
-use crate::api::pod::Pod;
+use crate::api::pod::{Pod, image_parts};
 use crate::api::{Body, Kind, Object, Str};
 use crate::engine::Sim;
 use crate::engine::kubelet::{Probed, can_be_pulled};
@@ -150,8 +150,7 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
     if let (_, Some((container, image))) = super::facts::handles(object)
         && can_be_pulled(&image)
     {
-        let image = image.split('@').next().unwrap_or_default();
-        let repository = image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(image, |(repository, _)| repository);
+        let (repository, _) = image_parts(&image);
         let of = [&object.kind.name().to_ascii_lowercase(), "/", &object.meta.name, " ", &container, "=", repository, ":broken"].concat();
         offers.push(Offer { words: BREAKS.0, title: BREAKS.1, line: ["kubectl set image ", &of].concat() });
     }

@@ -9,7 +9,7 @@ use super::run::{Command, QUIET, Run, is_event};
 use super::shell::{Answer, Applying, Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
-use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::api::{Kind, Object, ObjectRef, Time, Uid};
 use crate::engine::controllers::taint_eviction;
 use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
@@ -17,7 +17,7 @@ use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
 use crate::scene::model::{Model, PodState};
 use crate::scene::shape::{Body, Scene};
-use crate::scene::{nodes, ownership, storage};
+use crate::scene::{lag, nodes, ownership, storage};
 use std::rc::Rc;
 
 /// Which diagram.
@@ -1179,6 +1179,19 @@ impl State {
         if self.view == View::Nodes {
             self.count_down(&mut model);
         }
+        // What is left of a tree is not what its status tells of.
+        if scope.filter.trim().is_empty() {
+            lag::mark(&mut model.roots, &|id| {
+                let mut all = lag::Pods::default();
+                for alike in self.run.sim().tally_of(Uid::parse(&id.uid)?)? {
+                    all.all += alike.pods;
+                    all.active += alike.active;
+                    all.ready += alike.ready;
+                    all.leaving += alike.terminating;
+                }
+                Some(all)
+            });
+        }
         let selected = self.object().cloned();
         model.chosen = selected.as_ref().and_then(|object| self.pods.get(object.meta.uid)).cloned();
         let uid = selected.as_ref().map(|object| object.meta.uid.to_string());
@@ -1195,7 +1208,7 @@ impl State {
             View::Storage => storage::layout(&model, uid, width),
             View::Network => crate::scene::network::layout(&model, uid, width),
             View::Rollout => self.rollout(width),
-            View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), (width, self.stage.1)),
+            View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), self.stage),
         };
         let list = |kind| self.run.sim().list(kind).cloned().collect::<Vec<_>>();
         let budget =

@@ -26,7 +26,7 @@ pub mod scheduler;
 pub mod sim;
 pub mod store;
 mod table;
-mod tally;
+pub mod tally;
 mod tree;
 pub mod waits;
 pub mod why;

@@ -260,6 +260,11 @@ impl Sim {
         cache.tally(uid).map_or_else(count, |alike| alike.iter().map(|alike| alike.ready).sum())
     }
 
+    /// What the Pods of an owner come to, as the loops see them; nothing if that is not known without a look at each.
+    pub fn tally_of(&self, uid: Uid) -> Option<&[super::tally::Alike]> {
+        self.informers[MANAGER].cache.tally(uid)
+    }
+
     /// How many Pods of an owner are not ready, or leave; nothing if that is not known without a look at each.
     pub fn unready_of(&self, uid: Uid) -> Option<usize> {
         let alike = self.informers[MANAGER].cache.tally(uid)?;

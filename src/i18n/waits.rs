@@ -5,13 +5,7 @@ use crate::engine::waits::{Cure, Fact, Label, Refuses, Unfit, Waits};
 
 /// A count, its thousands marked.
 fn n(number: impl Into<i64>) -> String {
-    let mut out = plain(number);
-    let (sign, mut at) = (usize::from(out.starts_with('-')), out.len());
-    while at > sign + 3 {
-        at -= 3;
-        out.insert(at, ',');
-    }
-    out
+    super::count(number.into())
 }
 
 /// A number that names something, or that is worked on: a port, an instant.

@@ -475,7 +475,12 @@ fn plain(object: &Object, out: &mut Controller) {
     let value = object.to_value();
     let number = |path: &str| value.pointer(path).and_then(serde_json::Value::as_i64);
     let count = |path: &str| number(path).unwrap_or(0).max(0) as u64;
-    let word = |value: u64, word: &'static str, tone: Tone| Counter { value: super::format::count(value as usize), word, tone };
+    let word = |value: u64, word: &'static str, tone: Tone| Counter {
+        value: super::format::count(value as usize),
+        word,
+        tone,
+        lags: String::new(),
+    };
     let of =
         if object.kind == Kind::CronJob { "/spec/jobTemplate/spec/template/metadata/labels" } else { "/spec/template/metadata/labels" };
     let labels = value.pointer(of).and_then(serde_json::Value::as_object).into_iter().flatten();
@@ -497,7 +502,11 @@ fn plain(object: &Object, out: &mut Controller) {
             let failed = count("/status/failed");
             let complete = number("/spec/completions").is_some_and(|n| done as i64 >= n);
             out.counters = vec![
-                Counter { value: format!("{done}{wanted}"), word: "done", tone: if complete { Tone::Ok } else { Tone::Plain } },
+                Counter {
+                    value: format!("{done}{wanted}"),
+                    tone: if complete { Tone::Ok } else { Tone::Plain },
+                    ..word(done, "done", Tone::Plain)
+                },
                 word(count("/status/active"), "active", Tone::Plain),
                 word(failed, "failed", if failed > 0 { Tone::Off } else { Tone::Plain }),
             ];

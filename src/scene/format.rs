@@ -48,15 +48,7 @@ pub fn about(ms: u64) -> String {
 
 /// A count with thousands separators: `5,000`.
 pub fn count(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
+    crate::i18n::count(n as i64)
 }
 
 /// A count that fits a narrow place: millions and more are rounded.

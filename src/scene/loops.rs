@@ -76,11 +76,15 @@ pub struct Loops {
 /// Radius of a loop, and of the chosen one.
 const SMALL: f64 = 28.0;
 const BIG: f64 = 40.0;
-/// Width of a loop with its name, and the room that a ring among other things gives it.
+/// Width of a loop with its name, and the room that a ring on a usual stage gives it.
 const NAMED: f64 = 132.0;
 const CLOSE: f64 = 108.0;
-/// Height of a loop on a phone.
+/// The stage that has room for ring and panel beside each other.
+const BESIDE: (f64, f64) = (780.0, 576.0);
+/// Height of a loop in a row, in a low frame, and the width that it has at least.
 const CHIP: f64 = 76.0;
+const LOW: f64 = 68.0;
+const TIGHT: f64 = 68.0;
 /// Height of name and queue.
 const NAME: f64 = 34.0;
 
@@ -89,21 +93,16 @@ const NAME: f64 = 34.0;
 pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene { summary: summary(of), ..Scene::default() };
     let wide = width >= 1150.0;
-    if width < 620.0 {
-        return phone(of, width, out);
-    }
     // More than a dozen need a wider ring.
     let wider = (of.loops.len() as f64 / 12.0).max(1.0);
-    // Letters are not to be made smaller for the sake of room: where there is little, ring and panel are narrow.
-    let close = width < 760.0;
-    let (rx, ry) = match () {
-        () if wide => (252.0 * wider, 224.0 * wider),
-        // A low frame shows all of a flat one.
-        () if height < 400.0 => (182.0 * wider, 172.0 * wider),
-        () if close => (166.0 * wider, 214.0 * wider),
-        () => (182.0 * wider, 214.0 * wider),
-    };
-    let side = if wide { NAMED / 2.0 + 16.0 } else { CLOSE / 2.0 + if close { 0.0 } else { 8.0 } };
+    // Letters are not made smaller for the sake of room: where ring and panel do not fit beside each other, the loops stand in rows.
+    if width < BESIDE.0 || height < BESIDE.1 || !wide && of.loops.len() >= 12 {
+        return rows(of, (width, height), out);
+    }
+    let side = if wide { NAMED / 2.0 + 16.0 } else { CLOSE / 2.0 };
+    let (rx, most) = if wide { (252.0 * wider, 224.0 * wider) } else { (140.0 + (width - 800.0).clamp(0.0, 200.0) * 0.2, 214.0) };
+    // Of a low stage it takes all the height that the controls at the foot leave.
+    let ry = if wider > 1.0 { most } else { ((height - 212.0) / 2.0).clamp(182.0, most) };
     let (cx, cy) = (rx + side, ry + SMALL + NAME + 24.0);
     let half = if wide { 80.0 } else { 72.0 };
     let store = Rect::new(cx - half, cy - 66.0, half * 2.0, 132.0);
@@ -160,10 +159,10 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
         }
     }
     if let Some(pass) = &of.pass {
-        let panel = if wide { 600.0 } else { (width - cx - rx - side - 36.0).clamp(388.0, 560.0) };
+        let left = cx + rx + side + 12.0;
+        let panel = (width - left - 20.0).clamp(358.0, if wide { 600.0 } else { 560.0 });
         let narrow = panel < 540.0;
-        let height = if narrow { 174.0 + rows_of(pass, panel) } else { 246.0 + taller(pass, panel) } + lines_of(pass, panel, narrow) * 23.0;
-        let rect = Rect::new(cx + rx + side + if wide { 12.0 } else { 16.0 }, 24.0, panel, height);
+        let rect = Rect::new(left, 24.0, panel, height_of(pass, panel, narrow));
         if let Some(at) = of.chosen {
             let (x, y) = (out.items[at + 1].rect.cx(), cy);
             let d = format!(
@@ -201,22 +200,28 @@ fn put_loop(one: &Loop, rect: Rect, above: bool, big: bool, out: &mut Scene) {
     out.put(&id, rect, body, Some(0), state, label);
 }
 
-/// A phone has no room for a ring beside what the loop does: the loops stand in rows above and below the store.
-fn phone(of: &Loops, width: f64, mut out: Scene) -> Scene {
-    let (left, wide) = (16.0, width - 32.0);
-    let above = of.loops.len().div_ceil(2);
-    let columns = above.clamp(1, 5);
-    let rows = above.div_ceil(columns) as f64;
-    let store = Rect::new(left, 8.0 + rows * CHIP + 18.0, wide, 48.0);
+/// No room for a ring beside what the loop does, as on a phone: the loops stand in rows above and below the store, in a low frame
+/// in one row if they can.
+fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
+    let (left, wide, low) = (16.0, width - 32.0, height < 400.0);
+    let (chip, gap, thick) = if low { (LOW, 12.0, 42.0) } else { (CHIP, 18.0, 48.0) };
+    let fit = ((wide / TIGHT) as usize).max(5);
+    let above = if low && of.loops.len() <= fit { of.loops.len() } else { of.loops.len().div_ceil(2) };
+    let columns = above.clamp(1, fit);
+    // A name may take two lines; where there are few columns none does, and a low frame has no height for them.
+    let top = if low && columns < of.loops.len() { 2.0 } else { 8.0 };
+    let height = above.div_ceil(columns) as f64 * chip;
+    let store = Rect::new(left, top + height + gap, wide, thick);
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = format!("API server and etcd, resourceVersion {}", of.version);
     out.put(&id, store, Body::Store { version: of.version }, None, "", label);
     let pitch = wide / columns as f64;
+    let across = pitch.min(NAMED - 1.0);
     for (i, one) in of.loops.iter().enumerate() {
         let (over, n) = (i < above, i % above.max(1));
         let row = (n / columns) as f64;
-        let y = if over { 8.0 + row * CHIP } else { store.bottom() + 18.0 + row * CHIP };
-        let rect = Rect::new(left + (n % columns) as f64 * pitch, y, pitch, CHIP);
+        let y = if over { top + row * chip } else { store.bottom() + gap + row * chip };
+        let rect = Rect::new(left + ((n % columns) as f64 + 0.5) * pitch - across / 2.0, y, across, chip);
         put_loop(one, rect, over, of.chosen == Some(i), &mut out);
         let (x, from, to) = if over { (rect.cx(), rect.bottom(), store.y) } else { (rect.cx(), rect.y, store.bottom()) };
         let s = (to - from).signum() * 6.0;
@@ -224,12 +229,19 @@ fn phone(of: &Loops, width: f64, mut out: Scene) -> Scene {
         let (key, line) = if one.writes { ("write", Line::Writes) } else { ("watch", Line::Watches) };
         out.link(format!("{key}/{}", one.name), format!("M{x} {from}V{to}{head}"), line);
     }
-    let below = (of.loops.len() - above).div_ceil(columns) as f64;
     if let Some(pass) = &of.pass {
-        let height = 174.0 + rows_of(pass, wide) + lines_of(pass, wide, true) * 23.0;
-        put_pass(pass, Rect::new(left, store.bottom() + 24.0 + below * CHIP, wide, height), true, &mut out);
+        let under = (of.loops.len() - above).div_ceil(columns) as f64 * chip;
+        let y = store.bottom() + if under > 0.0 { gap + under } else { 0.0 } + if low { 10.0 } else { 12.0 };
+        let (panel, narrow) = (wide.min(760.0), wide < 540.0);
+        put_pass(pass, Rect::new(left + (wide - panel) / 2.0, y, panel, height_of(pass, panel, narrow)), narrow, &mut out);
     }
     out.finish(16.0)
+}
+
+/// The height of the panel.
+fn height_of(pass: &Pass, width: f64, narrow: bool) -> f64 {
+    let steps = if narrow { 174.0 + rows_of(pass, width) } else { 246.0 + taller(pass, width) };
+    steps + lines_of(pass, width, narrow) * 23.0
 }
 
 fn put_pass(pass: &Pass, rect: Rect, narrow: bool, out: &mut Scene) {
@@ -300,19 +312,37 @@ mod tests {
     }
 
     #[test]
-    fn on_a_phone_what_the_loop_does_begins_in_the_upper_half() {
-        let scene = layout(&some(Some(2)), (390.0, 584.0));
-        let pass = scene.items.last().unwrap();
-        assert!(pass.rect.y < 292.0 && scene.width <= 390.0, "{:?}", pass.rect);
-        let (store, loops) = (scene.items[0].rect, &scene.items[1..5]);
-        assert!(loops[..2].iter().all(|one| one.rect.bottom() < store.y) && loops[2..].iter().all(|one| one.rect.y > store.bottom()));
+    fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
+        // A phone, the stage of a small screen, two embeds.
+        for (width, height) in [(390.0, 584.0), (656.0, 476.0), (720.0, 332.0), (480.0, 272.0)] {
+            let one = |i: usize| Loop { name: i.to_string(), ..Loop::default() };
+            let scene = layout(&Loops { loops: (0..10).map(one).collect(), ..some(None) }, (width, height));
+            let pass = scene.items.last().unwrap();
+            assert!(pass.rect.y + 56.0 <= height && scene.width <= width, "{:?}", pass.rect);
+            let (store, loops) = (scene.items[0].rect, &scene.items[1..11]);
+            let above = loops.iter().filter(|one| one.rect.bottom() < store.y).count();
+            assert!(above == if width == 720.0 { 10 } else { 5 } && loops[above..].iter().all(|one| one.rect.y > store.bottom()));
+            assert!(loops.windows(2).all(|two| two[0].rect.right() <= two[1].rect.x + 0.01 || two[0].rect.y < two[1].rect.y));
+        }
+    }
+
+    #[test]
+    fn ring_and_panel_are_as_wide_as_the_stage_at_most() {
+        for width in [780.0, 800.0, 1000.0, 1149.0, 1150.0, 1280.0, 1400.0] {
+            for chosen in [None, Some(1)] {
+                let scene = layout(&some(chosen), (width, 600.0));
+                assert!(scene.width <= width && scene.height <= 600.0, "{width}: {}x{}", scene.width, scene.height);
+            }
+        }
     }
 
     #[test]
     fn nothing_overlaps_on_the_ring() {
-        for count in [4, 9, 16] {
+        let stages =
+            [(4, 1200.0, 800.0), (9, 1200.0, 652.0), (12, 1200.0, 576.0), (16, 1200.0, 652.0), (10, 800.0, 652.0), (11, 800.0, 652.0)];
+        for (count, width, height) in stages {
             let loops = (0..count).map(|i| Loop { name: i.to_string(), ..Loop::default() }).collect();
-            let scene = layout(&Loops { loops, ..Loops::default() }, (1200.0, 800.0));
+            let scene = layout(&Loops { loops, ..Loops::default() }, (width, height));
             for (i, a) in scene.items.iter().enumerate() {
                 for b in &scene.items[i + 1..] {
                     let circle = |r: &Rect| Rect::new(r.cx() - SMALL, r.y, SMALL * 2.0, r.h);

@@ -9,6 +9,7 @@ pub mod axis;
 pub mod block;
 pub mod budget;
 pub mod format;
+pub mod lag;
 pub mod loops;
 pub mod marks;
 pub mod model;

@@ -193,6 +193,8 @@ pub struct Counter {
     pub word: &'static str,
     /// Its colour.
     pub tone: Tone,
+    /// What its Pods come to, where the status that it is read from says something else.
+    pub lags: String,
 }
 
 /// The counters that every workload has: desired, current, ready.
@@ -204,7 +206,7 @@ pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
     } else {
         Tone::Plain
     };
-    let of = |n: u64, word, tone| Counter { value: super::format::short_count(n), word, tone };
+    let of = |n: u64, word, tone| Counter { value: super::format::short_count(n), word, tone, lags: String::new() };
     vec![of(desired, "desired", Tone::Plain), of(current, "current", Tone::Plain), of(ready, "ready", tone)]
 }
 

@@ -4,7 +4,7 @@
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
 
 use super::format::middle;
-use super::model::{Controller, Endpoint, Id, Model, Pod, PodState, Root, Service, natural};
+use super::model::{Controller, Endpoint, Group, Id, Model, Pod, PodState, Root, Service, natural};
 use super::ownership::pod_label;
 use super::shape::{Body, Label, Line, Port, Rect, Scene, Table, elbow};
 use std::rc::Rc;
@@ -197,33 +197,132 @@ fn host(endpoint: &Endpoint) -> String {
     }
 }
 
-/// What is said of the endpoints that are not drawn: how many they are, and how many of them get traffic.
-fn rest(service: &Service, shown: &[Endpoint], more: usize) -> String {
-    let ready = service.ready() - shown.iter().filter(|one| one.ready).count();
-    let words = format!("+{} more", super::format::count(more));
-    if ready == more { format!("{words}, all ready") } else { format!("{words}, {} ready", super::format::count(ready)) }
+/// What is said of the endpoints that are not drawn: how many they are, and how many of them get traffic; and what the others are.
+fn rest(service: &Service, shown: &[Endpoint], more: usize) -> (String, String) {
+    use super::format::count;
+    let left = |is: fn(&Endpoint) -> bool| {
+        service.endpoints.iter().filter(|one| is(one)).count() - shown.iter().filter(|one| !one.address.is_empty() && is(one)).count()
+    };
+    let (ready, leaving) = (left(|one| one.ready), left(|one| !one.ready && one.terminating));
+    let words = format!("+{} more", count(more));
+    if ready == more {
+        return (format!("{words}, all ready"), String::new());
+    }
+    let others = match (leaving, more.saturating_sub(ready + leaving)) {
+        (0, waits) => format!("{} not ready", count(waits)),
+        (leaving, 0) => format!("{} terminating", count(leaving)),
+        (leaving, waits) => format!("{} terminating, {} not ready", count(leaving), count(waits)),
+    };
+    (format!("{words}, {} ready", count(ready)), others)
+}
+
+/// Puts one line or two, and gives their height.
+fn say((first, second): (String, String), (x, y): (f64, f64), class: &'static str, out: &mut Scene) -> f64 {
+    let lines = [first, second].into_iter().filter(|text| !text.is_empty());
+    let mut height = 0.0;
+    for text in lines {
+        out.labels.push(Label { x, y: y + height, text, class, centred: false });
+        height += 20.0;
+    }
+    height
 }
 
 fn address(endpoint: &Endpoint) -> String {
     if endpoint.address.is_empty() { "—".into() } else { endpoint.address.clone() }
 }
 
+/// Of a revision of which no Pod is an endpoint yet, the first that are to become some.
+fn newcomers(model: &Model, service: &Service) -> Vec<Endpoint> {
+    let mut groups = model.roots.iter().flat_map(|root| &root.groups);
+    let all_new = |group: &&Group| {
+        let of = group.controller.as_ref().filter(|of| service.asks_for(&of.id, &of.labels));
+        of.is_some_and(|of| !service.endpoints.iter().any(|one| one.pod.starts_with(&of.id.name)))
+    };
+    let Some(group) = groups.rfind(all_new) else { return Vec::new() };
+    let comes = |state: &PodState| matches!(state, PodState::Pending | PodState::Creating | PodState::NotReady | PodState::Failed);
+    let places = group.pods.states().take(LOOKED).enumerate().filter(|(_, state)| comes(state)).take(2);
+    places.filter_map(|(at, _)| Some(Endpoint { pod: group.pods.get(at)?.id.name.clone(), ..Endpoint::default() })).collect()
+}
+
 /// The endpoints that are drawn, and Pods that are to become some in their places: the one that is followed is never cut off.
 fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
-    let mut shown = awaited(model, service);
+    let many = service.endpoints.len() > MOST;
+    let mut shown = if many { newcomers(model, service) } else { awaited(model, service) };
     let all = service.endpoints.len() + shown.len();
-    shown.extend(service.endpoints.iter().take(MOST).cloned());
-    crate::order::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
-    if let Some(at) = shown.iter().position(|endpoint| Some(endpoint.pod.as_str()) == follows).filter(|at| *at >= MOST) {
+    if many {
+        let mut rows = telling(&service.endpoints);
+        rows.truncate(MOST - shown.len());
+        shown.splice(0..0, rows);
+    } else {
+        shown.extend(service.endpoints.iter().cloned());
+        crate::order::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
+    }
+    let followed = |one: &Endpoint| Some(one.pod.as_str()) == follows;
+    if let Some(at) = shown.iter().position(followed).filter(|at| *at >= MOST) {
         shown.swap(at, MOST - 1);
     }
     shown.truncate(MOST);
-    if let Some(followed) = service.endpoints.iter().skip(MOST).find(|endpoint| Some(endpoint.pod.as_str()) == follows) {
+    if let Some(one) = service.endpoints.iter().find(|one| followed(one)).filter(|_| !shown.iter().any(followed)) {
         shown.pop();
-        shown.push(followed.clone());
+        shown.push(one.clone());
     }
     let more = all - shown.len();
     (shown, more)
+}
+
+/// Of more endpoints than can be drawn those that tell most: some that get traffic and some that do not, of each of two revisions.
+///
+/// Each row is for one sort of endpoint and, by their names, for a part of those: it keeps its Pod as long as that is there and of
+/// that sort, and no other row moves when it takes the next. Sorts that do not occur leave their rows to those that get traffic.
+fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
+    let family = |one: &Endpoint| one.pod.rfind('-').map_or(0, |at| at + 1);
+    // Endpoints are sorted by name: those of one owner stand together.
+    let mut families: Vec<&[Endpoint]> = endpoints.chunk_by(|a, b| a.pod[..family(a)] == b.pod[..family(b)]).collect();
+    // The two with most Pods, in the order of their names.
+    let mut largest: Vec<usize> = (0..families.len()).collect();
+    crate::order::sort_by_key(&mut largest, |at| std::cmp::Reverse(families[*at].len()));
+    largest.truncate(2);
+    crate::order::sort(&mut largest);
+    families = largest.into_iter().map(|at| families[at]).collect();
+    let sort = |one: &Endpoint| match one {
+        one if one.ready => 0,
+        one if one.terminating => 1,
+        _ => 2,
+    };
+    // Ordinals stay, so the first of them may be shown.
+    let ordinal = endpoints.iter().all(|one| one.pod[family(one)..].parse::<u32>().is_ok());
+    let part = |one: &Endpoint, of: usize| one.pod.bytes().map(usize::from).sum::<usize>() % of;
+    let mut rows: Vec<Option<&Endpoint>> = Vec::new();
+    for (wanted, many) in [(0, 4), (1, 2), (2, 2)] {
+        let each = many / families.len();
+        for family in &families {
+            let mut own = vec![None; each];
+            for one in family.iter().filter(|one| sort(one) == wanted) {
+                let free =
+                    if ordinal { own.iter().position(Option::is_none) } else { Some(part(one, each)).filter(|at| own[*at].is_none()) };
+                if let Some(at) = free {
+                    own[at] = Some(one);
+                } else if own.iter().all(Option::is_some) {
+                    break;
+                }
+            }
+            rows.extend(own);
+        }
+    }
+    for row in 0..rows.len() {
+        if rows[row].is_some() {
+            continue;
+        }
+        let free = |one: &&Endpoint| !rows.iter().flatten().any(|taken| taken.pod == one.pod);
+        let mine = |one: &&Endpoint| one.ready && (ordinal || part(one, MOST) == row) && free(one);
+        let other = || endpoints.iter().find(|one| one.ready && free(one)).or_else(|| endpoints.iter().find(|one| free(one)));
+        rows[row] = endpoints.iter().find(mine).or_else(other);
+    }
+    let mut rows: Vec<Endpoint> = rows.into_iter().flatten().cloned().collect();
+    if ordinal {
+        crate::order::sort_by(&mut rows, |a, b| natural(&a.pod, &b.pod));
+    }
+    rows
 }
 
 fn arrow(x1: f64, x2: f64, y: f64) -> String {
@@ -318,20 +417,14 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let label = format!("Service {name}, headless, {ready} ready endpoints");
     let state = if ready > 0 { "ready" } else { "none" };
     out.put(&service.id, Rect::new(slice_x, y, c.slice, slice_height), Body::Table(slice), None, state, label);
-    let words = if !service.hint.is_empty() {
-        service.hint.clone()
-    } else if more > 0 {
-        format!("+{} more; DNS records are made from it", super::format::count(more))
-    } else {
-        "DNS records are made from it".into()
+    let made = "DNS records are made from it".to_string();
+    let lines = match () {
+        () if !service.hint.is_empty() => (service.hint.clone(), String::new()),
+        () if more > 0 => rest(service, &shown, more),
+        () => (made.clone(), String::new()),
     };
-    out.labels.push(Label {
-        x: slice_x,
-        y: y + slice_height + 6.0,
-        text: words,
-        class: if service.hint.is_empty() { "" } else { "hint" },
-        centred: false,
-    });
+    let lines = if more > 0 && lines.1.is_empty() { (lines.0, made) } else { lines };
+    let said = say(lines, (slice_x, y + slice_height + 6.0), if service.hint.is_empty() { "" } else { "hint" }, out);
     for (i, one) in shown.iter().enumerate() {
         put_pod(out, model, service, one, (pod_x, row_y(i) - POD / 2.0, c.pod));
         let key = |what: &str| format!("{what}/{}/{}", service.id.uid, one.pod);
@@ -348,7 +441,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let uid = &service.id.uid;
     out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, dns_x - 3.0, ask), Line::Travels);
     out.labels.push(Label { x: LEFT + c.client + c.gaps.0 / 2.0, y: ask - 26.0, text: "1 query".into(), class: "stop", centred: true });
-    let bottom = (y + dns_height).max(y + 220.0).max(y + slice_height + 24.0);
+    let bottom = (y + dns_height).max(y + 220.0).max(y + slice_height + 4.0 + said);
     if let Some(endpoint) = endpoint.filter(|endpoint| endpoint.ready) {
         let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
         out.link(format!("hear/{uid}"), format!("M{} {back}H{to}", dns_x - 3.0), Line::Selects);
@@ -393,9 +486,19 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
     title(out, top, format!("{} Service — {says}", service.form));
     let (shown, more) = drawn(model, service, follows);
     // What gets no traffic says so below it.
-    let pitch = |one: &Endpoint| POD + if one.ready { 12.0 } else { 30.0 };
+    // Of many, any row may come to be one of those: none moves for it.
+    let pitch = |one: &Endpoint| {
+        POD + if more > 0 {
+            22.0
+        } else if one.ready {
+            12.0
+        } else {
+            30.0
+        }
+    };
     let tall: f64 = shown.iter().map(pitch).sum();
-    let height = tall.max(126.0) + if more > 0 { 20.0 } else { 0.0 };
+    let tight = c.pod < CLOSE.pod;
+    let height = tall.max(126.0) + if more > 0 { if tight { 80.0 } else { 40.0 } } else { 0.0 };
     let y = top + 32.0;
     let mid = y + height / 2.0;
     // No words stand between it and the client: what is tight elsewhere is not tight here.
@@ -460,21 +563,29 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Colum
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);
         } else {
+            // Where there is no room for both, the glyph says the state.
             let text = match one.terminating {
+                true if tight => "no new traffic",
                 true => "terminating: no new traffic",
+                false if one.address.is_empty() && tight => "in no EndpointSlice",
                 false if one.address.is_empty() => "in no EndpointSlice: no traffic",
+                false if tight => "gets no traffic",
                 false => "not ready: gets no traffic",
             };
             out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text: text.into(), class: "under", centred: false });
-            out.width = out.width.max(pod_x + 156.0);
+            out.width = out.width.max(pod_x + if tight { c.pod } else { 156.0 });
         }
         at += pitch(one);
     }
-    let words = if more > 0 { rest(service, &shown, more) } else { service.hint.clone() };
-    if !words.is_empty() {
-        let class = if more > 0 { "" } else { "hint" };
-        let at = if more > 0 { at } else { mid - 8.0 };
-        out.labels.push(Label { x: pod_x, y: at, text: words, class, centred: false });
+    let lines = if more > 0 { rest(service, &shown, more) } else { (service.hint.clone(), String::new()) };
+    let class = if more > 0 { "" } else { "hint" };
+    let at = if more > 0 { at } else { mid - 8.0 };
+    if tight && more > 0 {
+        // A count a line.
+        for (i, part) in lines.0.split(", ").chain(lines.1.split(", ")).filter(|part| !part.is_empty()).enumerate() {
+            out.labels.push(Label { x: pod_x, y: at + i as f64 * 20.0, text: part.into(), class, centred: false });
+        }
+    } else if say(lines, (pod_x, at), class, out) > 0.0 {
         out.width = out.width.max(pod_x + 240.0);
     }
     y + height.max(vip_height).max(126.0)
@@ -545,9 +656,7 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
         out.link(format!("stem/{uid}"), format!("M{stem} {from}V{last}"), Line::Selects);
     }
     if more > 0 {
-        let text = format!("+{} more", super::format::count(more));
-        out.labels.push(Label { x: 16.0, y: y - 2.0, text, class: "", centred: false });
-        y += 20.0;
+        y += say(rest(service, &shown, more), (16.0, y - 2.0), "", out);
     }
     y
 }
@@ -578,7 +687,6 @@ fn summary(model: &Model) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{Group, Root};
     use super::*;
 
     fn endpoint(pod: &str, address: &str, ready: bool) -> Endpoint {
@@ -667,5 +775,70 @@ mod tests {
         let scene = layout(&model, Some("Pod/web-1"), 1200.0);
         let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
         assert_eq!(lines[0], "/ # nslookup web-1.nginx");
+    }
+
+    /// So many endpoints of an old and of a new revision; of every tenth something else than being ready.
+    fn many(old: usize, new: usize) -> Vec<Endpoint> {
+        let of = |hash: &str, n: usize| {
+            let name = format!("web-{hash}-{}", crate::scene::format::count(n * 7919 % 9973).replace(',', "x"));
+            Endpoint { terminating: n % 10 == 1, ..endpoint(&name, "10.244.1.2", n % 10 > 2) }
+        };
+        let mut all: Vec<Endpoint> = (0..old).map(|n| of("aaaa", n)).chain((0..new).map(|n| of("bbbb", n))).collect();
+        all.iter_mut().for_each(|one| one.hostname.clear());
+        crate::order::sort_by(&mut all, |a, b| natural(&a.pod, &b.pod));
+        all
+    }
+
+    #[test]
+    fn of_thousands_there_is_one_of_each_revision_and_condition() {
+        let shown = telling(&many(4_000, 1_000));
+        let of = |hash: &str, ready, terminating| {
+            shown.iter().filter(|one| one.pod.contains(hash) && (one.ready, one.terminating) == (ready, terminating)).count()
+        };
+        for hash in ["aaaa", "bbbb"] {
+            assert_eq!((of(hash, true, false), of(hash, false, true), of(hash, false, false)), (2, 1, 1), "{shown:?}");
+        }
+        // All alike: eight of them, each once.
+        let mut alike = many(4_000, 0);
+        alike.iter_mut().for_each(|one| (one.ready, one.terminating) = (true, false));
+        let names: std::collections::BTreeSet<String> = telling(&alike).into_iter().map(|one| one.pod).collect();
+        assert_eq!(names.len(), MOST);
+        // The first of a StatefulSet's.
+        let sets: Vec<Endpoint> = (0..40).map(|n| endpoint(&format!("db-{n}"), "10.244.1.2", n != 33)).collect();
+        let names: Vec<String> = telling(&sets).into_iter().map(|one| one.pod).collect();
+        assert_eq!(names, ["db-0", "db-1", "db-2", "db-3", "db-4", "db-5", "db-6", "db-33"]);
+        let service = Service { endpoints: many(4_000, 1_000), ..Service::default() };
+        let (first, second) = rest(&service, &shown, 4_992);
+        assert_eq!((first.as_str(), second.as_str()), ("+4,992 more, 3,496 ready", "498 terminating, 998 not ready"));
+    }
+
+    #[test]
+    fn a_revision_without_an_endpoint_is_there_too() {
+        let mut model = some("ClusterIP", "10.96.0.7");
+        model.services[0].endpoints = many(5_000, 0);
+        model.services[0].selector = "app=web".into();
+        let pod = |at: usize| Pod { id: Id::named("Pod", &format!("web-cccc-{at}")), state: PodState::Creating, ..Pod::default() };
+        let of = Controller { id: Id::named("ReplicaSet", "web-cccc"), labels: vec!["app=web".into()], ..Controller::default() };
+        model.roots[0].groups.push(Group { controller: Some(Rc::new(of)), pods: (0..50).map(pod).collect() });
+        let (shown, more) = drawn(&model, &model.services[0], None);
+        assert_eq!((shown.len(), more), (MOST, 4_994));
+        assert_eq!([&shown[6].pod, &shown[7].pod], ["web-cccc-0", "web-cccc-1"]);
+        assert_eq!(rest(&model.services[0], &shown, more).0, "+4,994 more, 3,496 ready");
+    }
+
+    #[test]
+    fn a_row_keeps_its_pod_while_others_change() {
+        let mut all = many(2_000, 500);
+        let before = telling(&all);
+        // Others leave: nothing moves.
+        all.retain(|one| before.iter().any(|kept| kept.pod == one.pod) || one.pod.len() % 2 == 0 || one.terminating);
+        assert_eq!(telling(&all), before);
+        // One that is shown goes: its row takes another, the rest stay.
+        for gone in 0..MOST {
+            let left: Vec<Endpoint> = all.iter().filter(|one| one.pod != before[gone].pod).cloned().collect();
+            let after = telling(&left);
+            let changed: Vec<usize> = (0..MOST).filter(|row| after[*row] != before[*row]).collect();
+            assert_eq!(changed, [gone]);
+        }
     }
 }

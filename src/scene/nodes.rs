@@ -107,7 +107,7 @@ fn many(
             out.items.extend(known.items.iter().cloned());
             continue;
         }
-        let body = NodeBody { ready: node.ready, cordoned: node.cordoned, note: String::new(), meters: Vec::new(), small: Some(on.live) };
+        let body = NodeBody { ready: node.ready, cordoned: node.cordoned, small: Some(on.live), ..NodeBody::default() };
         let parent = put(node, body, on.pods.len(), rect, &mut out);
         squares(node, &on, cells, (rect.x + ((wide - cells as f64 * 8.0) / 2.0).floor(), rect.y + head), (parent, chosen), &mut out);
         (known.look, known.items) = (look, out.items[parent..].to_vec());
@@ -154,6 +154,7 @@ fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mut Scene) ->
         (true, false) => ("ready", "Ready"),
     };
     let label = format!("Node {}, {status}, {pods} of {} Pods", node.id.name, node.pods);
+    let body = NodeBody { status, pods: (pods, node.pods), ..body };
     out.put(&node.id, rect, Body::Node(body), None, state, label)
 }
 
@@ -379,7 +380,7 @@ fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &[&str], Option
             ("memory", format!("{} / {} Gi", gib(memory), gib(node.memory)), share(memory, node.memory)),
             ("pods", format!("{count} / {}", node.pods), share(count, node.pods)),
         ],
-        small: None,
+        ..NodeBody::default()
     };
     let parent = put(node, body, count as usize, rect, out);
     let (x, y) = (rect.x + 12.0, rect.y + HEAD);

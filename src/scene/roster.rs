@@ -12,7 +12,7 @@ pub struct Row {
     /// Its place among the items.
     pub item: usize,
     /// `Ready`, `NotReady`, `Ready,SchedulingDisabled`
-    pub status: String,
+    pub status: &'static str,
     /// Those there are and those there may be, as `74 / 110`.
     pub pods: String,
     /// How many are in each state that has a column.
@@ -29,13 +29,10 @@ pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<Row>) {
     for (at, item) in scene.items.iter().enumerate() {
         let on = item.parent.and_then(|parent| of.get(parent).copied().flatten());
         match (&item.body, on) {
-            (Body::Node(_), _) => {
-                // `Node node-1, Ready, 74 of 110 Pods`
-                let mut words = item.label.rsplitn(2, ", ");
-                let pods = words.next().unwrap_or("").trim_end_matches(" Pods").replace(" of ", " / ");
-                let status = words.next().and_then(|rest| rest.split_once(", ")).map_or("", |(_, status)| status).to_string();
+            (Body::Node(node), _) => {
                 of[at] = Some(found.len());
-                found.push((Row { item: at, status, pods, counts: Vec::new() }, [0; PodState::ALL.len()]));
+                let pods = format!("{} / {}", node.pods.0, node.pods.1);
+                found.push((Row { item: at, status: node.status, pods, counts: Vec::new() }, [0; PodState::ALL.len()]));
             }
             (Body::Cells(cells), Some(row)) => cells.pods.counts().iter().for_each(|(state, n)| found[row].1[place(*state)] += n),
             (Body::Tile { state, .. }, Some(row)) => found[row].1[place(*state)] += 1,
@@ -76,7 +73,7 @@ mod tests {
             let model = Model { roots, nodes: Rc::new(vec![node("n", false), node("o", true)]), ..Model::default() };
             let (columns, rows) = rows(&layout(&model, None, 800.0, &mut Seen::default()));
             assert_eq!(columns, [PodState::Ready, PodState::Creating, PodState::Terminating, PodState::NotReady]);
-            let told: Vec<_> = rows.iter().map(|row| (row.status.as_str(), row.pods.clone(), row.counts.clone())).collect();
+            let told: Vec<_> = rows.iter().map(|row| (row.status, row.pods.clone(), row.counts.clone())).collect();
             assert_eq!(told[0], ("Ready", format!("{pods} / 500"), vec![pods - 1, 0, 0, 1]));
             assert_eq!(told[1], ("Ready,SchedulingDisabled", "0 / 500".into(), vec![0; 4]));
         }

@@ -124,12 +124,16 @@ pub enum Body {
 }
 
 /// A Node's card.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeBody {
     /// The Ready condition.
     pub ready: bool,
     /// Whether it takes no new Pods.
     pub cordoned: bool,
+    /// What kubectl prints: `Ready`, `NotReady`, `Ready,SchedulingDisabled`.
+    pub status: &'static str,
+    /// Pods there are, and may be.
+    pub pods: (usize, u64),
     /// Two lines at most.
     pub note: String,
     /// Name, `3.4 / 4`, share in percent.

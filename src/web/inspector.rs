@@ -182,7 +182,7 @@ fn events(props: &Props) -> Html {
     }
     let rows = props.events.iter().rev().filter_map(|object| {
         let Body::Event(event) = &object.body else { return None };
-        let at = |time: Option<Timestamp>| time.map(|time| stamp(((time.0 - props.epoch.0).max(0) * 1000) as u64));
+        let at = |time: Option<Timestamp>| time.map(|time| stamp(time.since(props.epoch)));
         let last = at(event.last_timestamp.or(event.event_time.map(|time| time.0)).or(object.meta.creation_timestamp)).unwrap_or_default();
         let times = event.count.unwrap_or(1);
         let who = if event.source.component.is_empty() { event.reporting_component.to_string() } else { event.source.component.to_string() };

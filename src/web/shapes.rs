@@ -4,7 +4,7 @@ use super::cells::{Sheet, swatch};
 use super::chart::ChartView;
 use super::dom::{icon, tile};
 use crate::scene::format::Px;
-use crate::scene::model::{Controller, PodState, Tone};
+use crate::scene::model::{Controller, Counter, PodState, Tone};
 use crate::scene::shape::{Body, Item, NodeBody, Scene, Table};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -315,7 +315,7 @@ fn controller(of: &Controller, width: f64) -> Html {
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, most) }</b></div></div>
             if !of.counters.is_empty() {
                 <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some("long"), (width < 200.0).then_some("tight"))}>
-                    { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
+                    { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
                 </div>
             }
             if !of.footer.is_empty() || !of.chip.is_empty() {
@@ -327,13 +327,18 @@ fn controller(of: &Controller, width: f64) -> Html {
     }
 }
 
+/// What is said of a counter that its Pods have overtaken; it is also what marks it.
+fn late(counter: &Counter) -> Option<String> {
+    (!counter.lags.is_empty()).then(|| counter.lags.clone())
+}
+
 #[inline(never)]
 fn wide(of: &Controller) -> Html {
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small>{ &of.caption }</small><b class="ell">{ &of.id.name }</b></div></div>
             <div class="facts">
-                { for of.counters.iter().map(|counter| html! { <span class={tone(counter.tone)}><b>{ &counter.value }</b>{ " " }{ counter.word }</span> }) }
+                { for of.counters.iter().map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ counter.word }</span> }) }
                 if !of.footer.is_empty() { <span class="pill">{ &of.footer }</span> }
             </div>
         </>

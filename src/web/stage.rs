@@ -204,10 +204,9 @@ impl Stage {
         }
         let room = self.room(props);
         let narrow = w < 560.0 && h >= w;
-        // What does not fit is panned; letters that nobody can read help nobody. Smaller may only be a ring in a low frame,
-        // which is no use in part.
+        // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
-            () if h < 400.0 && props.scope.starts_with("loops") => 0.6,
+            () if props.scope.starts_with("loops") => 1.0,
             () if w < 560.0 => 0.8,
             () => 0.75,
         };

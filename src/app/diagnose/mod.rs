@@ -73,7 +73,7 @@ impl Diagnosis {
     }
 
     fn since(&mut self, sim: &Sim, time: Option<Timestamp>) {
-        self.since = time.map(|time| ((time.0 - sim.config.epoch.0).max(0) * 1000) as u64);
+        self.since = time.map(|time| time.since(sim.config.epoch));
     }
 
     /// One remedy of a sort is enough, and a handful in all.

@@ -3,7 +3,7 @@
 use super::workloads::revision;
 use super::{Diagnosis, flag, line, owner, owners, placement};
 use crate::api::node::Node;
-use crate::api::pod::{ContainerStatus, Pod};
+use crate::api::pod::{ContainerStatus, Pod, image_parts};
 use crate::api::workload::ReplicaSet;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
@@ -204,7 +204,7 @@ fn image(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, ou
     undo(sim, object, out);
     let wanted = pod.spec.containers.iter().chain(&pod.spec.init_containers).find(|container| container.name == status.name);
     let Some(wanted) = wanted else { return };
-    let (name, tag) = wanted.image.rsplit_once(':').unwrap_or((&wanted.image, ""));
+    let (name, tag) = image_parts(&wanted.image);
     // The slip of the documentation: 1.161 for 1.16.1.
     let better = match tag.split_once('.') {
         Some((major, minor)) if minor.len() == 3 && minor.bytes().all(|b| b.is_ascii_digit()) => {

@@ -125,6 +125,8 @@ struct Running {
     restarts: BTreeMap<u32, i32>,
     /// Restarts since a container last ran for long: they decide how long it is held back.
     held_back: BTreeMap<u32, i32>,
+    /// The run of a container that is being stopped: the kubelet syncs a Pod anew only when that is done.
+    stops: BTreeMap<u32, i32>,
     pulls: pulls::Tries,
     /// When the containers that have probes started.
     started: BTreeMap<u32, Time>,
@@ -189,6 +191,7 @@ impl Kubelets {
                 stopping: false,
                 restarts: BTreeMap::new(),
                 held_back: BTreeMap::new(),
+                stops: BTreeMap::new(),
                 pulls: pulls::Tries::default(),
                 started: BTreeMap::new(),
                 probes: BTreeMap::new(),

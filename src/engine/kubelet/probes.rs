@@ -422,6 +422,11 @@ impl Pass<'_, '_> {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
         let Some((list, container)) = init::container(pod, i) else { return Vec::new() };
+        let run = self.run_number(i);
+        let before = self.kubelets.running(self.job.uid).and_then(|running| running.stops.insert(i, run));
+        if before == Some(run) && !at_once {
+            return Vec::new();
+        }
         let field = format_smolstr!("spec.{list}{{{}}}", container.name);
         self.out.event_at(&object, &field, "Normal", "Killing", Str::from(message.replacen("{}", &container.name, 1)));
         let own = probe.and_then(|probe| raw(pod, i)[probe.field()]["terminationGracePeriodSeconds"].as_i64());
@@ -432,7 +437,6 @@ impl Pass<'_, '_> {
             true => (grace, 137),
             false => (self.kubelets.timing.pod_stop.min(grace), 0),
         };
-        let run = self.run_number(i);
         vec![self.then(after, Step::Killed(i, code, run))]
     }
 }

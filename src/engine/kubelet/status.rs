@@ -4,7 +4,7 @@
 
 use super::init;
 use super::rules::{After, after, policy};
-use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, Running, Terminated, Waiting};
+use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, Running, Terminated, Waiting, image_parts};
 use crate::api::{Str, Timestamp};
 use smol_str::format_smolstr;
 
@@ -38,11 +38,7 @@ pub(super) fn set_ip(pod: &mut Pod, ip: Str) {
 
 /// The container runs.
 pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Timestamp, ready: bool) {
-    let name = image.split('@').next().unwrap_or(image);
-    let repository = match name.rsplit_once(':') {
-        Some((repository, tag)) if !tag.contains('/') => repository,
-        _ => name,
-    };
+    let (repository, _) = image_parts(image);
     let host = if repository.contains('/') { "" } else { "docker.io/library/" };
     status.container_id = id;
     status.image = image.into();

@@ -134,7 +134,7 @@ fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
     let period = view.config.node_monitor_period;
     if !view.kubelets.has(&object.meta.name) && node.status.conditions.is_empty() {
         // Nobody has ever reported for it.
-        let since = object.meta.creation_timestamp.map_or(0, |t| (t.0 - view.config.epoch.0).max(0) as u64 * SECOND);
+        let since = object.meta.creation_timestamp.map_or(0, |t| t.since(view.config.epoch) * MS);
         return Some(next_look(Time(since + STARTUP_GRACE), period));
     }
     let heard = view.kubelets.silent_since(&object.meta.name)?;
