@@ -215,10 +215,10 @@
       [sheet.width, sheet.height] = [width * scale, height * scale];
       const paint = sheet.getContext('2d');
       // In strips, with a breath between them.
-      const high = Math.ceil(STRIP / scale);
-      for (let y = 0; y < height; y += high) {
+      for (let top = 0; top < sheet.height; top += STRIP) {
         await new Promise((go) => setTimeout(go));
-        paint.drawImage(image, 0, y, width, high, 0, y * scale, width * scale, high * scale);
+        const part = Math.min(STRIP, sheet.height - top);
+        paint.drawImage(image, 0, top / scale, width, part / scale, 0, top, sheet.width, part);
       }
       sheet.toBlob((blob) => save(blob, `${name}.png`));
     };

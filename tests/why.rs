@@ -739,6 +739,17 @@ fn why_does_the_pod_not_start_a_config_map_is_missing() {
 }
 
 #[test]
+fn why_are_no_pods_made_a_service_account_is_missing() {
+    let spec = "{serviceAccountName: robot, containers: [{name: c, image: i}]}";
+    let sim = sim(1, &[&deployment("web", 1, "", spec), "+5"]);
+    let of = |key: &ObjectRef| diagnose::chain_of_waiting(&sim, key);
+    let set = sim.list(Kind::ReplicaSet).next().expect("a ReplicaSet").key();
+    assert!(!of(&set).is_empty());
+    assert_eq!(of(&ObjectRef::new(Kind::ServiceAccount, "default", "robot")), of(&set));
+    assert!(of(&ObjectRef::new(Kind::ServiceAccount, "default", "other")).is_empty());
+}
+
+#[test]
 fn why_does_the_pod_not_start_a_secret_has_no_such_key() {
     let spec = "{containers: [{name: c, image: i, env: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}, {name: B, valueFrom: \
                 {secretKeyRef: {name: db, key: user}}}]}]}";

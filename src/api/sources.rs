@@ -2,7 +2,7 @@
 //!
 //! Follows `VisitPodSecretNames` and `VisitPodConfigmapNames` in `pkg/api/v1/pod/util.go`.
 
-use super::{Kind, Str};
+use super::{Body, Kind, Object, Str};
 use serde_json::Value;
 
 /// One ConfigMap or Secret, or one key of it, that a part of a Pod is made of.
@@ -78,9 +78,39 @@ pub struct Reference {
     pub of: Vec<&'static str>,
 }
 
+/// Volumes whose drivers sign in with a Secret, and where they name it.
+const DRIVERS: [(&str, &str); 8] = [
+    ("azureFile", "secretName"),
+    ("cephfs", "secretRef/name"),
+    ("csi", "nodePublishSecretRef/name"),
+    ("flexVolume", "secretRef/name"),
+    ("iscsi", "secretRef/name"),
+    ("rbd", "secretRef/name"),
+    ("scaleIO", "secretRef/name"),
+    ("storageos", "secretRef/name"),
+];
+
+/// What a Pod, or the template of a workload, names.
+pub fn of(object: &Object) -> Vec<Reference> {
+    let spec = match &object.body {
+        Body::Pod(pod) => &pod.spec.raw,
+        Body::Deployment(body) => &body.spec.template.spec.raw,
+        Body::ReplicaSet(body) => &body.spec.template.spec.raw,
+        Body::StatefulSet(body) => &body.spec.template.spec.raw,
+        Body::DaemonSet(body) => &body.template.spec.raw,
+        Body::Job(body) => &body.spec.raw["template"]["spec"],
+        Body::Other(body) => {
+            let spec = body.get("spec").unwrap_or(&Value::Null);
+            if object.kind == Kind::CronJob { &spec["jobTemplate"]["spec"]["template"]["spec"] } else { &spec["template"]["spec"] }
+        }
+        _ => return Vec::new(),
+    };
+    references(spec)
+}
+
 /// All that a Pod's spec names, each object once. The account that everybody has is not told.
 #[inline(never)]
-pub fn references(spec: &Value) -> Vec<Reference> {
+fn references(spec: &Value) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
     let mut add = |kind: Kind, name: &str, optional: bool, of: &'static str| {
         let known = found.iter().position(|one| one.kind == kind && one.name == name);
@@ -99,6 +129,11 @@ pub fn references(spec: &Value) -> Vec<Reference> {
     }
     for source in volumes(spec).flat_map(mounted).flatten() {
         add(source.kind, &source.name, source.optional, "volume");
+    }
+    for (kind, field) in DRIVERS {
+        for secret in volumes(spec).filter_map(|volume| volume.pointer(&["/", kind, "/", field].concat())?.as_str()) {
+            add(Kind::Secret, secret, false, "volume");
+        }
     }
     // Without its Secret an image may be pulled all the same.
     items(spec, "imagePullSecrets")
@@ -128,6 +163,7 @@ mod tests {
             "volumes": [
                 { "name": "kube-api-access-x", "projected": { "sources": [{ "configMap": { "name": "kube-root-ca.crt" } }] } },
                 { "name": "v", "projected": { "sources": [{ "configMap": { "name": "settings" } }, { "secret": { "name": "keys" } }] } },
+                { "name": "x", "csi": { "driver": "d", "nodePublishSecretRef": { "name": "signs-in" } } },
                 { "name": "w", "configMap": { "name": "settings", "items": [{ "key": "a" }, { "key": "b" }], "optional": true } },
             ],
         });
@@ -138,6 +174,7 @@ mod tests {
             [
                 "Secret keys [\"env\", \"volume\"] false",
                 "ConfigMap settings [\"env\", \"volume\"] false",
+                "Secret signs-in [\"volume\"] false",
                 "Secret registry [\"image pull\"] true",
                 "ServiceAccount robot [] false",
             ]

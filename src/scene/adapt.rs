@@ -8,7 +8,6 @@ use super::model::{
 };
 use crate::api::network::{EndpointSlice, is_slice_of};
 use crate::api::policy::BudgetSpec;
-use crate::api::sources::references;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, Str, Uid};
@@ -116,7 +115,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     });
     let made = |object: &Rc<Object>| object.kind != Kind::ServiceAccount || object.meta.name != "default";
     out.inert = still.flat_map(|kind| of(*kind)).filter(made).map(|object| id(&object)).collect();
-    let alone = pods.lone().filter(|(id, _)| !system(&id.namespace));
+    let alone = pods.lone().into_iter().filter(|(id, _)| !system(&id.namespace));
     users.extend(alone.map(|(id, names)| User { id: id.clone(), names: names.clone(), old: false }));
     if !users.is_empty() {
         out.uses = uses(&users, &mut out.inert);
@@ -246,7 +245,8 @@ fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
             });
             *optional &= one.optional;
             *old &= user.old;
-            if !used.users.contains(&user.id) {
+            // A root's templates come one after the other.
+            if used.users.last() != Some(&user.id) {
                 used.users.push(user.id.clone());
             }
             for part in &one.of {
@@ -271,23 +271,6 @@ fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
         (!used.missing || !optional).then_some(used)
     };
     found.into_values().filter_map(shown).collect()
-}
-
-/// What the template of a workload names.
-fn names(object: &Object) -> Names {
-    let spec = match &object.body {
-        Body::Deployment(body) => &body.spec.template.spec.raw,
-        Body::ReplicaSet(body) => &body.spec.template.spec.raw,
-        Body::StatefulSet(body) => &body.spec.template.spec.raw,
-        Body::DaemonSet(body) => &body.template.spec.raw,
-        Body::Job(body) => &body.spec.raw["template"]["spec"],
-        Body::Other(body) => {
-            let spec = body.get("spec").map_or(&serde_json::Value::Null, |spec| spec);
-            if object.kind == Kind::CronJob { &spec["jobTemplate"]["spec"]["template"]["spec"] } else { &spec["template"]["spec"] }
-        }
-        _ => return Rc::default(),
-    };
-    references(spec).into()
 }
 
 /// Namespaces that hold something a person has made.

@@ -164,7 +164,10 @@ fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoin
     let (id, state, label, stale) = match found {
         // The same Pod may stand behind both Services: each tile has its own key.
         Some(pod) => (Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() }, pod.state, pod_label(pod), pod.stale),
-        None => (Id::default(), PodState::Terminating, format!("Pod {}, gone", endpoint.pod), true),
+        None => {
+            let id = Id { uid: format!("{}/gone/{}", service.id.uid, endpoint.pod), ..Id::default() };
+            (id, PodState::Terminating, format!("Pod {}, gone", endpoint.pod), true)
+        }
     };
     out.put(&id, rect, Body::Tile { state, tail, note, stale, kin: false }, None, state.class(), label);
 }

@@ -84,7 +84,8 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     }
     top += if loose.is_empty() { 0.0 } else { 12.0 };
     let sizes: Vec<(f64, f64)> = bundles.iter().map(Bundle::size).collect();
-    let foot = if model.inert.is_empty() { 0.0 } else { 64.0 } + if shared.is_empty() { 0.0 } else { uses::PITCH + APART };
+    let foot = if model.inert.is_empty() { 0.0 } else { 64.0 }
+        + if shared.is_empty() { 0.0 } else { APART + uses::shared_height(shared.len(), wide) };
     let of = columns(&sizes, (width - 2.0 * LEFT, height - 44.0 - top - foot - LEFT));
     let (mut x, mut bottom, mut drawn) = (LEFT, top, Vec::new());
     for column in 0..=of.last().copied().unwrap_or(0) {
@@ -98,13 +99,9 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     }
     // Room for what is to come: the picture does not grow with each Pod.
     (out.width, out.height) = ((x - ASIDE).max(out.width), bottom);
-    let across = (((out.width - LEFT) / 196.0) as usize).max(3);
-    for (i, used) in shared.iter().enumerate() {
-        let (column, row) = (i % across, i / across);
-        let rect = Rect::new(LEFT + column as f64 * 196.0, bottom + APART + row as f64 * (uses::PITCH + 12.0), 180.0, uses::CARD);
-        uses::put(used, rect, None, &mut out);
+    if !shared.is_empty() {
+        bottom = uses::put_shared(&shared, (LEFT, bottom + APART, out.width.max(3.0 * 196.0)), &mut out);
     }
-    bottom += shared.len().div_ceil(across) as f64 * (uses::PITCH + 12.0);
     uses::link(model, &homes, selected, &mut out);
     orphans(model, (LEFT, bottom + APART), 3, &mut out, &drawn);
     out.finish(LEFT)
@@ -575,12 +572,8 @@ impl<'a> Tree<'a> {
         let (mut bottom, root_index, root_rect) =
             if self.beside { self.put_beside(frame, (x, top), out, ends) } else { self.put_rows(frame, (x, top), out, claims, ends) };
         let set_x = self.xs().0;
-        let (mut y, wide) = if root.controller.is_some() { (root_rect.bottom(), c.root) } else { (bottom, c.pod) };
-        y += uses::BELOW;
-        for used in &self.uses {
-            uses::put(used, Rect::new(x, y, wide, uses::CARD), root_index, out);
-            y += uses::PITCH;
-        }
+        let (y, wide) = if root.controller.is_some() { (root_rect.bottom(), c.root) } else { (bottom, c.pod) };
+        uses::put(&self.uses, (x, y, wide), root_index, out);
         if root.folded > 0 {
             let what = if root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") { "ended Job" } else { "old revision" };
             let text = format!("+{} {what}{}", root.folded, if root.folded == 1 { "" } else { "s" });
@@ -876,6 +869,8 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let (mut y, mut drawn) = (16.0, Vec::new());
     let homes = uses::homes(model);
+    let of_home =
+        |at: Option<usize>| model.uses.iter().zip(&homes).filter(|(_, home)| **home == at).map(|(used, _)| used).collect::<Vec<_>>();
     // A Service stands over the first tree that it reaches.
     let over: Vec<usize> = model.services.iter().map(|service| service.reached(&model.roots).first().copied().unwrap_or(0)).collect();
     for (at, root) in model.roots.iter().enumerate() {
@@ -931,17 +926,15 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
                 y += 68.0;
             }
         }
-        for (used, _) in model.uses.iter().zip(&homes).filter(|(_, home)| **home == Some(at)) {
-            uses::put(used, Rect::new(m, y, w, uses::CARD), parent, &mut out);
-            y += uses::PITCH;
-        }
+        let own = of_home(Some(at));
+        uses::put(&own, (m, y - uses::BELOW, w), parent, &mut out);
+        y += uses::height(own.len());
         y += 8.0;
     }
-    for (used, _) in model.uses.iter().zip(&homes).filter(|(_, home)| home.is_none()) {
-        uses::put(used, Rect::new(m, y + 12.0, w, uses::CARD), None, &mut out);
-        y += uses::PITCH + 12.0;
+    let shared = of_home(None);
+    if !shared.is_empty() {
+        y = uses::put_shared(&shared, (m, y + 12.0, w), &mut out);
     }
-    y += if homes.contains(&None) { 12.0 } else { 0.0 };
     uses::link(model, &homes, selected, &mut out);
     out.width = w;
     orphans(model, (m, y), 1, &mut out, &drawn);
@@ -1295,6 +1288,93 @@ mod tests {
                 [("Pod/a-1>Secret/none", Line::Waits), ("Pod/a-0>ConfigMap/own", Line::Chosen), ("Pod/a-2>ConfigMap/own", Line::Chosen)]
             );
             assert!(scene.items.iter().any(|item| item.label == "Secret none, not found, used by Pod a-1"));
+        }
+    }
+
+    /// The corners of a path of straight lines with round corners.
+    fn corners(d: &str) -> Vec<(f64, f64)> {
+        let spaced: String = d.chars().map(|c| if c.is_alphabetic() { format!(" {c} ") } else { c.to_string() }).collect();
+        let mut words = spaced.split_whitespace();
+        let (mut at, mut out) = ((0.0, 0.0), Vec::new());
+        while let Some(verb) = words.next() {
+            let mut number = || words.next().and_then(|word| word.parse::<f64>().ok()).expect("a number");
+            at = match verb {
+                "H" => (number(), at.1),
+                "V" => (at.0, number()),
+                "Q" => {
+                    let _ = (number(), number());
+                    (number(), number())
+                }
+                _ => (number(), number()),
+            };
+            out.push(at);
+        }
+        out
+    }
+
+    fn lines_cross_no_card(scene: &Scene) {
+        for edge in scene.edges.iter().filter(|edge| edge.key.contains(">ConfigMap/")) {
+            let ends: Vec<&str> = edge.key.split('>').collect();
+            for pair in corners(&edge.d).windows(2) {
+                let ((x1, y1), (x2, y2)) = (pair[0], pair[1]);
+                assert!(x1 >= 0.0 && x2 >= 0.0, "{}: {}", edge.key, edge.d);
+                for item in scene.items.iter().filter(|item| !ends.contains(&item.id.uid.as_str())) {
+                    let r = item.rect;
+                    let across = x1.max(x2) > r.x + 0.5 && x1.min(x2) < r.right() - 0.5;
+                    assert!(!across || y1.max(y2) <= r.y + 0.5 || y1.min(y2) >= r.bottom() - 0.5, "{} through {}", edge.key, item.id.uid);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_to_what_is_named_lead_past_all_other_cards() {
+        let of = |trees: usize| (0..trees).map(|i| format!("Deployment/shop{i}")).collect::<Vec<_>>();
+        for (trees, pods, own, shared) in [(1, 3, 40, 0), (2, 30, 7, 3), (4, 3, 2, 8), (10, 3, 0, 30), (11, 2, 1, 9)] {
+            for size in [(1600.0, 900.0), (900.0, 600.0), (640.0, 500.0), (390.0, 700.0), (320.0, 600.0)] {
+                let mut model = shops(trees, pods);
+                let all = of(trees);
+                let all: Vec<&str> = all.iter().map(String::as_str).collect();
+                model.uses = (0..own).map(|i| used("ConfigMap", &format!("own{i}"), &all[..1])).collect();
+                model.uses.extend((0..shared).map(|i| used("ConfigMap", &format!("shared{i}"), &all)));
+                model.uses.iter_mut().take(1).for_each(|one| one.missing = true);
+                let scene = layout(&model, None, size);
+                nothing_overlaps(&scene);
+                lines_cross_no_card(&scene);
+                let first = &model.uses[0].id.uid;
+                assert!(
+                    scene.edges.iter().any(|edge| edge.line == Line::Waits && edge.key.ends_with(first)),
+                    "what is missing has its card"
+                );
+                let cards = scene.items.iter().filter(|item| matches!(item.body, Body::Stored { .. })).count();
+                let more: usize = scene
+                    .items
+                    .iter()
+                    .filter_map(|item| match &item.body {
+                        Body::Note(text) => text.strip_prefix('+')?.split(' ').next()?.parse::<usize>().ok(),
+                        _ => None,
+                    })
+                    .sum();
+                assert_eq!(cards + more, own + shared, "{trees} {pods} {size:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_pods_without_an_owner_have_one_line_together() {
+        for pods in [3, 12, 60, 300] {
+            let users: Vec<String> = (0..pods).map(|i| format!("Pod/a-{i}")).collect();
+            let users: Vec<&str> = users.iter().map(String::as_str).collect();
+            let mut model = shops(1, 2);
+            model.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: group("a", pods).pods }], folded: 0 });
+            model.uses = vec![used("ConfigMap", "one", &users), used("ConfigMap", "two", &users[..2])];
+            for size in [(1600.0, 900.0), (900.0, 600.0), (390.0, 700.0)] {
+                let scene = layout(&model, None, size);
+                nothing_overlaps(&scene);
+                lines_cross_no_card(&scene);
+                let lines = scene.edges.iter().filter(|edge| edge.line == Line::Uses).count();
+                assert_eq!(lines, if pods <= 6 { 3 + 2 } else { 2 }, "{pods} {size:?}");
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use super::{Diagnosis, flag, line, owner, owners, placement};
 use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod, image_parts};
 use crate::api::workload::ReplicaSet;
-use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::api::{self, Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
 use crate::engine::kubelet::{can_be_pulled, lack};
 use crate::engine::waits::{Cure, Label, Waits};
@@ -87,19 +87,30 @@ fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
-/// So many Pods are asked whether they wait for one object.
+/// So many objects are asked whether they wait for one.
 const ASKED: usize = 1_000;
 
-/// The first Pod that waits for a ConfigMap or Secret that does not exist.
+/// Who waits for a ConfigMap, a Secret or a service account that does not exist: the first of them.
 #[inline(never)]
 pub fn waits_for(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
-    if !matches!(key.kind, Kind::ConfigMap | Kind::Secret) {
-        return None;
+    let near = |kind: Kind| super::all_in(sim, kind, &key.namespace);
+    match key.kind {
+        Kind::ConfigMap | Kind::Secret => {
+            let lacks = |pod: &&Rc<Object>| {
+                lack(pod, sim.server()).is_some_and(|lack| (lack.source.kind, &lack.source.name) == (key.kind, &key.name))
+            };
+            let unready = near(Kind::Pod).filter(|object| object.pod().is_some_and(|pod| !pod.is_ready()));
+            unready.take(ASKED).filter(lacks).find_map(|pod| sources(sim, pod, pod.pod()?))
+        }
+        // Without it no Pod is made: those who make them wait.
+        Kind::ServiceAccount => {
+            let names =
+                |object: &&Rc<Object>| api::sources::of(object).iter().any(|one| one.kind == Kind::ServiceAccount && one.name == key.name);
+            let makers = [Kind::ReplicaSet, Kind::StatefulSet, Kind::DaemonSet, Kind::Job].into_iter().flat_map(near);
+            makers.take(ASKED).filter(names).find_map(|object| super::diagnose(sim, &object.key()))
+        }
+        _ => None,
     }
-    let near = super::all_in(sim, Kind::Pod, &key.namespace).take(ASKED);
-    let mut waits =
-        near.filter(|pod| lack(pod, sim.server()).is_some_and(|lack| (lack.source.kind, &lack.source.name) == (key.kind, &key.name)));
-    waits.find_map(|pod| sources(sim, pod, pod.pod()?))
 }
 
 /// A ConfigMap or Secret, or a key of it, that a container or a volume cannot be made without.

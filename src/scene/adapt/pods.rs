@@ -3,7 +3,7 @@
 use super::super::model::{Block, Controller, Id, Node, Pod, natural};
 use super::id;
 use super::sieve::Sieve;
-use crate::api::sources::{Reference, references};
+use crate::api::sources::{self, Reference};
 use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
 use crate::engine::graves;
 use std::collections::BTreeMap;
@@ -36,6 +36,7 @@ pub struct Pods {
     controllers: BTreeMap<Uid, (u64, (Rc<Controller>, Names))>,
     /// What Pods without an owner name: those that name something.
     lone: BTreeMap<Uid, (Id, Names)>,
+    alike: Option<Names>,
     /// The nodes, and what was read of each, in the order of their objects.
     nodes: Rc<Vec<Rc<Node>>>,
     read: Vec<ReadNode>,
@@ -91,7 +92,7 @@ impl Pods {
             .unwrap_or_else(|| owner.map(|owner| owner.name.to_string()).unwrap_or_default());
         let mut pod = read(object, &family);
         pod.stale = self.silent.contains(&pod.node);
-        self.note(object, owner.is_none());
+        self.note(object, owner.map(|owner| owner.kind.as_str()));
         if let Some(owner) = owner {
             pod.owner = self.owners.entry(owner.uid).or_insert_with(|| owner.uid.to_string().into()).clone();
         }
@@ -102,19 +103,31 @@ impl Pods {
         self.put(owner.map_or(NOBODY, |owner| owner.uid), uid, Rc::new(pod));
     }
 
-    /// What it names, if it has no owner that names it.
-    fn note(&mut self, object: &Object, lone: bool) {
-        let named = if lone { object.pod().map_or_else(Vec::new, |pod| references(&pod.spec.raw)) } else { Vec::new() };
+    /// What it names, if it has no owner among the workloads that names it.
+    fn note(&mut self, object: &Object, owner: Option<&str>) {
+        let stands_alone = owner.is_none_or(|kind| !super::ROOTS.iter().any(|root| root.name() == kind));
+        let named = if stands_alone { sources::of(object) } else { Vec::new() };
         if named.is_empty() {
             self.lone.remove(&object.meta.uid);
-        } else {
-            self.lone.insert(object.meta.uid, (id(object), named.into()));
+            return;
         }
+        // Most are as the last one was.
+        let alike = self.alike.take().filter(|last| **last == *named);
+        let named = alike.unwrap_or_else(|| named.into());
+        self.alike = Some(named.clone());
+        self.lone.insert(object.meta.uid, (id(object), named));
     }
 
-    /// The Pods without an owner that name something, and what.
-    pub(super) fn lone(&self) -> impl Iterator<Item = &(Id, Names)> {
-        self.lone.values()
+    /// The Pods without an owner that name something, and what. Of very many one for each that names something else: all of
+    /// them are one block.
+    pub(super) fn lone(&self) -> Vec<&(Id, Names)> {
+        let mut told: Vec<&(Id, Names)> = Vec::new();
+        for one in self.lone.values() {
+            if self.lone.len() <= SEEN || !told.iter().any(|(id, names)| id.namespace == one.0.namespace && Rc::ptr_eq(names, &one.1)) {
+                told.push(one);
+            }
+        }
+        told
     }
 
     /// Pods of one template share them.
@@ -194,7 +207,7 @@ impl Pods {
         if self.controllers.len() > KNOWN {
             self.controllers.clear();
         }
-        let read = || (version, (Rc::new(super::controller(object)), super::names(object)));
+        let read = || (version, (Rc::new(super::controller(object)), sources::of(object).into()));
         let known = self.controllers.entry(object.meta.uid).or_insert_with(read);
         if known.0 != version {
             *known = read();
