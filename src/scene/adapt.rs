@@ -737,22 +737,23 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
     let mut rolling = list(Kind::Deployment);
     rolling.retain(|object| scope.holds(object) && object.get::<Deployment>().is_some_and(|body| body.spec.strategy.kind != "Recreate"));
     let sets = list(Kind::ReplicaSet);
-    let chosen = selected.and_then(|object| {
-        // Of a Pod its ReplicaSet's owner, of a ReplicaSet its owner, of a Deployment itself.
-        let owner = |uid: Uid| sets.iter().find(|set| set.meta.uid == uid).and_then(|set| set.meta.controller()).map(|owner| owner.uid);
-        let uid = match object.kind {
-            Kind::Deployment => object.meta.uid,
-            Kind::ReplicaSet => object.meta.controller()?.uid,
-            _ => owner(object.meta.controller()?.uid)?,
-        };
-        rolling.iter().find(|object| object.meta.uid == uid).cloned()
+    // Of a Pod its ReplicaSet's owner, of a ReplicaSet its owner, of a Deployment itself.
+    let owner = |uid: Uid| sets.iter().find(|set| set.meta.uid == uid).and_then(|set| set.meta.controller()).map(|owner| owner.uid);
+    let chosen = selected.and_then(|object| match object.kind {
+        Kind::Deployment => Some(object.meta.uid),
+        Kind::ReplicaSet => Some(object.meta.controller()?.uid),
+        _ => owner(object.meta.controller()?.uid),
     });
     // Without a choice, one that is on its way tells more than one that is done.
     let moving = |object: &&Rc<Object>| {
         object.get::<Deployment>().is_some_and(|d| d.status.updated_replicas != d.spec.replicas || d.status.replicas != d.spec.replicas)
     };
     let all = sorted(rolling);
-    let object = chosen.or_else(|| all.iter().find(|object| moving(object)).cloned()).or_else(|| all.first().cloned())?;
+    let object = match chosen {
+        // One that has no budget is told nothing of another's.
+        Some(uid) => all.iter().find(|object| object.meta.uid == uid)?,
+        None => all.iter().find(moving).or(all.first())?,
+    };
     let body = object.get::<Deployment>()?;
     let desired = i64::from(body.spec.replicas.max(0));
     let quarter = IntOrPercent::Percent(25);
@@ -772,6 +773,7 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
     let newest = sets.last().map(|set| set.meta.uid);
     let mut out = Budget {
         name: object.meta.name.to_string(),
+        several: all.len() > 1,
         surge: words(surge),
         unavailable: words(unavailable),
         at_least: (desired - fewer).max(0) as usize,
@@ -900,6 +902,17 @@ mod tests {
         let budget = budget(&list, &pods, &Scope::default(), None).expect("a Deployment");
         assert_eq!((budget.at_least, budget.at_most, budget.pods(), budget.ready()), (3, 4, 3, 1));
         assert_eq!(budget.text, "1 of 3 Pods are ready");
+    }
+
+    #[test]
+    fn a_deployment_that_is_replaced_at_once_has_no_budget_and_shows_no_other() {
+        let mut objects = rollout();
+        let meta = json!({ "name": "db", "namespace": "default", "uid": uid(40) });
+        objects.push(object(Kind::Deployment, json!({ "metadata": meta, "spec": { "replicas": 1, "strategy": { "type": "Recreate" } } })));
+        let (list, pods) = read(&objects);
+        let of = |at: usize| budget(&list, &pods, &Scope::default(), Some(&objects[at])).map(|budget| budget.name);
+        assert_eq!((of(objects.len() - 1), of(0), of(4)), (None, Some("nginx".into()), Some("nginx".into())));
+        assert!(!budget(&list, &pods, &Scope::default(), None).expect("the other one").several);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct Cell {
 pub struct Budget {
     /// The Deployment's name.
     pub name: String,
+    /// Whether others have one too.
+    pub several: bool,
     /// As written: `25%`.
     pub surge: String,
     /// As written: `25%`.
