@@ -179,6 +179,72 @@ fn the_kubelet_of_one_node_hears_late_and_those_of_others_in_time() {
     assert_eq!(ready(&sim), [true; 3]);
 }
 
+const ONE: &str =
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, image: i, resources: {requests: {cpu: '1'}}}]}\n";
+
+/// The nodes that Pods have been given, each once, in that order.
+fn given(sim: &Sim) -> Vec<(Uid, String)> {
+    let mut found = Vec::new();
+    for (_, object) in sim.journal().iter().filter_map(|entry| entry.write()) {
+        let node = object.pod().map_or("", |pod| pod.node_name.as_str());
+        let given = (object.meta.uid, node.to_owned());
+        if !node.is_empty() && !found.contains(&given) {
+            found.push(given);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_pod_that_has_a_node_keeps_it_whatever_the_scheduler_still_hears_of_it() {
+    for faults in [
+        ["delay pod/x 10s kube-scheduler", "delay pod/x 60s kube-scheduler"],
+        ["delay pod/x 10s kube-scheduler", "lose pod/x kube-scheduler"],
+        ["delay pod 1s kube-scheduler", "delay pod 5s kube-scheduler"],
+    ] {
+        let mut sim = Sim::new(ClusterConfig::with_nodes(2), 1);
+        let free = |sim: &Sim| sim.free_on("node-1").cpu + sim.free_on("node-2").cpu;
+        ["cordon node-1", "cordon node-2"].iter().for_each(|line| kubectl(&mut sim, line));
+        apply(&mut sim, ONE);
+        run(&mut sim, 2 * SECOND);
+        let all = free(&sim);
+        faults.iter().for_each(|line| sim.fault(line).unwrap());
+        kubectl(&mut sim, "label pod x a=b");
+        run(&mut sim, 100 * MS);
+        ["uncordon node-1", "uncordon node-2"].iter().for_each(|line| kubectl(&mut sim, line));
+        run(&mut sim, 90 * SECOND);
+        assert_eq!(given(&sim).len(), 1, "{faults:?}");
+        assert!(sim.list(Kind::Pod).all(|o| o.pod().is_some_and(Pod::is_ready)), "{faults:?}");
+        kubectl(&mut sim, "delete pod x --force --grace-period=0");
+        run(&mut sim, SECOND);
+        assert_eq!(free(&sim), all, "{faults:?}: no room is lost");
+    }
+}
+
+#[test]
+fn a_binding_is_for_the_pod_that_was_read_and_for_no_other_of_its_name() {
+    let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
+    kubectl(&mut sim, "cordon node-1");
+    apply(&mut sim, ONE);
+    run(&mut sim, 2 * SECOND);
+    sim.fault("delay pod/x 10s kube-scheduler").unwrap();
+    kubectl(&mut sim, "delete pod x --force --grace-period=0");
+    apply(&mut sim, ONE);
+    kubectl(&mut sim, "uncordon node-1");
+    run(&mut sim, 5 * SECOND);
+    let refused: Vec<String> = sim.journal().iter().filter_map(|entry| refusal(&entry.record)).collect();
+    let [refused] = &refused[..] else { panic!("{refused:?}") };
+    assert!(refused.starts_with("Operation cannot be fulfilled on pods \"x\": StorageError: invalid object"), "{refused}");
+    assert!(given(&sim).is_empty());
+    run(&mut sim, 20 * SECOND);
+    assert_eq!(given(&sim).len(), 1);
+    assert!(sim.list(Kind::Pod).all(|o| o.pod().is_some_and(Pod::is_ready)));
+}
+
+fn refusal(record: &Record) -> Option<String> {
+    if let Record::Refused(refused) = record { Some(refused.error.message.clone()) } else { None }
+}
+
 #[test]
 fn a_slow_loop_works_on_one_key_at_a_time() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);

@@ -19,7 +19,7 @@ use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
 use super::out::Out;
-use super::store::Delete;
+use super::store::{ApiError, Delete, Reason};
 use super::tree::Tree;
 use super::why::Why;
 use crate::api::node::Node;
@@ -51,6 +51,8 @@ pub struct Scheduler {
     unschedulable: Tree<Uid, ()>,
     /// Pods placed but waiting for their claims to be bound.
     placed: Tree<Uid, Str>,
+    /// Pods bound here of which the watch has not said so yet: what it still tells of them is older.
+    assumed: Tree<Uid, ()>,
     /// Pods that others were preempted for, each with its node.
     nominated: Vec<(Str, Rc<Object>)>,
     memo: Memo,
@@ -176,6 +178,7 @@ impl Scheduler {
         let uid = object.meta.uid;
         let gone = event.op == Op::Deleted || pod.is_terminal();
         if !pod.node_name.is_empty() {
+            self.assumed.remove(&uid);
             self.forget(uid);
             let counted = self.nodes.change(&pod.node_name, |node| if gone { node.remove(object) } else { node.add(object) });
             if !gone {
@@ -198,7 +201,7 @@ impl Scheduler {
             }
             return;
         }
-        if !pod.spec.scheduling_gates.is_empty() || pod.spec.scheduler_name != "default-scheduler" {
+        if !pod.spec.scheduling_gates.is_empty() || pod.spec.scheduler_name != "default-scheduler" || self.assumed.contains_key(&uid) {
             return;
         }
         // Its own status, written by this scheduler, is no reason to try again.
@@ -463,7 +466,7 @@ impl Scheduler {
     fn bind(&mut self, object: &Rc<Object>, node: &Str, why: Why, out: &mut Out<'_>) {
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let home = self.nodes.get(node).and_then(|info| info.node.clone());
-        let bound = out.patch(&object.key(), why, |o| {
+        let bound = out.bind(object, why, |o| {
             // A Pod is told the region and the zone it has come to.
             for key in [node_info::REGION, node_info::ZONE] {
                 if let Some(value) = home.as_ref().and_then(|home| home.meta.label(key)) {
@@ -485,15 +488,31 @@ impl Scheduler {
             }
         });
         self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
-        if let Ok(bound) = bound {
-            // Counted at once, not when the watch brings it: the next cycle must see it.
-            self.nodes.change(node, |info| info.add(&bound));
-            out.event(
-                &bound,
-                "Normal",
-                "Scheduled",
-                format_smolstr!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
-            );
+        match bound {
+            Ok(bound) => {
+                // Counted at once, not when the watch brings it: the next cycle must see it.
+                self.nodes.change(node, |info| info.add(&bound));
+                self.assumed.insert(object.meta.uid, ());
+                out.event(
+                    &bound,
+                    "Normal",
+                    "Scheduled",
+                    format_smolstr!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
+                );
+            }
+            Err(error) => self.unassigned(object, &error, out),
+        }
+    }
+
+    /// The API server has refused the binding: the room is free again. What the Pod has become, the watch will tell.
+    #[inline(never)]
+    fn unassigned(&mut self, object: &Rc<Object>, error: &ApiError, out: &mut Out<'_>) {
+        if let Some(node) = self.placed.remove(&object.meta.uid) {
+            self.nodes.change(&node, |info| info.remove(object));
+        }
+        if error.reason == Reason::Conflict {
+            let message = ["binding rejected: running Bind plugin \"DefaultBinder\": ", &error.message].concat();
+            out.event(object, "Warning", "FailedScheduling", message);
         }
     }
 
