@@ -266,6 +266,62 @@ fn a_slow_loop_works_on_one_key_at_a_time() {
 }
 
 #[test]
+fn a_scheduler_that_has_nothing_to_do_is_not_busy() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    sim.fault("slow kube-scheduler 1h").unwrap();
+    apply(&mut sim, ONE);
+    run(&mut sim, SECOND);
+    assert!(sim.scheduler_busy());
+    sim.fault("slow kube-scheduler none").unwrap();
+    run(&mut sim, 20 * SECOND);
+    assert!(!sim.scheduler_busy());
+}
+
+#[test]
+fn a_name_means_the_object_in_the_default_namespace() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    kubectl(&mut sim, "create namespace other");
+    let other = ONE.replace("{name: x}", "{name: x, namespace: other}");
+    for line in ["delay pod/x 1h kube-scheduler", "lose pod/x kubelet", "conflict pod/x"] {
+        sim.fault(line).unwrap();
+    }
+    apply(&mut sim, &other);
+    run(&mut sim, 10 * SECOND);
+    let ready = |sim: &Sim| sim.list(Kind::Pod).filter(|o| o.pod().is_some_and(Pod::is_ready)).count();
+    assert_eq!(ready(&sim), 1, "of another namespace it is not meant");
+    apply(&mut sim, ONE);
+    run(&mut sim, 10 * SECOND);
+    assert_eq!(ready(&sim), 1);
+}
+
+#[test]
+fn what_is_to_befall_any_of_a_kind_may_befall_each_and_can_be_taken_back_there() {
+    let mut sim = started(&[]);
+    let pod = first_pod(&sim);
+    sim.fault("delay pod 10s").unwrap();
+    assert!(sim.is_delayed(Kind::Pod, &pod.as_str().into()) && sim.is_delayed(Kind::Pod, &"".into()));
+    sim.fault(&format!("delay pod/{pod} none")).unwrap();
+    assert!(nothing_is_late(&sim) && !sim.is_delayed(Kind::Pod, &pod.as_str().into()));
+    sim.fault(&format!("delay pod/{pod} 10s")).unwrap();
+    assert!(sim.is_delayed(Kind::Pod, &pod.as_str().into()) && nothing_is_late(&sim), "it is not any that is meant");
+}
+
+#[test]
+fn a_slow_loop_that_is_slowed_anew_while_those_that_waited_have_their_turn_loses_none() {
+    let mut sim = started(&["slow replicaset-controller 1s"]);
+    for n in 0..40 {
+        kubectl(&mut sim, &format!("scale rs r --replicas={}", 3 + n % 5));
+        run(&mut sim, 3 * MS);
+        let each = ["2s", "none", "1h", "none", "700ms"][n % 5];
+        sim.fault(&format!("slow replicaset-controller {each}")).unwrap();
+        run(&mut sim, [0, 1, 40][n % 3] * MS);
+    }
+    kubectl(&mut sim, "scale rs r --replicas=9");
+    run(&mut sim, 10 * SECOND);
+    assert_eq!(sim.list(Kind::Pod).filter(|o| !o.meta.is_deleting()).count(), 9);
+}
+
+#[test]
 fn a_slow_loop_stays_slow_when_it_is_started_anew_and_loses_nothing() {
     for line in ["slow kube-controller-manager 300ms", "slow kube-scheduler 300ms"] {
         let mut sim = Sim::new(ClusterConfig::default(), 1);

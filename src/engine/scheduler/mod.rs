@@ -18,6 +18,7 @@ mod volumes;
 use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
+use super::late::HeldUp;
 use super::out::Out;
 use super::store::{ApiError, Delete, Reason};
 use super::tree::Tree;
@@ -61,6 +62,10 @@ pub struct Scheduler {
     awake: Option<Time>,
     /// What each cycle takes since a person has slowed it, and since when.
     slow: Option<(Duration, Time)>,
+    /// The last fault that has slowed it, and until when.
+    slowed: Option<(EntryId, Time)>,
+    /// When it was last told something.
+    now: Time,
     /// When those that have waited too long are tried again, if that is planned.
     flush: Option<Time>,
 }
@@ -72,6 +77,8 @@ struct Pending {
     cause: EntryId,
     /// Its place in the active queue, if it is there.
     queued: Option<Waiting>,
+    /// Since when.
+    since: Time,
     /// When it first came, in the order of all.
     arrived: u64,
     /// Who refused it last, as a set.
@@ -161,6 +168,7 @@ fn ask_all(cycle: &Cycle<'_>) -> Result<Choice, Vec<(Str, Refusal)>> {
 impl Scheduler {
     /// Takes in a watch event; gives the time of the next cycle if one has to be planned.
     pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Option<Time> {
+        self.now = now;
         match event.object.kind {
             Kind::Pod => self.observe_pod(event, id),
             Kind::Node => {
@@ -207,11 +215,12 @@ impl Scheduler {
         // Its own status, written by this scheduler, is no reason to try again.
         let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
         self.arrivals += 1;
-        let arrived = self.arrivals;
+        let (arrived, now) = (self.arrivals, self.now);
         let pending = self.pending.get_or_insert_with(uid, || Pending {
             object: object.clone(),
             cause: id,
             queued: None,
+            since: now,
             arrived,
             refused_by: ALL,
             aside: Time::default(),
@@ -246,6 +255,7 @@ impl Scheduler {
             let priority = pending.object.body::<Pod>().spec.priority.unwrap_or(0);
             let waiting = (Reverse(priority), self.arrivals, uid);
             pending.queued = Some(waiting);
+            pending.since = self.now;
             self.active.insert(waiting, ());
         }
     }
@@ -286,6 +296,7 @@ impl Scheduler {
     /// Tries those again that have waited too long; gives the time of the next cycle if one has to be planned.
     pub fn flush(&mut self, now: Time) -> Option<Time> {
         self.flush = None;
+        self.now = now;
         let waiting = self.unschedulable.keys().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
         let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER) <= now).map(|(uid, p)| (uid, p.cause)).collect();
         for (uid, cause) in due {
@@ -295,12 +306,16 @@ impl Scheduler {
     }
 
     /// Schedules the next Pod; gives the time of the next cycle if there are more.
-    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>) -> Option<Time> {
+    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>, late: &mut HeldUp) -> Option<Time> {
+        self.now = now;
         if let Some(((_, _, uid), ())) = self.active.pop_first()
             && let Some(pending) = self.pending.get_mut(&uid)
         {
             pending.queued = None;
             out.origin.cause = Some(pending.cause);
+            if let Some((fault, _)) = self.slowed.filter(|(_, until)| pending.since < *until) {
+                late.pass(out.origin.pass, fault, pending.since, now);
+            }
             let object = pending.object.clone();
             self.schedule(&object, object.body(), cache, out);
         }
@@ -339,11 +354,13 @@ impl Scheduler {
 
     /// Has each cycle take so long from now on; nothing for as long as it does by itself. Gives the time of the next one if it comes sooner.
     #[inline(never)]
-    pub fn slow_down(&mut self, span: Option<Duration>, now: Time) -> Option<Time> {
+    pub fn slow_down(&mut self, span: Option<Duration>, now: Time, fault: EntryId) -> Option<Time> {
         self.slow = span.map(|span| (span, now));
         if span.is_some() {
+            self.slowed = Some((fault, Time(u64::MAX)));
             return None;
         }
+        self.slowed = self.slowed.map(|(fault, until)| (fault, until.min(now)));
         self.awake = None;
         self.plan_cycle(now)
     }
@@ -351,7 +368,7 @@ impl Scheduler {
     /// Forgets everything but that it is slow.
     #[inline(never)]
     pub fn restart(&mut self) {
-        *self = Scheduler { slow: self.slow, ..Scheduler::default() };
+        *self = Scheduler { slow: self.slow, slowed: self.slowed, ..Scheduler::default() };
     }
 
     fn schedule(&mut self, object: &Rc<Object>, pod: &Pod, cache: &Cache, out: &mut Out<'_>) {
