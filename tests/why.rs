@@ -1294,6 +1294,24 @@ fn what_a_timer_brings_is_late_by_what_it_waited_in_the_line_of_a_slow_loop() {
 }
 
 #[test]
+fn why_does_this_claim_not_grow_its_resizer_is_slow() {
+    let class = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: elastic}\nprovisioner: loopscope.dev/provisioner\n\
+                 allowVolumeExpansion: true\n";
+    let grow = "kubectl patch pvc data -p '{\"spec\":{\"resources\":{\"requests\":{\"storage\":\"4Gi\"}}}}'";
+    let fault = "fault slow external-resizer loopscope.dev/provisioner 20s";
+    let mut sim = sim(1, &[class, &claim("data", ", storageClassName: elastic"), "+5", fault, "+60", grow, "+5"]);
+    let name = "external-resizer loopscope.dev/provisioner";
+    let (headline, remedy) = (
+        &format!("{name} takes 20.0 s for each pass, and has not come to it").replace(".0", ""),
+        &format!("Let {name} work at full speed"),
+    );
+    ask(&sim, &Answer { of: "PersistentVolumeClaim/data", headline, by: &["you"], remedy, ..SHOWN });
+    act(&mut sim, &["+20"]);
+    let told = told(&sim, "PersistentVolumeClaim/data");
+    assert!(told.contains(&["You ran ", fault].concat()), "{told:?}");
+}
+
+#[test]
 fn why_has_this_claim_no_volume_its_provisioner_is_slow() {
     let sim = sim(1, &["fault slow loopscope.dev/provisioner 1m", &claim("data", ""), "+5"]);
     let headline = "loopscope.dev/provisioner takes 1 min 0 s for each pass, and has not come to it";
