@@ -1301,10 +1301,8 @@ fn why_does_this_claim_not_grow_its_resizer_is_slow() {
     let fault = "fault slow external-resizer loopscope.dev/provisioner 20s";
     let mut sim = sim(1, &[class, &claim("data", ", storageClassName: elastic"), "+5", fault, "+60", grow, "+5"]);
     let name = "external-resizer loopscope.dev/provisioner";
-    let (headline, remedy) = (
-        &format!("{name} takes 20.0 s for each pass, and has not come to it").replace(".0", ""),
-        &format!("Let {name} work at full speed"),
-    );
+    let (headline, remedy) =
+        (&format!("{name} takes 20 s for each pass, and has not come to it"), &format!("Let {name} work at full speed"));
     ask(&sim, &Answer { of: "PersistentVolumeClaim/data", headline, by: &["you"], remedy, ..SHOWN });
     act(&mut sim, &["+20"]);
     let told = told(&sim, "PersistentVolumeClaim/data");
