@@ -310,10 +310,8 @@ mod tests {
     use super::*;
     use crate::engine::Sim;
     use crate::engine::cluster::ClusterConfig;
-    use crate::kubectl::Session;
-
-    const SET: &str = "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: NAME}\nspec: {replicas: 3, selector: {matchLabels: {a: NAME}}, \
-                       template: {metadata: {labels: {a: NAME}}, spec: {containers: [{name: c, image: i}]}}}\n";
+    use crate::engine::why::Why;
+    use serde_json::json;
 
     #[test]
     fn what_a_loop_waits_to_see_is_what_a_look_at_each_late_event_tells() {
@@ -323,9 +321,16 @@ mod tests {
             let line =
                 ["delay pod 3s", "delay rs 700ms", "delay pod none", "restart kube-controller-manager"][[0, 1, 0, 2, 1, 3][round % 6]];
             sim.fault(line).unwrap();
-            Session::start(&mut sim, &["apply", "-f", "-"].map(String::from), &SET.replace("NAME", &format!("r{}", round % 4)));
-            let line = format!("scale rs --all --replicas={}", 1 + round % 5);
-            Session::start(&mut sim, &line.split(' ').map(String::from).collect::<Vec<_>>(), "");
+            let (origin, key) = (sim.command("scale"), ObjectRef::new(Kind::ReplicaSet, "default", &format!("r{}", round % 4)));
+            let labels = json!({"a": key.name.as_str()});
+            let template = json!({"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+            let spec = json!({"replicas": 3, "selector": {"matchLabels": labels}, "template": template});
+            let set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": key.name.as_str(), "namespace": "default"}, "spec": spec});
+            sim.request(|server| {
+                // It is made once.
+                let _ = server.create_value(&origin, set, Why::Asked);
+                server.scale(&origin, &key, 1 + round as i64 % 5, Why::Asked).expect("a ReplicaSet");
+            });
             let until = sim.now().after(500 * MS);
             while sim.next_task().is_some_and(|at| at <= until) {
                 sim.step();
