@@ -179,6 +179,72 @@ fn the_kubelet_of_one_node_hears_late_and_those_of_others_in_time() {
     assert_eq!(ready(&sim), [true; 3]);
 }
 
+const ONE: &str =
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, image: i, resources: {requests: {cpu: '1'}}}]}\n";
+
+/// The nodes that Pods have been given, each once, in that order.
+fn given(sim: &Sim) -> Vec<(Uid, String)> {
+    let mut found = Vec::new();
+    for (_, object) in sim.journal().iter().filter_map(|entry| entry.write()) {
+        let node = object.pod().map_or("", |pod| pod.node_name.as_str());
+        let given = (object.meta.uid, node.to_owned());
+        if !node.is_empty() && !found.contains(&given) {
+            found.push(given);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_pod_that_has_a_node_keeps_it_whatever_the_scheduler_still_hears_of_it() {
+    for faults in [
+        ["delay pod/x 10s kube-scheduler", "delay pod/x 60s kube-scheduler"],
+        ["delay pod/x 10s kube-scheduler", "lose pod/x kube-scheduler"],
+        ["delay pod 1s kube-scheduler", "delay pod 5s kube-scheduler"],
+    ] {
+        let mut sim = Sim::new(ClusterConfig::with_nodes(2), 1);
+        let free = |sim: &Sim| sim.free_on("node-1").cpu + sim.free_on("node-2").cpu;
+        ["cordon node-1", "cordon node-2"].iter().for_each(|line| kubectl(&mut sim, line));
+        apply(&mut sim, ONE);
+        run(&mut sim, 2 * SECOND);
+        let all = free(&sim);
+        faults.iter().for_each(|line| sim.fault(line).unwrap());
+        kubectl(&mut sim, "label pod x a=b");
+        run(&mut sim, 100 * MS);
+        ["uncordon node-1", "uncordon node-2"].iter().for_each(|line| kubectl(&mut sim, line));
+        run(&mut sim, 90 * SECOND);
+        assert_eq!(given(&sim).len(), 1, "{faults:?}");
+        assert!(sim.list(Kind::Pod).all(|o| o.pod().is_some_and(Pod::is_ready)), "{faults:?}");
+        kubectl(&mut sim, "delete pod x --force --grace-period=0");
+        run(&mut sim, SECOND);
+        assert_eq!(free(&sim), all, "{faults:?}: no room is lost");
+    }
+}
+
+#[test]
+fn a_binding_is_for_the_pod_that_was_read_and_for_no_other_of_its_name() {
+    let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
+    kubectl(&mut sim, "cordon node-1");
+    apply(&mut sim, ONE);
+    run(&mut sim, 2 * SECOND);
+    sim.fault("delay pod/x 10s kube-scheduler").unwrap();
+    kubectl(&mut sim, "delete pod x --force --grace-period=0");
+    apply(&mut sim, ONE);
+    kubectl(&mut sim, "uncordon node-1");
+    run(&mut sim, 5 * SECOND);
+    let refused: Vec<String> = sim.journal().iter().filter_map(|entry| refusal(&entry.record)).collect();
+    let [refused] = &refused[..] else { panic!("{refused:?}") };
+    assert!(refused.starts_with("Operation cannot be fulfilled on pods \"x\": StorageError: invalid object"), "{refused}");
+    assert!(given(&sim).is_empty());
+    run(&mut sim, 20 * SECOND);
+    assert_eq!(given(&sim).len(), 1);
+    assert!(sim.list(Kind::Pod).all(|o| o.pod().is_some_and(Pod::is_ready)));
+}
+
+fn refusal(record: &Record) -> Option<String> {
+    if let Record::Refused(refused) = record { Some(refused.error.message.clone()) } else { None }
+}
+
 #[test]
 fn a_slow_loop_works_on_one_key_at_a_time() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
@@ -197,6 +263,62 @@ fn a_slow_loop_works_on_one_key_at_a_time() {
     assert_eq!((made(&sim).len(), sim.slowed("replicaset-controller")), (9, None));
     run(&mut sim, 10 * SECOND);
     assert!(sim.queues().all(|(_, queue)| queue.is_empty()));
+}
+
+#[test]
+fn a_scheduler_that_has_nothing_to_do_is_not_busy() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    sim.fault("slow kube-scheduler 1h").unwrap();
+    apply(&mut sim, ONE);
+    run(&mut sim, SECOND);
+    assert!(sim.scheduler_busy());
+    sim.fault("slow kube-scheduler none").unwrap();
+    run(&mut sim, 20 * SECOND);
+    assert!(!sim.scheduler_busy());
+}
+
+#[test]
+fn a_name_means_the_object_in_the_default_namespace() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    kubectl(&mut sim, "create namespace other");
+    let other = ONE.replace("{name: x}", "{name: x, namespace: other}");
+    for line in ["delay pod/x 1h kube-scheduler", "lose pod/x kubelet", "conflict pod/x"] {
+        sim.fault(line).unwrap();
+    }
+    apply(&mut sim, &other);
+    run(&mut sim, 10 * SECOND);
+    let ready = |sim: &Sim| sim.list(Kind::Pod).filter(|o| o.pod().is_some_and(Pod::is_ready)).count();
+    assert_eq!(ready(&sim), 1, "of another namespace it is not meant");
+    apply(&mut sim, ONE);
+    run(&mut sim, 10 * SECOND);
+    assert_eq!(ready(&sim), 1);
+}
+
+#[test]
+fn what_is_to_befall_any_of_a_kind_may_befall_each_and_can_be_taken_back_there() {
+    let mut sim = started(&[]);
+    let pod = first_pod(&sim);
+    sim.fault("delay pod 10s").unwrap();
+    assert!(sim.is_delayed(Kind::Pod, &pod.as_str().into()) && sim.is_delayed(Kind::Pod, &"".into()));
+    sim.fault(&format!("delay pod/{pod} none")).unwrap();
+    assert!(nothing_is_late(&sim) && !sim.is_delayed(Kind::Pod, &pod.as_str().into()));
+    sim.fault(&format!("delay pod/{pod} 10s")).unwrap();
+    assert!(sim.is_delayed(Kind::Pod, &pod.as_str().into()) && nothing_is_late(&sim), "it is not any that is meant");
+}
+
+#[test]
+fn a_slow_loop_that_is_slowed_anew_while_those_that_waited_have_their_turn_loses_none() {
+    let mut sim = started(&["slow replicaset-controller 1s"]);
+    for n in 0..40 {
+        kubectl(&mut sim, &format!("scale rs r --replicas={}", 3 + n % 5));
+        run(&mut sim, 3 * MS);
+        let each = ["2s", "none", "1h", "none", "700ms"][n % 5];
+        sim.fault(&format!("slow replicaset-controller {each}")).unwrap();
+        run(&mut sim, [0, 1, 40][n % 3] * MS);
+    }
+    kubectl(&mut sim, "scale rs r --replicas=9");
+    run(&mut sim, 10 * SECOND);
+    assert_eq!(sim.list(Kind::Pod).filter(|o| !o.meta.is_deleting()).count(), 9);
 }
 
 #[test]

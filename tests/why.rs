@@ -87,7 +87,7 @@ fn print(chain: &[Diagnosis], reasons: &[Reason]) -> String {
 fn ask(sim: &Sim, answer: &Answer<'_>) {
     let key = key(sim, answer.of);
     let chain = diagnose::chain_of_waiting(sim, &key);
-    let reasons = words::chain(sim.journal(), &key, 0);
+    let reasons = words::chain(sim.journal(), sim.held_up(), &key, 0);
     let text = print(&chain, &reasons);
     if std::env::var("SHOW").is_ok() {
         println!("{text}");
@@ -340,7 +340,7 @@ fn why_was_this_pod_deleted_a_more_important_one_needed_the_room() {
     let low = pod("low", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
     let high = pod("high", "{priorityClassName: high, containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
     let sim = sim(1, &[class, &low, "+5", &high, "+20"]);
-    let chain = words::chain(sim.journal(), &key(&sim, "Pod/low"), 0);
+    let chain = words::chain(sim.journal(), sim.held_up(), &key(&sim, "Pod/low"), 0);
     let text = print(&[], &chain);
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");
@@ -392,7 +392,7 @@ fn why_is_the_rollout_stuck_the_image_cannot_be_pulled() {
 fn why_does_the_pod_not_start_its_image_cannot_be_pulled() {
     let sim = sim(1, &[&deployment("web", 1, "", "{containers: [{name: c, image: 'nginx:broken'}]}"), "+3"]);
     let pod = key(&sim, "Pod/web-*");
-    let reasons = words::chain(sim.journal(), &pod, 0);
+    let reasons = words::chain(sim.journal(), sim.held_up(), &pod, 0);
     assert_eq!(reasons[0].short, "the image cannot be pulled", "{reasons:?}");
     assert!(words::plain(&reasons[0].effect).ends_with("→ ImagePullBackOff"), "{reasons:?}");
     assert_eq!(reasons[1].short, "the image cannot be pulled", "{reasons:?}");
@@ -413,7 +413,8 @@ fn an_image_that_cannot_be_pulled_is_tried_again() {
     assert_eq!(told(&sim, "Pulling"), [4]);
     assert_eq!(told(&sim, "BackOff"), [4]);
     let pod = key(&sim, "Pod/web-*");
-    let states: Vec<String> = words::chain(sim.journal(), &pod, 0).iter().map(|reason| words::plain(&reason.effect)).collect();
+    let states: Vec<String> =
+        words::chain(sim.journal(), sim.held_up(), &pod, 0).iter().map(|reason| words::plain(&reason.effect)).collect();
     assert!(states[0].ends_with("ErrImagePull → ImagePullBackOff"), "{states:?}");
     assert!(states[1].ends_with("ImagePullBackOff → ErrImagePull"), "{states:?}");
     // An hour later it is tried every five minutes, and the kubelet has run out of Events to say so.
@@ -467,7 +468,7 @@ fn an_image_that_is_mended_starts_at_the_next_try() {
 fn why_is_this_pod_ready_its_probe_has_answered() {
     let ready = |probe: &str| {
         let sim = sim(1, &[&pod("web", &format!("{{containers: [{{name: c, image: nginx, readinessProbe: {probe}}}]}}")), "+30"]);
-        let reasons = words::chain(sim.journal(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
+        let reasons = words::chain(sim.journal(), sim.held_up(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
         assert!(words::plain(&reasons[0].effect).ends_with("became Ready"), "{reasons:?}");
         reasons[0].short.clone()
     };
@@ -481,7 +482,7 @@ fn why_is_this_pod_ready_its_probe_has_answered() {
 fn init_containers_are_not_said_to_be_all_that_has_started() {
     let spec = "{initContainers: [{name: a, image: i}, {name: b, image: i, restartPolicy: Always}, {name: c, image: i}], containers: [{name: d, image: i}]}";
     let sim = sim(1, &[&pod("web", spec), "+20"]);
-    let reasons = words::chain(sim.journal(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
+    let reasons = words::chain(sim.journal(), sim.held_up(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
     let shorts: Vec<&str> = reasons.iter().map(|reason| reason.short.as_str()).collect();
     let last = "its containers have started";
     let up = "its sandbox is up: init containers come first";
@@ -526,7 +527,7 @@ fn a_rollout_is_followed_back_through_what_it_was_decided_by() {
         else {
             continue;
         };
-        let chain = words::chain(history, &key, 0);
+        let chain = words::chain(history, sim.held_up(), &key, 0);
         let steps: Vec<(&str, String)> = chain.iter().map(|reason| (reason.actor.as_str(), words::plain(&reason.effect))).collect();
         for pair in steps.windows(2) {
             let ((actor, effect), (before, woke)) = (&pair[0], &pair[1]);
@@ -556,7 +557,7 @@ fn a_new_pod_is_followed_back_to_the_one_that_went() {
     let made =
         (from..sim.journal().len()).find(|at| sim.journal().get(*at).is_some_and(|entry| entry.actor.name == "replicaset-controller"));
     let entry = sim.journal().get(made.unwrap()).unwrap();
-    let chain = words::chain(sim.journal().first(made.unwrap() + 1), &entry.key().unwrap(), 0);
+    let chain = words::chain(sim.journal().first(made.unwrap() + 1), sim.held_up(), &entry.key().unwrap(), 0);
     assert_eq!(chain.iter().map(|reason| reason.actor.as_str()).collect::<Vec<_>>(), ["replicaset-controller", "you"], "{chain:?}");
 }
 
@@ -854,7 +855,7 @@ fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
     let mut sim = sim(2, &[&deployment("web", 3, "", PLAIN), "+20"]);
     let victim = sim.list(Kind::Pod).map(|pod| pod.key()).next_back().unwrap();
     act(&mut sim, &[&format!("fault unready pod/{}", victim.name), "+5", "kubectl scale deployment/web --replicas=2", "+20"]);
-    let chain = words::chain(sim.journal(), &victim, 0);
+    let chain = words::chain(sim.journal(), sim.held_up(), &victim, 0);
     let text = print(&[], &chain);
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");
@@ -1241,7 +1242,7 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
 fn told(sim: &Sim, of: &str) -> Vec<String> {
     let (kind, name) = of.split_once('/').unwrap();
     let key = ObjectRef::new(Kind::from_name(kind).unwrap(), "default", name);
-    words::chain(sim.journal(), &key, 0).iter().map(|reason| words::plain(&reason.effect)).collect()
+    words::chain(sim.journal(), sim.held_up(), &key, 0).iter().map(|reason| words::plain(&reason.effect)).collect()
 }
 
 #[test]
@@ -1264,6 +1265,75 @@ fn what_came_late_leads_back_to_the_fault_that_held_it_up() {
     assert_eq!(held_up(&[set, "+9", "fault delay pod 5s", force, "+6"], "ReplicaSet/r"), ["delay pod 5s"]);
     assert_eq!(held_up(&[set, "+9", "fault delay pod 5s", force, "+1", "fault delay pod none", "+1"], "ReplicaSet/r"), ["delay pod 5s"]);
     assert_eq!(held_up(&[set, "+9", "fault delay pod 5s", "+1", "fault delay pod none", force, "+1"], "ReplicaSet/r"), [""; 0]);
+    // As the engine reads it, a person may write it.
+    assert_eq!(held_up(&["fault delay  pod   2s kube-scheduler", pod, "+3"], "Pod/p"), ["delay  pod   2s kube-scheduler"]);
+    // Of two, the one that it waited for.
+    let two = ["fault delay pod 9s kube-scheduler", "fault delay pod 2s kube-scheduler", pod, "kubectl label pod p x=y", "+20"];
+    assert_eq!(held_up(&two, "Pod/p"), ["delay pod 9s kube-scheduler"]);
+    // Taken back, what has waited says so.
+    let none = ["fault slow replicaset-controller 10m", set, "+60", "fault slow replicaset-controller none", "+5"];
+    assert_eq!(held_up(&none, "ReplicaSet/r"), ["slow replicaset-controller 10m"]);
+    let none = ["fault slow kube-scheduler 10m", pod, "+60", "fault slow kube-scheduler none", "+5"];
+    assert_eq!(held_up(&none, "Pod/p"), ["slow kube-scheduler 10m"]);
+    let again = ["fault slow kube-scheduler 10m", "+60", "fault slow kube-scheduler none", "+5", pod, "+5"];
+    assert_eq!(held_up(&again, "Pod/p"), [""; 0]);
+}
+
+#[test]
+fn the_kubelet_of_one_node_that_hears_late_holds_up_no_pod_of_another() {
+    let on = |name: &str, node: &str| pod(name, &format!("{{nodeName: {node}, containers: [{{name: c, image: i}}]}}"));
+    let sim = sim(2, &["fault delay pod/a 20s kubelet", &on("a", "node-1"), &on("b", "node-1"), &on("c", "node-2"), "+40"]);
+    let blamed = |of: &str| told(&sim, of).iter().any(|words| words == "You ran fault delay pod/a 20s kubelet");
+    assert_eq!(["Pod/a", "Pod/b", "Pod/c"].map(blamed), [true, true, false]);
+}
+
+#[test]
+fn what_a_timer_brings_is_late_by_what_it_waited_in_the_line_of_a_slow_loop() {
+    let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: cj}\nspec: {schedule: '*/5 * * * *', jobTemplate: {spec: {template: \
+                {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}\n";
+    for (span, blamed) in [("50ms", false), ("2s", true)] {
+        let fault = format!("slow cronjob-controller {span}");
+        let sim = sim(1, &[cron, &["fault ", &fault].concat(), "+602"]);
+        let job = sim.list(Kind::Job).next().unwrap().meta.name.to_string();
+        let told = told(&sim, &format!("Job/{job}"));
+        assert_eq!(told.contains(&format!("You ran fault {fault}")), blamed, "{told:?}");
+    }
+    // Nor is it a late event's fault what a timer does long after it.
+    let sim = sim(1, &["fault delay cj 2s", cron, "+602"]);
+    let job = sim.list(Kind::Job).next().unwrap().meta.name.to_string();
+    assert!(!told(&sim, &format!("Job/{job}")).iter().any(|words| words.starts_with("You ran fault")));
+}
+
+#[test]
+fn why_does_this_claim_not_grow_its_resizer_is_slow() {
+    let class = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: elastic}\nprovisioner: loopscope.dev/provisioner\n\
+                 allowVolumeExpansion: true\n";
+    let grow = "kubectl patch pvc data -p '{\"spec\":{\"resources\":{\"requests\":{\"storage\":\"4Gi\"}}}}'";
+    let fault = "fault slow external-resizer loopscope.dev/provisioner 20s";
+    let mut sim = sim(1, &[class, &claim("data", ", storageClassName: elastic"), "+5", fault, "+60", grow, "+5"]);
+    let name = "external-resizer loopscope.dev/provisioner";
+    let (headline, remedy) =
+        (&format!("{name} takes 20 s for each pass, and has not come to it"), &format!("Let {name} work at full speed"));
+    ask(&sim, &Answer { of: "PersistentVolumeClaim/data", headline, by: &["you"], remedy, ..SHOWN });
+    act(&mut sim, &["+20"]);
+    let told = told(&sim, "PersistentVolumeClaim/data");
+    assert!(told.contains(&["You ran ", fault].concat()), "{told:?}");
+}
+
+#[test]
+fn why_has_this_claim_no_volume_its_provisioner_is_slow() {
+    let sim = sim(1, &["fault slow loopscope.dev/provisioner 1m", &claim("data", ""), "+5"]);
+    let headline = "loopscope.dev/provisioner takes 1 min 0 s for each pass, and has not come to it";
+    ask(
+        &sim,
+        &Answer {
+            of: "PersistentVolumeClaim/data",
+            headline,
+            by: &["persistentvolume-controller", "you"],
+            remedy: "Let loopscope.dev/provisioner work at full speed",
+            ..SHOWN
+        },
+    );
 }
 
 #[test]

@@ -3,8 +3,7 @@
 //! The journal notes which write woke a loop. A loop is level-triggered: whatever woke it, it acts on all that it sees, and
 //! what woke it may be any Pod of many. So of the writes before, the newest is looked for that counts.
 
-use crate::api::time::duration;
-use crate::api::{Body, Kind, Object, OwnerReference};
+use crate::api::{Body, Object, OwnerReference};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 
@@ -20,53 +19,6 @@ pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<Entr
     let found = journal.first(id as usize).from(from).iter().rposition(|earlier| inputs.have(earlier));
     *left -= id as usize - from - found.unwrap_or(0);
     found.map(|at| (from + at) as EntryId).or(woke)
-}
-
-/// From this on a person sees that something came late, in microseconds.
-const NOTICED: u64 = 100_000;
-
-/// The fault that made an entry come late: its loop was slow, or the watch event that woke it waited.
-#[inline(never)]
-pub fn held_up_by(journal: Journal<'_>, id: EntryId, left: usize) -> Option<EntryId> {
-    let entry = journal.get(id as usize)?;
-    let (woke, name) = (entry.cause.filter(|woke| *woke < id)?, entry.actor.name);
-    let (event, kind) = journal.get(woke as usize).and_then(|event| Some((event, event.write()?.1.kind)))?;
-    if entry.time < event.time.after(NOTICED) {
-        return None;
-    }
-    let component = match name {
-        "default-scheduler" => "kube-scheduler",
-        "kubelet" => name,
-        _ => "kube-controller-manager",
-    };
-    // That a fault was taken back stands after it.
-    let (mut full_speed, mut let_through) = (false, false);
-    let from = (id as usize).saturating_sub(left);
-    let found = journal.first(id as usize).from(from).iter().enumerate().rev().find_map(|(at, earlier)| {
-        let Record::Command(line) = &earlier.record else { return None };
-        let mut words = line.strip_prefix("fault ")?.split(' ');
-        let (verb, of, span) = (words.next()?, words.next()?, duration(words.next()?).filter(|span| *span > 0));
-        if verb == "slow" && [name, component].contains(&of) {
-            let slow = span.is_some() && !full_speed;
-            full_speed = true;
-            return slow.then_some(at);
-        }
-        let (of, one) = of.split_once('/').unwrap_or((of, ""));
-        if verb != "delay" || Kind::from_word(of) != Some(kind) || words.next().unwrap_or("kube-controller-manager") != component {
-            return None;
-        }
-        let Some(span) = span.filter(|_| !let_through) else {
-            // Until then it may have waited all the same, if it came before.
-            let_through |= earlier.time < event.time;
-            return None;
-        };
-        let meant = |object: &Object| object.kind == kind && (one.is_empty() || object.meta.name == *one);
-        let (late, held) =
-            journal.from(from + at).iter().enumerate().find(|(_, entry)| entry.write().is_some_and(|(_, object)| meant(object)))?;
-        // What woke it is this event, or one that stood behind it.
-        (from + at + late <= woke as usize && event.time <= held.time.after(span)).then_some(at)
-    });
-    found.map(|at| (from + at) as EntryId)
 }
 
 /// What a decision goes by.

@@ -241,6 +241,11 @@ mod tests {
         assert!(offered(&state, Kind::Pod).ends_with(&late("none")));
         state.update(Msg::Fault("delay pod/p none".into()));
         assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
+        // Any Pod: it may be this one.
+        state.update(Msg::Fault("delay pod 10s".into()));
+        assert!(offered(&state, Kind::Pod).ends_with(&late("none")));
+        state.update(Msg::Fault("delay pod/p none".into()));
+        assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
         state.update(Msg::Fault("relist never".into()));
         assert_eq!(offered(&state, Kind::Pod).last().map(String::as_str), Some("fault relist 10s"));
         assert!(offered(&state, Kind::Namespace).is_empty());

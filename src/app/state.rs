@@ -1863,7 +1863,7 @@ mod tests {
     fn the_chain_of_a_pod_ends_at_the_person() {
         let state = settled((examples::ALL[0].text)());
         let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
-        let chain = words::chain(state.run.journal(), &pod, 0);
+        let chain = words::chain(state.run.journal(), state.run.sim().held_up(), &pod, 0);
         let actors: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
         assert_eq!(actors.last(), Some(&"you"), "{chain:#?}");
         assert!(actors.contains(&"replicaset-controller"), "{actors:?}");

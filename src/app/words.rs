@@ -1,10 +1,11 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
-use super::causes::{cause, held_up_by};
+use super::causes::cause;
 use super::run::is_event;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
+use crate::engine::late::HeldUp;
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
 use crate::scene::format::{clock, count};
@@ -486,14 +487,14 @@ pub fn last(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<Reaso
 
 /// How the newest change of an object came about: newest first, the person's action last. Several writes of
 /// one person's command are one item. `version` is that of the object; nothing if it is gone.
-pub fn chain(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Vec<Reason> {
+pub fn chain(journal: Journal<'_>, held_up: &HeldUp, key: &ObjectRef, version: u64) -> Vec<Reason> {
     let newest = newest(journal, key, version);
     let mut out: Vec<Reason> = Vec::new();
     let (mut at, mut left) = (newest.map(|at| at as EntryId), NEAR);
     let mut faults: Vec<EntryId> = Vec::new();
     while let Some(id) = at {
         let Some(entry) = journal.get(id as usize) else { break };
-        let fault = held_up_by(journal, id, left);
+        let fault = held_up.by(journal, id);
         faults.extend(fault.filter(|fault| !faults.contains(fault)));
         at = cause(journal, id, &mut left);
         // Pure status writes between two decisions add nothing to the reader.

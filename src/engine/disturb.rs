@@ -5,7 +5,7 @@
 //!
 //! | words | what happens |
 //! |---|---|
-//! | `lose pod/web-0`, `lose pod` | the next watch event about this object, or of this kind, does not reach the loops |
+//! | `lose pod/web-0`, `lose pod` | the next watch event about this object of the namespace `default`, or of this kind, does not reach the loops |
 //! | `lose pod/web-0 kube-scheduler` | nor this component: `kube-controller-manager`, `kube-scheduler`, `kubelet` |
 //! | `delay pod/web-0 10s`, `delay pod 10s` | that event reaches the loops so much later, and what comes behind it of this kind with it |
 //! | `delay pod/web-0 10s kube-scheduler` | or this component; `none` instead of a time: it is late no longer |
@@ -24,9 +24,10 @@
 use super::controllers;
 use super::informer::Cache;
 use super::journal::{EntryId, Journal, Op};
-use super::late::{Late, Meant};
+use super::late::{HeldUp, Late, Meant};
 use super::sim::{DELIVERED, KUBELETS, MANAGER, SCHEDULER, Sim, Task};
 use super::store::ApiServer;
+use super::workqueue::Waited;
 use crate::api::time::{SECOND, duration};
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
 use std::rc::Rc;
@@ -63,17 +64,20 @@ impl Sim {
 
     /// Does what words of this module's table say; `None` if they are not of it.
     pub(super) fn disturb_by_words(&mut self, line: &str, words: &[&str]) -> Option<Result<(), String>> {
-        let now = self.now();
+        // The command is noted when it is done.
+        let fault = self.journal().len() as EntryId;
         let result = match *words {
             ["lose", what, ref component @ ..] if component.len() < 2 => {
-                self.watch_of(what, component).map(|(i, meant)| self.informers[i].trouble.get_or_insert_default().order(meant, None, now))
+                self.watch_of(what, component).map(|(i, meant)| self.informers[i].trouble.get_or_insert_default().order(meant, None, fault))
             }
             ["delay", what, late, ref component @ ..] if component.len() < 2 => {
                 let late = span("delay", late);
-                self.watch_of(what, component).and_then(|(i, meant)| late.map(|late| self.delay(i, meant, late)))
+                self.watch_of(what, component).and_then(|(i, meant)| late.map(|late| self.delay(i, meant, late, fault)))
             }
             // Some names are of two words.
-            ["slow", ref name @ .., each] if !name.is_empty() => span("slow", each).and_then(|each| self.slow(&name.join(" "), each)),
+            ["slow", ref name @ .., each] if !name.is_empty() => {
+                span("slow", each).and_then(|each| self.slow(&name.join(" "), each, fault))
+            }
             ["relist", "never"] => {
                 self.relist = None;
                 Ok(())
@@ -106,10 +110,10 @@ impl Sim {
     }
 
     /// Has the next watch event that is meant come late, or, without a time, those that are late come now.
-    fn delay(&mut self, i: usize, meant: Meant, late: Option<Duration>) {
+    fn delay(&mut self, i: usize, meant: Meant, late: Option<Duration>, fault: EntryId) {
         let now = self.now();
         match late {
-            Some(late) => self.informers[i].trouble.get_or_insert_default().order(meant, Some(late), now),
+            Some(late) => self.informers[i].trouble.get_or_insert_default().order(meant, Some(late), fault),
             None => {
                 if let Some(trouble) = &mut self.informers[i].trouble {
                     trouble.hasten(&meant, self.server.journal(), now);
@@ -143,11 +147,15 @@ impl Sim {
     pub(super) fn release(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERED {
             let now = self.now();
-            let next = self.informers[i].trouble.as_mut().and_then(|trouble| trouble.release(now));
-            let Some(id) = next else {
+            let (journal, informer) = (self.server.journal(), &mut self.informers[i]);
+            let next = informer.trouble.as_mut().and_then(|trouble| trouble.release(journal, now));
+            let Some((id, fault)) = next else {
                 self.troubled(i);
                 return true;
             };
+            if let Some((fault, entry)) = fault.zip(journal.get(id as usize)) {
+                self.held_up.event(i, id, fault, entry.time.after(informer.lag), now);
+            }
             let Some((op, object, before)) = self.write_at(id) else { continue };
             self.informers[i].take(op, &object);
             self.dispatch(i, op, &object, before.as_ref(), id);
@@ -157,23 +165,20 @@ impl Sim {
 
     /// Whether a loop has seen what it wrote itself for a key, although events are late.
     #[inline(never)]
-    pub(super) fn sees_own_late(&self, name: &str, key: &ObjectRef) -> bool {
-        let journal = self.server.journal();
-        let owns = |object: &Object| object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name());
-        let own = |id: EntryId, object: &Object| {
-            object.meta.namespace == key.namespace
-                && (owns(object) || object.key() == *key)
-                && journal.get(id as usize).is_some_and(|entry| entry.actor.name == name)
-        };
-        let trouble = self.informers[MANAGER].trouble.as_ref();
-        trouble.is_none_or(|trouble| trouble.late("", journal, &own).is_none())
+    pub(super) fn sees_own_late(&self, name: &'static str, key: &ObjectRef) -> bool {
+        self.informers[MANAGER].trouble.as_ref().is_none_or(|trouble| !trouble.awaits(name, key))
+    }
+
+    /// What faults have made late.
+    pub fn held_up(&self) -> &HeldUp {
+        &self.held_up
     }
 
     /// Has each pass of a loop take so long from now on, or no longer than by itself.
-    fn slow(&mut self, name: &str, each: Option<Duration>) -> Result<(), String> {
+    fn slow(&mut self, name: &str, each: Option<Duration>, fault: EntryId) -> Result<(), String> {
         let now = self.now();
         if name == SCHEDULER_NAME || name == "default-scheduler" {
-            if let Some(at) = self.scheduler.slow_down(each, now) {
+            if let Some(at) = self.scheduler.slow_down(each, now, fault) {
                 self.push(at, Task::Schedule);
             }
             return Ok(());
@@ -184,26 +189,39 @@ impl Sim {
             return Err(format!("no loop {name:?} to slow: a controller, kube-scheduler or kube-controller-manager is meant"));
         }
         for i in loops {
-            for (key, cause) in self.queues[i].slow_down(each, now) {
+            for (key, cause) in self.queues[i].slow_down(each, now, fault) {
                 self.enqueue(i, &key, now, cause);
             }
         }
         Ok(())
     }
 
-    /// A key of a slowed loop waits until those before it have had their passes.
+    /// A key of a slowed loop waits until those before it have had their passes; when the loop is slow no longer, it has had to wait.
     #[inline(never)]
     pub(super) fn line_up(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
-        self.queues[i].line_up(key, cause);
-        self.plan_pass(i);
+        let now = self.now();
+        if self.queues[i].slowed().is_some() {
+            self.queues[i].line_up(key, cause, now);
+            return self.plan_pass(i);
+        }
+        let waited = self.queues[i].let_go(key);
+        self.late_pass(i, key, cause, waited);
+    }
+
+    fn late_pass(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>, waited: Option<Waited>) {
+        let written = self.journal().len();
+        self.work_on(i, key, cause);
+        if let Some(Waited { since, fault, .. }) = waited.filter(|_| self.journal().len() > written) {
+            self.held_up.pass(self.pass, fault, since, self.now());
+        }
     }
 
     /// The pass of a slowed loop over the first in line.
     #[inline(never)]
     pub(super) fn slow_pass(&mut self, i: usize) {
         let now = self.now();
-        if let Some((key, cause)) = self.queues[i].take_first(now) {
-            self.work_on(i, &key, cause);
+        if let Some((key, waited)) = self.queues[i].take_first(now) {
+            self.late_pass(i, &key, waited.cause, Some(waited));
             self.plan_pass(i);
         }
     }
@@ -233,11 +251,11 @@ impl Sim {
 
     /// The slowed loop that has not come to an object yet.
     pub fn waits_for_slow(&self, object: &Object) -> Option<Slowed> {
-        if self.scheduler.is_queued(object.meta.uid) {
-            return self.slowed(SCHEDULER_NAME);
+        if let Some(slowed) = self.slowed(SCHEDULER_NAME).filter(|_| self.scheduler.is_queued(object.meta.uid)) {
+            return Some(slowed);
         }
         let key = object.key();
-        let (name, _) = self.queues().find(|(name, queue)| queue.is_in_line(&key) && serves(name, key.kind))?;
+        let (name, _) = self.queues().find(|(name, queue)| queue.is_in_line(&key) && serves(name, object))?;
         self.slowed(name)
     }
 
@@ -246,7 +264,7 @@ impl Sim {
         self.informers.iter().find_map(|informer| {
             let trouble = informer.trouble.as_ref()?;
             let (name, journal) = (informer.name, self.server.journal());
-            let late = trouble.late(name, journal, &|_, object| about(name, object));
+            let late = trouble.late(name, journal, &|object| about(name, object));
             late.or_else(|| trouble.missed(name, journal, &|object| about(name, object)))
         })
     }
@@ -321,13 +339,15 @@ impl Sim {
 }
 
 /// Whether what becomes of objects of a kind waits for a loop; others look at them on behalf of something else.
-fn serves(name: &str, kind: Kind) -> bool {
-    match kind {
+fn serves(name: &str, object: &Object) -> bool {
+    match object.kind {
         Kind::Service => name.starts_with("endpoint"),
-        Kind::PersistentVolumeClaim | Kind::PersistentVolume => name == "persistentvolume-controller",
+        Kind::PersistentVolumeClaim | Kind::PersistentVolume => {
+            name == "persistentvolume-controller" || controllers::works_on_volume(name, object)
+        }
         Kind::PodDisruptionBudget => name == "disruption-controller",
         Kind::Pod | Kind::Node => name == "node-lifecycle-controller" || name == "taint-eviction-controller",
-        _ => name.trim_end_matches("-controller").replace('-', "").eq_ignore_ascii_case(kind.name().trim_end_matches("Controller")),
+        kind => name.trim_end_matches("-controller").replace('-', "").eq_ignore_ascii_case(kind.name().trim_end_matches("Controller")),
     }
 }
 

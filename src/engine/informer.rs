@@ -1,7 +1,7 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
 use super::controllers::deletion_order::Known;
-use super::journal::{EntryId, Journal, Op};
+use super::journal::{Entry, EntryId, Journal, Op};
 use super::late::Trouble;
 use super::table::{Place, Table};
 use super::tally::{Alike, Tally};
@@ -233,7 +233,7 @@ impl Informer {
                 && (self.watches)(object.kind)
             {
                 let id = self.cursor as EntryId - 1;
-                if self.trouble.is_some() && self.keeps(id, object, entry.time) {
+                if self.trouble.is_some() && self.keeps(id, entry) {
                     continue;
                 }
                 self.take(op, object);
@@ -263,9 +263,9 @@ impl Informer {
     }
 
     #[inline(never)]
-    fn keeps(&mut self, id: EntryId, object: &Object, written: Time) -> bool {
-        let arrived = written.after(self.lag);
-        self.trouble.as_mut().is_some_and(|trouble| trouble.keeps(self.name, id, object, arrived))
+    fn keeps(&mut self, id: EntryId, entry: &Entry) -> bool {
+        let arrived = entry.time.after(self.lag);
+        self.trouble.as_mut().is_some_and(|trouble| trouble.keeps(self.name, id, entry, arrived))
     }
 }
 

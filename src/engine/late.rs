@@ -4,11 +4,17 @@
 //! their order, later. Each kubelet has streams of its own, of its Pods and its Node. A list of everything takes the place of what still
 //! waits. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
 
-use super::journal::{EntryId, Journal};
-use crate::api::{Duration, Kind, Object, Str, Time, Uid};
+use super::journal::{Entry, EntryId, Journal};
+use super::sim::{KUBELETS, MANAGER, SCHEDULER};
+use super::tree::Tree;
+use crate::api::time::MS;
+use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use std::collections::VecDeque;
 
-/// The objects that are meant: all of a kind, or the one of this name.
+/// From this on a person sees that something came late.
+const NOTICED: u64 = 100 * MS;
+
+/// The objects that are meant: all of a kind, or the one of this name, which is in the namespace `default` if it is in any.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Meant {
     /// Of this kind.
@@ -20,7 +26,13 @@ pub struct Meant {
 impl Meant {
     /// Whether the object is meant.
     pub fn is(&self, object: &Object) -> bool {
-        self.kind == object.kind && (self.name.is_empty() || self.name == object.meta.name)
+        let here = || matches!(object.meta.namespace.as_str(), "" | "default");
+        self.kind == object.kind && (self.name.is_empty() || self.name == object.meta.name && here())
+    }
+
+    /// Whether all that the other means is meant.
+    fn covers(&self, other: &Meant) -> bool {
+        self.kind == other.kind && (self.name.is_empty() || self.name == other.name)
     }
 }
 
@@ -30,8 +42,8 @@ struct Order {
     meant: Meant,
     /// By how much it is late; nothing if it is lost.
     late: Option<Duration>,
-    /// When a person asked for it.
-    asked: Time,
+    /// The command that asked for it.
+    fault: EntryId,
 }
 
 /// An event that waits, and not before when it may arrive.
@@ -39,8 +51,8 @@ struct Order {
 struct Held {
     id: EntryId,
     from: Time,
-    /// When a person asked for it to be late; those behind it are late by themselves.
-    asked: Option<Time>,
+    /// The command that asked for it to be late; those behind it are late by themselves.
+    fault: Option<EntryId>,
 }
 
 /// A stream that stands still: of a kind, and of one kubelet if it is a kubelet's.
@@ -48,13 +60,15 @@ struct Held {
 struct Stream {
     of: (Kind, Str),
     events: VecDeque<Held>,
+    /// What has held up those that have left it: until when, and the fault.
+    held_up: Option<(Time, EntryId)>,
 }
 
-/// An event that was lost, when a person asked for that, and the object, of which its component does not know how it is.
+/// An event that was lost, the command that asked for that, and the object, of which its component does not know how it is.
 #[derive(Clone, Debug)]
 struct Missed {
     id: EntryId,
-    asked: Time,
+    fault: EntryId,
     of: Uid,
 }
 
@@ -65,6 +79,8 @@ pub struct Trouble {
     streams: Vec<Stream>,
     due: Option<Time>,
     missed: Vec<Missed>,
+    /// What loops have written and wait to see: by the loop and by the object, or its owner, how many such events are late.
+    awaited: Tree<(&'static str, ObjectRef), u32>,
     /// Whether an event was lost since this was last asked.
     pub lost: bool,
     /// When everything is listed anew, if that is planned.
@@ -81,11 +97,65 @@ pub struct Late {
     /// The object whose event holds up the stream, or is lost itself.
     pub behind: Str,
     /// When a person asked for that.
-    pub asked: Time,
+    pub asked: Option<Time>,
     /// When it arrives, or everything is listed; never, if nothing is listed.
     pub until: Option<Time>,
     /// Whether it does not arrive at all.
     pub lost: bool,
+}
+
+/// What faults have made late: watch events, and passes of slowed loops.
+#[derive(Clone, Default, Debug)]
+pub struct HeldUp {
+    /// By component and event: the fault, and when it did arrive.
+    events: Tree<(usize, EntryId), (EntryId, Time)>,
+    /// By the number of the pass.
+    passes: Tree<u32, EntryId>,
+}
+
+impl HeldUp {
+    /// An event has arrived at a component after all.
+    pub(super) fn event(&mut self, component: usize, event: EntryId, fault: EntryId, due: Time, now: Time) {
+        if now >= due.after(NOTICED) {
+            self.events.insert((component, event), (fault, now));
+        }
+    }
+
+    /// A pass begins, for which a key has waited.
+    pub(super) fn pass(&mut self, pass: u32, fault: EntryId, since: Time, now: Time) {
+        if now >= since.after(NOTICED) {
+            self.passes.insert(pass, fault);
+        }
+    }
+
+    /// The fault that made an entry come late: its loop was slow, or the watch event that woke it waited.
+    pub fn by(&self, journal: Journal<'_>, id: EntryId) -> Option<EntryId> {
+        let entry = journal.get(id as usize)?;
+        if let Some(fault) = self.passes.get(&entry.pass) {
+            return Some(*fault);
+        }
+        let component = match entry.actor.name {
+            "default-scheduler" => SCHEDULER,
+            "kubelet" => KUBELETS,
+            _ => MANAGER,
+        };
+        let woke = entry.cause?;
+        let (fault, arrived) = self.events.get(&(component, woke))?;
+        // What a timer brought about much later has the same cause: most of the wait has to be the fault's.
+        let waited = arrived.0.saturating_sub(journal.get(woke as usize)?.time.0);
+        (entry.time <= arrived.after(waited)).then_some(*fault)
+    }
+}
+
+/// Under what it is counted that a loop waits to see what it has written.
+fn awaits(entry: &Entry) -> impl Iterator<Item = (&'static str, ObjectRef)> {
+    let name = entry.actor.name;
+    let object = entry.write().map(|(_, object)| object);
+    let owner = object.and_then(|object| {
+        let owner = object.meta.controller()?;
+        Some(ObjectRef { kind: Kind::from_name(&owner.kind)?, namespace: object.meta.namespace.clone(), name: owner.name.clone() })
+    });
+    object.map(|object| object.key()).into_iter().chain(owner).map(move |key| (name, key))
 }
 
 /// The stream of a component in which an object's events come; nothing if it does not watch the object.
@@ -100,14 +170,14 @@ fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
 
 impl Trouble {
     /// Has the next event that is meant be late by so much, or be lost.
-    pub fn order(&mut self, meant: Meant, late: Option<Duration>, asked: Time) {
-        self.orders.push(Order { meant, late, asked });
+    pub fn order(&mut self, meant: Meant, late: Option<Duration>, fault: EntryId) {
+        self.orders.push(Order { meant, late, fault });
     }
 
-    /// Takes back that events are late: those that are meant may arrive now.
+    /// Takes back that events are late: those that are meant may arrive now. What was to befall any of the kind is taken back with it,
+    /// for it might befall those that are meant.
     pub fn hasten(&mut self, meant: &Meant, journal: Journal<'_>, now: Time) {
-        let covers = |other: &Meant| meant.kind == other.kind && (meant.name.is_empty() || meant.name == other.name);
-        self.orders.retain(|order| order.late.is_none() || !covers(&order.meant));
+        self.orders.retain(|order| order.late.is_none() || !meant.covers(&order.meant) && !order.meant.covers(meant));
         for event in self.streams.iter_mut().flat_map(|stream| &mut stream.events) {
             if written(journal, event.id).is_some_and(|object| meant.is(object)) {
                 event.from = event.from.min(now);
@@ -116,37 +186,63 @@ impl Trouble {
     }
 
     /// Whether an event that has arrived is kept from its component, for ever or for some time.
-    pub fn keeps(&mut self, component: &str, id: EntryId, object: &Object, arrived: Time) -> bool {
+    pub fn keeps(&mut self, component: &str, id: EntryId, entry: &Entry, arrived: Time) -> bool {
+        let Some((_, object)) = entry.write() else { return false };
         let Some(of) = stream_of(component, object) else { return false };
         let order = self.orders.iter().position(|order| order.meant.is(object)).map(|at| self.orders.remove(at));
         // What comes later tells all that the lost one did.
         self.missed.retain(|missed| missed.of != object.meta.uid);
         let late = match &order {
-            Some(Order { late: None, asked, .. }) => {
-                self.missed.push(Missed { id, asked: *asked, of: object.meta.uid });
+            Some(Order { late: None, fault, .. }) => {
+                self.missed.push(Missed { id, fault: *fault, of: object.meta.uid });
                 self.lost = true;
                 return true;
             }
             Some(Order { late: Some(late), .. }) => *late,
             None => 0,
         };
-        let held = Held { id, from: arrived.after(late), asked: order.map(|order| order.asked) };
+        let held = Held { id, from: arrived.after(late), fault: order.map(|order| order.fault) };
         match self.streams.iter_mut().find(|stream| stream.of == of) {
             Some(stream) => stream.events.push_back(held),
-            None if late > 0 => self.streams.push(Stream { of, events: VecDeque::from([held]) }),
+            None if late > 0 => self.streams.push(Stream { of, events: VecDeque::from([held]), held_up: None }),
             None => return false,
+        }
+        // Only a loop asks.
+        if component == "kube-controller-manager" {
+            awaits(entry).for_each(|key| *self.awaited.get_or_insert_with(key, || 0) += 1);
         }
         true
     }
 
-    /// The next event whose time has come.
-    pub fn release(&mut self, now: Time) -> Option<EntryId> {
+    /// The next event whose time has come, and the fault that has held it up.
+    pub fn release(&mut self, journal: Journal<'_>, now: Time) -> Option<(EntryId, Option<EntryId>)> {
         let at = self.streams.iter().position(|stream| stream.events.front().is_some_and(|event| event.from <= now))?;
-        let id = self.streams[at].events.pop_front().map(|event| event.id);
-        if self.streams[at].events.is_empty() {
+        let stream = &mut self.streams[at];
+        let event = stream.events.pop_front()?;
+        let own = event.fault.map(|fault| (event.from, fault));
+        // Of those before it the one that came last.
+        stream.held_up = stream.held_up.filter(|(from, _)| own.is_none_or(|own| own.0 < *from)).or(own);
+        let fault = stream.held_up.map(|(_, fault)| fault);
+        if stream.events.is_empty() {
             self.streams.remove(at);
         }
-        id
+        if !self.awaited.is_empty() {
+            for key in journal.get(event.id as usize).into_iter().flat_map(awaits) {
+                let left = self.awaited.get_mut(&key).map_or(0, |count| {
+                    *count -= 1;
+                    *count
+                });
+                if left == 0 {
+                    self.awaited.remove(&key);
+                }
+            }
+        }
+        Some((event.id, fault))
+    }
+
+    /// Whether a loop waits to see what it wrote itself for a key.
+    pub fn awaits(&self, name: &'static str, key: &ObjectRef) -> bool {
+        !self.awaited.is_empty() && self.awaited.contains_key(&(name, key.clone()))
     }
 
     /// When a stream goes on, if that has to be scheduled anew.
@@ -164,6 +260,7 @@ impl Trouble {
     pub fn catch_up(&mut self) {
         self.streams.clear();
         self.missed.clear();
+        self.awaited = Tree::default();
         self.lists = None;
     }
 
@@ -174,20 +271,20 @@ impl Trouble {
 
     /// Whether events about the objects that are meant are late, or will be.
     pub fn delays(&self, meant: &Meant, journal: Journal<'_>) -> bool {
-        let ordered = self.orders.iter().any(|order| order.late.is_some() && order.meant == *meant);
-        let asked = |event: &Held| event.asked.and_then(|_| written(journal, event.id)).is_some_and(|object| meant.is(object));
+        let ordered = self.orders.iter().any(|order| order.late.is_some() && order.meant.covers(meant));
+        let asked = |event: &Held| event.fault.and_then(|_| written(journal, event.id)).is_some_and(|object| meant.is(object));
         ordered || self.streams.iter().flat_map(|stream| &stream.events).any(asked)
     }
 
     /// The first event that waits and is about something that is looked for: its stream, and what holds that up.
-    pub fn late(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(EntryId, &Object) -> bool) -> Option<Late> {
-        let about = |event: &Held| written(journal, event.id).is_some_and(|object| about(event.id, object));
+    pub fn late(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
+        let about = |event: &Held| written(journal, event.id).is_some_and(about);
         self.streams.iter().find_map(|stream| {
             let at = stream.events.iter().position(about)?;
             // Of those before it the one that comes last.
             let last = stream.events.iter().take(at + 1).max_by_key(|event| event.from)?;
             let behind = written(journal, last.id)?.meta.name.clone();
-            let asked = last.asked.unwrap_or(last.from);
+            let asked = last.fault.and_then(|fault| journal.get(fault as usize)).map(|fault| fault.time);
             Some(Late { component, kind: stream.of.0, behind, asked, until: Some(last.from), lost: false })
         })
     }
@@ -197,7 +294,8 @@ impl Trouble {
         self.missed.iter().find_map(|missed| {
             let object = written(journal, missed.id).filter(|object| about(object))?;
             let behind = object.meta.name.clone();
-            Some(Late { component, kind: object.kind, behind, asked: missed.asked, until: self.lists, lost: true })
+            let asked = journal.get(missed.fault as usize).map(|fault| fault.time);
+            Some(Late { component, kind: object.kind, behind, asked, until: self.lists, lost: true })
         })
     }
 }
@@ -205,4 +303,52 @@ impl Trouble {
 /// The object of a write.
 fn written<'j>(journal: Journal<'j>, id: EntryId) -> Option<&'j Object> {
     journal.get(id as usize)?.write().map(|(_, object)| &**object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Sim;
+    use crate::engine::cluster::ClusterConfig;
+    use crate::engine::why::Why;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_loop_waits_to_see_is_what_a_look_at_each_late_event_tells() {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        let (mut waits, mut waits_not) = (0, 0);
+        for round in 0..24 {
+            let line =
+                ["delay pod 3s", "delay rs 700ms", "delay pod none", "restart kube-controller-manager"][[0, 1, 0, 2, 1, 3][round % 6]];
+            sim.fault(line).unwrap();
+            let (origin, key) = (sim.command("scale"), ObjectRef::new(Kind::ReplicaSet, "default", &format!("r{}", round % 4)));
+            let labels = json!({"a": key.name.as_str()});
+            let template = json!({"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+            let spec = json!({"replicas": 3, "selector": {"matchLabels": labels}, "template": template});
+            let set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": key.name.as_str(), "namespace": "default"}, "spec": spec});
+            sim.request(|server| {
+                // It is made once.
+                let _ = server.create_value(&origin, set, Why::Asked);
+                server.scale(&origin, &key, 1 + round as i64 % 5, Why::Asked).expect("a ReplicaSet");
+            });
+            let until = sim.now().after(500 * MS);
+            while sim.next_task().is_some_and(|at| at <= until) {
+                sim.step();
+                let Some(trouble) = &sim.informers[MANAGER].trouble else { continue };
+                let late: Vec<&Entry> =
+                    trouble.streams.iter().flat_map(|s| &s.events).filter_map(|e| sim.journal().get(e.id as usize)).collect();
+                for (name, key) in
+                    sim.list(Kind::ReplicaSet).flat_map(|o| ["replicaset-controller", "job-controller"].map(|n| (n, o.key())))
+                {
+                    let about =
+                        |o: &Object| o.key() == key || o.meta.controller().is_some_and(|c| c.name == key.name && c.kind == "ReplicaSet");
+                    let seen = late.iter().any(|entry| entry.actor.name == name && entry.write().is_some_and(|(_, o)| about(o)));
+                    assert_eq!(trouble.awaits(name, &key), seen, "{name} {key} in round {round}");
+                    (waits, waits_not) = (waits + usize::from(seen), waits_not + usize::from(!seen));
+                }
+                assert!(!late.is_empty() || trouble.awaited.is_empty());
+            }
+        }
+        assert!(waits > 100 && waits_not > 100, "{waits} {waits_not}");
+    }
 }

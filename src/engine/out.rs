@@ -130,6 +130,16 @@ impl Out<'_> {
         self.write(current, why, ApiServer::update_all, &mut once(change))
     }
 
+    /// Gives a Pod its node, if it is the Pod that was read and has none.
+    pub fn bind(&mut self, pod: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
+        let key = pod.key();
+        if let Some(error) = self.server.get(&key).and_then(|stored| ApiError::not_bound(stored, pod)) {
+            self.server.refuse(&self.origin, key, &error, why);
+            return Err(error);
+        }
+        self.patch(&key, why, change)
+    }
+
     /// One write for all changes: code made anew for each of them would weigh on the page.
     fn write(&mut self, mut new: Object, why: Why, how: Write, change: &mut dyn FnMut(&mut Object)) -> Result<Rc<Object>, ApiError> {
         self.may_write()?;

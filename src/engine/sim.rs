@@ -9,6 +9,7 @@ use super::events::EventRecorder;
 use super::informer::Informer;
 use super::journal::{Actor, EntryId, Journal, Op, Record};
 use super::kubelet::{Forced, Kubelets};
+use super::late::HeldUp;
 use super::limit::Limit;
 use super::load::Load;
 use super::out::{Action, Memory, Out, View};
@@ -87,8 +88,10 @@ pub struct Sim {
     /// By their time and the order in which they were asked for.
     tasks: Tree<(Time, u64), Task>,
     sequence: u64,
-    pass: u32,
+    pub(super) pass: u32,
     pub(super) informers: [Informer; 3],
+    /// What a person's faults have made late so far.
+    pub(super) held_up: HeldUp,
     /// How long after the loss of an event a component lists everything anew; never, if there is nothing here.
     pub(super) relist: Option<u64>,
     pub(super) queues: Vec<WorkQueue>,
@@ -140,6 +143,7 @@ impl Sim {
                 ),
                 Informer::new("kubelet", |kind| matches!(kind, Kind::Pod | Kind::Node), |kind| kind != Kind::Pod),
             ],
+            held_up: HeldUp::default(),
             relist: Some(super::disturb::RELIST),
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             routes: Rc::new(controllers::routes()),
@@ -278,7 +282,7 @@ impl Sim {
 
     /// Whether the scheduler is about to try a Pod.
     pub fn scheduler_busy(&self) -> bool {
-        self.tasks.values().take(SOON).any(|task| *task == Task::Schedule)
+        self.scheduler.queued() > 0
     }
 
     /// What each node has against the Pods of a DaemonSet.
@@ -509,9 +513,9 @@ impl Sim {
 
     fn reconcile(&mut self, i: usize, key: &ObjectRef) {
         let Some(cause) = self.queues[i].take(key, self.now) else { return };
-        match self.queues[i].slowed() {
-            Some(_) => self.line_up(i, key, cause),
-            None => self.work_on(i, key, cause),
+        match self.queues[i].is_disturbed() {
+            true => self.line_up(i, key, cause),
+            false => self.work_on(i, key, cause),
         }
     }
 
@@ -626,7 +630,7 @@ impl Sim {
             limit: None,
             waits: false,
         };
-        if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out) {
+        if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out, &mut self.held_up) {
             self.push(at, Task::Schedule);
         }
         self.plan_flush();

@@ -23,13 +23,26 @@ struct Item {
 /// How a slowed loop works: on one key at a time, the first in line, and so long on each.
 #[derive(Clone, Debug)]
 struct Slow {
-    span: Duration,
+    /// Nothing if it is slow no longer and only those that have waited still have to have their turn.
+    span: Option<Duration>,
     since: Time,
+    fault: EntryId,
     line: VecDeque<ObjectRef>,
-    /// What woke the loop for each of them.
-    causes: Tree<ObjectRef, Option<EntryId>>,
+    /// How each of them has come to wait.
+    waiting: Tree<ObjectRef, Waited>,
     /// When the pass over the first ends.
     due: Option<Time>,
+}
+
+/// How a key has come to wait in the line of a slowed loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Waited {
+    /// What woke the loop for it.
+    pub cause: Option<EntryId>,
+    /// Since when it waits.
+    pub since: Time,
+    /// The fault that made the loop slow.
+    pub fault: EntryId,
 }
 
 /// The queue of one loop.
@@ -86,7 +99,7 @@ impl WorkQueue {
     pub fn take(&mut self, key: &ObjectRef, now: Time) -> Option<Option<EntryId>> {
         match self.ready.get(key) {
             Some(item) if item.at == now => {
-                self.passes += u32::from(self.slow.is_none());
+                self.passes += u32::from(self.slowed().is_none());
                 self.ready.remove(key).map(|item| item.cause)
             }
             _ => None,
@@ -145,43 +158,62 @@ impl WorkQueue {
 
     /// How long each pass takes, and since when, if a person has slowed the loop.
     pub fn slowed(&self) -> Option<(Duration, Time)> {
-        self.slow.as_ref().map(|slow| (slow.span, slow.since))
+        self.slow.as_ref().and_then(|slow| slow.span.map(|span| (span, slow.since)))
+    }
+
+    /// Whether a person has slowed the loop, or did and those that had to wait for that still have to have their turn.
+    pub fn is_disturbed(&self) -> bool {
+        self.slow.is_some()
     }
 
     /// Has each pass take so long from now on; nothing for as long as it does by itself. Gives the keys that then need not wait in line.
     #[inline(never)]
-    pub fn slow_down(&mut self, span: Option<Duration>, now: Time) -> Vec<(ObjectRef, Option<EntryId>)> {
+    pub fn slow_down(&mut self, span: Option<Duration>, now: Time, fault: EntryId) -> Vec<(ObjectRef, Option<EntryId>)> {
         match (&mut self.slow, span) {
-            (Some(slow), Some(span)) => (slow.span, slow.since) = (span, now),
-            (slow, Some(span)) => {
-                *slow = Some(Box::new(Slow { span, since: now, line: VecDeque::new(), causes: Tree::default(), due: None }));
+            (Some(slow), Some(span)) if slow.span.is_some() => (slow.span, slow.since, slow.fault) = (Some(span), now, fault),
+            (slow, Some(_)) => {
+                let (line, waiting) = (VecDeque::new(), Tree::default());
+                *slow = Some(Box::new(Slow { span, since: now, fault, line, waiting, due: None }));
             }
-            (slow, None) => {
-                let Some(mut slow) = slow.take() else { return Vec::new() };
-                return slow
-                    .line
-                    .into_iter()
-                    .map(|key| (slow.causes.remove(&key).flatten(), key))
-                    .map(|(cause, key)| (key, cause))
-                    .collect();
+            (Some(slow), None) => {
+                (slow.span, slow.due) = (None, None);
+                let line = std::mem::take(&mut slow.line);
+                let cause = |key: &ObjectRef| slow.waiting.get(key).and_then(|waited| waited.cause);
+                let keys = line.into_iter().map(|key| (key.clone(), cause(&key))).collect();
+                if slow.waiting.is_empty() {
+                    self.slow = None;
+                }
+                return keys;
             }
+            (None, None) => {}
         }
         Vec::new()
     }
 
+    /// Takes out how a key has waited whose loop is slow no longer.
+    pub fn let_go(&mut self, key: &ObjectRef) -> Option<Waited> {
+        let slow = self.slow.as_mut()?;
+        let waited = slow.waiting.remove(key);
+        if slow.waiting.is_empty() {
+            self.slow = None;
+        }
+        waited
+    }
+
     /// Whether a key waits in the line of a slowed loop, or is about to.
     pub fn is_in_line(&self, key: &ObjectRef) -> bool {
-        self.slow.as_ref().is_some_and(|slow| slow.causes.get(key).is_some() || self.ready.get(key).is_some())
+        let slow = self.slow.as_ref().filter(|slow| slow.span.is_some());
+        slow.is_some_and(|slow| slow.waiting.contains_key(key) || self.ready.contains_key(key))
     }
 
     /// Puts a key that was taken at the end of the line of a slowed loop, if it is not in it.
     #[inline(never)]
-    pub fn line_up(&mut self, key: &ObjectRef, cause: Option<EntryId>) {
+    pub fn line_up(&mut self, key: &ObjectRef, cause: Option<EntryId>, now: Time) {
         let Some(slow) = &mut self.slow else { return };
-        match slow.causes.get_mut(key) {
-            Some(known) => *known = cause.or(*known),
+        match slow.waiting.get_mut(key) {
+            Some(known) => known.cause = cause.or(known.cause),
             None => {
-                slow.causes.insert(key.clone(), cause);
+                slow.waiting.insert(key.clone(), Waited { cause, since: now, fault: slow.fault });
                 slow.line.push_back(key.clone());
             }
         }
@@ -191,26 +223,26 @@ impl WorkQueue {
     #[inline(never)]
     pub fn next_pass(&mut self, now: Time) -> Option<Time> {
         let slow = self.slow.as_mut().filter(|slow| slow.due.is_none() && !slow.line.is_empty())?;
-        slow.due = Some(now.after(slow.span));
+        slow.due = Some(now.after(slow.span?));
         slow.due
     }
 
     /// Takes the first in line, if its pass ends now.
     #[inline(never)]
-    pub fn take_first(&mut self, now: Time) -> Option<(ObjectRef, Option<EntryId>)> {
+    pub fn take_first(&mut self, now: Time) -> Option<(ObjectRef, Waited)> {
         let slow = self.slow.as_mut().filter(|slow| slow.due == Some(now))?;
         slow.due = None;
         let key = slow.line.pop_front()?;
         self.passes += 1;
-        slow.causes.remove(&key).map(|cause| (key, cause))
+        slow.waiting.remove(&key).map(|waited| (key, waited))
     }
 
     /// Forgets everything but that its loop is slow.
     pub fn restart(&mut self) {
-        let slow = self.slowed();
+        let slow = self.slowed().zip(self.slow.as_ref().map(|slow| slow.fault));
         *self = WorkQueue::default();
-        if let Some((span, since)) = slow {
-            self.slow_down(Some(span), since);
+        if let Some(((span, since), fault)) = slow {
+            self.slow_down(Some(span), since, fault);
         }
     }
 }

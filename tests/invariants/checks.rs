@@ -20,6 +20,8 @@ pub struct Checks {
     version: u64,
     live: BTreeMap<ObjectRef, Uid>,
     volumes: BTreeMap<Uid, String>,
+    /// The node of each Pod that has one.
+    nodes: BTreeMap<Uid, String>,
     /// When Pods were last Ready.
     ready: BTreeMap<ObjectRef, Time>,
     /// Succeeded and failed Pods that each Job has told, and how many Pods it has had.
@@ -114,6 +116,9 @@ impl Checks {
 
     fn pod(&mut self, sim: &Sim, op: Op, object: &Rc<Object>) {
         let pod: &Pod = object.body();
+        let known = self.nodes.entry(object.meta.uid).or_default();
+        assert!(known.is_empty() || *known == pod.node_name, "{} moves from {known} to {:?}", object.key(), pod.node_name);
+        pod.node_name.as_str().clone_into(known);
         if op == Op::Added {
             self.in_order(sim, object);
             if let Some(owner) = object.meta.controller() {

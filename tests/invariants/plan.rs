@@ -224,7 +224,25 @@ pub fn random(seed: u64, commands: u64) -> Vec<Step> {
         let after = rng.below(most);
         steps.push(Step { after, act: command(&mut rng) });
     }
+    if seed.is_multiple_of(3) {
+        late_around_a_binding(&mut Rng::new(!seed), &mut steps);
+    }
     steps
+}
+
+/// Pods that wait for a node change, and the scheduler hears of that, and of what it does then, later than that.
+fn late_around_a_binding(rng: &mut Rng, steps: &mut Vec<Step>) {
+    steps.push(Step { after: 0, act: Act::Apply(manifest(4, rng)) });
+    let mut put = |after: u64, line: String| {
+        let act = line.strip_prefix("fault ").map(|fault| Act::Fault(fault.into()));
+        steps.push(Step { after, act: act.unwrap_or(Act::Kubectl(line)) });
+    };
+    (1..=3).for_each(|node| put(rng.below(2_000), format!("cordon node-{node}")));
+    put(rng.below(2_000_000), "scale rs/r --replicas=4".into());
+    put(1_000_000, format!("fault delay pod {} kube-scheduler", pick(rng, &["5ms", "2s", "10s"])));
+    put(0, format!("fault delay pod {} kube-scheduler", pick(rng, &["40ms", "10s", "60s"])));
+    put(0, "label pod -l app=r x=y --overwrite".into());
+    (1..=3).for_each(|node| put(rng.below(100_000), format!("uncordon node-{node}")));
 }
 
 /// Commands after which nothing is broken any more.

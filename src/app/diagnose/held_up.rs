@@ -52,7 +52,7 @@ fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     );
     out.word(if late.lost { Label::LostOf } else { Label::HeldUpBy }, &late.behind);
     out.at(if late.lost { Label::ListsAt } else { Label::ArrivesAt }, late.until);
-    out.at(Label::AskedAt, Some(late.asked));
+    out.at(Label::AskedAt, late.asked);
     if late.lost {
         out.cure(Cure::ListAnew, late.component, "", &[["fault restart ", late.component].concat()]);
     } else {

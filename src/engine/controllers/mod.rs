@@ -113,6 +113,11 @@ pub trait Controller {
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>;
 }
 
+/// Whether a loop that makes or changes volumes has something to do for a claim or a volume.
+pub(super) fn works_on_volume(name: &str, object: &Object) -> bool {
+    name == provisioner::NAME && provisioner::works_on(object) || name == resizer::NAME && resizer::works_on(object)
+}
+
 /// What each kind wakes: by kind, the loops that watch it and how.
 pub type Routes = Vec<Vec<(usize, Watch)>>;
 

@@ -7,7 +7,7 @@ use super::{Controller, Watch};
 use crate::api::json::Json as _;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
 use crate::api::time::MS;
-use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
@@ -41,6 +41,19 @@ impl Controller for Provisioner {
             return reclaim(object, volume, view, out);
         }
         Ok(Action::AwaitChange)
+    }
+}
+
+/// Whether a claim waits for a volume to be made, or a volume to be deleted.
+pub(super) fn works_on(object: &Object) -> bool {
+    match &object.body {
+        Body::PersistentVolumeClaim(claim) => {
+            claim.spec.volume_name.is_empty() && object.meta.annotation(PROVISIONER).is_some_and(|by| by == NAME)
+        }
+        Body::PersistentVolume(volume) => {
+            volume.status.phase == "Released" && object.meta.annotation(PROVISIONED_BY).is_some_and(|by| by == NAME)
+        }
+        _ => false,
     }
 }
 

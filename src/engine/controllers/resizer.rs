@@ -19,6 +19,8 @@ use serde_json::Value;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
+/// The name it writes under.
+pub(super) const NAME: &str = "external-resizer loopscope.dev/provisioner";
 const STORAGE: &str = "storage";
 const WAITS_FOR_POD: &str = "Waiting for user to (re-)start a pod to finish file system resize of volume on node.";
 
@@ -27,7 +29,7 @@ pub struct Resizer;
 
 impl Controller for Resizer {
     fn name(&self) -> &'static str {
-        "external-resizer loopscope.dev/provisioner"
+        NAME
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -46,8 +48,7 @@ impl Controller for Resizer {
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) else { return Ok(Action::AwaitChange) };
-        let has = |name: &str| claim.status.capacity.get(name).map_or(0, crate::api::quantity::units_of);
-        if claim.status.phase != "Bound" || object.meta.is_deleting() || claim.request() <= has(STORAGE) {
+        if !works_on(object) {
             return Ok(Action::AwaitChange);
         }
         let volume = out.server.get(&ObjectRef::new(Kind::PersistentVolume, "", &claim.spec.volume_name)).cloned();
@@ -62,6 +63,14 @@ impl Controller for Resizer {
         }
         grow_file_system(object, claim, view, out)
     }
+}
+
+/// Whether a claim asks for more than it has.
+pub(super) fn works_on(object: &Object) -> bool {
+    object.get::<PersistentVolumeClaim>().is_some_and(|claim| {
+        let has = claim.status.capacity.get(STORAGE).map_or(0, crate::api::quantity::units_of);
+        claim.status.phase == "Bound" && !object.meta.is_deleting() && claim.request() > has
+    })
 }
 
 fn has_condition(claim: &PersistentVolumeClaim, kind: &str) -> bool {

@@ -18,8 +18,9 @@ mod volumes;
 use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
+use super::late::HeldUp;
 use super::out::Out;
-use super::store::Delete;
+use super::store::{ApiError, Delete, Reason};
 use super::tree::Tree;
 use super::why::Why;
 use crate::api::node::Node;
@@ -51,6 +52,8 @@ pub struct Scheduler {
     unschedulable: Tree<Uid, ()>,
     /// Pods placed but waiting for their claims to be bound.
     placed: Tree<Uid, Str>,
+    /// Pods bound here of which the watch has not said so yet: what it still tells of them is older.
+    assumed: Tree<Uid, ()>,
     /// Pods that others were preempted for, each with its node.
     nominated: Vec<(Str, Rc<Object>)>,
     memo: Memo,
@@ -59,6 +62,10 @@ pub struct Scheduler {
     awake: Option<Time>,
     /// What each cycle takes since a person has slowed it, and since when.
     slow: Option<(Duration, Time)>,
+    /// The last fault that has slowed it, and until when.
+    slowed: Option<(EntryId, Time)>,
+    /// When it was last told something.
+    now: Time,
     /// When those that have waited too long are tried again, if that is planned.
     flush: Option<Time>,
 }
@@ -70,6 +77,8 @@ struct Pending {
     cause: EntryId,
     /// Its place in the active queue, if it is there.
     queued: Option<Waiting>,
+    /// Since when.
+    since: Time,
     /// When it first came, in the order of all.
     arrived: u64,
     /// Who refused it last, as a set.
@@ -159,6 +168,7 @@ fn ask_all(cycle: &Cycle<'_>) -> Result<Choice, Vec<(Str, Refusal)>> {
 impl Scheduler {
     /// Takes in a watch event; gives the time of the next cycle if one has to be planned.
     pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Option<Time> {
+        self.now = now;
         match event.object.kind {
             Kind::Pod => self.observe_pod(event, id),
             Kind::Node => {
@@ -176,6 +186,7 @@ impl Scheduler {
         let uid = object.meta.uid;
         let gone = event.op == Op::Deleted || pod.is_terminal();
         if !pod.node_name.is_empty() {
+            self.assumed.remove(&uid);
             self.forget(uid);
             let counted = self.nodes.change(&pod.node_name, |node| if gone { node.remove(object) } else { node.add(object) });
             if !gone {
@@ -198,17 +209,18 @@ impl Scheduler {
             }
             return;
         }
-        if !pod.spec.scheduling_gates.is_empty() || pod.spec.scheduler_name != "default-scheduler" {
+        if !pod.spec.scheduling_gates.is_empty() || pod.spec.scheduler_name != "default-scheduler" || self.assumed.contains_key(&uid) {
             return;
         }
         // Its own status, written by this scheduler, is no reason to try again.
         let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
         self.arrivals += 1;
-        let arrived = self.arrivals;
+        let (arrived, now) = (self.arrivals, self.now);
         let pending = self.pending.get_or_insert_with(uid, || Pending {
             object: object.clone(),
             cause: id,
             queued: None,
+            since: now,
             arrived,
             refused_by: ALL,
             aside: Time::default(),
@@ -243,6 +255,7 @@ impl Scheduler {
             let priority = pending.object.body::<Pod>().spec.priority.unwrap_or(0);
             let waiting = (Reverse(priority), self.arrivals, uid);
             pending.queued = Some(waiting);
+            pending.since = self.now;
             self.active.insert(waiting, ());
         }
     }
@@ -283,6 +296,7 @@ impl Scheduler {
     /// Tries those again that have waited too long; gives the time of the next cycle if one has to be planned.
     pub fn flush(&mut self, now: Time) -> Option<Time> {
         self.flush = None;
+        self.now = now;
         let waiting = self.unschedulable.keys().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
         let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER) <= now).map(|(uid, p)| (uid, p.cause)).collect();
         for (uid, cause) in due {
@@ -292,12 +306,16 @@ impl Scheduler {
     }
 
     /// Schedules the next Pod; gives the time of the next cycle if there are more.
-    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>) -> Option<Time> {
+    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>, late: &mut HeldUp) -> Option<Time> {
+        self.now = now;
         if let Some(((_, _, uid), ())) = self.active.pop_first()
             && let Some(pending) = self.pending.get_mut(&uid)
         {
             pending.queued = None;
             out.origin.cause = Some(pending.cause);
+            if let Some((fault, _)) = self.slowed.filter(|(_, until)| pending.since < *until) {
+                late.pass(out.origin.pass, fault, pending.since, now);
+            }
             let object = pending.object.clone();
             self.schedule(&object, object.body(), cache, out);
         }
@@ -336,11 +354,13 @@ impl Scheduler {
 
     /// Has each cycle take so long from now on; nothing for as long as it does by itself. Gives the time of the next one if it comes sooner.
     #[inline(never)]
-    pub fn slow_down(&mut self, span: Option<Duration>, now: Time) -> Option<Time> {
+    pub fn slow_down(&mut self, span: Option<Duration>, now: Time, fault: EntryId) -> Option<Time> {
         self.slow = span.map(|span| (span, now));
         if span.is_some() {
+            self.slowed = Some((fault, Time(u64::MAX)));
             return None;
         }
+        self.slowed = self.slowed.map(|(fault, until)| (fault, until.min(now)));
         self.awake = None;
         self.plan_cycle(now)
     }
@@ -348,7 +368,7 @@ impl Scheduler {
     /// Forgets everything but that it is slow.
     #[inline(never)]
     pub fn restart(&mut self) {
-        *self = Scheduler { slow: self.slow, ..Scheduler::default() };
+        *self = Scheduler { slow: self.slow, slowed: self.slowed, ..Scheduler::default() };
     }
 
     fn schedule(&mut self, object: &Rc<Object>, pod: &Pod, cache: &Cache, out: &mut Out<'_>) {
@@ -463,7 +483,7 @@ impl Scheduler {
     fn bind(&mut self, object: &Rc<Object>, node: &Str, why: Why, out: &mut Out<'_>) {
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let home = self.nodes.get(node).and_then(|info| info.node.clone());
-        let bound = out.patch(&object.key(), why, |o| {
+        let bound = out.bind(object, why, |o| {
             // A Pod is told the region and the zone it has come to.
             for key in [node_info::REGION, node_info::ZONE] {
                 if let Some(value) = home.as_ref().and_then(|home| home.meta.label(key)) {
@@ -485,15 +505,31 @@ impl Scheduler {
             }
         });
         self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
-        if let Ok(bound) = bound {
-            // Counted at once, not when the watch brings it: the next cycle must see it.
-            self.nodes.change(node, |info| info.add(&bound));
-            out.event(
-                &bound,
-                "Normal",
-                "Scheduled",
-                format_smolstr!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
-            );
+        match bound {
+            Ok(bound) => {
+                // Counted at once, not when the watch brings it: the next cycle must see it.
+                self.nodes.change(node, |info| info.add(&bound));
+                self.assumed.insert(object.meta.uid, ());
+                out.event(
+                    &bound,
+                    "Normal",
+                    "Scheduled",
+                    format_smolstr!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
+                );
+            }
+            Err(error) => self.unassigned(object, &error, out),
+        }
+    }
+
+    /// The API server has refused the binding: the room is free again. What the Pod has become, the watch will tell.
+    #[inline(never)]
+    fn unassigned(&mut self, object: &Rc<Object>, error: &ApiError, out: &mut Out<'_>) {
+        if let Some(node) = self.placed.remove(&object.meta.uid) {
+            self.nodes.change(&node, |info| info.remove(object));
+        }
+        if error.reason == Reason::Conflict {
+            let message = ["binding rejected: running Bind plugin \"DefaultBinder\": ", &error.message].concat();
+            out.event(object, "Warning", "FailedScheduling", message);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Refusals of the API server, in its words.
 
-use crate::api::Kind;
+use crate::api::{Kind, Object};
 use std::fmt;
 
 /// The `reason` of a refusal.
@@ -63,6 +63,23 @@ impl ApiError {
                 kind.group_resource()
             ),
         }
+    }
+
+    /// What a Pod has against a binding that was made for the Pod that was read: `setPodHostAndAnnotations`.
+    pub(in crate::engine) fn not_bound(stored: &Object, read: &Object) -> Option<Self> {
+        let (name, node) = (&read.meta.name, stored.pod().map(|pod| &pod.node_name).filter(|node| !node.is_empty()));
+        let (resource, what) = if stored.meta.uid != read.meta.uid {
+            let (asked, is) = (read.meta.uid, stored.meta.uid);
+            let precondition = format!("Precondition failed: UID in precondition: {asked}, UID in object meta: {is}");
+            let key = format!("/registry/pods/{}/{name}", read.meta.namespace);
+            let error = "StorageError: invalid object, Code: 4, Key: ";
+            ("pods", format!("{error}{key}, ResourceVersion: 0, AdditionalErrorMessage: {precondition}"))
+        } else if stored.meta.is_deleting() {
+            ("pods/binding", format!("pod {name} is being deleted, cannot be assigned to a host"))
+        } else {
+            ("pods/binding", format!("pod {name} is already assigned to node {:?}", node?.as_str()))
+        };
+        Some(ApiError { reason: Reason::Conflict, message: format!("Operation cannot be fulfilled on {resource} {name:?}: {what}") })
     }
 
     /// The object breaks a rule; the message is complete.

@@ -414,7 +414,7 @@ impl ApiServer {
         self.objects[object.kind as usize].insert(object);
     }
 
-    pub(super) fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {
+    pub(in crate::engine) fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {
         self.push(origin, Record::Refused(Box::new(Refused { key, error: error.clone() })), why);
     }
 

@@ -374,7 +374,8 @@ impl Page {
         let news = |since: usize| of.0.as_ref().is_some_and(|key| history.from(since).iter().any(|entry| words::concerns(entry, key)));
         if read.is_none_or(news) {
             let version = state.object().map_or(0, |object| object.meta.resource_version);
-            self.chain = Rc::new(of.0.as_ref().map(|key| words::chain(history, key, version)).unwrap_or_default());
+            let chain = |key| words::chain(history, state.run.sim().held_up(), key, version);
+            self.chain = Rc::new(of.0.as_ref().map(chain).unwrap_or_default());
             (self.led, self.led_read) = (Rc::default(), 0);
         }
         if let Some(first) = self.chain.first().filter(|_| self.led.len() < LED) {
