@@ -14,7 +14,9 @@
   const clear = (colour) => !colour || colour === 'none' || colour === 'transparent' || /,\s*0\)$|\/\s*0\)$/.test(colour);
   const canvas = document.createElement('canvas').getContext('2d');
 
-  async function picture(world) {
+  /** The picture as SVG; for a PNG what is painted is left out, and told beside it: to write it out and read it back takes long. */
+  async function picture(world, form) {
+    const painted = [];
     const zoom = new DOMMatrix(getComputedStyle(world).transform).a || 1;
     const origin = world.getBoundingClientRect();
     const place = (rect) => ({
@@ -171,7 +173,8 @@
       if (element instanceof SVGSVGElement) return drawing(element, layer);
       if (element instanceof HTMLCanvasElement) {
         const { x, y, w, h } = place(element.getBoundingClientRect());
-        if (w && h) make('image', { x, y, width: w, height: h, href: element.toDataURL() }, layer);
+        if (w && h && form === 'PNG') painted.push({ element, x, y, w, h });
+        else if (w && h) make('image', { x, y, width: w, height: h, href: element.toDataURL() }, layer);
         return;
       }
       box(element, style, layer);
@@ -181,7 +184,7 @@
       }
     }
     await stage();
-    return { text: new XMLSerializer().serializeToString(root), width, height };
+    return { text: new XMLSerializer().serializeToString(root), width, height, painted };
   }
 
   function save(blob, name) {
@@ -200,28 +203,28 @@
       // Cells are painted in parts; one that never comes is not waited for.
       for (const until = performance.now() + 10_000; document.querySelector('#stage [data-unfinished]') && performance.now() < until; ) await breath();
       const world = document.querySelector('#stage .world');
-      if (world) write(await picture(world), form, name);
+      if (world) await write(await picture(world, form), form, name);
     } finally {
       done();
     }
   };
 
-  function write({ text, width, height }, form, name) {
+  async function write({ text, width, height, painted }, form, name) {
     if (form === 'SVG') return save(new Blob([text], { type: 'image/svg+xml' }), `${name}.svg`);
     const image = new Image();
-    image.onload = async () => {
-      const scale = Math.min(2, 8000 / Math.max(width, height));
-      const sheet = document.createElement('canvas');
-      [sheet.width, sheet.height] = [width * scale, height * scale];
-      const paint = sheet.getContext('2d');
-      // In strips, with a breath between them.
-      for (let top = 0; top < sheet.height; top += STRIP) {
-        await new Promise((go) => setTimeout(go));
-        const part = Math.min(STRIP, sheet.height - top);
-        paint.drawImage(image, 0, top / scale, width, part / scale, 0, top, sheet.width, part);
-      }
-      sheet.toBlob((blob) => save(blob, `${name}.png`));
-    };
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    const scale = Math.min(2, 8000 / Math.max(width, height));
+    const sheet = document.createElement('canvas');
+    [sheet.width, sheet.height] = [width * scale, height * scale];
+    const paint = sheet.getContext('2d');
+    // In strips, with a breath between them.
+    for (let top = 0; top < sheet.height; top += STRIP) {
+      await new Promise((go) => setTimeout(go));
+      const part = Math.min(STRIP, sheet.height - top);
+      paint.drawImage(image, 0, top / scale, width, part / scale, 0, top, sheet.width, part);
+    }
+    for (const { element, x, y, w, h } of painted) paint.drawImage(element, x * scale, y * scale, w * scale, h * scale);
+    sheet.toBlob((blob) => save(blob, `${name}.png`));
   }
 })();

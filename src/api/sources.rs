@@ -72,7 +72,7 @@ pub struct Reference {
     pub kind: Kind,
     /// Its name.
     pub name: Str,
-    /// Whether the Pod starts without it too.
+    /// Whether it is said that the Pod starts without it too.
     pub optional: bool,
     /// `env`, `volume`, `image pull`; nothing for a service account.
     pub of: Vec<&'static str>,
@@ -135,10 +135,9 @@ fn references(spec: &Value) -> Vec<Reference> {
             add(Kind::Secret, secret, false, "volume");
         }
     }
-    // Without its Secret an image may be pulled all the same.
     items(spec, "imagePullSecrets")
         .filter_map(|secret| secret["name"].as_str())
-        .for_each(|name| add(Kind::Secret, name, true, "image pull"));
+        .for_each(|name| add(Kind::Secret, name, false, "image pull"));
     if let Some(account) = spec["serviceAccountName"].as_str().filter(|name| !matches!(*name, "" | "default")) {
         add(Kind::ServiceAccount, account, false, "");
     }
@@ -175,7 +174,7 @@ mod tests {
                 "Secret keys [\"env\", \"volume\"] false",
                 "ConfigMap settings [\"env\", \"volume\"] false",
                 "Secret signs-in [\"volume\"] false",
-                "Secret registry [\"image pull\"] true",
+                "Secret registry [\"image pull\"] false",
                 "ServiceAccount robot [] false",
             ]
         );

@@ -1332,15 +1332,18 @@ impl State {
             .flat_map(|kind| self.run.sim().list(kind))
             .filter(|object| object.meta.controller().is_none())
             .filter(shown)
-            .filter_map(|object| words::standing(object))
+            .filter_map(|object| Some((words::standing(object)?, &object.meta.name)))
             .collect();
         // The worst first.
-        crate::order::sort_by_key(&mut all, |(_, state)| match state {
+        crate::order::sort_by_key(&mut all, |((_, state), _)| match state {
             PodState::Failed => 0,
             PodState::Ready | PodState::Succeeded => 2,
             _ => 1,
         });
-        let (words, state) = all.first()?;
+        let ((words, state), name) = all.first()?;
+        // Of several it is said which one is meant.
+        let one = all.len() == 1 || matches!(state, PodState::Ready | PodState::Succeeded);
+        let words = if one { words.clone() } else { [crate::scene::format::middle(name, 24).as_str(), ": ", words].concat() };
         let failed = scene.items.iter().find_map(|item| match &item.body {
             Body::Pod { state: PodState::Failed, word, .. } => Some(word),
             _ => None,
@@ -1348,7 +1351,7 @@ impl State {
         if let (PodState::Creating, Some(word)) = (state, failed) {
             return Some((["Rollout waits: ", word].concat(), PodState::NotReady.class(), PodState::NotReady.glyph()));
         }
-        Some((words.clone(), state.class(), state.glyph()))
+        Some((words, state.class(), state.glyph()))
     }
 }
 

@@ -781,7 +781,9 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
         ..Budget::default()
     };
     let mut waits = None;
-    let mut sizes = Sizes { desired: desired as usize, paused: body.spec.paused, ..Sizes::default() };
+    let done = body.status.conditions.iter().any(|c| c.kind == "Progressing" && c.reason == "NewReplicaSetAvailable");
+    let rolling = sets.len() > 1 && !done;
+    let mut sizes = Sizes { desired: desired as usize, paused: body.spec.paused, rolling, ..Sizes::default() };
     for set in &sets {
         let new = Some(set.meta.uid) == newest;
         if let Some(body) = set.get::<ReplicaSet>() {
@@ -901,7 +903,7 @@ mod tests {
         let (list, pods) = read(&objects);
         let budget = budget(&list, &pods, &Scope::default(), None).expect("a Deployment");
         assert_eq!((budget.at_least, budget.at_most, budget.pods(), budget.ready()), (3, 4, 3, 1));
-        assert_eq!(budget.text, "1 of 3 Pods are ready");
+        assert_eq!(budget.text, "1 of 3 new Pods are ready");
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub struct Sizes {
     pub available: usize,
     /// Whether the rollout is paused.
     pub paused: bool,
+    /// Whether an older revision is being replaced: its last Pods may have been asked to go.
+    pub rolling: bool,
 }
 
 impl Sizes {
@@ -105,6 +107,8 @@ impl Budget {
                 "The upper limit is reached".into(),
                 format!("{} Pods too many are not deleted yet", count(pods - self.at_most.max(sizes.desired))),
             )
+        } else if old + sizes.old == 0 && sizes.rolling {
+            ("The old revision is at 0".into(), format!("{} of {} new Pods are ready", count(fresh), count(sizes.desired)))
         } else if old + sizes.old == 0 {
             ("One revision, no limit applies".into(), format!("{} of {} Pods are ready", count(fresh), count(sizes.desired)))
         } else if sizes.paused {
@@ -159,7 +163,7 @@ mod tests {
         ] {
             budget.add(state, "", new, 1);
         }
-        let sizes = Sizes { desired: 3, old: 2, new: 2, available: 1, paused: false };
+        let sizes = Sizes { desired: 3, old: 2, new: 2, available: 1, ..Sizes::default() };
         let budget = budget.settle(sizes, Some("…-d9kfm"));
         let order: Vec<(bool, PodState, usize)> = budget.cells.iter().map(|cell| (cell.new, cell.state, cell.pods)).collect();
         assert_eq!(order, [(false, PodState::Ready, 2), (true, PodState::Ready, 1), (true, PodState::Creating, 1)]);
@@ -176,7 +180,7 @@ mod tests {
             }
         }
         let [old, new, available] = sizes;
-        let budget = budget.settle(Sizes { desired: 8, old, new, available, paused: false }, (creating > 0).then_some("…-p"));
+        let budget = budget.settle(Sizes { desired: 8, old, new, available, ..Sizes::default() }, (creating > 0).then_some("…-p"));
         format!("{}: {}", budget.head, budget.text)
     }
 
@@ -191,6 +195,10 @@ mod tests {
         assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods may be made");
         assert_eq!(said(6, 3, 1, [6, 4, 3]), "The upper limit is reached: 3 old may go: 9 − 6 = 3");
         assert_eq!(said(2, 8, 0, [2, 8, 8]), "The upper limit is reached: The last 2 old may go");
+        let mut last = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        last.add(PodState::Ready, "", true, 7);
+        let last = last.settle(Sizes { desired: 8, new: 8, available: 7, rolling: true, ..Sizes::default() }, None);
+        assert_eq!((last.head.as_str(), last.text.as_str()), ("The old revision is at 0", "7 of 8 new Pods are ready"));
         let halted = Budget { at_least: 6, at_most: 10, ..Budget::default() };
         let halted = halted.settle(Sizes { desired: 8, old: 8, paused: true, ..Sizes::default() }, None);
         assert_eq!(halted.text, "Nothing is replaced until it is resumed");

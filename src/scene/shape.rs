@@ -236,7 +236,7 @@ impl Line {
             Line::Leaving => "edge fade",
             Line::Owns => "edge",
             Line::Selects => "edge sel",
-            Line::Uses => "edge derives",
+            Line::Uses => "edge provides",
             Line::Bound => "edge bound",
             Line::Waits => "edge wait",
             Line::Chosen => "edge on",

@@ -71,7 +71,7 @@ pub fn Inspector(props: &Props) -> Html {
                 if let Some((words, class, glyph)) = pill {
                     <span class={classes!("pill", class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
                 } else if props.object.is_none() {
-                    <span class="pill">{ "Gone" }</span>
+                    <span class="pill">{ if props.chain.is_empty() { "Not found" } else { "Gone" } }</span>
                 }
             </small><b title={key.name.to_string()}>{ key.name.as_str() }</b></div>
             { fold }

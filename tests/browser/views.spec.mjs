@@ -376,7 +376,7 @@ spec:
   const objects = stored.map(([kind, name]) => `{apiVersion: v1, kind: ${kind}, metadata: {name: ${name}}}\n---\n`).join('');
   await open(page, objects + deployment('web') + deployment('db'), 5);
   await page.keyboard.press('1');
-  const edges = page.locator('svg.edges path.derives');
+  const edges = page.locator('svg.edges path.provides');
   await expect(edges).toHaveCount(4);
   await expect(item(page, 'Secret', 'shared')).toHaveAttribute('aria-label', /used by Deployment \w+, Deployment \w+/);
   await expect(item(page, 'ConfigMap', 'unused')).toHaveAttribute('aria-label', /stored, not animated/);
