@@ -105,7 +105,18 @@ pub fn of(object: &Object) -> Vec<Reference> {
         }
         _ => return Vec::new(),
     };
-    references(spec)
+    if names_something(spec) { references(spec) } else { Vec::new() }
+}
+
+/// Most name nothing; that is seen at once.
+fn names_something(spec: &Value) -> bool {
+    let has = |part: &Value, field: &str| part.get(field).is_some();
+    let account = spec.get("serviceAccountName").and_then(Value::as_str).is_some_and(|name| name != "default");
+    let lists = ["containers", "initContainers", "ephemeralContainers"].into_iter().filter_map(|list| spec.get(list)?.as_array());
+    account
+        || has(spec, "volumes")
+        || has(spec, "imagePullSecrets")
+        || lists.flatten().any(|container| has(container, "env") || has(container, "envFrom"))
 }
 
 /// All that a Pod's spec names, each object once. The account that everybody has is not told.

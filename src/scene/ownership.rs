@@ -573,7 +573,9 @@ impl<'a> Tree<'a> {
             if self.beside { self.put_beside(frame, (x, top), out, ends) } else { self.put_rows(frame, (x, top), out, claims, ends) };
         let set_x = self.xs().0;
         let (y, wide) = if root.controller.is_some() { (root_rect.bottom(), c.root) } else { (bottom, c.pod) };
-        uses::put(&self.uses, (x, y, wide), root_index, out);
+        if !self.uses.is_empty() {
+            uses::put(&self.uses, (x, y, wide), root_index, out);
+        }
         if root.folded > 0 {
             let what = if root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") { "ended Job" } else { "old revision" };
             let text = format!("+{} {what}{}", root.folded, if root.folded == 1 { "" } else { "s" });
@@ -927,8 +929,10 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             }
         }
         let own = of_home(Some(at));
-        uses::put(&own, (m, y - uses::BELOW, w), parent, &mut out);
-        y += uses::height(own.len());
+        if !own.is_empty() {
+            uses::put(&own, (m, y - uses::BELOW, w), parent, &mut out);
+            y += uses::height(own.len());
+        }
         y += 8.0;
     }
     let shared = of_home(None);

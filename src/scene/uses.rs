@@ -63,6 +63,7 @@ fn fold<'a>(uses: &[&'a Used], most: usize) -> (Vec<&'a Used>, usize) {
 }
 
 /// Puts the cards of what one tree names, one below the other.
+#[inline(never)]
 pub fn put(uses: &[&Used], (x, y, w): (f64, f64, f64), parent: Option<usize>, out: &mut Scene) {
     let (shown, more) = fold(uses, OWN);
     let rect = |row: usize| Rect::new(x, y + BELOW + row as f64 * PITCH, w, CARD);

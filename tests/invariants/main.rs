@@ -10,7 +10,7 @@ mod loss;
 mod plan;
 
 use checks::Checks;
-use loopscope::api::Kind;
+use loopscope::api::{Kind, Object};
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::kubectl::{Progress, Session};
@@ -51,6 +51,13 @@ fn whole(seed: u64, steps: &[Step]) -> Result<(), String> {
         play(&mut sim, &mut checks, &plan::heal());
         // A Pod that a person has set unready stays so, and holds up what waits for it; so does a probe that was made to fail.
         let pods: Vec<String> = sim.list(Kind::Pod).map(|o| o.meta.name.to_string()).collect();
+        // One that fails and has no Job any more to give it up is started again for ever, as it is upstream.
+        let left =
+            |object: &Object| object.meta.controller().is_none() && object.pod().is_some_and(|pod| pod.spec.restart_policy == "OnFailure");
+        let left: Vec<String> = sim.list(Kind::Pod).filter(|object| left(object)).map(|object| object.meta.name.to_string()).collect();
+        for pod in left {
+            plan::act(&mut sim, &plan::Act::Kubectl(format!("delete pod {pod} --wait=false")));
+        }
         for pod in pods {
             for probe in ["startup", "readiness", "liveness"] {
                 let _ = sim.fault(&format!("pass-probe pod/{pod} {probe}"));
