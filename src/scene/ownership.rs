@@ -1163,23 +1163,28 @@ mod tests {
 
     #[test]
     fn a_rollout_moves_no_other_tree_while_it_goes_on() {
-        let at = |old: usize, new: usize| {
+        let at = |old: usize, new: usize, uses: usize| {
             let mut model = shops(2, 3);
             let named = |name: &str, n: usize| Group {
                 pods: (0..n).map(|i| pod(&format!("{name}-{i}"), PodState::Ready)).collect(),
                 ..group(name, 0)
             };
             model.roots[0].groups = vec![named("set0", old), named("next", new)];
+            model.uses = (0..uses).map(|i| used("ConfigMap", &format!("c{i}"), &["Deployment/shop0"])).collect();
             layout(&model, None, (800.0, 560.0))
         };
-        let first = at(3, 1);
-        for (old, new) in [(3, 1), (2, 2), (3, 2), (1, 3), (2, 3)] {
-            let scene = at(old, new);
-            nothing_overlaps(&scene);
-            for uid in ["Deployment/shop0", "ReplicaSet/set0", "ReplicaSet/next", "Pod/set0-0", "Deployment/shop1", "Service/shop1"] {
-                assert_eq!(rect(&scene, uid), rect(&first, uid), "{uid}, {old} and {new}");
+        for uses in [0, 4] {
+            let first = at(3, 1, uses);
+            for (old, new) in [(3, 1), (2, 2), (3, 2), (1, 3), (2, 3)] {
+                let scene = at(old, new, uses);
+                nothing_overlaps(&scene);
+                let named = (0..uses).map(|i| format!("ConfigMap/c{i}"));
+                let others = ["Deployment/shop0", "ReplicaSet/set0", "ReplicaSet/next", "Pod/set0-0", "Deployment/shop1", "Service/shop1"];
+                for uid in others.into_iter().map(String::from).chain(named) {
+                    assert_eq!(rect(&scene, &uid), rect(&first, &uid), "{uid}, {old} and {new}");
+                }
+                assert_eq!((scene.width, scene.height), (first.width, first.height));
             }
-            assert_eq!((scene.width, scene.height), (first.width, first.height));
         }
     }
 
@@ -1378,28 +1383,6 @@ mod tests {
                 lines_cross_no_card(&scene);
                 let lines = scene.edges.iter().filter(|edge| edge.line == Line::Uses).count();
                 assert_eq!(lines, if pods <= 6 { 3 + 2 } else { 2 }, "{pods} {size:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_named_moves_no_other_tree_in_a_rollout() {
-        let at = |old: usize, new: usize| {
-            let mut model = shops(2, 3);
-            let named = |name: &str, n: usize| Group {
-                pods: (0..n).map(|i| pod(&format!("{name}-{i}"), PodState::Ready)).collect(),
-                ..group(name, 0)
-            };
-            model.roots[0].groups = vec![named("set0", old), named("next", new)];
-            model.uses = (0..4).map(|i| used("ConfigMap", &format!("c{i}"), &["Deployment/shop0"])).collect();
-            layout(&model, None, (800.0, 560.0))
-        };
-        let first = at(3, 1);
-        for (old, new) in [(2, 2), (3, 2), (1, 3)] {
-            let scene = at(old, new);
-            nothing_overlaps(&scene);
-            for uid in ["Deployment/shop0", "ConfigMap/c0", "ConfigMap/c3", "Deployment/shop1"] {
-                assert_eq!(rect(&scene, uid), rect(&first, uid), "{uid}, {old} and {new}");
             }
         }
     }
