@@ -11,7 +11,8 @@ use std::rc::Rc;
 
 /// Stands in a shared spec for the name of each Pod's own service account token volume.
 pub const TOKEN_VOLUME: &str = "kube-api-access-00000";
-const TOKEN_PREFIX: &str = "kube-api-access-";
+/// What the name of every such volume starts with.
+pub const TOKEN_PREFIX: &str = "kube-api-access-";
 
 /// The repository of an image and its tag, empty where there is none; a digest belongs to neither.
 pub fn image_parts(image: &str) -> (&str, &str) {

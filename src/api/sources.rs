@@ -2,7 +2,7 @@
 //!
 //! Follows `VisitPodSecretNames` and `VisitPodConfigmapNames` in `pkg/api/v1/pod/util.go`.
 
-use super::{Body, Kind, Object, Str};
+use super::{Body, Kind, Object, Str, pod};
 use serde_json::Value;
 
 /// One ConfigMap or Secret, or one key of it, that a part of a Pod is made of.
@@ -31,7 +31,7 @@ fn items<'v>(value: &'v Value, list: &str) -> impl Iterator<Item = &'v Value> {
 
 /// The volumes that a person has asked for: every Pod has one more, for the API server's token, whose sources are always there.
 pub fn volumes(spec: &Value) -> impl Iterator<Item = &Value> {
-    items(spec, "volumes").filter(|volume| !volume["name"].as_str().is_some_and(|name| name.starts_with("kube-api-access-")))
+    items(spec, "volumes").filter(|volume| !volume["name"].as_str().is_some_and(|name| name.starts_with(pod::TOKEN_PREFIX)))
 }
 
 /// What each source of a volume holds, by key where it says which.
@@ -108,11 +108,14 @@ pub fn of(object: &Object) -> Vec<Reference> {
     if names_something(spec) { references(spec) } else { Vec::new() }
 }
 
+/// The lists of containers in a Pod's spec, in the order they start.
+const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
+
 /// Most name nothing; that is seen at once.
 fn names_something(spec: &Value) -> bool {
     let has = |part: &Value, field: &str| part.get(field).is_some();
     let account = spec.get("serviceAccountName").and_then(Value::as_str).is_some_and(|name| name != "default");
-    let lists = ["containers", "initContainers", "ephemeralContainers"].into_iter().filter_map(|list| spec.get(list)?.as_array());
+    let lists = CONTAINERS.into_iter().filter_map(|list| spec.get(list)?.as_array());
     account
         || has(spec, "volumes")
         || has(spec, "imagePullSecrets")
@@ -135,7 +138,7 @@ fn references(spec: &Value) -> Vec<Reference> {
             one.of.push(of);
         }
     };
-    for container in ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(|list| items(spec, list)) {
+    for container in CONTAINERS.into_iter().flat_map(|list| items(spec, list)) {
         environment(container).iter().for_each(|source| add(source.kind, &source.name, source.optional, "env"));
     }
     for source in volumes(spec).flat_map(mounted).flatten() {

@@ -37,6 +37,11 @@ pub(super) const RELIST: u64 = 10 * SECOND;
 
 const SCHEDULER_NAME: &str = "kube-scheduler";
 
+/// It has two names: the component's, and the one in a Pod's `schedulerName`.
+fn is_scheduler(name: &str) -> bool {
+    name == SCHEDULER_NAME || name == "default-scheduler"
+}
+
 /// Nobody waits longer than this.
 const MOST: u64 = 1_000_000_000 * SECOND;
 
@@ -177,7 +182,7 @@ impl Sim {
     /// Has each pass of a loop take so long from now on, or no longer than by itself.
     fn slow(&mut self, name: &str, each: Option<Duration>, fault: EntryId) -> Result<(), String> {
         let now = self.now();
-        if name == SCHEDULER_NAME || name == "default-scheduler" {
+        if is_scheduler(name) {
             if let Some(at) = self.scheduler.slow_down(each, now, fault) {
                 self.push(at, Task::Schedule);
             }
@@ -233,9 +238,9 @@ impl Sim {
         }
     }
 
-    /// How slow a person has made a loop, if so; the scheduler has two names.
+    /// How slow a person has made a loop, if so.
     pub fn slowed(&self, name: &str) -> Option<Slowed> {
-        if name == SCHEDULER_NAME || name == "default-scheduler" {
+        if is_scheduler(name) {
             let (span, asked) = self.scheduler.slowed()?;
             return Some(Slowed { name: SCHEDULER_NAME, span, asked, waiting: self.scheduler.queued() });
         }

@@ -3,6 +3,7 @@
 use super::super::model::{Block, Controller, Id, Node, Pod, natural};
 use super::id;
 use super::sieve::Sieve;
+use crate::api::pod::image_parts;
 use crate::api::sources::{self, Reference};
 use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
 use crate::engine::graves;
@@ -330,7 +331,7 @@ fn read(object: &Object, family: &str) -> Pod {
         cpu: body.spec.requests.cpu.max(0) as u64,
         memory: body.spec.requests.memory.max(0) as u64,
         unscheduled: unscheduled.map(|c| c.message.to_string()).unwrap_or_default(),
-        tag: image.rsplit_once(':').map_or(image, |(_, tag)| tag).to_string(),
+        tag: Some(image_parts(image).1).filter(|tag| !tag.is_empty()).unwrap_or(image).to_string(),
         owner: Rc::default(),
         labels: Rc::default(),
     }

@@ -4,6 +4,7 @@
 //! `pkg/registry/batch/job` (the generated selector).
 
 use super::{Object, child, items, part, set, text};
+use crate::api::pod;
 use serde_json::{Value, json};
 
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -19,7 +20,7 @@ pub fn admit_pod(pod: &mut Value, token_suffix: &str, toleration_seconds: i64) {
     let account = spec["serviceAccountName"].clone();
     set(spec, "serviceAccount", account);
     if spec.get("automountServiceAccountToken") != Some(&Value::Bool(false)) {
-        mount_token(spec, &format!("kube-api-access-{token_suffix}"));
+        mount_token(spec, &format!("{}{token_suffix}", pod::TOKEN_PREFIX));
     }
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         tolerate(spec, key, toleration_seconds);
