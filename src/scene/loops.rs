@@ -78,6 +78,9 @@ const SMALL: f64 = 28.0;
 const BIG: f64 = 40.0;
 /// Width of a loop with its name, and the room that a ring on a usual stage gives it.
 const NAMED: f64 = 132.0;
+/// A letter of its name, and how much further off a name stands that would touch another.
+const LETTER: f64 = 6.6;
+const FAR: f64 = 16.0;
 const CLOSE: f64 = 108.0;
 /// The stage that has room for ring and panel beside each other.
 const BESIDE: (f64, f64) = (780.0, 576.0);
@@ -113,15 +116,25 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = format!("API server and etcd, resourceVersion {}", of.version);
     out.put(&id, store, Body::Store { version: of.version }, None, "", label);
+    let mut named: Vec<(Rect, f64, bool)> = Vec::new();
     for (i, one) in of.loops.iter().enumerate() {
         let angle = turn + i as f64 * TAU / count;
         let big = of.chosen == Some(i);
         let radius = if big { BIG } else { SMALL };
         let (x, y) = (cx + rx * angle.cos(), cy + ry * angle.sin());
         let above = angle.sin() < -0.05;
-        let top = if above { y - radius - NAME } else { y - radius };
-        let rect = Rect::new(x - NAMED / 2.0, top, NAMED, radius * 2.0 + NAME);
-        put_loop(one, rect, above, big, &mut out);
+        // A name that would touch its neighbour's stands further off.
+        let letters = one.title.len() as f64 * LETTER;
+        let meets = |(other, wide, far): &(Rect, f64, bool)| {
+            !far && (other.cx() - x).abs() < (wide + letters) / 2.0 + 6.0
+                && (other.y - (y - radius - if above { NAME } else { 0.0 })).abs() < 16.0
+        };
+        let far = named.iter().any(meets);
+        let more = if far { FAR } else { 0.0 };
+        let top = if above { y - radius - NAME - more } else { y - radius };
+        let rect = Rect::new(x - NAMED / 2.0, top, NAMED, radius * 2.0 + NAME + more);
+        named.push((rect, letters, far));
+        put_loop(one, rect, (above, far), big, &mut out);
         let (sx, sy) = edge_of(&store, x, y);
         let length = (x - sx).hypot(y - sy).max(1.0);
         let (ux, uy) = ((x - sx) / length, (y - sy) / length);
@@ -186,7 +199,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     out.finish(20.0)
 }
 
-fn put_loop(one: &Loop, rect: Rect, above: bool, big: bool, out: &mut Scene) {
+fn put_loop(one: &Loop, rect: Rect, (above, far): (bool, bool), big: bool, out: &mut Scene) {
     let state = if one.writes {
         "writing"
     } else if one.queue > 0 {
@@ -196,7 +209,7 @@ fn put_loop(one: &Loop, rect: Rect, above: bool, big: bool, out: &mut Scene) {
     };
     let id = Id { kind: "Loop".into(), uid: format!("loop/{}", one.name), name: one.name.clone(), namespace: String::new() };
     let label = format!("{}, {} in its queue{}", one.title, one.queue, if one.writes { ", wrote last" } else { "" });
-    let body = Body::Loop { title: one.title.clone(), glyph: one.glyph, queue: one.queue, above, big, writes: one.writes };
+    let body = Body::Loop { title: one.title.clone(), glyph: one.glyph, queue: one.queue, above, far, big, writes: one.writes };
     out.put(&id, rect, body, Some(0), state, label);
 }
 
@@ -222,7 +235,7 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
         let row = (n / columns) as f64;
         let y = if over { top + row * chip } else { store.bottom() + gap + row * chip };
         let rect = Rect::new(left + ((n % columns) as f64 + 0.5) * pitch - across / 2.0, y, across, chip);
-        put_loop(one, rect, over, of.chosen == Some(i), &mut out);
+        put_loop(one, rect, (over, false), of.chosen == Some(i), &mut out);
         let (x, from, to) = if over { (rect.cx(), rect.bottom(), store.y) } else { (rect.cx(), rect.y, store.bottom()) };
         let s = (to - from).signum() * 6.0;
         let head = if one.writes { format!("M{} {}L{x} {to}L{} {}", x - 4.0, to - s, x + 4.0, to - s) } else { String::new() };
@@ -309,6 +322,33 @@ mod tests {
         assert_eq!(chosen.id.name, "c");
         assert!((chosen.rect.y + BIG - store.rect.cy()).abs() < 1.0, "on the height of the store");
         assert!(chosen.rect.cx() > store.rect.right() && chosen.rect.right() < pass.rect.x);
+    }
+
+    #[test]
+    fn on_a_ring_no_name_touches_another() {
+        let names = ["deployment", "replicaset", "statefulset", "endpoint", "endpointslice", "volume", "garbage collector", "scheduler"];
+        let nodes: Vec<String> = (1..=4).map(|n| format!("kubelet node-{n}")).collect();
+        let titles: Vec<&str> = names.into_iter().chain(nodes.iter().map(String::as_str)).collect();
+        for (size, most) in [((800.0, 652.0), 11), ((1400.0, 800.0), 12)] {
+            for (count, chosen) in (4..=most).flat_map(|count| (0..=count).map(move |at| (count, (at < count).then_some(at)))) {
+                let of = |title: &&str| Loop { name: title.to_string(), title: title.to_string(), ..Loop::default() };
+                let scene = layout(&Loops { loops: titles[titles.len() - count..].iter().map(of).collect(), ..some(chosen) }, size);
+                let name = |item: &std::rc::Rc<super::super::shape::Item>| match &item.body {
+                    Body::Loop { title, above, .. } => {
+                        let (wide, y) = (title.len() as f64 * LETTER, if *above { item.rect.y } else { item.rect.bottom() - NAME });
+                        Some(Rect::new(item.rect.cx() - wide / 2.0, y + 2.0, wide, 15.0))
+                    }
+                    _ => None,
+                };
+                let all: Vec<Rect> = scene.items.iter().filter_map(name).collect();
+                for (i, a) in all.iter().enumerate() {
+                    for b in &all[i + 1..] {
+                        let apart = a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
+                        assert!(apart, "{count} {chosen:?} {size:?}: {a:?} {b:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

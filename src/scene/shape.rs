@@ -111,8 +111,8 @@ pub enum Body {
     Note(String),
     /// The API server and its store.
     Store { version: u64 },
-    /// A control loop on the ring; its name stands above or below.
-    Loop { title: String, glyph: &'static str, queue: usize, above: bool, big: bool, writes: bool },
+    /// A control loop on the ring; its name stands above or below, or further off there.
+    Loop { title: String, glyph: &'static str, queue: usize, above: bool, far: bool, big: bool, writes: bool },
     /// The last pass of a loop.
     Pass(Box<Pass>),
     /// What a Pod asks and hears: prompt lines begin with `/ #`. Without a state it stands for any.

@@ -149,12 +149,13 @@ fn outer(item: &Item) -> Classes {
         Body::Totals { .. } => classes!("card", "totals"),
         Body::Note(_) => classes!("foldnote"),
         Body::Store { .. } => classes!("card", "store", (item.rect.h < 100.0).then_some("low")),
-        Body::Loop { big, above, writes, .. } => {
+        Body::Loop { big, above, far, writes, .. } => {
             classes!(
                 "loop",
                 big.then_some("big"),
                 (item.rect.w < 132.0).then_some("small"),
                 above.then_some("above"),
+                far.then_some("far"),
                 writes.then_some("writes")
             )
         }
