@@ -9,6 +9,7 @@ use crate::engine::late::HeldUp;
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
 use crate::scene::format::{clock, count};
+use crate::scene::lag::Pods;
 use crate::scene::marks::{LANES, Mark, OTHERS};
 use crate::scene::model::PodState;
 
@@ -598,8 +599,9 @@ pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> String {
     first.map(|entry| sentence(entry, &effect(entry), here().count() - 1)).unwrap_or_default()
 }
 
-/// Where a workload stands, for the pill over the diagram.
-pub fn standing(object: &Object) -> Option<(String, PodState)> {
+/// Where a workload stands, for the pill over the diagram: by the Pods that are there, as the strip below it counts them, for a status
+/// may be older than they are.
+pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
     if let Body::Job(job) = &object.body {
         return match (job.status.met("Failed"), job.status.met("Complete")) {
             (Some(failed), _) => Some((format!("Job failed: {}", failed.reason), PodState::Failed)),
@@ -612,35 +614,30 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
     {
         return Some(("Rollout failed: ProgressDeadlineExceeded".into(), PodState::Failed));
     }
-    let (desired, current, ready, updated) = match &object.body {
-        Body::Deployment(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.updated_replicas),
-        Body::StatefulSet(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.replicas),
-        Body::ReplicaSet(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.replicas),
+    // Those wanted, and those that are of an older template.
+    let (desired, old) = match &object.body {
+        Body::Deployment(b) => (b.spec.replicas, b.status.replicas - b.status.updated_replicas),
+        Body::StatefulSet(b) => (b.spec.replicas, 0),
+        Body::ReplicaSet(b) => (b.spec.replicas, 0),
         Body::DaemonSet(body) => {
             let status = &body.status;
-            (status.desired_number_scheduled, status.current_number_scheduled, status.number_ready, status.updated_number_scheduled)
+            (status.desired_number_scheduled, status.desired_number_scheduled - status.updated_number_scheduled)
         }
         _ => return None,
     };
-    let leaving = match &object.body {
-        Body::Deployment(b) => b.status.terminating_replicas.unwrap_or(0),
-        Body::ReplicaSet(b) => b.status.terminating_replicas.unwrap_or(0),
-        // Only Pods that stay are counted by revision.
-        Body::StatefulSet(b) if b.status.current_revision == b.status.update_revision => b.status.replicas - b.status.current_replicas,
-        _ => 0,
-    };
-    let settled = ready == desired && current == desired && updated >= desired;
-    Some(if settled && leaving > 0 {
-        (format!("{} {} terminating", number(leaving), if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating)
-    } else if settled {
-        ("All Pods are Ready".into(), PodState::Ready)
-    } else if object.kind == Kind::Deployment && updated < current && updated > 0 {
+    let (desired, n) = (desired.max(0) as usize, count);
+    Some(if pods.ready == desired && pods.active == desired && old <= 0 {
+        match pods.leaving {
+            0 => ("All Pods are Ready".into(), PodState::Ready),
+            leaving => (format!("{} {} terminating", n(leaving), if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating),
+        }
+    } else if object.kind == Kind::Deployment && old > 0 && pods.active > old as usize {
         ("Rolling update in progress".into(), PodState::Creating)
+    } else if pods.active + pods.leaving < desired {
+        (format!("{} of {} Pods exist, {} Ready", n(pods.active + pods.leaving), n(desired), n(pods.ready)), PodState::Pending)
     } else {
-        (
-            format!("{} of {} Pods are Ready", number(ready), number(desired)),
-            if ready < desired { PodState::Creating } else { PodState::Terminating },
-        )
+        let state = if pods.ready < desired { PodState::Creating } else { PodState::Terminating };
+        (format!("{} of {} Pods are Ready", n(pods.ready), n(desired)), state)
     })
 }
 

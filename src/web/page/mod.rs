@@ -352,7 +352,7 @@ impl Page {
         let state = self.state.borrow();
         let at = (state.run.happened(), state.run.turns);
         if self.card.is_none() || self.card_of != at {
-            let card = card::read(&state.run, key);
+            let card = card::read(&state, key);
             if self.card.as_deref() != card.as_ref() {
                 self.card = card.map(Rc::new);
             }
