@@ -132,7 +132,8 @@ pub fn lane(entry: &Entry) -> Option<u8> {
 
 /// The mark of an entry.
 pub fn mark(entry: &Entry) -> Option<Mark> {
-    Some(Mark { at: entry.time.0 / 1000, lane: lane(entry)?, bad: is_bad(entry), count: 1 })
+    let fault = matches!(&entry.record, Record::Command(line) if line.starts_with("fault "));
+    Some(Mark { at: entry.time.0 / 1000, lane: lane(entry)?, bad: is_bad(entry), fault, count: 1 })
 }
 
 /// The lane of the loop of this name.

@@ -97,7 +97,8 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     if !bare.is_empty() {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }
-    out.services = services(&of(Kind::Service), &of(Kind::EndpointSlice), &of);
+    let gone = |uid: Uid| pods.get(uid).is_none();
+    out.services = services(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
     for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
         out.policies.extend(of(kind).iter().map(|object| policy(object, &of)));
     }
@@ -523,7 +524,7 @@ fn plain(object: &Object, out: &mut Controller) {
 }
 
 #[inline(never)]
-fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Service> {
+fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn Fn(Uid) -> bool) -> Vec<Service> {
     let read = |object: &Rc<Object>| {
         let body = object.get::<crate::api::network::Service>()?;
         // The API server's own Service selects nothing and serves no Pod.
@@ -531,10 +532,11 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Ser
             return None;
         }
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let own = slices.iter().filter(|slice| is_slice_of(slice, object));
-        let mut endpoints: Vec<Endpoint> = own
-            .filter_map(|slice| slice.get::<EndpointSlice>())
-            .flat_map(|slice| &slice.endpoints)
+        let own = || {
+            let slices = slices.iter().filter(|slice| is_slice_of(slice, object));
+            slices.filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints)
+        };
+        let mut endpoints: Vec<Endpoint> = own()
             .filter_map(|endpoint| {
                 Some(Endpoint {
                     pod: endpoint.target_ref.as_ref()?.name.to_string(),
@@ -555,7 +557,14 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Ser
             body.spec.kind.to_string()
         };
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
-        let hint = if endpoints.is_empty() { no_endpoints(object, body, &of(Kind::Pod)) } else { String::new() };
+        // Of very many the picture may not know all Pods yet.
+        let dead = || own().filter(|one| one.target_ref.as_ref().is_some_and(|pod| gone(pod.uid))).count();
+        let hint = match if endpoints.len() > SEEN { 0 } else { dead() } {
+            _ if endpoints.is_empty() => no_endpoints(object, body, &of(Kind::Pod)),
+            0 => String::new(),
+            1 => "1 leads to no Pod".into(),
+            n => format!("{n} lead to no Pod"),
+        };
         let address = match body.spec.kind.as_str() {
             "ExternalName" => body.spec.external_name.to_string(),
             _ if body.is_headless() => String::new(),
