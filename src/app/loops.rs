@@ -570,7 +570,9 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
                     Some(Why::RolloutUp { pods, at_most, .. }) => words::grouped(&format!("{at_most} − {pods} = {}", at_most - pods)),
                     _ => String::new(),
                 },
-                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
+                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => {
+                    saw.iter().find(|(name, _)| name.ends_with("may go")).map(|(_, value)| value.clone()).unwrap_or_default()
+                }
                 name => row(name).unwrap_or_default(),
             };
             Code { text, value, lit: is_lit, skipped: why.is_some() && !is_lit && !lights.is_empty() }

@@ -329,21 +329,39 @@ fn goes_first(rank: DeletionRank) -> &'static str {
 pub fn saw(why: &Why) -> Vec<(String, String)> {
     let row = |name: &str, value: String| (name.to_string(), grouped(&value));
     match why {
-        Why::RolloutDown { available, at_least, from, to } => vec![
-            row("Pods available", available.to_string()),
-            row("must stay available", at_least.to_string()),
-            row("replicas of this set", from.to_string()),
-            row(
-                if from - to == 1 { "so one old Pod may go" } else { "so old Pods may go" },
-                format!("{available} − {at_least} = {}", available - at_least),
-            ),
-        ],
-        Why::RolloutUp { pods, at_most, from, to } => vec![
-            row("replicas of all sets", pods.to_string()),
-            row("Pods allowed", at_most.to_string()),
-            row("replicas of this set", from.to_string()),
-            row("so it may grow to", to.to_string()),
-        ],
+        Why::RolloutDown { available, at_least, from, to } => {
+            let (spare, goes) = (available - at_least, from - to);
+            let may = format!("{available} − {at_least} = {spare}");
+            let mut rows = vec![
+                row("Pods available", available.to_string()),
+                row("must stay available", at_least.to_string()),
+                row("replicas of this set", from.to_string()),
+            ];
+            if goes == spare {
+                rows.push(row(if goes == 1 { "so one old Pod may go" } else { "so old Pods may go" }, may));
+            } else {
+                // It has fewer, or another set has taken some.
+                rows.push(row("old Pods may go", may));
+                let least = |n: i32| count(n.max(0) as usize);
+                rows.push(row("so it loses", format!("min({}; {}) = {}", least(spare), least(goes), least(goes))));
+            }
+            rows
+        }
+        Why::RolloutUp { pods, at_most, from, to } => {
+            let room = at_most - pods;
+            let sum = match to - from {
+                more if more == room => format!("{from} + {room} = {to}"),
+                // More would be allowed than are wanted.
+                more => format!("{from} + min({}; {}) = {to}", count(room.max(0) as usize), count(more.max(0) as usize)),
+            };
+            vec![
+                row("replicas of all sets", pods.to_string()),
+                row("Pods allowed", at_most.to_string()),
+                row("room", format!("{at_most} − {pods} = {room}")),
+                row("replicas of this set", from.to_string()),
+                row("so it may grow to", sum),
+            ]
+        }
         Why::CleanUnhealthy { unhealthy, from, to } => {
             vec![
                 row("Pods that are not available", unhealthy.to_string()),
@@ -352,7 +370,13 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             ]
         }
         Why::Scaled { from, to } | Why::Recreate { from, to } => {
-            vec![row("replicas before", from.to_string()), row("replicas wanted", to.to_string())]
+            let words = if to < from { "so scale down by" } else { "so scale up by" };
+            let (more, less) = (to.max(from), to.min(from));
+            vec![
+                row("replicas before", from.to_string()),
+                row("replicas wanted", to.to_string()),
+                row(words, format!("{more} − {less} = {}", more - less)),
+            ]
         }
         Why::TooFew { have, want } => vec![
             row("desired", want.to_string()),
@@ -417,7 +441,7 @@ pub fn because(entry: &Entry) -> String {
     match &entry.why {
         Why::Bootstrap => "part of the cluster from the start".into(),
         // The sentence has said so.
-        Why::Revision { .. } => String::new(),
+        Why::Revision { .. } | Why::Scaled { .. } => String::new(),
         // A hash may be of digits alone.
         why @ Why::NewTemplate { .. } => crate::i18n::why(why),
         why => grouped(&crate::i18n::why(why)),

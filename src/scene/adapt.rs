@@ -936,6 +936,7 @@ mod tests {
         }
         objects[1] = Rc::new(old);
         objects.pop();
+        objects.push(pod("nginx-b-z", 12, owner("ReplicaSet", "nginx-b", 3), ready()));
         let (list, pods) = read(&objects);
         assert_eq!(budget(&list, &pods, &Scope::default(), None).expect("a Deployment").text, "Next step waits until …nginx-b-y is Ready");
     }

@@ -401,7 +401,7 @@ fn Actions(props: &ActionProps) -> Html {
     }
     // What breaks something stands apart from what a person would do to a cluster.
     if !props.offers.is_empty() {
-        let fault = |offer: &Offer| html! { <button type="button" onclick={run(offer.line.clone())}><b>{ offer.words }</b><span>{ offer.title }</span></button> };
+        let fault = |offer: &Offer| html! { <>if offer.is_for_all() { <p class="h-cap">{ "Whole cluster" }</p> }<button type="button" onclick={run(offer.line.clone())}><b>{ offer.words }</b><span>{ &offer.title }</span></button></> };
         // Once the focus is elsewhere it closes.
         let left = Callback::from(|event: FocusEvent| {
             let of = event.target_dyn_into::<web_sys::Element>().and_then(|target| target.closest("details").ok().flatten());
