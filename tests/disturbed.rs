@@ -75,7 +75,8 @@ fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
         assert!(!labelled(&sim, Kind::Pod, &other) && labelled(&sim, Kind::ReplicaSet, "r"), "{mode}");
         assert!(sim.is_delayed(Kind::Pod, &pod.as_str().into()) && !sim.is_delayed(Kind::Pod, &other.as_str().into()));
         let late = sim.late(&|_, object| object.meta.name == other.as_str()).unwrap();
-        assert_eq!((late.component, late.kind, late.behind.as_str()), ("kube-controller-manager", Kind::Pod, pod.as_str()));
+        let behind = sim.journal()[late.behind as usize].key().expect("a write").name;
+        assert_eq!((late.component, late.kind, behind.as_str()), ("kube-controller-manager", Kind::Pod, pod.as_str()));
         run(&mut sim, 2 * SECOND);
         assert!(labelled(&sim, Kind::Pod, &other) && nothing_is_late(&sim), "{mode}");
         assert_eq!(sim.list(Kind::Pod).count(), 3, "{mode}: nothing is lost, so that events alone are enough");

@@ -1150,10 +1150,24 @@ const SHOWN: Answer<'_> = Answer { of: "", headline: "", facts: &[], then: &[], 
 #[test]
 fn why_has_this_pod_no_node_the_scheduler_is_slow() {
     let sim = sim(2, &["+1", "fault slow kube-scheduler 30s", &deployment("web", 3, "", PLAIN), "+5"]);
-    let headline = "kube-scheduler takes 30 s for each pass, and has not come to it";
+    let remedy = "Let kube-scheduler work at full speed";
     let by = &["replicaset-controller", "deployment-controller", "you"];
-    let (facts, remedy) = (&[("keys in its queue", "3"), ("your fault of", "00:01.000")], "Let kube-scheduler work at full speed");
-    ask(&sim, &Answer { of: "Pod/web-*", headline, facts, by, remedy, ..SHOWN });
+    let mut told = Vec::new();
+    for pod in sim.list(Kind::Pod) {
+        let rows = diagnose::diagnose(&sim, &pod.key()).expect("it waits").rows();
+        told.push(rows[0].clone());
+        let headline = match rows[0].0.as_str() {
+            "this pass" => "kube-scheduler works on it, and takes 30 s for each pass",
+            _ => "kube-scheduler takes 30 s for each pass, and others are before it",
+        };
+        ask(
+            &sim,
+            &Answer { of: &format!("Pod/{}", pod.meta.name), headline, facts: &[("set by you at", "00:01.000")], by, remedy, ..SHOWN },
+        );
+    }
+    told.sort();
+    let row = |name: &str, value: &str| (name.to_string(), value.to_string());
+    assert_eq!(told, [row("place in its queue", "2 / 3"), row("place in its queue", "3 / 3"), row("this pass", "4.9 s / 30 s")]);
     let (headline, then) = ("0 of 3 Pods are ready", &["ReplicaSet/web-", "Pod/web-"]);
     ask(&sim, &Answer { of: "Deployment/web", headline, facts: &[], then, by: &["deployment-controller", "you"], remedy });
 }
@@ -1162,7 +1176,7 @@ fn why_has_this_pod_no_node_the_scheduler_is_slow() {
 fn why_has_this_replicaset_no_pods_its_loop_is_slow() {
     let sim = sim(2, &["fault slow replicaset-controller 1m", &deployment("web", 3, "", PLAIN), "+5"]);
     let remedy = "Let replicaset-controller work at full speed";
-    let headline = "replicaset-controller takes 1 min 0 s for each pass, and has not come to it";
+    let headline = "replicaset-controller works on it, and takes 1 min 0 s for each pass";
     ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, by: &["deployment-controller", "you"], remedy, ..SHOWN });
     let headline = "0 of 3 Pods are ready";
     ask(
@@ -1176,15 +1190,15 @@ fn why_has_this_statefulset_no_pods_its_loop_is_slow() {
     let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: \
                {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}\n";
     let sim = sim(1, &["fault slow kube-controller-manager 1m", set, "+5"]);
-    let headline = "statefulset-controller takes 1 min 0 s for each pass, and has not come to it";
+    let headline = "statefulset-controller works on it, and takes 1 min 0 s for each pass";
     ask(&sim, &Answer { of: "StatefulSet/db", headline, remedy: "Let statefulset-controller work at full speed", ..SHOWN });
 }
 
 #[test]
 fn why_has_this_pod_no_node_the_scheduler_does_not_know_it_yet() {
     let sim = sim(1, &["fault delay pod/first 5m kube-scheduler", &pod("first", PLAIN), "+2", &pod("second", PLAIN), "+3"]);
-    let headline = "A watch event of a Pod has not reached kube-scheduler yet";
-    let facts = &[("held up by that of", "first"), ("your fault of", "00:00.000"), ("arrives at", "05:00.002")];
+    let headline = "Its creation has not reached kube-scheduler yet";
+    let facts = &[("late event", "Pod first created"), ("set by you at", "00:00.000"), ("arrives at", "05:00.002")];
     let remedy = "Let the events through to kube-scheduler";
     for of in ["Pod/first", "Pod/second"] {
         ask(&sim, &Answer { of, headline, facts, remedy, ..SHOWN });
@@ -1203,7 +1217,7 @@ fn why_is_this_pod_still_pending_the_scheduler_has_not_heard_of_the_node() {
 #[test]
 fn why_does_this_pod_not_start_its_kubelet_has_not_heard_of_it() {
     let sim = sim(1, &["fault delay pod 5m kubelet", &pod("p", PLAIN), "+5"]);
-    let headline = "A watch event of a Pod has not reached kubelet yet";
+    let headline = "A change of it has not reached kubelet yet";
     ask(&sim, &Answer { of: "Pod/p", headline, by: &["default-scheduler", "you"], remedy: "Let the events through to kubelet", ..SHOWN });
 }
 
@@ -1214,11 +1228,40 @@ fn why_is_a_pod_missing_its_end_has_not_reached_the_loops() {
     act(&mut sim, &["fault delay pod 5m", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
     let headline = "A watch event of a Pod has not reached kube-controller-manager yet";
     let by = &["replicaset-controller", "deployment-controller", "you"];
-    let facts = &[("held up by that of", gone.as_str())];
-    ask(
-        &sim,
-        &Answer { of: "ReplicaSet/web-*", headline, facts, by, remedy: "Let the events through to kube-controller-manager", ..SHOWN },
-    );
+    let event = &format!("Pod …{} marked for deletion", &gone[gone.len() - 5..]);
+    let facts = &[("late event", event.as_str())];
+    let remedy = "Let the events through to kube-controller-manager";
+    ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, facts, by, remedy, ..SHOWN });
+    // The Pod itself, which is no more, says so too, and when.
+    let facts = &[("late event", event.as_str()), ("arrives at", "05:10.002")];
+    let headline = "Its deletion has not reached kube-controller-manager yet";
+    ask(&sim, &Answer { of: &format!("Pod/{gone}"), headline, facts, remedy, ..SHOWN });
+}
+
+#[test]
+fn of_a_slowed_loop_it_is_said_how_far_it_is_and_only_what_it_has_to_do() {
+    let told = |sim: &Sim, of: &ObjectRef| diagnose::diagnose(sim, of).map(|found| (found.headline(), found.rows().swap_remove(0).1));
+    let mut sim = sim(2, &[&deployment("web", 3, "", PLAIN), "+5", "fault slow replicaset-controller 2s"]);
+    let wait = |sim: &mut Sim, ms: u64| assert!(sim.advance(Time(sim.now().0 + ms * 1000), TASKS).done);
+    act(&mut sim, &["kubectl scale deployment/web --replicas=6"]);
+    wait(&mut sim, 1250);
+    let set = sim.list(Kind::ReplicaSet).next().unwrap().key();
+    let works = "replicaset-controller works on it, and takes 2 s for each pass";
+    assert_eq!(told(&sim, &set), Some((works.into(), "1.2 s / 2 s".into())));
+    // A second one stands behind it.
+    act(&mut sim, &[&deployment("two", 1, "", PLAIN)]);
+    wait(&mut sim, 100);
+    let second = sim.list(Kind::ReplicaSet).map(|set| set.key()).find(|key| key.name.starts_with("two")).unwrap();
+    let others = "replicaset-controller takes 2 s for each pass, and others are before it";
+    assert_eq!(told(&sim, &second), Some((others.into(), "2 / 2".into())));
+    // All Pods are there and ready, and what they changed is written down: nothing is waited for, though the key stands in line.
+    act(&mut sim, &["+60"]);
+    assert_eq!((told(&sim, &set), told(&sim, &second)), (None, None));
+    act(&mut sim, &[&format!("kubectl label replicaset {} x=y", set.name)]);
+    wait(&mut sim, 100);
+    let (headline, _) = told(&sim, &set).unwrap();
+    assert_eq!(headline, "It waits for a pass of replicaset-controller, which has nothing to do for it");
+    assert_eq!(told(&sim, &ObjectRef::new(Kind::Deployment, "default", "web")), None);
 }
 
 #[test]
@@ -1229,7 +1272,8 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
         act(&mut sim, &["fault lose pod", "fault lose pod", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
         let headline = &format!("A watch event of a Pod was lost on its way to kube-controller-manager, {words}");
         let by = &["replicaset-controller", "deployment-controller", "you"];
-        let facts: &[_] = &[("about", gone.as_str()), ("your fault of", "00:10.000"), ("lists everything at", "00:30.002")];
+        let event = format!("Pod …{} removed", &gone[gone.len() - 5..]);
+        let facts: &[_] = &[("about", event.as_str()), ("set by you at", "00:10.000"), ("lists everything at", "00:30.002")];
         let facts = if mode == "never" { &facts[..2] } else { facts };
         let remedy = "Restart kube-controller-manager, so that it lists everything anew";
         ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, facts, by, remedy, ..SHOWN });
@@ -1312,8 +1356,7 @@ fn why_does_this_claim_not_grow_its_resizer_is_slow() {
     let fault = "fault slow external-resizer loopscope.dev/provisioner 20s";
     let mut sim = sim(1, &[class, &claim("data", ", storageClassName: elastic"), "+5", fault, "+60", grow, "+5"]);
     let name = "external-resizer loopscope.dev/provisioner";
-    let (headline, remedy) =
-        (&format!("{name} takes 20 s for each pass, and has not come to it"), &format!("Let {name} work at full speed"));
+    let (headline, remedy) = (&format!("{name} works on it, and takes 20 s for each pass"), &format!("Let {name} work at full speed"));
     ask(&sim, &Answer { of: "PersistentVolumeClaim/data", headline, by: &["you"], remedy, ..SHOWN });
     act(&mut sim, &["+20"]);
     let told = told(&sim, "PersistentVolumeClaim/data");
@@ -1323,7 +1366,7 @@ fn why_does_this_claim_not_grow_its_resizer_is_slow() {
 #[test]
 fn why_has_this_claim_no_volume_its_provisioner_is_slow() {
     let sim = sim(1, &["fault slow loopscope.dev/provisioner 1m", &claim("data", ""), "+5"]);
-    let headline = "loopscope.dev/provisioner takes 1 min 0 s for each pass, and has not come to it";
+    let headline = "loopscope.dev/provisioner works on it, and takes 1 min 0 s for each pass";
     ask(
         &sim,
         &Answer {

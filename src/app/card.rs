@@ -1,9 +1,9 @@
 //! What a hover card says of an object: its state in words, a few counts, and why it last changed.
 
 use super::facts::{facts, pill};
-use super::run::Run;
+use super::state::State;
 use super::words::{self, Span};
-use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::api::{Body, Object, ObjectRef};
 use crate::app::format::count;
 
 /// The card.
@@ -29,14 +29,15 @@ pub struct Card {
 const FACTS: usize = 3;
 
 /// The card of an object at the instant shown.
-pub fn read(run: &Run, key: &ObjectRef) -> Option<Card> {
+pub fn read(state: &State, key: &ObjectRef) -> Option<Card> {
+    let run = &state.run;
     let object = run.get(key)?;
     let all = facts(object, run.sim().config.epoch);
     let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels" | "" | "created at");
     let node = all.iter().find(|fact| fact.name == "node").map(|fact| [" on ", &fact.value].concat()).unwrap_or_default();
     let shown = all.into_iter().filter(|fact| !of_place(fact.name) && fact.name != "status" && fact.value != "0");
     let last = words::last(run.journal().first(run.happened()), key, object.meta.resource_version);
-    let lag = lag(run, object).map(|words| ("status lags", words));
+    let lag = lag(state, object).map(|words| ("status lags", words));
     Some(Card {
         caption: [key.kind.name(), &node].concat(),
         name: key.name.to_string(),
@@ -50,16 +51,14 @@ pub fn read(run: &Run, key: &ObjectRef) -> Option<Card> {
 
 /// A status is written after what it tells of: for a moment the Pods are further.
 #[inline(never)]
-fn lag(run: &Run, object: &Object) -> Option<String> {
+pub fn lag(state: &State, object: &Object) -> Option<String> {
     let said = match &object.body {
         Body::Deployment(body) => body.status.ready_replicas,
         Body::ReplicaSet(body) => body.status.ready_replicas,
         Body::StatefulSet(body) => body.status.ready_replicas,
         _ => return None,
     };
-    let uid = object.meta.uid;
-    let sets = run.sim().list(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(uid)).map(|set| set.meta.uid);
-    let ready = sets.chain([uid]).map(|uid| run.sim().ready_of(uid)).sum::<usize>();
+    let ready = state.ready_of(object);
     let said = said.max(0) as usize;
     (ready != said).then(|| format!("status says {}; {} Pods are Ready", count(said), count(ready)))
 }
@@ -67,6 +66,7 @@ fn lag(run: &Run, object: &Object) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Kind;
     use crate::app::{Msg, State, examples};
     use std::rc::Rc;
 
@@ -77,12 +77,12 @@ mod tests {
         for _ in 0..400 {
             state.update(Msg::Step);
             let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
-            let card = read(&state.run, &deployment).expect("a card");
+            let card = read(&state, &deployment).expect("a card");
             told.extend(card.facts.into_iter().filter(|fact| fact.0 == "status lags").map(|fact| fact.1));
         }
         assert!(told.iter().any(|words| words == "status says 1; 2 Pods are Ready"), "{told:?}");
         let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
-        assert!(read(&state.run, &deployment).is_some_and(|card| card.facts[0].0 != "status lags"));
+        assert!(read(&state, &deployment).is_some_and(|card| card.facts[0].0 != "status lags"));
     }
 
     #[test]
@@ -113,15 +113,15 @@ mod tests {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(10));
         let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
-        let card = read(&state.run, &pod).expect("a card");
+        let card = read(&state, &pod).expect("a card");
         assert_eq!(card.pill.map(|pill| pill.0).as_deref(), Some("Ready"));
         assert!(card.caption.starts_with("Pod on node-"), "{}", card.caption);
         assert!(words::plain(&card.effect).ends_with("became Ready"), "{:?}", card.effect);
         assert!(card.by.is_some_and(|(actor, _)| actor.starts_with("kubelet")));
         // In the past it says what was so then.
         state.update(Msg::Seek(500));
-        let card = read(&state.run, &pod).expect("a card");
+        let card = read(&state, &pod).expect("a card");
         assert!(!words::plain(&card.effect).ends_with("became Ready"), "{:?}", card.effect);
-        assert_eq!(read(&state.run, &ObjectRef::new(Kind::Pod, "default", "nothing")), None);
+        assert_eq!(read(&state, &ObjectRef::new(Kind::Pod, "default", "nothing")), None);
     }
 }

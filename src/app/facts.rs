@@ -249,16 +249,27 @@ fn text(value: Option<&serde_json::Value>) -> String {
 
 /// The pill in the inspector's head: words, class, glyph.
 pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
-    let of = |ready: i32, desired: i32| {
-        let state = if ready >= desired { PodState::Ready } else { PodState::NotReady };
+    let all = |ready: i32, desired: i32, well: bool| {
+        let state = if ready == desired && well { PodState::Ready } else { PodState::NotReady };
         Some((grouped(&format!("{ready} / {desired}")), state.class(), state.glyph()))
     };
+    let of = |ready, desired| all(ready, desired, true);
     match &object.body {
         Body::Pod(_) => {
             let (state, word) = status(object);
             Some((if word == "ContainerCreating" { "Creating".into() } else { word }, state.class(), state.glyph()))
         }
-        Body::Deployment(body) => of(body.status.ready_replicas, body.spec.replicas),
+        // An update is done when no old Pod is left, and all are available.
+        Body::Deployment(body) if body.status.updated_replicas < body.status.replicas => {
+            let (updated, desired) = (body.status.updated_replicas, body.spec.replicas);
+            let state = PodState::Creating;
+            Some((grouped(&format!("{updated} of {desired} updated")), state.class(), state.glyph()))
+        }
+        Body::Deployment(body) => {
+            let (spec, status) = (&body.spec, &body.status);
+            let well = status.observed_generation >= object.meta.generation && status.available_replicas >= spec.replicas;
+            all(status.ready_replicas, spec.replicas, well)
+        }
         Body::ReplicaSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::StatefulSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::DaemonSet(body) => of(body.status.number_ready, body.status.desired_number_scheduled),

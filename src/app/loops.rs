@@ -3,10 +3,11 @@
 use super::changes::{Field, fields};
 use super::run::{Run, is_event};
 use super::words;
-use crate::api::{Body, Kind};
+use crate::api::network::EndpointSlice;
+use crate::api::{Body, Kind, Object, Str};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, Journal, Op, Record};
-use crate::scene::format::{clock, count};
+use crate::scene::format::{clock, count, middle};
 use crate::scene::loops::{Code, Loop, Loops, Pass};
 
 /// Loops that are always on the ring; others join when they have written.
@@ -82,7 +83,7 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
         let name = loops[at].name.as_str();
         let entry = journal.iter().enumerate().rev().find(|(_, entry)| !is_event(entry) && component(entry, one_kubelet) == name);
         match entry {
-            Some((at, entry)) => pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)),
+            Some((at, entry)) => Pass { held: held(run, entry), ..pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)) },
             None => Pass {
                 title: format!("{name} · has written nothing yet"),
                 glyph: glyph(name),
@@ -92,6 +93,20 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
         }
     });
     Loops { loops, version: run.sim().server().version(), chosen, shown, pass }
+}
+
+/// What is said of a write whose watch event a person's fault has held up, or lost.
+#[inline(never)]
+fn held(run: &Run, entry: &Entry) -> String {
+    let Some((_, object)) = entry.write().filter(|_| run.sim().is_held_up()) else { return String::new() };
+    let version = object.meta.resource_version;
+    let Some(late) = run.sim().late(&|_, other| other.meta.uid == object.meta.uid && other.meta.resource_version >= version) else {
+        return String::new();
+    };
+    match late.until.filter(|_| !late.lost) {
+        Some(at) => format!("the watch event of this write reaches {} at {}", late.component, clock(at.0 / 1000)),
+        None => format!("the watch event of this write never reaches {}", late.component),
+    }
 }
 
 pub(super) fn glyph(name: &str) -> &'static str {
@@ -126,6 +141,10 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
         .filter(|e| e.pass == entry.pass && !is_event(e))
         .collect();
     of.reverse();
+    // A deletion without grace notes that first: one request.
+    if matches!(entry.record, Record::Write { op: Op::Deleted, .. }) {
+        of.retain(|e| !matches!((&e.why, &e.record), (Why::Removed, Record::Write { op: Op::Modified, .. })));
+    }
     // What was decided, rather than the numbers that were written down.
     let main = of.iter().copied().find(|e| !matches!(e.why, Why::Observed)).unwrap_or(entry);
     let (mut all, saw) = (standing(&of), words::saw(&main.why));
@@ -143,6 +162,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
     if let Some(before) = of.iter().find_map(|e| if let Record::Write { before, .. } = &e.record { before.as_ref() } else { None }) {
         observe.push(("resourceVersion".to_string(), before.meta.resource_version.to_string()));
     }
+    observe.extend(found_running(main));
     observe.extend(seen);
     let mut diff: Vec<(String, String)> = concludes.into_iter().collect();
     if !told && !matches!(main.why, Why::Observed) {
@@ -160,7 +180,13 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
             None => writes.push((words, 1)),
         }
     }
-    let act = writes.first().map(|(words, count)| if *count > 1 { format!("{words} ×{count}") } else { words.clone() }).unwrap_or_default();
+    // Beside the line that is executed stands what was decided there.
+    let decided = write(main);
+    let act = writes
+        .iter()
+        .find(|(words, _)| *words == decided)
+        .map(|(words, count)| if *count > 1 { format!("{words} ×{count}") } else { words.clone() })
+        .unwrap_or_default();
     let rows = writes
         .iter()
         .take(3)
@@ -184,6 +210,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
         newest,
         code: code(name, Some(&main.why), &all, &act),
         act,
+        held: String::new(),
         steps: vec![("Observe", observe), ("Diff", diff), ("Act", rows)],
         narrow: false,
     }
@@ -235,10 +262,66 @@ fn standing(of: &[&Entry]) -> Vec<(String, String)> {
     sets.filter_map(|entry| noted(entry)).next().map(|want| row("desired", want)).into_iter().collect()
 }
 
+/// What a kubelet found of the Pod before it wrote.
+#[inline(never)]
+fn found_running(entry: &Entry) -> Vec<(String, String)> {
+    let Record::Write { object, before, .. } = &entry.record else { return Vec::new() };
+    let found = before.as_ref().unwrap_or(object);
+    let Some(pod) = found.pod().filter(|_| entry.actor.name == "kubelet") else { return Vec::new() };
+    let running = pod.status.container_statuses.iter().filter(|status| status.state.running.is_some()).count();
+    let row = |name: &str, value: String| (name.to_string(), value);
+    vec![
+        row("deletionTimestamp", if found.meta.is_deleting() { "set" } else { "not set" }.into()),
+        row("containers running", format!("{running} of {}", pod.spec.containers.len())),
+    ]
+}
+
+/// What a write changed in an EndpointSlice: which addresses came and went, and how many are ready.
+#[inline(never)]
+fn addresses(object: &Object, before: Option<&Object>) -> Vec<(String, String)> {
+    let of = |slice: Option<&Object>| -> Vec<(Str, bool)> {
+        let endpoints = slice.and_then(|slice| slice.get::<EndpointSlice>()).into_iter().flat_map(|slice| &slice.endpoints);
+        endpoints.filter_map(|one| Some((one.addresses.first()?.clone(), one.conditions.ready.unwrap_or(true)))).collect()
+    };
+    let (was, is) = (of(before), of(Some(object)));
+    let mut rows = Vec::new();
+    for (sign, own, other) in [("+", &is, &was), ("−", &was, &is)] {
+        let known: std::collections::BTreeSet<&Str> = other.iter().map(|(address, _)| address).collect();
+        let moved: Vec<&Str> = own.iter().map(|(address, _)| address).filter(|address| !known.contains(address)).collect();
+        match moved[..] {
+            [] => {}
+            [one] => rows.push(("addresses".to_string(), format!("{sign} {one}"))),
+            _ => rows.push(("addresses".to_string(), format!("{sign} {}", count(moved.len())))),
+        }
+    }
+    let ready = |all: &[(Str, bool)]| count(all.iter().filter(|(_, ready)| *ready).count());
+    let (from, to) = (ready(&was), ready(&is));
+    if from != to {
+        rows.push(("ready in the slice".to_string(), format!("{from} → {to}")));
+    }
+    // What else there is: conditions of one that leaves, ports, the time of the change.
+    let other = || before.map(|before| fields(before, object)).unwrap_or_default().into_iter().next();
+    if before.is_none() {
+        rows.push(("slices".to_string(), "0 → 1".to_string()));
+    }
+    if rows.is_empty()
+        && let Some(field) = other()
+    {
+        let name = field.path.rsplit('.').next().unwrap_or_default().to_string();
+        let value = |value: Option<String>| value.unwrap_or_else(|| "none".into());
+        rows.push((name, format!("{} → {}", middle(&value(field.from), 12), middle(&value(field.to), 12))));
+    }
+    rows
+}
+
 /// Numbers of the status that a write changed, before and after; then conditions and phases.
 fn differs(entry: &Entry) -> Vec<(String, String)> {
-    let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { return Vec::new() };
-    let told = matches!(object.kind, Kind::Lease | Kind::EndpointSlice | Kind::Endpoints | Kind::ConfigMap | Kind::Secret);
+    let Record::Write { op, object, before } = &entry.record else { return Vec::new() };
+    if object.kind == Kind::EndpointSlice {
+        return addresses(object, before.as_deref().filter(|_| *op == Op::Modified));
+    }
+    let (Op::Modified, Some(before)) = (op, before) else { return Vec::new() };
+    let told = matches!(object.kind, Kind::Lease | Kind::Endpoints | Kind::ConfigMap | Kind::Secret);
     if told || object.meta.generation != before.meta.generation {
         return Vec::new();
     }
@@ -289,6 +372,7 @@ fn write(entry: &Entry) -> String {
             let kind = object.kind.name();
             match op {
                 Op::Added => format!("create {kind}"),
+                Op::Deleted if entry.actor.name == "kubelet" => format!("delete {kind}"),
                 Op::Deleted => format!("remove {kind}"),
                 Op::Modified => match before {
                     Some(before) if !before.meta.is_deleting() && object.meta.is_deleting() => format!("delete {kind}"),
@@ -360,6 +444,7 @@ const KUBELET: &[Source] = &[
     ("    actual  := runtime.Status(pod)", "", ""),
     ("    if pod.DeletionTimestamp != nil {", "", ""),
     ("        stop(containers, gracePeriod)", "stop", "act"),
+    ("        if stopped { delete(pod, grace 0) }", "delete", "act"),
     ("    } else {", "", ""),
     ("        start(what is missing)", "start", "act"),
     ("    }", "", ""),
@@ -434,7 +519,8 @@ fn lights(why: &Why) -> &'static str {
         | Why::SourceMissing
         | Why::NewImage { .. }
         | Why::Restarted { .. } => "start",
-        Why::Stopped | Why::Removed => "stop",
+        Why::Stopped => "stop",
+        Why::Removed => "delete",
         Why::BecameReady { .. }
         | Why::StartedUp
         | Why::BecameUnready
@@ -484,7 +570,9 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
                     Some(Why::RolloutUp { pods, at_most, .. }) => words::grouped(&format!("{at_most} − {pods} = {}", at_most - pods)),
                     _ => String::new(),
                 },
-                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
+                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => {
+                    saw.iter().find(|(name, _)| name.ends_with("may go")).map(|(_, value)| value.clone()).unwrap_or_default()
+                }
                 name => row(name).unwrap_or_default(),
             };
             Code { text, value, lit: is_lit, skipped: why.is_some() && !is_lit && !lights.is_empty() }
@@ -511,6 +599,44 @@ mod tests {
         assert!((1..40).contains(&passes), "{}", slices.title);
         let set = shown("statefulset-controller");
         assert!(set.steps[1].1.iter().any(|(_, value)| value.contains(" → ")), "{:?}", set.steps);
+    }
+
+    #[test]
+    fn a_slice_that_is_written_always_differs_and_says_in_what() {
+        let network = examples::ALL.iter().find(|example| example.view == "network").expect("an example with Services");
+        let mut state = State::new((network.text)(), 1);
+        let mut told = BTreeSet::new();
+        for step in 0..300 {
+            if step == 150 {
+                let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
+                state.update(Msg::Kubectl(format!("kubectl delete pod {pod} --wait=false")));
+            }
+            state.update(Msg::Step);
+            let pass = read(&state.run, Some("endpointslice-controller")).pass.filter(|pass| !pass.steps.is_empty());
+            let Some(pass) = pass else { continue };
+            let differs = |(_, value): &(String, String)| value.contains(" → ") || value.starts_with(['+', '−']);
+            assert!(pass.steps[1].1.iter().any(differs), "{:?}", pass.steps);
+            told.extend(pass.steps[1].1.iter().map(|(name, _)| name.clone()));
+        }
+        assert!(told.contains("addresses") && told.contains("ready in the slice"), "{told:?}");
+    }
+
+    #[test]
+    fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
+        let mut state = State::new("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}", 1);
+        state.update(Msg::Seconds(5));
+        state.update(Msg::Fault("delay pod/p 10s".into()));
+        state.update(Msg::Kubectl("kubectl delete pod p --wait=false".into()));
+        state.update(Msg::Seconds(2));
+        let pass = read(&state.run, Some("kubelet node-1")).pass.expect("a pass");
+        let row = |name: &str, value: &str| (name.to_string(), value.to_string());
+        assert_eq!(pass.steps[0].1[1..], [row("deletionTimestamp", "set"), row("containers running", "0 of 1")]);
+        let lit: Vec<(&str, &str)> = pass.code.iter().filter(|line| line.lit).map(|line| (line.text.trim(), line.value.as_str())).collect();
+        assert_eq!(lit, [("if stopped { delete(pod, grace 0) }", "delete Pod")]);
+        // The write does not come back while its event is held up.
+        assert_eq!(pass.held, "the watch event of this write reaches kube-controller-manager at 00:15.002");
+        state.update(Msg::Seconds(20));
+        assert_eq!(read(&state.run, Some("kubelet node-1")).pass.expect("a pass").held, "");
     }
 
     #[test]

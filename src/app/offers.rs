@@ -12,9 +12,16 @@ pub struct Offer {
     /// On the button.
     pub words: &'static str,
     /// What happens then, for a line of its own.
-    pub title: &'static str,
+    pub title: String,
     /// `fault …`, `kubectl …`
     pub line: String,
+}
+
+impl Offer {
+    /// Whether it is about every component of the cluster rather than about the object.
+    pub fn is_for_all(&self) -> bool {
+        self.line.starts_with("fault relist ")
+    }
 }
 
 const FAILS: &str = "From its next run on the probe fails; the kubelet does what it does then";
@@ -37,30 +44,32 @@ const UNREADY: (&str, &str, &str) =
 const POWER_OFF: (&str, &str, &str) =
     ("Power off", "Its kubelet falls silent: the node turns NotReady, and later its Pods are evicted", "node-down");
 const POWER_ON: (&str, &str, &str) = ("Power on", "Its kubelet reports again and takes up its Pods", "node-up");
-const LOSES: (&str, &str) =
-    ("Lose its next event", "Its next change does not reach the loops: they learn of it when they list everything anew");
+const LOSES: (&str, &str) = (
+    "Lose its next event",
+    "Its next change does not reach kube-controller-manager before that lists everything anew: a gap in its watch, which a real one resumes from its resourceVersion",
+);
 const LISTS: (&str, &str, &str) =
-    ("List again after a loss", "Ten seconds after a lost event the loops list everything anew, and compare", "10s");
+    ("List again after a loss", "Ten seconds after a lost event its component lists everything anew, and compares", "10s");
 const FORGETS: (&str, &str, &str) =
-    ("Never list again", "No loop lists everything anew any more: what a lost event told stays unknown", "never");
+    ("Never list again", "No component lists everything anew any more: what a lost event told stays unknown", "never");
 const LOSES_ANY: (&str, &str) = (
     "Lose an event of its kind",
-    "The next change of any object of its kind does not reach the loops: see Loops, controller mode and event mode",
+    "The next change of any object of its kind does not reach kube-controller-manager: a gap in its watch, which a real one resumes from its resourceVersion",
 );
 const DELAYS: (&str, &str) = (
     "Delay its next event",
-    "Its next change reaches the loops ten seconds late; later changes of its kind wait behind it, for a watch keeps their order",
+    "Its next change reaches kube-controller-manager ten seconds late, and others at once; later ones of its kind wait behind it, for a watch keeps their order",
 );
 const DELAYS_ANY: (&str, &str) = (
     "Delay an event of its kind",
-    "The next change of any object of its kind reaches the loops ten seconds late; later ones wait behind it, for a watch keeps their order",
+    "The next change of any object of its kind reaches kube-controller-manager ten seconds late, and others at once; later ones wait behind it, for a watch keeps their order",
 );
-const HASTENS: (&str, &str) = ("Let its event through", "Its change is late no longer, and the loops learn of what waited behind it");
+const HASTENS: (&str, &str) =
+    ("Let its event through", "Its change is late no longer, and kube-controller-manager learns of what waited behind it");
 const SLOWS: (&str, &str) = ("Slow it down", "Each of its passes takes two seconds, one key after another: its queue grows");
 const SPEEDS: (&str, &str) = ("Full speed again", "Its passes take no longer than they need, and what waited has its turn now");
-const USES_MUCH: (&str, &str) =
-    ("Use much memory", "The Running Pods with these labels use 4Gi together: seen by autoscalers, and when a node runs short of memory");
-const USES_LITTLE: (&str, &str) = ("Free memory", "Nobody says any more what the Pods with these labels use");
+const USES_MUCH: &str = "Use much memory";
+const USES_LITTLE: &str = "Free memory";
 
 /// What can be broken about an object.
 #[inline(never)]
@@ -78,14 +87,14 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
         let any = kind.info().namespaced && object.meta.namespace != "default";
         let (of, name) = if any { (kind.name().to_ascii_lowercase(), Str::default()) } else { (of, object.meta.name.clone()) };
         let (words, title) = if any { LOSES_ANY } else { LOSES };
-        offers.push(Offer { words, title, line: ["fault lose ", &of].concat() });
+        offers.push(Offer { words, title: title.into(), line: ["fault lose ", &of].concat() });
         let ((words, title), late) = match sim.is_delayed(kind, &name) {
             true => (HASTENS, " none"),
             false => (if any { DELAYS_ANY } else { DELAYS }, " 10s"),
         };
-        offers.push(Offer { words, title, line: ["fault delay ", &of, late].concat() });
+        offers.push(Offer { words, title: title.into(), line: ["fault delay ", &of, late].concat() });
         let (words, title, after) = if sim.lists_anew() { FORGETS } else { LISTS };
-        offers.push(Offer { words, title, line: ["fault relist ", after].concat() });
+        offers.push(Offer { words, title: title.into(), line: ["fault relist ", after].concat() });
     }
     offers
 }
@@ -95,16 +104,16 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
 pub fn of_loop(sim: &Sim, name: &str) -> Option<Offer> {
     let (words, title) = if sim.slowed(name).is_some() { SPEEDS } else { SLOWS };
     let each = if words == SPEEDS.0 { " none" } else { " 2s" };
-    (!name.starts_with("kubelet")).then(|| Offer { words, title, line: ["fault slow ", name, each].concat() })
+    (!name.starts_with("kubelet")).then(|| Offer { words, title: title.into(), line: ["fault slow ", name, each].concat() })
 }
 
 fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
     let name = &object.meta.name;
     let mut offers = Vec::new();
     if !pod.node_name.is_empty() && !pod.is_terminal() {
-        offers.push(Offer { words: CRASHES.0, title: CRASHES.1, line: ["fault exit pod/", name, " 1"].concat() });
+        offers.push(Offer { words: CRASHES.0, title: CRASHES.1.into(), line: ["fault exit pod/", name, " 1"].concat() });
         let (words, title, fault) = if pod.is_ready() { UNREADY } else { READY };
-        offers.push(Offer { words, title, line: ["fault ", fault, " pod/", name].concat() });
+        offers.push(Offer { words, title: title.into(), line: ["fault ", fault, " pod/", name].concat() });
     }
     for (kind, fail, pass) in PROBES {
         if !pod
@@ -118,8 +127,8 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
             continue;
         }
         offers.push(match sim.is_probe_forced(object.meta.uid, kind) {
-            true => Offer { words: pass, title: PASSES, line: ["fault pass-probe pod/", name, " ", kind].concat() },
-            false => Offer { words: fail, title: FAILS, line: ["fault fail-probe pod/", name, " ", kind].concat() },
+            true => Offer { words: pass, title: PASSES.into(), line: ["fault pass-probe pod/", name, " ", kind].concat() },
+            false => Offer { words: fail, title: FAILS.into(), line: ["fault fail-probe pod/", name, " ", kind].concat() },
         });
     }
     // Labels that the ReplicaSet or the controller adds would leave out Pods of the same application.
@@ -129,7 +138,14 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
     if !labels.is_empty() {
         let labels = labels.join(",");
         let said = sim.is_load_said("memory", &labels);
-        let (words, title) = if said { USES_LITTLE } else { USES_MUCH };
+        let (words, title) = match said {
+            true => (USES_LITTLE, ["Nobody says any more what the Pods with ", &labels, " use"].concat()),
+            false => (
+                USES_MUCH,
+                ["The Running Pods with ", &labels, " use 4Gi together: seen by autoscalers, and when a node runs short of memory"]
+                    .concat(),
+            ),
+        };
         offers.push(Offer { words, title, line: ["fault memory-load ", &labels, if said { " none" } else { " 4Gi" }].concat() });
     }
     offers
@@ -145,14 +161,14 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
         .take(LOOKED)
         .find(|pod| pod.pod().is_some_and(Pod::is_ready) && !pod.meta.is_deleting());
     if let Some(pod) = pod {
-        offers.push(Offer { words: STRIKES.0, title: STRIKES.1, line: ["fault exit pod/", &pod.meta.name, " 1"].concat() });
+        offers.push(Offer { words: STRIKES.0, title: STRIKES.1.into(), line: ["fault exit pod/", &pod.meta.name, " 1"].concat() });
     }
     if let (_, Some((container, image))) = super::facts::handles(object)
         && can_be_pulled(&image)
     {
         let (repository, _) = image_parts(&image);
         let of = [&object.kind.name().to_ascii_lowercase(), "/", &object.meta.name, " ", &container, "=", repository, ":broken"].concat();
-        offers.push(Offer { words: BREAKS.0, title: BREAKS.1, line: ["kubectl set image ", &of].concat() });
+        offers.push(Offer { words: BREAKS.0, title: BREAKS.1.into(), line: ["kubectl set image ", &of].concat() });
     }
     offers
 }
@@ -161,16 +177,16 @@ fn of_node(object: &Object, node: &Node) -> Vec<Offer> {
     let pressed = node.status.conditions.iter().any(|c| c.kind == "MemoryPressure" && c.status == "True");
     let name = &object.meta.name;
     let (words, title, fault) = if node.is_ready() { POWER_OFF } else { POWER_ON };
-    let power = Offer { words, title, line: ["fault ", fault, " ", name].concat() };
+    let power = Offer { words, title: title.into(), line: ["fault ", fault, " ", name].concat() };
     let memory = match pressed {
         true => Offer {
             words: "Give memory back",
-            title: "Nothing is missing any more; five minutes later the node is well again",
+            title: "Nothing is missing any more; five minutes later the node is well again".into(),
             line: ["fault memory-pressure ", name, " 0"].concat(),
         },
         false => Offer {
             words: "Fill its memory",
-            title: "Its kubelet runs short of memory, says so, and ends a Pod",
+            title: "Its kubelet runs short of memory, says so, and ends a Pod".into(),
             line: ["fault memory-pressure ", name].concat(),
         },
     };

@@ -1181,7 +1181,12 @@ impl State {
         }
         // What is left of a tree is not what its status tells of.
         if scope.filter.trim().is_empty() {
+            // The loops may hear of it late: what is drawn is there.
+            let all_read = self.pods_at == Some((self.run.turns, self.run.happened()));
             lag::mark(&mut model.roots, &|id| {
+                if all_read {
+                    return Some(self.pods.come_to(Uid::parse(&id.uid)?));
+                }
                 let mut all = lag::Pods::default();
                 for alike in self.run.sim().tally_of(Uid::parse(&id.uid)?)? {
                     all.all += alike.pods;
@@ -1313,6 +1318,14 @@ impl State {
         crate::scene::rollout::layout(track, width, self.stage.1)
     }
 
+    /// How many Pods of a workload are ready: those that are drawn, or else those that the loops know of.
+    pub fn ready_of(&self, object: &Object) -> usize {
+        let (sim, uid) = (self.run.sim(), object.meta.uid);
+        let sets = sim.list(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(uid)).map(|set| set.meta.uid);
+        let drawn = self.pods_at == Some((self.run.turns, self.run.happened()));
+        sets.chain([uid]).map(|uid| if drawn { self.pods.come_to(uid).ready } else { sim.ready_of(uid) }).sum()
+    }
+
     fn pill(&self, scene: &Scene) -> Option<(String, &'static str, &'static str)> {
         if self.view == View::Loops {
             return Some((
@@ -1327,12 +1340,21 @@ impl State {
         let mut drawn: Vec<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
         crate::order::sort(&mut drawn);
         let shown = |object: &&Rc<Object>| drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok();
+        let mut sets: std::collections::BTreeMap<Uid, Vec<lag::Pods>> = Default::default();
+        for set in self.run.sim().list(Kind::ReplicaSet) {
+            let owner = set.meta.controller().map_or(set.meta.uid, |owner| owner.uid);
+            sets.entry(owner).or_default().push(self.pods.come_to(set.meta.uid));
+        }
+        let pods = |object: &Object| match sets.get(&object.meta.uid) {
+            Some(sets) => sets.iter().copied().sum(),
+            None => self.pods.come_to(object.meta.uid),
+        };
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| self.run.sim().list(kind))
             .filter(|object| object.meta.controller().is_none())
             .filter(shown)
-            .filter_map(|object| Some((words::standing(object)?, &object.meta.name)))
+            .filter_map(|object| Some((words::standing(object, pods(object))?, &object.meta.name)))
             .collect();
         // The worst first.
         crate::order::sort_by_key(&mut all, |((_, state), _)| match state {
@@ -1348,7 +1370,7 @@ impl State {
             Body::Pod { state: PodState::Failed, word, .. } => Some(word),
             _ => None,
         });
-        if let (PodState::Creating, Some(word)) = (state, failed) {
+        if let (PodState::Creating | PodState::Pending, Some(word)) = (state, failed) {
             return Some((["Rollout waits: ", word].concat(), PodState::NotReady.class(), PodState::NotReady.glyph()));
         }
         Some((words, state.class(), state.glyph()))

@@ -9,6 +9,7 @@ use crate::engine::late::HeldUp;
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
 use crate::scene::format::{clock, count};
+use crate::scene::lag::Pods;
 use crate::scene::marks::{LANES, Mark, OTHERS};
 use crate::scene::model::PodState;
 
@@ -131,7 +132,8 @@ pub fn lane(entry: &Entry) -> Option<u8> {
 
 /// The mark of an entry.
 pub fn mark(entry: &Entry) -> Option<Mark> {
-    Some(Mark { at: entry.time.0 / 1000, lane: lane(entry)?, bad: is_bad(entry), count: 1 })
+    let fault = matches!(&entry.record, Record::Command(line) if line.starts_with("fault "));
+    Some(Mark { at: entry.time.0 / 1000, lane: lane(entry)?, bad: is_bad(entry), fault, count: 1 })
 }
 
 /// The lane of the loop of this name.
@@ -327,21 +329,39 @@ fn goes_first(rank: DeletionRank) -> &'static str {
 pub fn saw(why: &Why) -> Vec<(String, String)> {
     let row = |name: &str, value: String| (name.to_string(), grouped(&value));
     match why {
-        Why::RolloutDown { available, at_least, from, to } => vec![
-            row("Pods available", available.to_string()),
-            row("must stay available", at_least.to_string()),
-            row("replicas of this set", from.to_string()),
-            row(
-                if from - to == 1 { "so one old Pod may go" } else { "so old Pods may go" },
-                format!("{available} − {at_least} = {}", available - at_least),
-            ),
-        ],
-        Why::RolloutUp { pods, at_most, from, to } => vec![
-            row("replicas of all sets", pods.to_string()),
-            row("Pods allowed", at_most.to_string()),
-            row("replicas of this set", from.to_string()),
-            row("so it may grow to", to.to_string()),
-        ],
+        Why::RolloutDown { available, at_least, from, to } => {
+            let (spare, goes) = (available - at_least, from - to);
+            let may = format!("{available} − {at_least} = {spare}");
+            let mut rows = vec![
+                row("Pods available", available.to_string()),
+                row("must stay available", at_least.to_string()),
+                row("replicas of this set", from.to_string()),
+            ];
+            if goes == spare {
+                rows.push(row(if goes == 1 { "so one old Pod may go" } else { "so old Pods may go" }, may));
+            } else {
+                // It has fewer, or another set has taken some.
+                rows.push(row("old Pods may go", may));
+                let least = |n: i32| count(n.max(0) as usize);
+                rows.push(row("so it loses", format!("min({}; {}) = {}", least(spare), least(goes), least(goes))));
+            }
+            rows
+        }
+        Why::RolloutUp { pods, at_most, from, to } => {
+            let room = at_most - pods;
+            let sum = match to - from {
+                more if more == room => format!("{from} + {room} = {to}"),
+                // More would be allowed than are wanted.
+                more => format!("{from} + min({}; {}) = {to}", count(room.max(0) as usize), count(more.max(0) as usize)),
+            };
+            vec![
+                row("replicas of all sets", pods.to_string()),
+                row("Pods allowed", at_most.to_string()),
+                row("room", format!("{at_most} − {pods} = {room}")),
+                row("replicas of this set", from.to_string()),
+                row("so it may grow to", sum),
+            ]
+        }
         Why::CleanUnhealthy { unhealthy, from, to } => {
             vec![
                 row("Pods that are not available", unhealthy.to_string()),
@@ -350,7 +370,13 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
             ]
         }
         Why::Scaled { from, to } | Why::Recreate { from, to } => {
-            vec![row("replicas before", from.to_string()), row("replicas wanted", to.to_string())]
+            let words = if to < from { "so scale down by" } else { "so scale up by" };
+            let (more, less) = (to.max(from), to.min(from));
+            vec![
+                row("replicas before", from.to_string()),
+                row("replicas wanted", to.to_string()),
+                row(words, format!("{more} − {less} = {}", more - less)),
+            ]
         }
         Why::TooFew { have, want } => vec![
             row("desired", want.to_string()),
@@ -415,7 +441,7 @@ pub fn because(entry: &Entry) -> String {
     match &entry.why {
         Why::Bootstrap => "part of the cluster from the start".into(),
         // The sentence has said so.
-        Why::Revision { .. } => String::new(),
+        Why::Revision { .. } | Why::Scaled { .. } => String::new(),
         // A hash may be of digits alone.
         why @ Why::NewTemplate { .. } => crate::i18n::why(why),
         why => grouped(&crate::i18n::why(why)),
@@ -598,8 +624,9 @@ pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> String {
     first.map(|entry| sentence(entry, &effect(entry), here().count() - 1)).unwrap_or_default()
 }
 
-/// Where a workload stands, for the pill over the diagram.
-pub fn standing(object: &Object) -> Option<(String, PodState)> {
+/// Where a workload stands, for the pill over the diagram: by the Pods that are there, as the strip below it counts them, for a status
+/// may be older than they are.
+pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
     if let Body::Job(job) = &object.body {
         return match (job.status.met("Failed"), job.status.met("Complete")) {
             (Some(failed), _) => Some((format!("Job failed: {}", failed.reason), PodState::Failed)),
@@ -612,35 +639,30 @@ pub fn standing(object: &Object) -> Option<(String, PodState)> {
     {
         return Some(("Rollout failed: ProgressDeadlineExceeded".into(), PodState::Failed));
     }
-    let (desired, current, ready, updated) = match &object.body {
-        Body::Deployment(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.updated_replicas),
-        Body::StatefulSet(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.replicas),
-        Body::ReplicaSet(b) => (b.spec.replicas, b.status.replicas, b.status.ready_replicas, b.status.replicas),
+    // Those wanted, and those that are of an older template.
+    let (desired, old) = match &object.body {
+        Body::Deployment(b) => (b.spec.replicas, b.status.replicas - b.status.updated_replicas),
+        Body::StatefulSet(b) => (b.spec.replicas, 0),
+        Body::ReplicaSet(b) => (b.spec.replicas, 0),
         Body::DaemonSet(body) => {
             let status = &body.status;
-            (status.desired_number_scheduled, status.current_number_scheduled, status.number_ready, status.updated_number_scheduled)
+            (status.desired_number_scheduled, status.desired_number_scheduled - status.updated_number_scheduled)
         }
         _ => return None,
     };
-    let leaving = match &object.body {
-        Body::Deployment(b) => b.status.terminating_replicas.unwrap_or(0),
-        Body::ReplicaSet(b) => b.status.terminating_replicas.unwrap_or(0),
-        // Only Pods that stay are counted by revision.
-        Body::StatefulSet(b) if b.status.current_revision == b.status.update_revision => b.status.replicas - b.status.current_replicas,
-        _ => 0,
-    };
-    let settled = ready == desired && current == desired && updated >= desired;
-    Some(if settled && leaving > 0 {
-        (format!("{} {} terminating", number(leaving), if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating)
-    } else if settled {
-        ("All Pods are Ready".into(), PodState::Ready)
-    } else if object.kind == Kind::Deployment && updated < current && updated > 0 {
+    let (desired, n) = (desired.max(0) as usize, count);
+    Some(if pods.ready == desired && pods.active == desired && old <= 0 {
+        match pods.leaving {
+            0 => ("All Pods are Ready".into(), PodState::Ready),
+            leaving => (format!("{} {} terminating", n(leaving), if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating),
+        }
+    } else if object.kind == Kind::Deployment && old > 0 && pods.active > old as usize {
         ("Rolling update in progress".into(), PodState::Creating)
+    } else if pods.active + pods.leaving < desired {
+        (format!("{} of {} Pods exist, {} Ready", n(pods.active + pods.leaving), n(desired), n(pods.ready)), PodState::Pending)
     } else {
-        (
-            format!("{} of {} Pods are Ready", number(ready), number(desired)),
-            if ready < desired { PodState::Creating } else { PodState::Terminating },
-        )
+        let state = if pods.ready < desired { PodState::Creating } else { PodState::Terminating };
+        (format!("{} of {} Pods are Ready", n(pods.ready), n(desired)), state)
     })
 }
 

@@ -58,6 +58,19 @@ pub struct Slowed {
     pub waiting: usize,
 }
 
+/// How an object waits for a loop that a person has slowed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InLine {
+    /// The loop.
+    pub slowed: Slowed,
+    /// The keys before it; of none the pass is its own.
+    pub before: usize,
+    /// What the pass under way has taken so far, and takes in all.
+    pub pass: (Duration, Duration),
+    /// Whether its pass would write anything now.
+    pub works: bool,
+}
+
 /// What has to be told to a component: what happened, the object, and how it was known before.
 type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
 
@@ -254,14 +267,38 @@ impl Sim {
         slow || self.informers.iter().any(|informer| informer.trouble.is_some())
     }
 
-    /// The slowed loop that has not come to an object yet.
-    pub fn waits_for_slow(&self, object: &Object) -> Option<Slowed> {
-        if let Some(slowed) = self.slowed(SCHEDULER_NAME).filter(|_| self.scheduler.is_queued(object.meta.uid)) {
-            return Some(slowed);
+    /// The slowed loop that an object waits for: one that has something to do for it, before one that has not.
+    pub fn waits_for_slow(&self, object: &Object) -> Option<InLine> {
+        let turn = |name: &str, (before, due): (usize, Option<(Time, Time)>), works: bool| {
+            let slowed = self.slowed(name)?;
+            let (began, ends) = due.unwrap_or((self.now(), self.now().after(slowed.span)));
+            let pass = (self.now().0.saturating_sub(began.0), ends.0 - began.0);
+            Some(InLine { slowed, before, pass, works })
+        };
+        if let Some(line) = self.scheduler.in_line(object.meta.uid).and_then(|line| turn(SCHEDULER_NAME, line, true)) {
+            return Some(line);
         }
         let key = object.key();
-        let (name, _) = self.queues().find(|(name, queue)| queue.is_in_line(&key) && serves(name, object))?;
-        self.slowed(name)
+        let mut found = None;
+        for (i, controller) in controllers::ALL.iter().enumerate().filter(|(_, controller)| serves(controller.name(), object)) {
+            let Some(line) = self.queues[i].in_line(&key) else { continue };
+            let works = self.has_work(i, &key);
+            if works || found.is_none() {
+                found = turn(controller.name(), line, works);
+            }
+            if works {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether a pass over a key would write anything now. It is tried on a copy: nobody knows better what a loop would do.
+    fn has_work(&self, i: usize, key: &ObjectRef) -> bool {
+        let mut copy = self.clone();
+        copy.server.now = copy.now();
+        copy.work_on(i, key, None);
+        copy.journal().len() > self.journal().len()
     }
 
     /// The first watch event that is late or lost and is about something that is looked for.

@@ -94,8 +94,10 @@ pub struct Late {
     pub component: &'static str,
     /// What the stream is of.
     pub kind: Kind,
-    /// The object whose event holds up the stream, or is lost itself.
-    pub behind: Str,
+    /// The first event that is about what is looked for.
+    pub event: EntryId,
+    /// The event that holds up the stream, or is lost itself.
+    pub behind: EntryId,
     /// When a person asked for that.
     pub asked: Option<Time>,
     /// When it arrives, or everything is listed; never, if nothing is listed.
@@ -283,9 +285,9 @@ impl Trouble {
             let at = stream.events.iter().position(about)?;
             // Of those before it the one that comes last.
             let last = stream.events.iter().take(at + 1).max_by_key(|event| event.from)?;
-            let behind = written(journal, last.id)?.meta.name.clone();
             let asked = last.fault.and_then(|fault| journal.get(fault as usize)).map(|fault| fault.time);
-            Some(Late { component, kind: stream.of.0, behind, asked, until: Some(last.from), lost: false })
+            let (event, behind) = (stream.events[at].id, last.id);
+            Some(Late { component, kind: stream.of.0, event, behind, asked, until: Some(last.from), lost: false })
         })
     }
 
@@ -293,9 +295,8 @@ impl Trouble {
     pub fn missed(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
         self.missed.iter().find_map(|missed| {
             let object = written(journal, missed.id).filter(|object| about(object))?;
-            let behind = object.meta.name.clone();
             let asked = journal.get(missed.fault as usize).map(|fault| fault.time);
-            Some(Late { component, kind: object.kind, behind, asked, until: self.lists, lost: true })
+            Some(Late { component, kind: object.kind, event: missed.id, behind: missed.id, asked, until: self.lists, lost: true })
         })
     }
 }

@@ -8,7 +8,7 @@ pub mod chunks;
 pub mod cluster;
 pub mod controllers;
 pub mod disk;
-mod disturb;
+pub mod disturb;
 pub mod dns;
 pub mod events;
 mod faults;

@@ -1,5 +1,6 @@
 //! Why something has not happened: data, not words, as `why` is for writes. `app::diagnose` finds it, `i18n` says it.
 
+use super::journal::Op;
 use crate::api::Str;
 
 /// What one node has against a Pod, with the values that decide.
@@ -167,6 +168,7 @@ pub enum Label {
     Class,
     Container,
     Desired,
+    DoneIn,
     ExitCode,
     Failed,
     Gate,
@@ -183,9 +185,10 @@ pub enum Label {
     NearestPod,
     Now,
     Old,
+    Pass,
+    Place,
     Ports,
     Probe,
-    Queued,
     Ready,
     Requests,
     Restarts,
@@ -253,19 +256,35 @@ pub enum Waits {
     Held(Str),
 
     // Faults.
-    /// A person has slowed the loop that it waits for.
+    /// A person has slowed the loop that it waits for, and others are before it.
     SlowLoop {
         /// The loop.
         name: Str,
         /// What each pass takes.
         each: Str,
     },
+    /// A person has slowed the loop that works on it.
+    SlowPass {
+        /// The loop.
+        name: Str,
+        /// What each pass takes.
+        each: Str,
+    },
+    /// It is in the queue of a slowed loop, which has nothing to do for it.
+    SlowIdle(Str),
     /// A person has a watch event come late.
     LateEvent {
         /// Whose watch it is.
         component: Str,
         /// Of which kind.
         kind: Str,
+    },
+    /// A person has a watch event of the very object come late: what it tells.
+    OwnLate {
+        /// Whose watch it is.
+        component: Str,
+        /// What happened to it.
+        told: Op,
     },
     /// A person has a watch event be lost.
     LostEvent {
@@ -411,7 +430,10 @@ impl Waits {
                 | NoPods
                 | NotReady(_)
                 | SlowLoop { .. }
+                | SlowPass { .. }
+                | SlowIdle(_)
                 | LateEvent { .. }
+                | OwnLate { .. }
                 | LostEvent { lists: true, .. }
         )
     }

@@ -30,8 +30,8 @@ struct Slow {
     line: VecDeque<ObjectRef>,
     /// How each of them has come to wait.
     waiting: Tree<ObjectRef, Waited>,
-    /// When the pass over the first ends.
-    due: Option<Time>,
+    /// When the pass over the first began, and when it ends.
+    due: Option<(Time, Time)>,
 }
 
 /// How a key has come to wait in the line of a slowed loop.
@@ -200,10 +200,12 @@ impl WorkQueue {
         waited
     }
 
-    /// Whether a key waits in the line of a slowed loop, or is about to.
-    pub fn is_in_line(&self, key: &ObjectRef) -> bool {
-        let slow = self.slow.as_ref().filter(|slow| slow.span.is_some());
-        slow.is_some_and(|slow| slow.waiting.contains_key(key) || self.ready.contains_key(key))
+    /// How many keys are before this one in the line of a slowed loop, if it waits there or is about to; and when the pass over the first
+    /// began and ends.
+    pub fn in_line(&self, key: &ObjectRef) -> Option<(usize, Option<(Time, Time)>)> {
+        let slow = self.slow.as_ref().filter(|slow| slow.span.is_some())?;
+        let last = || self.ready.contains_key(key).then_some(slow.line.len());
+        Some((slow.line.iter().position(|one| one == key).or_else(last)?, slow.due))
     }
 
     /// Puts a key that was taken at the end of the line of a slowed loop, if it is not in it.
@@ -223,14 +225,15 @@ impl WorkQueue {
     #[inline(never)]
     pub fn next_pass(&mut self, now: Time) -> Option<Time> {
         let slow = self.slow.as_mut().filter(|slow| slow.due.is_none() && !slow.line.is_empty())?;
-        slow.due = Some(now.after(slow.span?));
-        slow.due
+        let ends = now.after(slow.span?);
+        slow.due = Some((now, ends));
+        Some(ends)
     }
 
     /// Takes the first in line, if its pass ends now.
     #[inline(never)]
     pub fn take_first(&mut self, now: Time) -> Option<(ObjectRef, Waited)> {
-        let slow = self.slow.as_mut().filter(|slow| slow.due == Some(now))?;
+        let slow = self.slow.as_mut().filter(|slow| slow.due.is_some_and(|(_, ends)| ends == now))?;
         slow.due = None;
         let key = slow.line.pop_front()?;
         self.passes += 1;

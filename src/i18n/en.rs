@@ -56,7 +56,7 @@ pub fn why(why: &Why) -> String {
         Why::ImagePull => "the image cannot be pulled".into(),
         Why::SourceMissing => "a ConfigMap, a Secret or a key that it needs is missing".into(),
         Why::Stopped => "its containers have been stopped".into(),
-        Why::Removed => "stopped; the kubelet lets it go".into(),
+        Why::Removed => "its containers have stopped: the kubelet deletes it with grace period 0".into(),
         Why::Endpoints { ready, all } => format!("{ready} of {all} addresses are ready"),
         Why::SmallestFit { volume } => format!("{volume} is the smallest volume that fits"),
         Why::Binding => "part of binding the claim and its volume".into(),

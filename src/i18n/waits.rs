@@ -1,6 +1,7 @@
 //! English for what has not happened: what is missing, what decides, what would help.
 
 use crate::api::Str;
+use crate::engine::journal::Op;
 use crate::engine::waits::{Cure, Fact, Label, Refuses, Unfit, Waits};
 
 /// A count, its thousands marked.
@@ -38,8 +39,13 @@ pub fn waits(waits: &Waits) -> String {
         Init(container) => ["Init container ", container, " has not ended well, and the others start after it"].concat(),
         PodFailed(reason) => ["It has failed for good: ", reason].concat(),
         Held(by) => ["It is deleted and held by ", by].concat(),
-        SlowLoop { name, each } => [name.as_str(), " takes ", each, " for each pass, and has not come to it"].concat(),
+        SlowLoop { name, each } => [name.as_str(), " takes ", each, " for each pass, and others are before it"].concat(),
+        SlowPass { name, each } => [name.as_str(), " works on it, and takes ", each, " for each pass"].concat(),
+        SlowIdle(name) => ["It waits for a pass of ", name, ", which has nothing to do for it"].concat(),
         LateEvent { component, kind } => ["A watch event of a ", kind, " has not reached ", component, " yet"].concat(),
+        OwnLate { component, told: Op::Added } => ["Its creation has not reached ", component, " yet"].concat(),
+        OwnLate { component, told: Op::Modified } => ["A change of it has not reached ", component, " yet"].concat(),
+        OwnLate { component, .. } => ["Its deletion has not reached ", component, " yet"].concat(),
         LostEvent { component, kind, lists: true } => {
             ["A watch event of a ", kind, " was lost on its way to ", component, ", which will list everything anew"].concat()
         }
@@ -91,7 +97,7 @@ pub fn waits(waits: &Waits) -> String {
 pub fn tone(waits: &Waits) -> &'static str {
     use Waits::*;
     match waits {
-        NodesLeftOut(_) | NoService(_) | KeepsOld { .. } | NoSelector | Released(_) | NoDisruption | NotDue => "Note",
+        NodesLeftOut(_) | NoService(_) | KeepsOld { .. } | NoSelector | Released(_) | NoDisruption | NotDue | SlowIdle(_) => "Note",
         waits if waits.is_bad() => "Stuck",
         _ => "Waits",
     }
@@ -169,13 +175,14 @@ pub fn label(label: Label) -> &'static str {
         Label::Access => "access",
         Label::Active => "active",
         Label::ArrivesAt => "arrives at",
-        Label::AskedAt => "your fault of",
+        Label::AskedAt => "set by you at",
         Label::AtLeast => "must stay available",
         Label::AtMost => "Pods allowed",
         Label::Available => "Pods available",
         Label::Class => "class",
         Label::Container => "container",
         Label::Desired => "desired",
+        Label::DoneIn => "done in about",
         Label::ExitCode => "exit code",
         Label::Failed => "failed",
         Label::Gate => "gate",
@@ -183,7 +190,7 @@ pub fn label(label: Label) -> &'static str {
         Label::Healthy => "Pods healthy",
         Label::Image => "image",
         Label::HeardAt => "last heard of at",
-        Label::HeldUpBy => "held up by that of",
+        Label::HeldUpBy => "late event",
         Label::ListsAt => "lists everything at",
         Label::LooksAgain => "tries again at",
         Label::LostOf => "about",
@@ -192,9 +199,10 @@ pub fn label(label: Label) -> &'static str {
         Label::NearestPod => "nearest Pod",
         Label::Now => "Pods now",
         Label::Old => "Pods of the old template",
+        Label::Pass => "this pass",
+        Label::Place => "place in its queue",
         Label::Ports => "ports of the Pod",
         Label::Probe => "readiness probe",
-        Label::Queued => "keys in its queue",
         Label::Ready => "ready",
         Label::Requests => "requests",
         Label::Restarts => "restarts",

@@ -97,7 +97,8 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     if !bare.is_empty() {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }
-    out.services = services(&of(Kind::Service), &of(Kind::EndpointSlice), &of);
+    let gone = |uid: Uid| pods.get(uid).is_none();
+    out.services = services(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
     for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
         out.policies.extend(of(kind).iter().map(|object| policy(object, &of)));
     }
@@ -420,7 +421,8 @@ fn controller(object: &Object) -> Controller {
             let desired = body.spec.replicas;
             out.counters = counters(whole(desired), whole(body.status.replicas), whole(body.status.ready_replicas));
             out.footer = if body.spec.paused { "paused".into() } else { body.spec.strategy.kind.to_string() };
-            if body.status.updated_replicas != desired {
+            // Pods that are merely added are of the same template.
+            if body.status.updated_replicas < desired.min(body.status.replicas) {
                 out.chip = format!("{} of {} updated", short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
             }
         }
@@ -522,7 +524,7 @@ fn plain(object: &Object, out: &mut Controller) {
 }
 
 #[inline(never)]
-fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Service> {
+fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn Fn(Uid) -> bool) -> Vec<Service> {
     let read = |object: &Rc<Object>| {
         let body = object.get::<crate::api::network::Service>()?;
         // The API server's own Service selects nothing and serves no Pod.
@@ -530,10 +532,11 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Ser
             return None;
         }
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let own = slices.iter().filter(|slice| is_slice_of(slice, object));
-        let mut endpoints: Vec<Endpoint> = own
-            .filter_map(|slice| slice.get::<EndpointSlice>())
-            .flat_map(|slice| &slice.endpoints)
+        let own = || {
+            let slices = slices.iter().filter(|slice| is_slice_of(slice, object));
+            slices.filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints)
+        };
+        let mut endpoints: Vec<Endpoint> = own()
             .filter_map(|endpoint| {
                 Some(Endpoint {
                     pod: endpoint.target_ref.as_ref()?.name.to_string(),
@@ -554,7 +557,14 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Ser
             body.spec.kind.to_string()
         };
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
-        let hint = if endpoints.is_empty() { no_endpoints(object, body, &of(Kind::Pod)) } else { String::new() };
+        // Of very many the picture may not know all Pods yet.
+        let dead = || own().filter(|one| one.target_ref.as_ref().is_some_and(|pod| gone(pod.uid))).count();
+        let hint = match if endpoints.len() > SEEN { 0 } else { dead() } {
+            _ if endpoints.is_empty() => no_endpoints(object, body, &of(Kind::Pod)),
+            0 => String::new(),
+            1 => "1 leads to no Pod".into(),
+            n => format!("{n} lead to no Pod"),
+        };
         let address = match body.spec.kind.as_str() {
             "ExternalName" => body.spec.external_name.to_string(),
             _ if body.is_headless() => String::new(),
@@ -926,6 +936,7 @@ mod tests {
         }
         objects[1] = Rc::new(old);
         objects.pop();
+        objects.push(pod("nginx-b-z", 12, owner("ReplicaSet", "nginx-b", 3), ready()));
         let (list, pods) = read(&objects);
         assert_eq!(budget(&list, &pods, &Scope::default(), None).expect("a Deployment").text, "Next step waits until …nginx-b-y is Ready");
     }

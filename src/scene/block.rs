@@ -27,6 +27,8 @@ struct Members {
     mounting: usize,
     /// How many of them have ended.
     ended: usize,
+    /// How many of them have neither ended nor leave.
+    active: usize,
     /// What is wrong with those that fail, and with how many.
     reasons: Vec<(String, usize)>,
 }
@@ -48,6 +50,8 @@ impl Members {
         }
         if pod.ended {
             add(&mut self.ended, by);
+        } else if pod.state != PodState::Terminating {
+            add(&mut self.active, by);
         }
         if pod.state == PodState::Failed {
             match self.reasons.iter_mut().find(|(word, _)| *word == pod.word) {
@@ -127,6 +131,12 @@ impl Block {
     /// How many have ended.
     pub fn ended(&self) -> usize {
         self.0.ended
+    }
+
+    /// What they come to, as loops count them.
+    pub fn come_to(&self) -> super::lag::Pods {
+        let [ready, leaving] = [PodState::Ready, PodState::Terminating].map(|state| self.0.counts[state as usize]);
+        super::lag::Pods { all: self.len(), active: self.0.active, ready, leaving }
     }
 
     /// Whether one mounts a claim.

@@ -114,7 +114,8 @@ impl Budget {
         } else if sizes.paused {
             ("The rollout is paused".into(), "Nothing is replaced until it is resumed".into())
         } else if room > 0 {
-            ("Between the limits".into(), format!("{} more Pods may be made", count(room)))
+            let words = if room == 1 { "1 more Pod may be made".into() } else { format!("{} more Pods may be made", count(room)) };
+            ("Between the limits".into(), words)
         } else if go > 0 {
             let (steady, least) = (count(sizes.steady()), count(self.at_least));
             match sizes.steady() - self.at_least {
@@ -123,12 +124,24 @@ impl Budget {
                 _ => ("The upper limit is reached".into(), format!("The last {} old may go", count(go))),
             }
         } else {
-            let text = match waits {
-                Some(_) if waiting > 1 => format!("Next step waits until one of {} new Pods is Ready", count(waiting)),
-                Some(pod) => format!("Next step waits until {pod} is Ready"),
-                None => "Next step waits for a Pod".into(),
+            // What is asked for, and not yet done.
+            let (asked, have) = (sizes.old + sizes.new, fresh + waiting);
+            let left = match (old.saturating_sub(sizes.old), sizes.new.saturating_sub(have)) {
+                (0, 0) => None,
+                (0, more) => Some(format!("ReplicaSet loop has yet to create {}", count(more))),
+                (fewer, 0) => Some(format!("ReplicaSet loop has yet to delete {}", count(fewer))),
+                (fewer, more) => Some(format!("ReplicaSet loop has yet to delete {} and create {}", count(fewer), count(more))),
             };
-            ("Both limits reached".into(), text)
+            match (left, waits) {
+                (Some(left), _) => {
+                    (format!("Asked for {} + {} = {}: no room left", count(sizes.old), count(sizes.new), count(asked)), left)
+                }
+                (None, Some(_)) if waiting > 1 => {
+                    ("Both limits reached".into(), format!("Next step waits until one of {} new Pods is Ready", count(waiting)))
+                }
+                (None, Some(pod)) => ("Both limits reached".into(), format!("Next step waits until {pod} is Ready")),
+                (None, None) => ("Both limits reached".into(), "Next step waits for a Pod".into()),
+            }
         };
         self
     }
@@ -190,7 +203,9 @@ mod tests {
         // Nothing is replaced when Pods come up for the first time.
         assert_eq!(said(0, 0, 3, [0, 8, 0]), "One revision, no limit applies: 0 of 8 Pods are ready");
         // The Pods that the ReplicaSets are asked for count, before they are made.
-        assert_eq!(said(6, 0, 1, [6, 4, 0]), "Both limits reached: Next step waits until …-p is Ready");
+        assert_eq!(said(6, 0, 1, [6, 4, 0]), "Asked for 6 + 4 = 10: no room left: ReplicaSet loop has yet to create 3");
+        assert_eq!(said(7, 0, 2, [6, 4, 0]), "Asked for 6 + 4 = 10: no room left: ReplicaSet loop has yet to delete 1 and create 2");
+        assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod may be made");
         assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Next step waits until one of 4 new Pods is Ready");
         assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods may be made");
         assert_eq!(said(6, 3, 1, [6, 4, 3]), "The upper limit is reached: 3 old may go: 9 − 6 = 3");

@@ -4,7 +4,7 @@
 //! those that are there. Where both differ the counter keeps what the status says and gets a mark.
 
 use super::format::{count, short_count};
-use super::model::{Controller, Id, Root};
+use super::model::{Controller, Id, Root, Tone};
 use std::rc::Rc;
 
 /// What the Pods of one owner come to, as the loops count them.
@@ -20,6 +20,17 @@ pub struct Pods {
     pub leaving: usize,
 }
 
+impl std::iter::Sum for Pods {
+    fn sum<I: Iterator<Item = Pods>>(all: I) -> Pods {
+        all.fold(Pods::default(), |sum, own| Pods {
+            all: sum.all + own.all,
+            active: sum.active + own.active,
+            ready: sum.ready + own.ready,
+            leaving: sum.leaving + own.leaving,
+        })
+    }
+}
+
 /// Marks what lags. `pods` tells of an owner; nothing where it does not know.
 #[inline(never)]
 pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
@@ -29,7 +40,7 @@ pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
             let Some(of) = group.controller.as_mut().filter(|of| of.id.kind == "ReplicaSet") else { continue };
             let own = pods(&of.id);
             check(of, own);
-            sum = sum.zip(own).map(|(sum, own)| Pods { active: sum.active + own.active, ready: sum.ready + own.ready, ..sum });
+            sum = sum.zip(own).map(|(sum, own)| [sum, own].into_iter().sum());
         }
         let Some(of) = &mut root.controller else { continue };
         match of.id.kind.as_str() {
@@ -60,7 +71,9 @@ fn check(of: &mut Rc<Controller>, pods: Option<Pods>) {
         };
         if !(least..=most).any(|n| counter.value == short_count(n as u64)) {
             let words = format!("status says {}; its Pods come to {} now: no loop has written that yet", counter.value, count(least));
-            Rc::make_mut(of).counters[at].lags = words;
+            let counter = &mut Rc::make_mut(of).counters[at];
+            // What is no longer so is not praised.
+            (counter.lags, counter.tone) = (words, Tone::Off);
         }
     }
 }

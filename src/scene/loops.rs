@@ -48,6 +48,8 @@ pub struct Pass {
     pub glyph: &'static str,
     /// Whether this pass is the newest write of the cluster.
     pub newest: bool,
+    /// What keeps its write from coming back, if something does.
+    pub held: String,
     /// Observe, Diff, Act.
     pub steps: Vec<Step>,
     /// What it wrote, in a few words.

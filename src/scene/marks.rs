@@ -67,6 +67,8 @@ pub struct Mark {
     pub lane: u8,
     /// A failure or refusal.
     pub bad: bool,
+    /// A fault that a person has asked for.
+    pub fault: bool,
     /// How many entries it stands for.
     pub count: u32,
 }
@@ -139,6 +141,8 @@ pub struct Block {
     pub count: u32,
     /// Whether one of them is a failure.
     pub bad: bool,
+    /// Whether they are faults that a person has asked for: these stand apart from what else was done there.
+    pub fault: bool,
 }
 
 /// A mark that is so far out of sight may still reach into it.
@@ -156,14 +160,14 @@ pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
         }
         match slot {
             // What a person did is one with what was done at the same place only.
-            Some(block) if if mark.lane == 0 { x - block.x < 0.5 } else { x - (block.x + block.w) < 0.5 } => {
+            Some(block) if if mark.lane == 0 { x - block.x < 0.5 && block.fault == mark.fault } else { x - (block.x + block.w) < 0.5 } => {
                 block.w = (x + 2.5 - block.x).max(block.w);
                 block.count += mark.count;
                 block.bad |= mark.bad;
             }
             _ => {
                 out.extend(slot.take());
-                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: mark.count, bad: mark.bad });
+                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: mark.count, bad: mark.bad, fault: mark.fault });
             }
         }
     }
@@ -180,7 +184,7 @@ mod tests {
         let (rows, shown) = rows(&[&[]]);
         assert_eq!(shown, USUAL);
         assert_eq!((rows[0], rows[7]), (0, 4));
-        let all: Vec<Mark> = (0..LANES.len() as u8).map(|lane| Mark { at: 0, lane, bad: false, count: 1 }).collect();
+        let all: Vec<Mark> = (0..LANES.len() as u8).map(|lane| Mark { at: 0, lane, bad: false, fault: false, count: 1 }).collect();
         let (rows, shown) = super::rows(&[&[], &all]);
         assert_eq!((shown.len(), shown[7], rows[8], rows[usize::from(OTHERS)]), (8, OTHERS, 6, 7));
     }
@@ -188,7 +192,7 @@ mod tests {
     #[test]
     fn marks_that_touch_merge_and_people_never_do() {
         let axis = Axis::new(0, 1000.0, 1000.0, Vec::new());
-        let mark = |at, lane, bad| Mark { at, lane, bad, count: 1 };
+        let mark = |at, lane, bad| Mark { at, lane, bad, fault: false, count: 1 };
         let merged = blocks(
             &[mark(10, 2, false), mark(11, 2, true), mark(12, 5, false), mark(100, 2, false), mark(0, 0, false), mark(1, 0, false)],
             &axis,
@@ -206,9 +210,9 @@ mod tests {
         let mut marks = Marks::default();
         let people = 50;
         for at in 0..200_000u64 {
-            marks.push(Mark { at, lane: 2 + (at % 3) as u8, bad: at == 77_777, count: 1 });
+            marks.push(Mark { at, lane: 2 + (at % 3) as u8, bad: at == 77_777, fault: false, count: 1 });
             if at % 4_000 == 0 {
-                marks.push(Mark { at, lane: 0, bad: false, count: 1 });
+                marks.push(Mark { at, lane: 0, bad: false, fault: false, count: 1 });
             }
         }
         let all = marks.all();

@@ -198,7 +198,11 @@ impl Row<'_> {
                 put_service(out, service, rect);
                 let (of, ready) = (&service.selector, service.ready());
                 let words = if of.is_empty() { "no selector".into() } else { format!("selector {of}") };
-                (format!("{words} · {}", endpoints(ready)), format!("{of} · {} ready", count(ready)))
+                let dead = if ready > 0 && !service.hint.is_empty() { [", ", &service.hint].concat() } else { String::new() };
+                (
+                    [format!("{words} · {}", endpoints(ready)), dead.clone()].concat(),
+                    [format!("{of} · {} ready", count(ready)), dead].concat(),
+                )
             }
             Row::Policy(policy) => {
                 let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);

@@ -20,6 +20,8 @@ pub struct Props {
     pub key_of: Option<ObjectRef>,
     /// The object, while it exists.
     pub object: Option<Rc<Object>>,
+    /// What its status says too late.
+    pub late: Option<String>,
     /// The wall clock at time 0.
     pub epoch: Timestamp,
     /// The page.
@@ -69,7 +71,7 @@ pub fn Inspector(props: &Props) -> Html {
         <div class="i-head">{ tile(key.kind.name()) }
             <div class="grow"><small>{ key.kind.name() }
                 if let Some((words, class, glyph)) = pill {
-                    <span class={classes!("pill", class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
+                    <span class={classes!("pill", if props.late.is_some() { "notready" } else { class })} title={props.late.clone()}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
                 } else if props.object.is_none() {
                     <span class="pill">{ if props.chain.is_empty() { "Not found" } else { "Gone" } }</span>
                 }
@@ -399,7 +401,7 @@ fn Actions(props: &ActionProps) -> Html {
     }
     // What breaks something stands apart from what a person would do to a cluster.
     if !props.offers.is_empty() {
-        let fault = |offer: &Offer| html! { <button type="button" onclick={run(offer.line.clone())}><b>{ offer.words }</b><span>{ offer.title }</span></button> };
+        let fault = |offer: &Offer| html! { <>if offer.is_for_all() { <p class="h-cap">{ "Whole cluster" }</p> }<button type="button" onclick={run(offer.line.clone())}><b>{ offer.words }</b><span>{ &offer.title }</span></button></> };
         // Once the focus is elsewhere it closes.
         let left = Callback::from(|event: FocusEvent| {
             let of = event.target_dyn_into::<web_sys::Element>().and_then(|target| target.closest("details").ok().flatten());

@@ -34,7 +34,7 @@ pub fn view(pass: &Pass) -> Html {
             </div>
             if !pass.steps.is_empty() {
                 <div class={classes!("steps", pass.narrow.then_some("rows"))}>{ for steps }</div>
-                <p class="again">{ "the write comes back as a watch event, and the loop runs again" }</p>
+                <p class="again">{ if pass.held.is_empty() { "the write comes back as a watch event, and the loop runs again" } else { &pass.held } }</p>
             }
             <ol class="pseudo">{ for lines }</ol>
         </>

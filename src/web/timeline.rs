@@ -355,6 +355,23 @@ impl Paint<'_> {
         self.context.fill();
     }
 
+    /// Faults that people have asked for, as triangles; beside a diamond, not over it.
+    #[inline(never)]
+    fn faults(&self, left: f64, y: f64, merged: &[Block]) {
+        let c = self.context;
+        c.set_fill_style_str(&self.token("--st-notready"));
+        c.begin_path();
+        for block in merged.iter().filter(|block| block.fault) {
+            let beside = merged.iter().any(|other| other.lane == 0 && !other.fault && (other.x - block.x).abs() < 9.0);
+            let x = left + block.x - if beside { 9.0 } else { 0.0 };
+            c.move_to(x, y - 5.0);
+            c.line_to(x + 5.0, y + 4.0);
+            c.line_to(x - 5.0, y + 4.0);
+            c.close_path();
+        }
+        c.fill();
+    }
+
     /// Diamonds of one colour, about their middles.
     fn diamonds(&self, token: &str, r: f64, middles: impl Iterator<Item = (f64, f64)>) {
         let c = self.context;
@@ -384,7 +401,8 @@ impl Paint<'_> {
         };
         self.fill("--text-3", marks(true));
         self.fill("--border-strong", marks(false));
-        self.diamonds("--text-2", 4.0, merged.iter().filter(|block| block.lane == 0).map(|block| (block.x.max(4.0), 20.0)));
+        self.diamonds("--text-2", 4.0, merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x.max(4.0), 20.0)));
+        self.faults(0.0, 20.0, merged);
         self.context.begin_path();
         let _ = self.context.arc(now, 12.0, 6.0, 0.0, std::f64::consts::TAU);
         self.context.set_fill_style_str(&self.token("--surface"));
@@ -454,13 +472,18 @@ impl Paint<'_> {
             self.fill("--accent", causes().filter(|(_, lane)| *lane != 0).map(|(x, lane)| bar(x, 2.5, lane)));
             self.fill("--st-failed", bars(true));
             let people = |chosen: bool| {
-                let here = merged.iter().filter(move |block| block.lane == 0 && (left + block.x <= now + 0.5) == past);
+                let here = merged.iter().filter(move |block| block.lane == 0 && !block.fault && (left + block.x <= now + 0.5) == past);
                 let is_chosen = |block: &Block| causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0);
                 here.filter(move |block| is_chosen(block) == chosen).map(|block| (left + block.x, row(0) + 6.0))
             };
             self.diamonds("--text", 5.0, people(false));
             self.diamonds("--accent", 5.0, people(true));
         }
+        // What the API server has refused has not been done.
+        let refused = || merged.iter().filter(|block| block.lane == 0 && block.bad).map(|block| (left + block.x, row(0) + 6.0));
+        self.diamonds("--st-failed", 5.0, refused());
+        self.diamonds("--surface", 3.0, refused());
+        self.faults(left, row(0) + 6.0, merged);
         c.set_global_alpha(0.2);
         self.fill(
             "--text-3",

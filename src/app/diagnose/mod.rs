@@ -55,7 +55,11 @@ pub struct Remedy {
 
 impl Diagnosis {
     fn new(object: &Object, waits: Waits) -> Diagnosis {
-        Diagnosis { object: object.key(), waits, facts: Vec::new(), waits_for: None, since: None, remedies: Vec::new(), spared: None }
+        Diagnosis::of(object.key(), waits)
+    }
+
+    fn of(object: ObjectRef, waits: Waits) -> Diagnosis {
+        Diagnosis { object, waits, facts: Vec::new(), waits_for: None, since: None, remedies: Vec::new(), spared: None }
     }
 
     fn count(&mut self, label: Label, value: impl Into<i64>) {
@@ -107,7 +111,7 @@ impl Remedy {
 
 /// What an object waits for or why it failed; nothing if all is well or on its way.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
-    let Some(object) = sim.get(key) else { return pods::waits_for(sim, key) };
+    let Some(object) = sim.get(key) else { return held_up::gone(sim, key).or_else(|| pods::waits_for(sim, key)) };
     let found = match object.kind {
         Kind::Pod => pods::pod(sim, object),
         Kind::Deployment => workloads::deployment(sim, object),
@@ -124,7 +128,7 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::Service => network::service(sim, object),
         _ => None,
     };
-    found.or_else(|| held_up::held_up(sim, object))
+    found.or_else(|| held_up::held_up(sim, object)).or_else(|| held_up::idle(sim, object))
 }
 
 /// What an object waits for, what that waits for, and so on to the root.
@@ -186,7 +190,8 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
         (Some(_), _) => diagnose(copy, &found.object).is_none(),
         (None, _) if leaving || remedy.cure == Cure::DeleteVolume => true,
         (None, Some(owner)) => copy.get(owner).is_some() && diagnose(copy, owner).is_none(),
-        (None, None) => false,
+        // It was gone before, and only word of that is late.
+        (None, None) => matches!(remedy.cure, Cure::LetThrough | Cure::ListAnew) && diagnose(copy, &found.object).is_none(),
     };
     let mut run = |copy: &mut Sim, talk: &mut Option<crate::kubectl::Session>, seconds: u64| {
         let went = copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks);

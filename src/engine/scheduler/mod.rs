@@ -60,6 +60,8 @@ pub struct Scheduler {
     arrivals: u64,
     /// When the next cycle is, if one is planned.
     awake: Option<Time>,
+    /// Since when it is.
+    planned: Time,
     /// What each cycle takes since a person has slowed it, and since when.
     slow: Option<(Duration, Time)>,
     /// The last fault that has slowed it, and until when.
@@ -328,6 +330,7 @@ impl Scheduler {
         if self.active.is_empty() || self.awake.is_some() {
             return None;
         }
+        self.planned = now;
         self.awake = Some(now.after(self.slow.map_or(CYCLE, |(span, _)| span.max(CYCLE))));
         self.awake
     }
@@ -337,9 +340,10 @@ impl Scheduler {
         self.awake == Some(now)
     }
 
-    /// Whether a Pod waits for its cycle.
-    pub fn is_queued(&self, uid: Uid) -> bool {
-        self.pending.get(&uid).is_some_and(|pending| pending.queued.is_some())
+    /// How many Pods are before this one, if it waits for its cycle; and when the next one began and ends.
+    pub fn in_line(&self, uid: Uid) -> Option<(usize, Option<(Time, Time)>)> {
+        let own = self.pending.get(&uid)?.queued?;
+        Some((self.active.keys().take_while(|other| **other < own).count(), self.awake.map(|ends| (self.planned, ends))))
     }
 
     /// How many Pods wait for their cycle.

@@ -1,5 +1,6 @@
 //! The Pods as the diagrams need them. Each is read when it is written, not when it is drawn: a frame costs what has changed.
 
+use super::super::lag::Pods as Sum;
 use super::super::model::{Block, Controller, Id, Node, Pod, natural};
 use super::id;
 use super::sieve::Sieve;
@@ -275,6 +276,11 @@ impl Pods {
     /// The Pods of an owner.
     pub fn of(&self, owner: Uid) -> Block {
         self.blocks.get(&owner).cloned().unwrap_or_default()
+    }
+
+    /// What the Pods of an owner come to.
+    pub fn come_to(&self, owner: Uid) -> Sum {
+        self.blocks.get(&owner).map(Block::come_to).unwrap_or_default()
     }
 
     /// The Pod with this uid.

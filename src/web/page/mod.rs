@@ -352,7 +352,7 @@ impl Page {
         let state = self.state.borrow();
         let at = (state.run.happened(), state.run.turns);
         if self.card.is_none() || self.card_of != at {
-            let card = card::read(&state.run, key);
+            let card = card::read(&state, key);
             if self.card.as_deref() != card.as_ref() {
                 self.card = card.map(Rc::new);
             }
@@ -438,7 +438,7 @@ impl Page {
         let of_loop = state.chosen.as_ref().and_then(|name| offers::of_loop(sim, name));
         let of_object = state.object().map(|object| offers::of(sim, object)).unwrap_or_default();
         let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
-        Some([offer.words, ": ", offer.title].concat())
+        Some([offer.words, ": ", &offer.title].concat())
     }
 
     /// What has just been said aloud is also shown for a moment.

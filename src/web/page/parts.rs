@@ -2,6 +2,7 @@
 
 use super::{Msg, Over, Page};
 use crate::api::ObjectRef;
+use crate::app::card;
 use crate::app::diagnose::Remedy;
 use crate::app::state::{Picture, Tab, View};
 use crate::app::{Msg as Do, examples, offers, words};
@@ -157,6 +158,7 @@ impl Page {
                 narrow={self.narrow()}
                 key_of={state.selected.clone()}
                 object={state.object().cloned()}
+                late={state.object().and_then(|object| card::lag(&state, object))}
                 epoch={state.run.sim().config.epoch}
                 tab={state.tab}
                 chain={self.chain.clone()}
