@@ -7,8 +7,8 @@ use crate::api::network::EndpointSlice;
 use crate::api::{Body, Kind, Object, Str};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, Journal, Op, Record};
-use crate::scene::format::{clock, count, middle};
-use crate::scene::loops::{Code, Loop, Loops, Pass};
+use crate::scene::format::{clock, count, duration, middle};
+use crate::scene::loops::{Code, Form, Loop, Loops, Pass};
 
 /// Loops that are always on the ring; others join when they have written.
 const CORE: [&str; 8] = [
@@ -38,6 +38,7 @@ fn title(name: &str) -> String {
     if name.starts_with("kubelet ") {
         return name.into();
     }
+    let name = name.rsplit('/').next().unwrap_or(name);
     name.trim_end_matches("-controller").trim_start_matches("default-").replace("persistentvolume", "volume").replace('-', " ")
 }
 
@@ -74,6 +75,10 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
             glyph: glyph(name),
             queue: queues.iter().find(|(of, _)| of == name).map_or(0, |(_, waiting)| *waiting),
             writes: newest.as_ref() == Some(name),
+            slow: run
+                .sim()
+                .slowed(name)
+                .map_or_else(String::new, |slowed| format!("{} a pass", duration(slowed.span / 1000).replace(".0 s", " s"))),
         })
         .collect();
     let place = |name: &str| loops.iter().position(|one| one.name == name);
@@ -83,7 +88,9 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
         let name = loops[at].name.as_str();
         let entry = journal.iter().enumerate().rev().find(|(_, entry)| !is_event(entry) && component(entry, one_kubelet) == name);
         match entry {
-            Some((at, entry)) => Pass { held: held(run, entry), ..pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)) },
+            Some((at, entry)) => {
+                Pass { held: held(run, name, entry), ..pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)) }
+            }
             None => Pass {
                 title: format!("{name} · has written nothing yet"),
                 glyph: glyph(name),
@@ -95,9 +102,12 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     Loops { loops, version: run.sim().server().version(), chosen, shown, pass }
 }
 
-/// What is said of a write whose watch event a person's fault has held up, or lost.
+/// What faults of a person have to do with the pass shown: a slow one is under way, or the watch event of its write is held up or lost.
 #[inline(never)]
-fn held(run: &Run, entry: &Entry) -> String {
+fn held(run: &Run, name: &str, entry: &Entry) -> String {
+    if let Some((key, ends)) = run.sim().slowed(name).and_then(|slowed| slowed.pass) {
+        return format!("the pass over {} ends at {}", key.name, clock(ends.0 / 1000));
+    }
     let Some((_, object)) = entry.write().filter(|_| run.sim().is_held_up()) else { return String::new() };
     let version = object.meta.resource_version;
     let Some(late) = run.sim().late(&|_, other| other.meta.uid == object.meta.uid && other.meta.resource_version >= version) else {
@@ -212,7 +222,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
         act,
         held: String::new(),
         steps: vec![("Observe", observe), ("Diff", diff), ("Act", rows)],
-        narrow: false,
+        form: Form::Columns,
     }
 }
 

@@ -56,6 +56,8 @@ pub struct Slowed {
     pub asked: Time,
     /// The keys that wait for it.
     pub waiting: usize,
+    /// What its pass under way is over, and when that ends.
+    pub pass: Option<(ObjectRef, Time)>,
 }
 
 /// How an object waits for a loop that a person has slowed.
@@ -255,10 +257,10 @@ impl Sim {
     pub fn slowed(&self, name: &str) -> Option<Slowed> {
         if is_scheduler(name) {
             let (span, asked) = self.scheduler.slowed()?;
-            return Some(Slowed { name: SCHEDULER_NAME, span, asked, waiting: self.scheduler.queued() });
+            return Some(Slowed { name: SCHEDULER_NAME, span, asked, waiting: self.scheduler.queued(), pass: None });
         }
         let (name, queue) = self.queues().find(|(of, _)| *of == name)?;
-        queue.slowed().map(|(span, asked)| Slowed { name, span, asked, waiting: queue.len() })
+        queue.slowed().map(|(span, asked)| Slowed { name, span, asked, waiting: queue.len(), pass: queue.under_way() })
     }
 
     /// Whether any loop is slow, or any watch has lost or held back something.

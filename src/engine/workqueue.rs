@@ -208,6 +208,12 @@ impl WorkQueue {
         Some((slow.line.iter().position(|one| one == key).or_else(last)?, slow.due))
     }
 
+    /// The key that a slowed loop works on, and when its pass ends.
+    pub fn under_way(&self) -> Option<(ObjectRef, Time)> {
+        let slow = self.slow.as_ref()?;
+        Some((slow.line.front()?.clone(), slow.due?.1))
+    }
+
     /// Puts a key that was taken at the end of the line of a slowed loop, if it is not in it.
     #[inline(never)]
     pub fn line_up(&mut self, key: &ObjectRef, cause: Option<EntryId>, now: Time) {

@@ -19,6 +19,8 @@ pub struct Loop {
     pub queue: usize,
     /// Whether the newest write is its.
     pub writes: bool,
+    /// What a person has each of its passes take; nothing if it is as fast as it can.
+    pub slow: String,
 }
 
 /// A line of the pseudo-code.
@@ -32,6 +34,20 @@ pub struct Code {
     pub lit: bool,
     /// A branch that was not taken.
     pub skipped: bool,
+}
+
+/// How the panel of a pass is laid out, by the room there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// The steps beside each other, the code below them.
+    #[default]
+    Columns,
+    /// The steps one below the other, the code below them.
+    Rows,
+    /// The steps one below the other, the code beside them.
+    Beside,
+    /// Each step in a line, and of the code what was executed.
+    Lines,
 }
 
 /// One step of a pass: what it is called and its rows.
@@ -56,8 +72,8 @@ pub struct Pass {
     pub act: String,
     /// The loop as the notes write it.
     pub code: Vec<Code>,
-    /// Whether the steps stand one below the other: the panel is narrow.
-    pub narrow: bool,
+    /// How it is laid out.
+    pub form: Form,
 }
 
 /// Everything the diagram shows.
@@ -86,10 +102,17 @@ const FAR: f64 = 16.0;
 const CLOSE: f64 = 108.0;
 /// The stage that has room for ring and panel beside each other.
 const BESIDE: (f64, f64) = (780.0, 576.0);
-/// Height of a loop in a row, in a low frame, and the width that it has at least.
+/// Height of a loop in a row, and the width that it has at least.
 const CHIP: f64 = 76.0;
-const LOW: f64 = 68.0;
 const TIGHT: f64 = 68.0;
+/// A frame lower than this has smaller loops, and the code beside the steps; below the next it has lines alone.
+const LOW: f64 = 560.0;
+const LOWEST: f64 = 440.0;
+/// Height of a loop in a low frame with a name of one line or two, and how wide it is for one.
+const SHORT: (f64, f64) = (50.0, 62.0);
+const ONE_LINE: f64 = 100.0;
+/// The steps, where the code stands beside them.
+const STEPS: f64 = 230.0;
 /// Height of name and queue.
 const NAME: f64 = 34.0;
 
@@ -176,8 +199,8 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     if let Some(pass) = &of.pass {
         let left = cx + rx + side + 12.0;
         let panel = (width - left - 20.0).clamp(358.0, if wide { 600.0 } else { 560.0 });
-        let narrow = panel < 540.0;
-        let rect = Rect::new(left, 24.0, panel, height_of(pass, panel, narrow));
+        let form = if panel < 540.0 { Form::Rows } else { Form::Columns };
+        let rect = Rect::new(left, 16.0, panel, height_of(pass, panel, form));
         if let Some(at) = of.chosen {
             let (x, y) = (out.items[at + 1].rect.cx(), cy);
             let d = format!(
@@ -195,7 +218,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
             );
             out.link("funnel".into(), d, Line::Opens);
         }
-        put_pass(pass, rect, narrow, &mut out);
+        put_pass(pass, rect, form, &mut out);
     }
     out.height = out.height.max(cy + ry + SMALL + NAME);
     out.finish(20.0)
@@ -210,33 +233,45 @@ fn put_loop(one: &Loop, rect: Rect, (above, far): (bool, bool), big: bool, out: 
         "waiting"
     };
     let id = Id { kind: "Loop".into(), uid: format!("loop/{}", one.name), name: one.name.clone(), namespace: String::new() };
-    let label = format!("{}, {} in its queue{}", one.title, one.queue, if one.writes { ", wrote last" } else { "" });
-    let body = Body::Loop { title: one.title.clone(), glyph: one.glyph, queue: one.queue, above, far, big, writes: one.writes };
-    out.put(&id, rect, body, Some(0), state, label);
+    let mut label = format!("{}, {} in its queue{}", one.title, one.queue, if one.writes { ", wrote last" } else { "" });
+    if !one.slow.is_empty() {
+        label = format!("{label}, slowed: {}", one.slow);
+    }
+    out.put(&id, rect, Body::Loop { of: Box::new(one.clone()), above, far, big }, Some(0), state, label);
 }
 
 /// No room for a ring beside what the loop does, as on a phone: the loops stand in rows above and below the store, in a low frame
-/// in one row if they can.
+/// in one row if they can, or without names.
 fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
-    let (left, wide, low) = (16.0, width - 32.0, height < 400.0);
-    let (chip, gap, thick) = if low { (LOW, 12.0, 42.0) } else { (CHIP, 18.0, 48.0) };
+    let (left, wide, low) = (16.0, width - 32.0, height < LOW);
     let fit = ((wide / TIGHT) as usize).max(5);
-    let above = if low && of.loops.len() <= fit { of.loops.len() } else { of.loops.len().div_ceil(2) };
-    let columns = above.clamp(1, fit);
-    // A name may take two lines; where there are few columns none does, and a low frame has no height for them.
-    let top = if low && columns < of.loops.len() { 2.0 } else { 8.0 };
-    let height = above.div_ceil(columns) as f64 * chip;
-    let store = Rect::new(left, top + height + gap, wide, thick);
+    let one_row = height < LOWEST;
+    let bare = one_row && of.loops.len() > fit;
+    let above = if one_row { of.loops.len() } else { of.loops.len().div_ceil(2) };
+    // Rows are equally long, and of two every other is shifted: the lines of one run between the loops of the next.
+    let most = above.clamp(1, if bare { above.max(1) } else { fit });
+    let columns = above.max(1).div_ceil(above.div_ceil(most).max(1));
+    let (pitch, shifted) = (wide / columns as f64, above > columns);
+    let (chip, gap, thick) = match low {
+        true => (if bare || pitch >= ONE_LINE { SHORT.0 } else { SHORT.1 }, 6.0, 28.0),
+        false => (CHIP, 18.0, 48.0),
+    };
+    let top = if low { 4.0 } else { 8.0 };
+    let store = Rect::new(left, top + above.div_ceil(columns) as f64 * chip + gap, wide, thick);
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = format!("API server and etcd, resourceVersion {}", of.version);
     out.put(&id, store, Body::Store { version: of.version }, None, "", label);
-    let pitch = wide / columns as f64;
-    let across = pitch.min(NAMED - 1.0);
+    let across = pitch.min(NAMED - 1.0).min(if shifted { pitch / 2.0 + 24.0 } else { pitch });
     for (i, one) in of.loops.iter().enumerate() {
         let (over, n) = (i < above, i % above.max(1));
         let row = (n / columns) as f64;
+        let at = match (shifted, over == (n / columns % 2 == 0)) {
+            (false, _) => 0.5,
+            (true, true) => 0.25,
+            (true, false) => 0.75,
+        };
         let y = if over { top + row * chip } else { store.bottom() + gap + row * chip };
-        let rect = Rect::new(left + ((n % columns) as f64 + 0.5) * pitch - across / 2.0, y, across, chip);
+        let rect = Rect::new(left + ((n % columns) as f64 + at) * pitch - across / 2.0, y, across, chip);
         put_loop(one, rect, (over, false), of.chosen == Some(i), &mut out);
         let (x, from, to) = if over { (rect.cx(), rect.bottom(), store.y) } else { (rect.cx(), rect.y, store.bottom()) };
         let s = (to - from).signum() * 6.0;
@@ -246,34 +281,49 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
     }
     if let Some(pass) = &of.pass {
         let under = (of.loops.len() - above).div_ceil(columns) as f64 * chip;
-        let y = store.bottom() + if under > 0.0 { gap + under } else { 0.0 } + if low { 10.0 } else { 12.0 };
-        let (panel, narrow) = (wide.min(760.0), wide < 540.0);
-        put_pass(pass, Rect::new(left + (wide - panel) / 2.0, y, panel, height_of(pass, panel, narrow)), narrow, &mut out);
+        let y = store.bottom() + if under > 0.0 { gap + under } else { 0.0 } + if low { 6.0 } else { 12.0 };
+        let form = match wide {
+            _ if one_row => Form::Lines,
+            600.0.. if low => Form::Beside,
+            540.0.. => Form::Columns,
+            _ => Form::Rows,
+        };
+        let panel = wide.min(760.0);
+        put_pass(pass, Rect::new(left + (wide - panel) / 2.0, y, panel, height_of(pass, panel, form)), form, &mut out);
     }
-    out.finish(16.0)
+    out.finish(if low { 8.0 } else { 16.0 })
 }
 
 /// The height of the panel.
-fn height_of(pass: &Pass, width: f64, narrow: bool) -> f64 {
-    let steps = if narrow { 174.0 + rows_of(pass, width) } else { 246.0 + taller(pass, width) };
-    steps + lines_of(pass, width, narrow) * 23.0
+fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
+    match form {
+        Form::Columns => 246.0 + taller(pass, width) + lines_of(pass, width, 7.3) * 23.0,
+        Form::Rows => 148.0 + rows_of(pass, width) + lines_of(pass, width, 6.7) * 21.0,
+        Form::Beside => {
+            let steps: f64 = pass.steps.iter().map(|(_, rows)| 34.0 + lines(rows, (STEPS - 26.0) / 7.0) * 18.0).sum();
+            58.0 + steps.max(10.0 + lines_of(pass, width - STEPS - 12.0, 6.7) * 21.0)
+        }
+        Form::Lines => 52.0 + pass.steps.len() as f64 * 22.0 + if pass.code.iter().any(|code| code.lit) { 35.0 } else { 0.0 },
+    }
 }
 
-fn put_pass(pass: &Pass, rect: Rect, narrow: bool, out: &mut Scene) {
+fn put_pass(pass: &Pass, rect: Rect, form: Form, out: &mut Scene) {
     let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
     let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
     let label = format!("{}, {}: {}", pass.title, pass.key, rows.join("; "));
-    out.put(&id, rect, Body::Pass(Box::new(Pass { narrow, ..pass.clone() })), None, "", label);
+    out.put(&id, rect, Body::Pass(Box::new(Pass { form, ..pass.clone() })), None, "", label);
+}
+
+/// How many lines of so many letters rows take. A row that does not fit takes a line for its name and one for its value.
+fn lines(rows: &[(String, String)], letters: f64) -> f64 {
+    rows.iter().map(|(name, value)| if (name.len() + value.len() + 1) as f64 > letters { 2.0 } else { 1.0 }).sum()
 }
 
 /// How much taller the three steps are than the room for four lines that they always have.
 fn taller(pass: &Pass, width: f64) -> f64 {
-    // Three columns with two gaps; a letter is 7 pixels wide. A row that does not fit takes a line for its name and one for its value.
+    // Three columns with two gaps; a letter is 7 pixels wide.
     let letters = ((width - 90.0) / 3.0 - 26.0) / 7.0;
-    let lines = |rows: &[(String, String)]| {
-        rows.iter().map(|(name, value)| if (name.len() + value.len() + 1) as f64 > letters { 2.0 } else { 1.0 }).sum::<f64>()
-    };
-    let most = pass.steps.iter().map(|(_, rows)| lines(rows)).fold(0.0, f64::max);
+    let most = pass.steps.iter().map(|(_, rows)| lines(rows, letters)).fold(0.0, f64::max);
     (most * 18.0 - 76.0).max(0.0)
 }
 
@@ -281,13 +331,12 @@ fn taller(pass: &Pass, width: f64) -> f64 {
 fn rows_of(pass: &Pass, width: f64) -> f64 {
     let letters = (width - 32.0 - 24.0 - 92.0) / 7.0;
     let line = |(name, value): &(String, String)| ((name.len() + value.len() + 2) as f64 / letters).ceil().max(1.0);
-    pass.steps.iter().map(|(_, rows)| rows.iter().map(line).sum::<f64>().max(1.0) * 18.0 + 18.0).sum::<f64>()
+    pass.steps.iter().map(|(_, rows)| rows.iter().map(line).sum::<f64>().max(1.0) * 18.0 + 14.0).sum::<f64>()
         + 6.0 * pass.steps.len().saturating_sub(1) as f64
 }
 
 /// The lines of the pseudo-code: what does not fit beside its value takes two.
-fn lines_of(pass: &Pass, width: f64, narrow: bool) -> f64 {
-    let letter = if narrow { 6.7 } else { 7.3 };
+fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
     let line = |code: &Code| {
         let value = if code.value.is_empty() { 0.0 } else { (code.value.len() as f64 * 6.7 + 28.0).min(width * 0.42) };
         (code.text.len() as f64 * letter / (width - 88.0 - value)).ceil().max(1.0)
@@ -336,8 +385,8 @@ mod tests {
                 let of = |title: &&str| Loop { name: title.to_string(), title: title.to_string(), ..Loop::default() };
                 let scene = layout(&Loops { loops: titles[titles.len() - count..].iter().map(of).collect(), ..some(chosen) }, size);
                 let name = |item: &std::rc::Rc<super::super::shape::Item>| match &item.body {
-                    Body::Loop { title, above, .. } => {
-                        let (wide, y) = (title.len() as f64 * LETTER, if *above { item.rect.y } else { item.rect.bottom() - NAME });
+                    Body::Loop { of, above, .. } => {
+                        let (wide, y) = (of.title.len() as f64 * LETTER, if *above { item.rect.y } else { item.rect.bottom() - NAME });
                         Some(Rect::new(item.rect.cx() - wide / 2.0, y + 2.0, wide, 15.0))
                     }
                     _ => None,
@@ -358,12 +407,18 @@ mod tests {
         // A phone, the stage of a small screen, two embeds.
         for (width, height) in [(390.0, 584.0), (656.0, 476.0), (720.0, 332.0), (480.0, 272.0)] {
             let one = |i: usize| Loop { name: i.to_string(), ..Loop::default() };
-            let scene = layout(&Loops { loops: (0..10).map(one).collect(), ..some(None) }, (width, height));
+            let row = |name: &str| (name.to_string(), "3 − 3 = 0".to_string());
+            let steps = vec![("Observe", vec![row("desired"); 3]), ("Diff", vec![row("actual"); 3]), ("Act", vec![row("status")])];
+            let code = (0..11).map(|i| Code { text: "    pods := active(cache.Owned(rs))", lit: i == 4, ..Code::default() }).collect();
+            let pass = Pass { steps, code, ..Pass::default() };
+            let scene = layout(&Loops { loops: (0..10).map(one).collect(), pass: Some(pass), ..some(None) }, (width, height));
             let pass = scene.items.last().unwrap();
-            assert!(pass.rect.y + 56.0 <= height && scene.width <= width, "{:?}", pass.rect);
+            // A phone is scrolled; in every other frame all of it is in sight.
+            let least = if width == 390.0 { 56.0 } else { pass.rect.h };
+            assert!(pass.rect.y + least <= height && scene.width <= width, "{:?}", pass.rect);
             let (store, loops) = (scene.items[0].rect, &scene.items[1..11]);
             let above = loops.iter().filter(|one| one.rect.bottom() < store.y).count();
-            assert!(above == if width == 720.0 { 10 } else { 5 } && loops[above..].iter().all(|one| one.rect.y > store.bottom()));
+            assert!(above == if height < LOWEST { 10 } else { 5 } && loops[above..].iter().all(|one| one.rect.y > store.bottom()));
             assert!(loops.windows(2).all(|two| two[0].rect.right() <= two[1].rect.x + 0.01 || two[0].rect.y < two[1].rect.y));
         }
     }

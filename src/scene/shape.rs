@@ -1,7 +1,7 @@
 //! What a diagram is made of. Units are CSS pixels at 100 %.
 
 use super::format::Px;
-use super::loops::Pass;
+use super::loops::{Loop, Pass};
 use super::model::{Block, Controller, Id, PodState};
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -111,8 +111,8 @@ pub enum Body {
     Note(String),
     /// The API server and its store.
     Store { version: u64 },
-    /// A control loop on the ring; its name stands above or below, or further off there.
-    Loop { title: String, glyph: &'static str, queue: usize, above: bool, far: bool, big: bool, writes: bool },
+    /// A control loop; its name stands above or below, or further off there.
+    Loop { of: Box<Loop>, above: bool, far: bool, big: bool },
     /// The last pass of a loop.
     Pass(Box<Pass>),
     /// What a Pod asks and hears: prompt lines begin with `/ #`. Without a state it stands for any.

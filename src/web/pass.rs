@@ -1,9 +1,11 @@
 //! The panel beside the ring: the last pass of a loop as Observe, Diff and Act, and its pseudo-code.
 
 use super::dom::icon;
-use crate::scene::loops::Pass;
+use crate::scene::loops::{Form, Pass};
 use yew::prelude::*;
 
+/// Decides nothing: it is left out where there is little room.
+const VERSION: &str = "resourceVersion";
 const ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
 /// Words of the pseudo-code's language.
 const WORDS: [&str; 7] = ["for", "range", "if", "else", "nil", "continue", "break"];
@@ -15,7 +17,7 @@ pub fn view(pass: &Pass) -> Html {
         html! {
             <section class={classes!("step", (i == 2 && pass.newest).then_some("on"))}>
                 <h4>{ icon(ICONS[i.min(2)], 16) }{ *title }</h4>
-                { for rows.iter().map(|(name, value)| html! { <p><span>{ name }</span><b>{ value }</b></p> }) }
+                { for rows.iter().filter(|row| pass.form != Form::Lines || row.0 != VERSION).map(|(name, value)| html! { <p><span>{ name }</span><b>{ value }</b></p> }) }
             </section>
         }
     });
@@ -27,16 +29,22 @@ pub fn view(pass: &Pass) -> Html {
             </li>
         }
     });
+    let (steps_class, lines_class) = match pass.form {
+        Form::Columns => ("steps", "pseudo"),
+        Form::Rows => ("steps rows", "pseudo small"),
+        Form::Beside => ("steps beside", "pseudo small"),
+        Form::Lines => ("steps lines", "pseudo small one"),
+    };
     html! {
         <>
             <div class="hd"><span class="kicon">{ icon(pass.glyph, 18) }</span><div class="grow"><small>{ &pass.title }</small><b class="ell">{ &pass.key }</b></div>
-                if pass.newest && !pass.narrow { <span class="pill act">{ "newest write" }</span> }
+                if pass.newest && matches!(pass.form, Form::Columns | Form::Beside) { <span class="pill act">{ "newest write" }</span> }
             </div>
             if !pass.steps.is_empty() {
-                <div class={classes!("steps", pass.narrow.then_some("rows"))}>{ for steps }</div>
+                <div class={steps_class}>{ for steps }</div>
                 <p class="again">{ if pass.held.is_empty() { "the write comes back as a watch event, and the loop runs again" } else { &pass.held } }</p>
             }
-            <ol class="pseudo">{ for lines }</ol>
+            <ol class={lines_class}>{ for lines }</ol>
         </>
     }
 }

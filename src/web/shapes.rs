@@ -4,6 +4,7 @@ use super::cells::{Sheet, swatch};
 use super::chart::ChartView;
 use super::dom::{icon, tile};
 use crate::scene::format::Px;
+use crate::scene::loops::Loop;
 use crate::scene::model::{Controller, Counter, PodState, Tone};
 use crate::scene::shape::{Body, Item, NodeBody, Scene, Table};
 use std::rc::Rc;
@@ -148,15 +149,18 @@ fn outer(item: &Item) -> Classes {
         Body::Tray { .. } => classes!("tray"),
         Body::Totals { .. } => classes!("card", "totals"),
         Body::Note(_) => classes!("foldnote"),
-        Body::Store { .. } => classes!("card", "store", (item.rect.h < 100.0).then_some("low")),
-        Body::Loop { big, above, far, writes, .. } => {
+        Body::Store { .. } => classes!("card", "store", (item.rect.h < 100.0).then_some("low"), (item.rect.h < 40.0).then_some("line")),
+        Body::Loop { of, big, above, far } => {
             classes!(
                 "loop",
+                (item.rect.h < 70.0).then_some("low"),
+                (item.rect.w < 60.0).then_some("bare"),
+                (!of.slow.is_empty()).then_some("slow"),
                 big.then_some("big"),
                 (item.rect.w < 132.0).then_some("small"),
                 above.then_some("above"),
                 far.then_some("far"),
-                writes.then_some("writes")
+                of.writes.then_some("writes")
             )
         }
         Body::Pass(_) => classes!("card", "pass"),
@@ -203,7 +207,7 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         Body::Stored { fact, .. } => stored(item, fact),
         Body::Note(text) => html! { { text } },
         Body::Store { version } => store(*version),
-        Body::Loop { title, glyph, queue, .. } => loop_of(title, glyph, *queue),
+        Body::Loop { of, .. } => loop_of(of),
         Body::Pass(pass) => super::pass::view(pass),
         Body::Terminal { state, title, lines } => terminal(*state, title, lines),
         Body::Table(of) => table(of),
@@ -237,12 +241,13 @@ fn store(version: u64) -> Html {
 }
 
 #[inline(never)]
-fn loop_of(title: &str, glyph: &'static str, queue: usize) -> Html {
+fn loop_of(of: &Loop) -> Html {
+    let queue = of.queue;
     html! {
         <>
-            <span class="ring">{ icon(glyph, 18) }</span>
-            <span class="nm"><b>{ title }</b>
-                <i class="queue">{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
+            <span class="ring">{ icon(of.glyph, 18) }</span>
+            <span class="nm"><b>{ &of.title }</b>
+                <i class="queue">if !of.slow.is_empty() { { &of.slow } }{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
             </span>
         </>
     }
