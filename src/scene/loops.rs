@@ -109,7 +109,7 @@ const TIGHT: f64 = 68.0;
 const LOW: f64 = 560.0;
 const LOWEST: f64 = 440.0;
 /// Height of a loop in a low frame with a name of one line or two, and how wide it is for one.
-const SHORT: (f64, f64) = (50.0, 62.0);
+const SHORT: (f64, f64) = (54.0, 66.0);
 const ONE_LINE: f64 = 100.0;
 /// The steps, where the code stands beside them.
 const STEPS: f64 = 230.0;
@@ -256,7 +256,7 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
         true => (if bare || pitch >= ONE_LINE { SHORT.0 } else { SHORT.1 }, 6.0, 28.0),
         false => (CHIP, 18.0, 48.0),
     };
-    let top = if low { 4.0 } else { 8.0 };
+    let top = if low { 6.0 } else { 8.0 };
     let store = Rect::new(left, top + above.div_ceil(columns) as f64 * chip + gap, wide, thick);
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = format!("API server and etcd, resourceVersion {}", of.version);
