@@ -444,7 +444,7 @@ const KUBELET: &[Source] = &[
     ("    actual  := runtime.Status(pod)", "", ""),
     ("    if pod.DeletionTimestamp != nil {", "", ""),
     ("        stop(containers, gracePeriod)", "stop", "act"),
-    ("        if stopped { delete(pod, grace 0) }", "delete", "act"),
+    ("        delete(pod, grace 0)", "delete", "act"),
     ("    } else {", "", ""),
     ("        start(what is missing)", "start", "act"),
     ("    }", "", ""),
@@ -632,7 +632,7 @@ mod tests {
         let row = |name: &str, value: &str| (name.to_string(), value.to_string());
         assert_eq!(pass.steps[0].1[1..], [row("deletionTimestamp", "set"), row("containers running", "0 of 1")]);
         let lit: Vec<(&str, &str)> = pass.code.iter().filter(|line| line.lit).map(|line| (line.text.trim(), line.value.as_str())).collect();
-        assert_eq!(lit, [("if stopped { delete(pod, grace 0) }", "delete Pod")]);
+        assert_eq!(lit, [("delete(pod, grace 0)", "delete Pod")]);
         // The write does not come back while its event is held up.
         assert_eq!(pass.held, "the watch event of this write reaches kube-controller-manager at 00:15.002");
         state.update(Msg::Seconds(20));

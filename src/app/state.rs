@@ -127,8 +127,8 @@ pub enum Standing {
     Applying,
     /// Refused.
     Rejected,
-    /// As many objects applied, as many errors.
-    Partly(usize, usize),
+    /// As many objects applied, as many left as they were, as many errors.
+    Partly(usize, usize, usize),
 }
 
 /// The text that holds now: of the documents that were refused, what was applied before.
@@ -976,8 +976,9 @@ impl State {
         let begun = std::mem::take(&mut self.begun);
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let nothing = refused == 0 && answer.lines.is_empty();
+        let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
         self.standing = match answer.lines.len() {
-            applied if applied > 0 && refused > 0 => Standing::Partly(applied, refused),
+            applied if applied > 0 && refused > 0 => Standing::Partly(applied - unchanged, unchanged, refused),
             _ if refused > 0 || nothing => Standing::Rejected,
             _ if begun.opens => Standing::Clean,
             _ => Standing::Applied,
@@ -1406,6 +1407,29 @@ mod tests {
     }
 
     #[test]
+    fn the_limits_of_a_statefulset_hold_for_an_update_and_a_gap_is_named() {
+        let mut state = settled((examples::ALL[2].text)());
+        state.update(Msg::View(View::Rollout));
+        state.stage = (900.0, 600.0);
+        let words = |state: &mut State| -> Vec<String> {
+            let of = |item: &Rc<crate::scene::shape::Item>| match &item.body {
+                Body::Chart(chart) => Some(chart.words.iter().map(|word| word.4.clone()).collect::<Vec<_>>()),
+                _ => None,
+            };
+            state.picture().scene.items.iter().find_map(of).unwrap_or_default()
+        };
+        let limits = |words: &[String]| words.iter().filter(|words| words.starts_with("at ")).count();
+        assert_eq!(limits(&words(&mut state)), 0);
+        state.update(Msg::Kubectl("kubectl delete pod web-0 --wait=false".into()));
+        state.update(Msg::Seconds(10));
+        let told = words(&mut state);
+        assert!(limits(&told) == 0 && told.contains(&"web-0 deleted by you".into()), "{told:?}");
+        state.update(Msg::Kubectl("kubectl set image statefulset/web nginx=nginx:1.27".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(limits(&words(&mut state)), 2);
+    }
+
+    #[test]
     fn a_silent_node_counts_down_to_the_eviction_of_its_pods() {
         let mut state = settled((examples::ALL[0].text)());
         state.update(Msg::View(View::Nodes));
@@ -1577,7 +1601,7 @@ mod tests {
         let mut state = settled("");
         state.update(Msg::Edit(two));
         state.update(Msg::Apply);
-        assert_eq!(state.standing, Standing::Partly(1, 1));
+        assert_eq!(state.standing, Standing::Partly(1, 0, 1));
     }
 
     #[test]
@@ -1856,7 +1880,7 @@ mod tests {
         let first = pod("a", "labels: {x: z}, name");
         state.update(Msg::Edit([first.clone(), pod("b", "nam")].join("---\n")));
         state.update(Msg::Apply);
-        assert_eq!(state.standing, Standing::Partly(1, 1), "{:?}", state.diagnostics);
+        assert_eq!(state.standing, Standing::Partly(1, 0, 1), "{:?}", state.diagnostics);
         assert_eq!(*state.applied, [first.clone(), pod("b", "name")].join("---\n"));
         // One that is new, and refused, has never been applied.
         state.update(Msg::Edit([first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n")));

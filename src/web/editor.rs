@@ -259,7 +259,11 @@ impl Component for Editor {
             Standing::Applying => ("line", "Applying".into()),
             Standing::Applied => ("ready", "Applied".into()),
             Standing::Rejected => ("failed", "Rejected".into()),
-            Standing::Partly(applied, refused) => ("failed", format!("{applied} applied, {refused} rejected")),
+            Standing::Partly(applied, unchanged, refused) => {
+                let parts = [(applied, "applied"), (unchanged, "unchanged"), (refused, "rejected")];
+                let said = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
+                ("failed", said.collect::<Vec<_>>().join(", "))
+            }
         };
         let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let mac = dom::window().navigator().platform().is_ok_and(|platform| platform.starts_with("Mac"));
