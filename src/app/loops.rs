@@ -205,6 +205,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
     };
     Pass {
         title,
+        own: main.key().is_some_and(|own| key(main).ends_with(own.name.as_str())),
         key: key(main),
         glyph: glyph(name),
         newest,
@@ -647,6 +648,11 @@ mod tests {
         let values: Vec<&str> = pass.code.iter().map(|line| line.value.as_str()).filter(|value| !value.is_empty()).collect();
         assert_eq!(values[..3], ["2", "2", "2 − 2 = 0"], "{:?}", pass.steps);
         assert!(pass.steps[1].1.contains(&("readyReplicas".into(), "1 → 2".into())), "{:?}", pass.steps);
+        let told = pass.told();
+        assert!(
+            told.starts_with("replicaset-controller wrote the status of ReplicaSet nginx-") && told.contains("readyReplicas 1 → 2"),
+            "{told}"
+        );
     }
 
     #[test]

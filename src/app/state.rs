@@ -11,6 +11,7 @@ use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time, Uid};
 use crate::engine::controllers::taint_eviction;
+use crate::engine::kubelet::lack;
 use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
@@ -112,6 +113,9 @@ impl Tab {
         }
     }
 }
+
+/// So many Pods are asked at most what they lack.
+const LACKS: usize = 24;
 
 /// What the pill beside the manifest says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -1177,8 +1181,10 @@ impl State {
                 ref more => format!("{} files", more.len()),
             };
         }
-        if self.view == View::Nodes {
-            self.count_down(&mut model);
+        match self.view {
+            View::Nodes => self.count_down(&mut model),
+            View::Ownership => self.say_lacks(&mut model),
+            _ => {}
         }
         // What is left of a tree is not what its status tells of.
         if scope.filter.trim().is_empty() {
@@ -1273,6 +1279,26 @@ impl State {
             self.coming = None;
         }
         false
+    }
+
+    /// A Pod that cannot start for want of a ConfigMap or a Secret names it on its card; those of many are cells.
+    #[inline(never)]
+    fn say_lacks(&self, model: &mut Model) {
+        let mut left = LACKS;
+        for group in model.roots.iter_mut().flat_map(|root| &mut root.groups).filter(|group| group.pods.len() <= LACKS) {
+            for at in 0..group.pods.len() {
+                let Some(pod) = group.pods.get(at).filter(|pod| pod.state == PodState::Creating).cloned() else { continue };
+                if left == 0 {
+                    return;
+                }
+                left -= 1;
+                let object = self.run.get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name));
+                let Some(lack) = object.and_then(|object| lack(object, self.run.sim().server())) else { continue };
+                let (kind, name) = (lack.source.kind.name(), crate::scene::format::front(&lack.source.name, 13));
+                let word = if lack.only_key { format!("waits for a key of {kind} {name}") } else { format!("waits for {kind} {name}") };
+                group.pods.replace(at, Rc::new(crate::scene::model::Pod { word, note: String::new(), ..(*pod).clone() }));
+            }
+        }
     }
 
     /// A node that is not ready tells when the first of its Pods is driven away.
@@ -1404,6 +1430,24 @@ mod tests {
         assert!(before.contains("2 ready, 0 not ready.") && !before.contains("1.9.1"), "{before}");
         state.update(Msg::Live);
         assert_eq!(words(&mut state), end);
+    }
+
+    #[test]
+    fn a_pod_that_cannot_start_names_what_it_waits_for() {
+        let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}], volumes: [{name: v, \
+                   secret: {secretName: tls}}]}}";
+        let mut state = settled(pod);
+        let told = |state: &mut State| {
+            let of = |item: &Rc<crate::scene::shape::Item>| match &item.body {
+                Body::Pod { word, .. } => Some(word.clone()),
+                _ => None,
+            };
+            state.picture().scene.items.iter().find_map(of)
+        };
+        assert_eq!(told(&mut state).as_deref(), Some("waits for Secret tls"));
+        state.update(Msg::Kubectl("kubectl create secret generic tls --from-literal=a=b".into()));
+        state.update(Msg::Seconds(300));
+        assert_eq!(told(&mut state).as_deref(), Some("Ready"));
     }
 
     #[test]
