@@ -3,6 +3,7 @@
 use super::breakpoint::Breakpoint;
 use super::changes::{self, Change};
 use super::diagnose::{self, Diagnosis, Remedy};
+use super::drift::Drift;
 use super::examples;
 use super::permalink::Link;
 use super::run::{Command, QUIET, Run, is_event};
@@ -310,6 +311,7 @@ pub struct State {
     pub applied: Rc<str>,
     /// The pill.
     pub standing: Standing,
+    drift: Option<Drift>,
     /// What is wrong with the text: with what was applied, or, while it is edited, with what was tried.
     pub diagnostics: Rc<Vec<Diagnostic>>,
     /// What applying the text would do, once it was tried.
@@ -468,6 +470,7 @@ impl State {
             text: text.into(),
             applied: "".into(),
             standing: Standing::Clean,
+            drift: None,
             diagnostics: Rc::default(),
             plan: None,
             trial: None,
@@ -987,6 +990,8 @@ impl State {
             _ if begun.opens => Standing::Clean,
             _ => Standing::Applied,
         };
+        // How a page opens is read when somebody asks: the opening is short.
+        self.drift = None;
         if refused == 0 {
             self.applied = applied.text.clone();
         } else if let Standing::Partly(..) = self.standing {
@@ -1016,6 +1021,20 @@ impl State {
     fn edit_goes_on(&mut self) {
         self.edited();
         self.update(Msg::Check);
+    }
+
+    /// In which fields that the manifest sets the cluster differs from what it was when that was applied.
+    pub fn drift(&mut self) -> Vec<String> {
+        if !matches!(self.standing, Standing::Clean | Standing::Applied) || self.run.applies() {
+            return Vec::new();
+        }
+        if self.drift.is_none() && self.run.in_past() {
+            return Vec::new();
+        }
+        let sim = self.run.sim();
+        let drift = self.drift.get_or_insert_with(|| Drift::of(&self.applied, sim));
+        // Before it was applied there is nothing to compare.
+        if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim) }
     }
 
     /// The first workload that was created since some entry of the journal.
