@@ -69,7 +69,7 @@ impl Pass {
         let who = self.title.split(" · ").next().unwrap_or_default();
         let (verb, what) = self.act.split_once(' ').unwrap_or((&self.act, ""));
         let name = self.key.rsplit('/').next().unwrap_or_default();
-        let object = if self.own { [what, " ", name].concat() } else { [name, "'s ", what].concat() };
+        let object = if self.own { [what, " ", name].concat() } else { [what, " (", name, ")"].concat() };
         let did = match verb {
             "status" => [who, " wrote the status of ", &object].concat(),
             "create" => [who, " created ", &object].concat(),
@@ -80,7 +80,7 @@ impl Pass {
             _ => [who, " updated ", &object].concat(),
         };
         let changed = self.steps.get(1).into_iter().flat_map(|(_, rows)| rows).filter(|(_, value)| value.contains(" → "));
-        let changed: Vec<String> = changed.take(3).map(|(name, value)| [name.as_str(), " ", value].concat()).collect();
+        let changed: Vec<String> = changed.take(2).map(|(name, value)| [name.as_str(), " ", value].concat()).collect();
         if changed.is_empty() { did } else { [&did, ": ", &changed.join(", ")].concat() }
     }
 }
