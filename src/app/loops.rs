@@ -215,6 +215,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
     };
     Pass {
         title,
+        own: main.key().is_some_and(|own| key(main).ends_with(own.name.as_str())),
         key: key(main),
         glyph: glyph(name),
         newest,
@@ -454,7 +455,7 @@ const KUBELET: &[Source] = &[
     ("    actual  := runtime.Status(pod)", "", ""),
     ("    if pod.DeletionTimestamp != nil {", "", ""),
     ("        stop(containers, gracePeriod)", "stop", "act"),
-    ("        if stopped { delete(pod, grace 0) }", "delete", "act"),
+    ("        delete(pod, grace 0)", "delete", "act"),
     ("    } else {", "", ""),
     ("        start(what is missing)", "start", "act"),
     ("    }", "", ""),
@@ -642,7 +643,7 @@ mod tests {
         let row = |name: &str, value: &str| (name.to_string(), value.to_string());
         assert_eq!(pass.steps[0].1[1..], [row("deletionTimestamp", "set"), row("containers running", "0 of 1")]);
         let lit: Vec<(&str, &str)> = pass.code.iter().filter(|line| line.lit).map(|line| (line.text.trim(), line.value.as_str())).collect();
-        assert_eq!(lit, [("if stopped { delete(pod, grace 0) }", "delete Pod")]);
+        assert_eq!(lit, [("delete(pod, grace 0)", "delete Pod")]);
         // The write does not come back while its event is held up.
         assert_eq!(pass.held, "the watch event of this write reaches kube-controller-manager at 00:15.002");
         state.update(Msg::Seconds(20));
@@ -657,6 +658,11 @@ mod tests {
         let values: Vec<&str> = pass.code.iter().map(|line| line.value.as_str()).filter(|value| !value.is_empty()).collect();
         assert_eq!(values[..3], ["2", "2", "2 − 2 = 0"], "{:?}", pass.steps);
         assert!(pass.steps[1].1.contains(&("readyReplicas".into(), "1 → 2".into())), "{:?}", pass.steps);
+        let told = pass.told();
+        assert!(
+            told.starts_with("replicaset-controller wrote the status of ReplicaSet nginx-") && told.contains("readyReplicas 1 → 2"),
+            "{told}"
+        );
     }
 
     #[test]

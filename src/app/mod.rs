@@ -9,6 +9,7 @@ pub mod changes;
 pub mod examples;
 pub mod columns;
 pub mod diagnose;
+mod drift;
 pub mod facts;
 pub mod highlight;
 pub mod loops;

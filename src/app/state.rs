@@ -3,6 +3,7 @@
 use super::breakpoint::Breakpoint;
 use super::changes::{self, Change};
 use super::diagnose::{self, Diagnosis, Remedy};
+use super::drift::Drift;
 use super::examples;
 use super::permalink::Link;
 use super::run::{Command, QUIET, Run, is_event};
@@ -11,6 +12,7 @@ use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time, Uid};
 use crate::engine::controllers::taint_eviction;
+use crate::engine::kubelet::lack;
 use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
@@ -113,6 +115,9 @@ impl Tab {
     }
 }
 
+/// So many Pods are asked at most what they lack.
+const LACKS: usize = 24;
+
 /// What the pill beside the manifest says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
@@ -127,8 +132,8 @@ pub enum Standing {
     Applying,
     /// Refused.
     Rejected,
-    /// As many objects applied, as many errors.
-    Partly(usize, usize),
+    /// As many objects applied, as many left as they were, as many errors.
+    Partly(usize, usize, usize),
 }
 
 /// The text that holds now: of the documents that were refused, what was applied before.
@@ -306,6 +311,7 @@ pub struct State {
     pub applied: Rc<str>,
     /// The pill.
     pub standing: Standing,
+    drift: Option<Drift>,
     /// What is wrong with the text: with what was applied, or, while it is edited, with what was tried.
     pub diagnostics: Rc<Vec<Diagnostic>>,
     /// What applying the text would do, once it was tried.
@@ -464,6 +470,7 @@ impl State {
             text: text.into(),
             applied: "".into(),
             standing: Standing::Clean,
+            drift: None,
             diagnostics: Rc::default(),
             plan: None,
             trial: None,
@@ -976,12 +983,15 @@ impl State {
         let begun = std::mem::take(&mut self.begun);
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let nothing = refused == 0 && answer.lines.is_empty();
+        let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
         self.standing = match answer.lines.len() {
-            applied if applied > 0 && refused > 0 => Standing::Partly(applied, refused),
+            applied if applied > 0 && refused > 0 => Standing::Partly(applied - unchanged, unchanged, refused),
             _ if refused > 0 || nothing => Standing::Rejected,
             _ if begun.opens => Standing::Clean,
             _ => Standing::Applied,
         };
+        // How a page opens is read when somebody asks: the opening is short.
+        self.drift = None;
         if refused == 0 {
             self.applied = applied.text.clone();
         } else if let Standing::Partly(..) = self.standing {
@@ -1011,6 +1021,20 @@ impl State {
     fn edit_goes_on(&mut self) {
         self.edited();
         self.update(Msg::Check);
+    }
+
+    /// In which fields that the manifest sets the cluster differs from what it was when that was applied.
+    pub fn drift(&mut self) -> Vec<String> {
+        if !matches!(self.standing, Standing::Clean | Standing::Applied) || self.run.applies() {
+            return Vec::new();
+        }
+        if self.drift.is_none() && self.run.in_past() {
+            return Vec::new();
+        }
+        let sim = self.run.sim();
+        let drift = self.drift.get_or_insert_with(|| Drift::of(&self.applied, sim));
+        // Before it was applied there is nothing to compare.
+        if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim) }
     }
 
     /// The first workload that was created since some entry of the journal.
@@ -1176,8 +1200,10 @@ impl State {
                 ref more => format!("{} files", more.len()),
             };
         }
-        if self.view == View::Nodes {
-            self.count_down(&mut model);
+        match self.view {
+            View::Nodes => self.count_down(&mut model),
+            View::Ownership => self.say_lacks(&mut model),
+            _ => {}
         }
         // What is left of a tree is not what its status tells of.
         if scope.filter.trim().is_empty() {
@@ -1272,6 +1298,26 @@ impl State {
             self.coming = None;
         }
         false
+    }
+
+    /// A Pod that cannot start for want of a ConfigMap or a Secret names it on its card; those of many are cells.
+    #[inline(never)]
+    fn say_lacks(&self, model: &mut Model) {
+        let mut left = LACKS;
+        for group in model.roots.iter_mut().flat_map(|root| &mut root.groups).filter(|group| group.pods.len() <= LACKS) {
+            for at in 0..group.pods.len() {
+                let Some(pod) = group.pods.get(at).filter(|pod| pod.state == PodState::Creating).cloned() else { continue };
+                if left == 0 {
+                    return;
+                }
+                left -= 1;
+                let object = self.run.get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name));
+                let Some(lack) = object.and_then(|object| lack(object, self.run.sim().server())) else { continue };
+                let (kind, name) = (lack.source.kind.name(), crate::scene::format::front(&lack.source.name, 13));
+                let word = if lack.only_key { format!("waits for a key of {kind} {name}") } else { format!("waits for {kind} {name}") };
+                group.pods.replace(at, Rc::new(crate::scene::model::Pod { word, note: String::new(), ..(*pod).clone() }));
+            }
+        }
     }
 
     /// A node that is not ready tells when the first of its Pods is driven away.
@@ -1403,6 +1449,47 @@ mod tests {
         assert!(before.contains("2 ready, 0 not ready.") && !before.contains("1.9.1"), "{before}");
         state.update(Msg::Live);
         assert_eq!(words(&mut state), end);
+    }
+
+    #[test]
+    fn a_pod_that_cannot_start_names_what_it_waits_for() {
+        let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}], volumes: [{name: v, \
+                   secret: {secretName: tls}}]}}";
+        let mut state = settled(pod);
+        let told = |state: &mut State| {
+            let of = |item: &Rc<crate::scene::shape::Item>| match &item.body {
+                Body::Pod { word, .. } => Some(word.clone()),
+                _ => None,
+            };
+            state.picture().scene.items.iter().find_map(of)
+        };
+        assert_eq!(told(&mut state).as_deref(), Some("waits for Secret tls"));
+        state.update(Msg::Kubectl("kubectl create secret generic tls --from-literal=a=b".into()));
+        state.update(Msg::Seconds(300));
+        assert_eq!(told(&mut state).as_deref(), Some("Ready"));
+    }
+
+    #[test]
+    fn the_limits_of_a_statefulset_hold_for_an_update_and_a_gap_is_named() {
+        let mut state = settled((examples::ALL[2].text)());
+        state.update(Msg::View(View::Rollout));
+        state.stage = (900.0, 600.0);
+        let words = |state: &mut State| -> Vec<String> {
+            let of = |item: &Rc<crate::scene::shape::Item>| match &item.body {
+                Body::Chart(chart) => Some(chart.words.iter().map(|word| word.4.clone()).collect::<Vec<_>>()),
+                _ => None,
+            };
+            state.picture().scene.items.iter().find_map(of).unwrap_or_default()
+        };
+        let limits = |words: &[String]| words.iter().filter(|words| words.starts_with("at ")).count();
+        assert_eq!(limits(&words(&mut state)), 0);
+        state.update(Msg::Kubectl("kubectl delete pod web-0 --wait=false".into()));
+        state.update(Msg::Seconds(10));
+        let told = words(&mut state);
+        assert!(limits(&told) == 0 && told.contains(&"web-0 deleted by you".into()), "{told:?}");
+        state.update(Msg::Kubectl("kubectl set image statefulset/web nginx=nginx:1.27".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(limits(&words(&mut state)), 2);
     }
 
     #[test]
@@ -1577,7 +1664,7 @@ mod tests {
         let mut state = settled("");
         state.update(Msg::Edit(two));
         state.update(Msg::Apply);
-        assert_eq!(state.standing, Standing::Partly(1, 1));
+        assert_eq!(state.standing, Standing::Partly(1, 0, 1));
     }
 
     #[test]
@@ -1856,7 +1943,7 @@ mod tests {
         let first = pod("a", "labels: {x: z}, name");
         state.update(Msg::Edit([first.clone(), pod("b", "nam")].join("---\n")));
         state.update(Msg::Apply);
-        assert_eq!(state.standing, Standing::Partly(1, 1), "{:?}", state.diagnostics);
+        assert_eq!(state.standing, Standing::Partly(1, 0, 1), "{:?}", state.diagnostics);
         assert_eq!(*state.applied, [first.clone(), pod("b", "name")].join("---\n"));
         // One that is new, and refused, has never been applied.
         state.update(Msg::Edit([first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n")));

@@ -33,6 +33,8 @@ pub struct Tracker {
 
 /// The most changes that are kept apart; older ones are thinned out.
 const MOST: usize = 4_000;
+/// So many times it is remembered who made Pods go.
+const LEFT: usize = 64;
 
 impl Tracker {
     /// The track of a workload at the instant shown, so many entries further than before.
@@ -69,20 +71,24 @@ impl Tracker {
             Kind::Pod => {
                 let Some(owner) = object.meta.controller().map(|owner| owner.uid) else { return };
                 if owner == subject || self.sets.contains(&owner) {
-                    self.pod(op, object, at);
+                    self.pod(op, object, entry);
                 }
             }
             _ => {}
         }
     }
 
-    fn pod(&mut self, op: Op, object: &Object, at: u64) {
+    fn pod(&mut self, op: Op, object: &Object, entry: &Entry) {
         let Some(pod) = object.pod() else { return };
+        let at = entry.time.0 / 1000;
         let (uid, ready) = (object.meta.uid, pod.is_ready());
         // A Pod that leaves does not count any more, as the controllers count.
         if op == Op::Deleted || object.meta.is_deleting() || pod.is_terminal() {
             if let Some(seen) = self.pods.remove(&uid) {
                 self.count(seen, -1);
+                if object.meta.is_deleting() {
+                    self.left(at, &object.meta.name, entry.actor.name);
+                }
                 self.push(at, None);
             }
             return;
@@ -98,6 +104,17 @@ impl Tracker {
         self.pods.insert(uid, seen);
         self.count(seen, 1);
         self.push(at, None);
+    }
+
+    fn left(&mut self, at: u64, name: &str, by: &str) {
+        let by = if by == "user" { "you" } else { by };
+        match self.track.left.last_mut() {
+            Some(last) if last.0 == at => last.2 += 1,
+            _ => self.track.left.push((at, name.into(), 1, by.into())),
+        }
+        if self.track.left.len() > LEFT {
+            self.track.left.remove(0);
+        }
     }
 
     /// Which of the revisions a Pod is of; it may be the first of a new one.
@@ -155,6 +172,12 @@ fn limits(object: &Object) -> ((u32, u32), u32) {
                 return ((0, whole(desired)), whole(desired));
             }
             ((whole(desired - gone), whole(desired + surge)), whole(desired))
+        }
+        // Its limits bind an update alone.
+        Body::StatefulSet(body)
+            if body.status.current_revision == body.status.update_revision || body.spec.update_strategy.kind == "OnDelete" =>
+        {
+            ((0, 0), whole(body.spec.replicas.into()))
         }
         Body::StatefulSet(body) => {
             ((whole(i64::from(body.spec.replicas) - 1), whole(i64::from(body.spec.replicas))), whole(i64::from(body.spec.replicas)))

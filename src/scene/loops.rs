@@ -60,6 +60,8 @@ pub struct Pass {
     pub title: String,
     /// The key it worked on.
     pub key: String,
+    /// Whether that is the object it wrote.
+    pub own: bool,
     /// Its icon.
     pub glyph: &'static str,
     /// Whether this pass is the newest write of the cluster.
@@ -74,6 +76,29 @@ pub struct Pass {
     pub code: Vec<Code>,
     /// How it is laid out.
     pub form: Form,
+}
+
+impl Pass {
+    /// The pass in a sentence: who wrote what, and what that changed.
+    #[inline(never)]
+    pub fn told(&self) -> String {
+        let who = self.title.split(" · ").next().unwrap_or_default();
+        let (verb, what) = self.act.split_once(' ').unwrap_or((&self.act, ""));
+        let name = self.key.rsplit('/').next().unwrap_or_default();
+        let object = if self.own { [what, " ", name].concat() } else { [what, " (", name, ")"].concat() };
+        let did = match verb {
+            "status" => [who, " wrote the status of ", &object].concat(),
+            "create" => [who, " created ", &object].concat(),
+            "delete" => [who, " deleted ", &object].concat(),
+            "remove" => [who, " removed ", &object].concat(),
+            "bind" => [who, " bound ", &object].concat(),
+            "refused" => [who, " was refused ", &object].concat(),
+            _ => [who, " updated ", &object].concat(),
+        };
+        let changed = self.steps.get(1).into_iter().flat_map(|(_, rows)| rows).filter(|(_, value)| value.contains(" → "));
+        let changed: Vec<String> = changed.take(2).map(|(name, value)| [name.as_str(), " ", value].concat()).collect();
+        if changed.is_empty() { did } else { [&did, ": ", &changed.join(", ")].concat() }
+    }
 }
 
 /// Everything the diagram shows.

@@ -38,6 +38,8 @@ pub struct Track {
     pub revisions: Vec<String>,
     /// In order of time.
     pub points: Vec<Point>,
+    /// Pods that were made to go last: when, the first of those of an instant, how many, and by whom.
+    pub left: Vec<(u64, String, u32, String)>,
     /// The instant shown.
     pub now: u64,
 }
@@ -148,7 +150,7 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let mut out = Chart { left, plot, keys: keys(track, small), points: points.to_vec(), now: track.now, ..Chart::default() };
     out.title = format!("{} {}", track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
     let all = |point: &Point| point.counts.iter().map(|count| count.ready + count.unready).sum::<u32>();
-    let most = points.iter().map(|point| all(point).max(point.limits.1)).max().unwrap_or(1).max(1);
+    let most = points.iter().map(|point| all(point).max(point.limits.1).max(point.desired)).max().unwrap_or(1).max(1);
     let top = f64::from(most) * 1.08;
     let x = |at: u64| plot.x + axis.x(at.clamp(axis.from, track.now.max(axis.from)));
     let y = |n: u32| plot.bottom() - f64::from(n) / top * plot.h;
@@ -201,7 +203,7 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     type Pick = fn(&Point) -> u32;
     let lines: [(&str, &str, Pick); 2] = [("at least", "least", |point| point.limits.0), ("at most", "most", |point| point.limits.1)];
     let last = points.last();
-    let limited = last.is_some_and(|point| point.limits.0 != point.limits.1);
+    let limited = points.iter().any(|point| point.limits.0 != point.limits.1);
     for (words, class, pick) in lines.into_iter().filter(|_| limited) {
         // One line a value, with nothing between them: what rises would look like an instant.
         let mut d = String::new();
@@ -212,6 +214,9 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         }
         out.paths.push((format!("limit {class}"), d));
         let value = last.map_or(0, pick);
+        if last.is_none_or(|point| point.limits.0 == point.limits.1) {
+            continue;
+        }
         out.words.push((x(track.now) + 8.0, y(value) + 4.0, "start", "lim", format!("{words} {}", format::count(value as usize))));
     }
     // Limits hold for what ReplicaSets ask for; Pods are deleted some at a time.
@@ -227,6 +232,11 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         let (anchor, dx) = if ends { ("end", -6.0) } else { ("start", 6.0) };
         out.words.push((x(point.at) + dx, y(all(point)) + 4.0, anchor, "lim", words));
     }
+    out.words.extend(gap(track, points, &all).map(|(from, to, desired, words)| {
+        // It stays within the plot.
+        let (at, half) = ((x(from) + x(to)) / 2.0, words.len() as f64 * 3.0);
+        (at.clamp(plot.x + half, (plot.right() - half).max(plot.x + half)), y(desired) - 6.0, "middle", "lim", words)
+    }));
     for (middle, _) in axis.breaks() {
         let d = format!("M{:.1} {}v{}h{FOLD}v-{}", plot.x + middle - FOLD / 2.0, plot.y, plot.h, plot.h);
         out.paths.push(("fold".into(), d));
@@ -234,6 +244,27 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     out.paths.push(("now".into(), format!("M{:.1} {}V{}", x(track.now), plot.y - 8.0, plot.bottom())));
     out.axis = axis;
     out
+}
+
+/// The longest time for which Pods were missing that had been there, how many are wanted, and who made them go.
+#[inline(never)]
+fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) -> Option<(u64, u64, u32, String)> {
+    // In an update some may be missing.
+    let missing = |point: &Point| {
+        let least = if point.limits.0 == point.limits.1 { point.desired } else { point.limits.0 };
+        all(point) < least
+    };
+    let begins = (1..points.len()).filter(|i| missing(&points[*i]) && !missing(&points[i - 1]));
+    let gaps = begins.filter_map(|i| {
+        let (_, name, pods, by) = track.left.iter().find(|left| left.0 == points[i].at)?;
+        let to = points[i..].iter().find(|point| !missing(point)).map_or(track.now, |point| point.at);
+        let words = match pods {
+            1 => format!("{} deleted by {by}", format::middle(name, 20)),
+            n => format!("{} Pods deleted by {by}", format::count(*n as usize)),
+        };
+        Some((points[i].at, to, points[i].desired, words))
+    });
+    gaps.max_by_key(|(from, to, ..)| to - from)
 }
 
 /// When the update that runs began: Pods of two revisions there have been since.
@@ -318,7 +349,7 @@ mod tests {
     fn a_rollout_fills_the_chart_however_long_ago_it_was() {
         let point = |at, ready| Point { at, counts: vec![Count { ready, unready: 0 }], limits: (1, 1), desired: 1 };
         let (id, points) = (Id::named("Deployment", "web"), vec![point(60_000, 0), point(63_000, 1)]);
-        let track = Track { id, revisions: vec!["1.14 (a)".into()], points, now: 3_600_000 };
+        let track = Track { id, revisions: vec!["1.14 (a)".into()], points, left: Vec::new(), now: 3_600_000 };
         let chart = draw(&track, 900.0, 400.0);
         assert!(chart.axis.x(63_000) > chart.plot.w * 0.6, "{:?}", chart.axis);
         assert!(chart.axis.x(track.now) < chart.plot.w);
@@ -347,6 +378,7 @@ mod tests {
         let count = |ready, unready| Count { ready, unready };
         let point = |at, counts: [Count; 2]| Point { at, counts: counts.to_vec(), limits: (2, 4), desired: 3 };
         let track = Track {
+            left: vec![(2_000, "web-0".into(), 1, "you".into())],
             id: Id::named("Deployment", "nginx"),
             revisions: vec!["1.14".into(), "1.16".into()],
             points: vec![

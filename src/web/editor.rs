@@ -25,6 +25,8 @@ pub struct Props {
     pub applied: Rc<str>,
     /// The pill.
     pub standing: Standing,
+    /// In what the cluster differs from what was applied.
+    pub drift: Rc<Vec<String>>,
     /// Messages.
     pub diagnostics: Rc<Vec<Diagnostic>>,
     /// What applying the text would do.
@@ -160,8 +162,11 @@ impl Component for Editor {
 
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         // The callbacks are new each time and do the same.
-        let Props { text, applied, standing, diagnostics, plan, file, narrow, .. } = ctx.props();
-        !(Rc::ptr_eq(text, &old.text) && Rc::ptr_eq(applied, &old.applied) && Rc::ptr_eq(diagnostics, &old.diagnostics))
+        let Props { text, applied, standing, diagnostics, plan, file, narrow, drift, .. } = ctx.props();
+        !(Rc::ptr_eq(drift, &old.drift)
+            && Rc::ptr_eq(text, &old.text)
+            && Rc::ptr_eq(applied, &old.applied)
+            && Rc::ptr_eq(diagnostics, &old.diagnostics))
             || (standing, plan, file, narrow) != (&old.standing, &old.plan, &old.file, &old.narrow)
     }
 
@@ -254,12 +259,18 @@ impl Component for Editor {
         let props = ctx.props();
         let link = ctx.link();
         let (pill, words) = match props.standing {
+            Standing::Clean | Standing::Applied if props.drift.len() == 1 => ("notready", "1 field differs".to_string()),
+            Standing::Clean | Standing::Applied if !props.drift.is_empty() => ("notready", format!("{} fields differ", props.drift.len())),
             Standing::Clean => ("", String::new()),
             Standing::Edited => ("line", "Edited".into()),
             Standing::Applying => ("line", "Applying".into()),
             Standing::Applied => ("ready", "Applied".into()),
             Standing::Rejected => ("failed", "Rejected".into()),
-            Standing::Partly(applied, refused) => ("failed", format!("{applied} applied, {refused} rejected")),
+            Standing::Partly(applied, unchanged, refused) => {
+                let parts = [(applied, "applied"), (unchanged, "unchanged"), (refused, "rejected")];
+                let said = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
+                ("failed", said.collect::<Vec<_>>().join(", "))
+            }
         };
         let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let mac = dom::window().navigator().platform().is_ok_and(|platform| platform.starts_with("Mac"));
@@ -277,7 +288,7 @@ impl Component for Editor {
         html! {
             <section class="panel left" aria-label="Manifest" id="manifest" onkeydown={onkeydown}>
                 <div class="p-head"><h2>{ "Manifest" }</h2><span class="mono dim file ell">{ &props.file }</span>
-                    if !words.is_empty() { <span class={classes!("pill", pill)}>{ words }</span> }
+                    if !words.is_empty() { <span class={classes!("pill", pill)} title={(pill == "notready").then(|| format!("In the cluster: {}", props.drift.join("; ")))}>{ words }</span> }
                     <span class="grow" />
                     if props.narrow {
                         <button type="button" class="btn" onclick={close}>{ "Done" }</button>

@@ -67,11 +67,13 @@ pub fn Inspector(props: &Props) -> Html {
     };
     let Some(key) = &props.key_of else { return idle(fold) };
     let pill = props.object.as_ref().and_then(|object| facts::pill(object));
+    let pill =
+        pill.map(|(words, class, glyph)| if props.late.is_some() { (words, "notready", "pod-notready") } else { (words, class, glyph) });
     let head = html! {
         <div class="i-head">{ tile(key.kind.name()) }
             <div class="grow"><small>{ key.kind.name() }
                 if let Some((words, class, glyph)) = pill {
-                    <span class={classes!("pill", if props.late.is_some() { "notready" } else { class })} title={props.late.clone()}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
+                    <span class={classes!("pill", class)} title={props.late.clone()}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
                 } else if props.object.is_none() {
                     <span class="pill">{ if props.chain.is_empty() { "Not found" } else { "Gone" } }</span>
                 }

@@ -479,6 +479,7 @@ impl Paint<'_> {
             self.diamonds("--text", 5.0, people(false));
             self.diamonds("--accent", 5.0, people(true));
         }
+        c.set_global_alpha(1.0);
         // What the API server has refused has not been done.
         let refused = || merged.iter().filter(|block| block.lane == 0 && block.bad).map(|block| (left + block.x, row(0) + 6.0));
         self.diamonds("--st-failed", 5.0, refused());

@@ -185,7 +185,7 @@ test('a lost event is made up for by the next list of everything, and stays lost
       await item(page, 'Deployment', 'nginx-deployment').click();
       await page.locator('.faults summary').click();
       await page.getByRole('button', { name: /^Never list again/ }).click();
-      await expect(page.locator('.toast')).toHaveText(/^Never list again: No loop lists/);
+      await expect(page.locator('.toast')).toHaveText(/^Never list again: No component lists/);
     }
     await scope(page, () => loopscope.fault('lose deployment/nginx-deployment'));
     await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
@@ -200,7 +200,7 @@ test('a late event and a slow loop are made by their buttons, and taken back', a
   await item(page, 'Deployment', 'nginx-deployment').click();
   await page.locator('.faults summary').click();
   await page.getByRole('button', { name: /^Delay its next event/ }).click();
-  await expect(page.locator('.toast')).toHaveText(/^Delay its next event: Its next change reaches the loops ten seconds late/);
+  await expect(page.locator('.toast')).toHaveText(/^Delay its next event: Its next change reaches kube-controller-manager ten seconds late/);
   await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
   await on(page, 8);
   await expect(pods).toHaveCount(2);

@@ -107,8 +107,7 @@ impl Page {
     fn told(&self) -> String {
         let pass = self.picture.scene.items.iter().find_map(|item| if let Body::Pass(pass) = &item.body { Some(pass) } else { None });
         let Some(pass) = pass.filter(|pass| !pass.act.is_empty()) else { return self.caption.clone() };
-        let who = pass.title.split(" · ").next().unwrap_or_default();
-        [who, ": ", &pass.act, ", ", &pass.key].concat()
+        pass.told()
     }
 
     #[inline(never)]

@@ -160,6 +160,8 @@ pub struct Page {
     chain_of: Option<(Option<ObjectRef>, usize, u64)>,
     found: Rc<Vec<Diagnosis>>,
     helps: Rc<Vec<bool>>,
+    /// In what the cluster differs from the manifest that was applied.
+    drift: Rc<Vec<String>>,
     causes: Rc<Vec<(u64, u8)>>,
     events: Rc<Vec<Rc<Object>>>,
     caption: String,
@@ -394,6 +396,10 @@ impl Page {
 
     /// Looks up what the selected object waits for. While the clock runs this is a task of its own, a few times a second.
     fn diagnose(&mut self) {
+        let drift = self.state.borrow_mut().drift();
+        if *self.drift != drift {
+            self.drift = Rc::new(drift);
+        }
         let state = self.state.borrow();
         let asked = state.tab == Tab::Why && (self.right || self.over == Over::Inspector);
         let begun = dom::now();
@@ -565,6 +571,7 @@ impl Component for Page {
             chain_of: None,
             found: Rc::default(),
             helps: Rc::default(),
+            drift: Rc::default(),
             causes: Rc::default(),
             events: Rc::default(),
             caption: String::new(),

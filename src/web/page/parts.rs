@@ -131,6 +131,7 @@ impl Page {
                 standing={state.standing}
                 diagnostics={state.diagnostics.clone()}
                 plan={state.plan.clone()}
+                drift={self.drift.clone()}
                 narrow={narrow}
                 file={file.to_string()}
                 on_edit={calls.edit.clone()}

@@ -1,0 +1,128 @@
+//! In which fields that the manifest sets the cluster is no longer as it was when that was applied.
+
+use super::changes::Field;
+use crate::api::{Kind, ObjectRef};
+use crate::engine::Sim;
+use serde_json::Value;
+
+/// A longer text is not followed: nobody compares so much by eye.
+const TEXT: usize = 20_000;
+/// What is not set by a person, or names the object.
+const DULL: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
+
+/// An object of the manifest.
+#[derive(Debug)]
+struct Set {
+    key: ObjectRef,
+    /// What the text says of it.
+    text: Value,
+    /// What it was when that was applied.
+    then: Value,
+    /// Which version of it was compared last, and in which fields it differs.
+    seen: (u128, u64),
+    fields: Vec<String>,
+}
+
+/// The objects of the manifest that was applied last.
+#[derive(Debug, Default)]
+pub struct Drift {
+    sets: Vec<Set>,
+    /// When they were applied, in milliseconds.
+    pub since: u64,
+}
+
+impl Drift {
+    /// Notes how the objects of a text are now that it has been applied.
+    #[inline(never)]
+    pub fn of(text: &str, sim: &Sim) -> Drift {
+        let documents = if text.len() > TEXT { Vec::new() } else { crate::manifest::parse(text.as_bytes()).documents };
+        let set = |document: crate::manifest::Document| {
+            let text = document.value;
+            let at = |path: &str| text.pointer(path).and_then(Value::as_str);
+            let kind = Kind::from_api(at("/apiVersion")?, at("/kind")?)?;
+            let namespace = if kind.info().namespaced { at("/metadata/namespace").unwrap_or("default") } else { "" };
+            let key = ObjectRef::new(kind, namespace, at("/metadata/name")?);
+            let then = sim.get(&key)?.to_value();
+            Some(Set { key, text, then, seen: (0, 0), fields: Vec::new() })
+        };
+        Drift { sets: documents.into_iter().filter_map(set).collect(), since: sim.now().0 / 1000 }
+    }
+
+    /// What differs now, a line for each field. An object is compared again only when its `spec` has been written.
+    #[inline(never)]
+    pub fn read(&mut self, sim: &Sim) -> Vec<String> {
+        for set in &mut self.sets {
+            let of = [set.key.kind.name(), " ", &set.key.name].concat();
+            let Some(object) = sim.get(&set.key) else {
+                (set.seen, set.fields) = ((0, 0), vec![[&of, ": not found"].concat()]);
+                continue;
+            };
+            // What has no spec has no generation.
+            let meta = &object.meta;
+            let seen = (meta.uid.0, if meta.generation > 0 { meta.generation as u64 } else { meta.resource_version });
+            if set.seen == seen {
+                continue;
+            }
+            let (now, mut fields) = (object.to_value(), Vec::new());
+            for (name, text) in set.text.as_object().into_iter().flatten().filter(|(name, _)| !DULL.contains(&name.as_str())) {
+                compare(name, text, set.then.get(name), now.get(name), &mut fields);
+            }
+            let said = |value: Option<String>| value.unwrap_or_else(|| "none".into());
+            let line = |field: Field| [&of, ": ", &field.path, " ", &said(field.from), " → ", &said(field.to)].concat();
+            (set.seen, set.fields) = (seen, fields.into_iter().map(line).collect());
+        }
+        self.sets.iter().flat_map(|set| set.fields.iter().cloned()).collect()
+    }
+}
+
+/// The element of a list that has a name.
+fn named<'v>(list: Option<&'v Value>, name: &Value) -> Option<&'v Value> {
+    list?.as_array()?.iter().find(|element| element.get("name") == Some(name))
+}
+
+fn compare(path: &str, text: &Value, then: Option<&Value>, now: Option<&Value>, out: &mut Vec<Field>) {
+    match text {
+        _ if then == now => {}
+        Value::Object(map) if now.is_some() => {
+            for (key, text) in map {
+                compare(&[path, ".", key].concat(), text, then.and_then(|v| v.get(key)), now.and_then(|v| v.get(key)), out);
+            }
+        }
+        Value::Array(list) if now.is_some() && list.iter().all(|element| element.get("name").is_some_and(Value::is_string)) => {
+            for element in list {
+                let name = &element["name"];
+                let path = [path, "[", name.as_str().unwrap_or_default(), "]"].concat();
+                compare(&path, element, named(then, name), named(now, name), out);
+            }
+        }
+        _ => {
+            let shown = |value: &Value| crate::scene::format::middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), 40);
+            out.push(Field { path: path.into(), from: then.map(shown), to: now.map(shown) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::app::{Msg, State, examples};
+
+    #[test]
+    fn what_the_text_sets_and_the_cluster_has_otherwise_is_told_until_it_is_applied_again() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(10));
+        assert_eq!(state.drift(), [""; 0]);
+        state.update(Msg::Kubectl("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
+        state.update(Msg::Seconds(10));
+        let image = "Deployment nginx-deployment: spec.template.spec.containers[nginx].image nginx:1.7.9 → nginx:1.9.1";
+        assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4", image]);
+        // What the text does not set is nobody's concern.
+        state.update(Msg::Kubectl("kubectl rollout pause deployment/nginx-deployment".into()));
+        assert_eq!(state.drift().len(), 2);
+        state.update(Msg::Apply);
+        assert_eq!(state.drift(), [""; 0]);
+        state.update(Msg::Kubectl("kubectl delete deployment nginx-deployment --wait=false".into()));
+        state.update(Msg::Seconds(60));
+        assert_eq!(state.drift(), ["Deployment nginx-deployment: not found"]);
+    }
+}
