@@ -530,8 +530,9 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Ser
             return None;
         }
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let own = slices.iter().filter(|slice| is_slice_of(slice, object));
+        let own: Vec<&Rc<Object>> = slices.iter().filter(|slice| is_slice_of(slice, object)).collect();
         let mut endpoints: Vec<Endpoint> = own
+            .iter()
             .filter_map(|slice| slice.get::<EndpointSlice>())
             .flat_map(|slice| &slice.endpoints)
             .filter_map(|endpoint| {
@@ -561,7 +562,9 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List) -> Vec<Ser
             _ => body.spec.cluster_ip.to_string(),
         };
         let ports = body.spec.ports.iter().map(port).collect();
-        Some(Service { id: id(object), form, selector: selector.join(","), endpoints, address, ports, hint })
+        let slice = if let [one] = own[..] { Some(id(one)) } else { None };
+        let (slices, selector) = (own.len(), selector.join(","));
+        Some(Service { id: id(object), form, selector, endpoints, slices, slice, address, ports, hint })
     };
     let mut out: Vec<Service> = services.iter().filter_map(read).collect();
     crate::order::sort_by(&mut out, |a, b| a.id.cmp(&b.id));

@@ -23,7 +23,7 @@ const DENSE: usize = 200;
 /// So far below the top of a block its owner stands at most.
 const HIGH: f64 = 140.0;
 /// The smallest scale at which a stage shows this diagram.
-const LEAST: f64 = 0.75;
+const LEAST: f64 = 0.9;
 /// Blocks of more Pods stand beside each other, each below its ReplicaSet: one below the other, the newest would be out of sight.
 const BESIDE: usize = 400;
 /// Of more, cells and the whole diagram are as small as they may be.
@@ -44,20 +44,35 @@ struct Columns {
     volume: f64,
 }
 
-const WIDE: Columns = Columns { root: 200.0, gap: 54.0, set: 204.0, pod: 204.0, claim: 180.0, volume: 180.0 };
-/// In the smallest frame, so that the Pods are in sight; what is narrower than that at the smallest scale.
+/// From the widest: the first that fits is taken, for letters are not made smaller as long as cards can be narrower.
+const PLAIN: [Columns; 3] = [
+    Columns { root: 200.0, gap: 54.0, set: 204.0, pod: 204.0, claim: 0.0, volume: 0.0 },
+    Columns { root: 164.0, gap: 28.0, set: 168.0, pod: 184.0, claim: 0.0, volume: 0.0 },
+    LOW,
+];
+/// In the smallest frame, so that the Pods are in sight.
 const LOW: Columns = Columns { root: 160.0, gap: 24.0, set: 164.0, pod: 164.0, claim: 164.0, volume: 0.0 };
-const TIGHT: f64 = 700.0;
-/// In a small frame: volumes are left out, the claim says it is bound.
-const SMALL: Columns = Columns { root: 176.0, gap: 56.0, set: 190.0, pod: 196.0, claim: 180.0, volume: 0.0 };
-/// Four columns in the width of three.
-const CLAIMS: Columns = Columns { root: 176.0, gap: 44.0, set: 190.0, pod: 188.0, claim: 156.0, volume: 152.0 };
+/// With claims. In a small frame volumes are left out: the claim says it is bound.
+const CLAIMS: [Columns; 4] = [
+    Columns { root: 176.0, gap: 44.0, set: 190.0, pod: 188.0, claim: 156.0, volume: 152.0 },
+    Columns { root: 164.0, gap: 36.0, set: 170.0, pod: 176.0, claim: 148.0, volume: 140.0 },
+    Columns { root: 160.0, gap: 40.0, set: 170.0, pod: 184.0, claim: 176.0, volume: 0.0 },
+    LOW,
+];
+
+impl Columns {
+    /// The width of a tree, with a Service's rail where there are no claims.
+    fn width(&self, sets: bool) -> f64 {
+        let volume = if self.volume > 0.0 { 36.0 + self.volume } else { 0.0 };
+        let claim = if self.claim > 0.0 { self.gap + self.claim + volume } else { 28.0 };
+        self.root + self.gap + if sets { self.set + self.gap } else { 0.0 } + self.pod + claim
+    }
+}
 
 /// What is the same for all trees of a picture.
 struct Frame<'a> {
     model: &'a Model,
     selected: Option<&'a str>,
-    claims: &'static Columns,
     /// Pods that there are, or will be.
     total: usize,
     /// The width, and the width at the smallest scale.
@@ -71,9 +86,8 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         return narrow(model, selected, width);
     }
     let total = model.roots.iter().map(|root| root.desired().max(root.pods())).sum();
-    let claims = if width < 780.0 { &SMALL } else { &CLAIMS };
     let wide = width - 2.0 * LEFT;
-    let frame = Frame { model, selected, claims, total, width: wide, room: wide / LEAST - 1.0 };
+    let frame = Frame { model, selected, total, width: wide, room: wide / LEAST - 1.0 };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let homes = uses::homes(model);
     let (loose, bundles, shared) = bundles(&frame, &homes);
@@ -410,13 +424,10 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) {
 
 impl<'a> Tree<'a> {
     fn new(frame: &Frame, root: &'a Root) -> Tree<'a> {
-        let columns = if root.mounts() {
-            frame.claims
-        } else if frame.room < TIGHT {
-            &LOW
-        } else {
-            &WIDE
-        };
+        let of = |kind: &str| root.controller.as_ref().is_some_and(|of| of.id.kind == kind);
+        let sets = of("Deployment") || of("CronJob");
+        let all: &'static [Columns] = if root.mounts() { &CLAIMS } else { &PLAIN };
+        let columns = all.iter().find(|columns| columns.width(sets) <= frame.width).unwrap_or(&LOW);
         let beside = Tree::largest(root) > BESIDE && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment");
         Tree { root, columns, rows: Vec::new(), uses: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0, beside }
     }

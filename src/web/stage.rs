@@ -132,6 +132,8 @@ const TALL: f64 = 256.0;
 pub struct Stage {
     node: NodeRef,
     size: (f64, f64),
+    /// Its height with the console and the line of the past closed: these come and go, and the picture keeps its scale.
+    whole: f64,
     pan: (f64, f64),
     zoom: f64,
     touched: bool,
@@ -190,6 +192,16 @@ fn pick(props: &Props, id: &Id) {
     }
 }
 
+/// The height that panels at the foot take from the stage while they are open.
+fn taken() -> f64 {
+    let high = |of: &str, least: i32| {
+        let found = dom::document().query_selector(of).ok().flatten();
+        found.map_or(0, |panel| panel.client_height() + least).max(0)
+    };
+    // The console's line is always there; about the line of the past there is some room.
+    f64::from(high(".app > .console", -31) + high(".canvas > .past", 12))
+}
+
 /// A pan that leaves no more than `over` empty, and nothing out of sight that has room.
 fn slide(pan: f64, over: f64) -> f64 {
     pan.clamp(over.min(0.0), over.max(0.0))
@@ -198,26 +210,48 @@ fn slide(pan: f64, over: f64) -> f64 {
 impl Stage {
     fn fit(&mut self, props: &Props) {
         let scene = &props.scene;
-        let (w, h) = self.size;
+        let (w, h) = (self.size.0, self.whole);
         if w < 1.0 || h < 1.0 || scene.width < 1.0 {
             return;
         }
-        let room = self.room(props);
+        let room = self.room_in(props, h);
         let narrow = w < 560.0 && h >= w;
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
             () if props.scope.starts_with("loops") => 1.0,
+            () if props.embed => 0.75,
             () if w < 560.0 => 0.8,
-            () => 0.75,
+            () => 0.9,
         };
         let (across, down) = (w / scene.width, room / scene.height);
         // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
         // Nodes with cells get higher and lower as Pods come and go, and keep their scale.
         self.zoom = if narrow || scene.dense() || down < least && h > 320.0 { across } else { across.min(down) }.clamp(least, 1.0);
-        self.fitted = self.size;
-        let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
-        let top = if self.hangs(props) { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
+        self.fitted = (w, h);
+        self.place(props);
+    }
+
+    /// Puts the picture into the middle, or where it hangs from.
+    fn place(&mut self, props: &Props) {
+        let over = |size: f64, length: f64| (size - length * self.zoom).max(0.0);
+        let left = over(self.size.0, props.scene.width) / 2.0;
+        let whole = over(self.room_in(props, self.whole), props.scene.height) / 2.0;
+        let top = if self.hangs(props) { 0.0 } else { whole.min(over(self.room(props), props.scene.height)) };
         self.pan = (left.round(), top.round());
+    }
+
+    /// The size has become another.
+    fn measure(&mut self, props: &Props) {
+        // A chart is drawn for the height there is.
+        self.whole = self.size.1 + if props.scope.starts_with("rollout") { 0.0 } else { taken() };
+    }
+
+    /// A panel at the foot has opened or closed: what is in sight stays where it is.
+    fn give_way(&mut self, props: &Props, before: f64) {
+        if self.size.1 > before {
+            return self.place(props);
+        }
+        self.pan.1 = self.pan.1.min((self.room(props) - props.scene.height * self.zoom).max(0.0)).round();
     }
 
     /// Ownership grows to all sides; columns and tables hang from the top, and so does all of a phone.
@@ -228,7 +262,7 @@ impl Stage {
     /// Another height, as with a line more at the foot: as long as all of it stays in sight nothing moves.
     fn stays(&self, props: &Props) -> bool {
         self.size.0 == self.fitted.0
-            && (self.size.1 - self.fitted.1).abs() < 80.0
+            && (self.whole - self.fitted.1).abs() < 80.0
             && self.pan.1 + props.scene.height * self.zoom <= self.room(props)
     }
 
@@ -255,15 +289,20 @@ impl Stage {
 
     /// The height in which the controls at the foot cover nothing.
     fn room(&self, props: &Props) -> f64 {
-        if self.controls(props) { self.size.1 - FOOT } else { self.size.1 }
+        self.room_in(props, self.size.1)
     }
 
-    /// Whether so much is out of sight that a map helps: a fifth of the diagram, or any of it once it was moved.
+    /// The same in a stage of another height.
+    fn room_in(&self, props: &Props, height: f64) -> f64 {
+        if self.controlled(props, height) { height - FOOT } else { height }
+    }
+
+    /// Whether so much is out of sight that a map helps.
     fn hides(&self, scene: &Scene) -> bool {
         let seen = |pan: f64, length: f64, size: f64| (pan + length * self.zoom).min(size) - pan.max(0.0);
         let (across, down) = (seen(self.pan.0, scene.width, self.size.0), seen(self.pan.1, scene.height, self.size.1));
         let share = across.max(0.0) * down.max(0.0) / (scene.width * scene.height * self.zoom * self.zoom);
-        share < if self.touched { 0.99 } else { 0.8 }
+        share < 0.97
     }
 
     /// In which corner the map covers nothing. Once the picture was moved it stays where it is; if there was no such corner,
@@ -301,7 +340,11 @@ impl Stage {
 
     /// A low stage has no room for them.
     fn controls(&self, props: &Props) -> bool {
-        self.size.0 >= 560.0 && self.size.1 >= 300.0 && !props.embed
+        self.controlled(props, self.size.1)
+    }
+
+    fn controlled(&self, props: &Props, height: f64) -> bool {
+        self.size.0 >= 560.0 && height >= 300.0 && !props.embed
     }
 
     /// The pictures that can be saved.
@@ -648,13 +691,18 @@ impl Stage {
                 if size == self.size {
                     return false;
                 }
-                self.resized |= size.0 != self.size.0;
+                let ((width, before), whole) = (self.size, self.whole);
+                self.resized |= size.0 != width;
                 self.size = size;
+                self.measure(ctx.props());
                 self.quiet = true;
-                if !self.touched && !self.stays(ctx.props()) {
+                if self.touched {
+                } else if (width, whole) == (size.0, self.whole) {
+                    self.give_way(ctx.props(), before);
+                } else if !self.stays(ctx.props()) {
                     self.fit(ctx.props());
                 }
-                ctx.props().on_size.emit(size);
+                ctx.props().on_size.emit((size.0, self.whole));
                 true
             }
             Msg::Down(event) => {
@@ -778,6 +826,7 @@ impl Component for Stage {
         Stage {
             node: NodeRef::default(),
             size: (0.0, 0.0),
+            whole: 0.0,
             pan: (0.0, 0.0),
             zoom: 1.0,
             touched: false,
@@ -853,6 +902,13 @@ impl Component for Stage {
             self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
             if other {
                 self.there.clear();
+            }
+            if elsewhere {
+                let whole = self.whole;
+                self.measure(props);
+                if self.whole != whole {
+                    props.on_size.emit((self.size.0, self.whole));
+                }
             }
             if !self.touched && (elsewhere || resized && !self.stays(props)) {
                 self.fit(props);

@@ -40,6 +40,7 @@ pub(super) struct Calls {
     pub(super) tell: Callback<(u64, u64, u8), String>,
     line: Callback<String>,
     complete: Callback<String, Vec<String>>,
+    find: Callback<ObjectRef, bool>,
     stop: Callback<()>,
     console: Callback<bool>,
     pub(super) tool: Callback<Tool>,
@@ -80,6 +81,10 @@ impl Page {
                 complete: {
                     let state = self.state.clone();
                     Callback::from(move |start: String| state.borrow().run.completions(&start))
+                },
+                find: {
+                    let state = self.state.clone();
+                    Callback::from(move |key: ObjectRef| state.try_borrow().is_ok_and(|state| state.run.get(&key).is_some()))
                 },
                 stop: link.callback(|()| Msg::Do(Do::Interrupt)),
                 console: link.callback(Msg::Console),
@@ -189,6 +194,8 @@ impl Page {
                 on_line={calls.line.clone()}
                 on_stop={calls.stop.clone()}
                 on_open={calls.console.clone()}
+                on_find={calls.find.clone()}
+                on_select={calls.select.clone()}
             />
         }
     }
