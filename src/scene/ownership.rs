@@ -146,7 +146,7 @@ fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64)) -> Vec<usize> {
         let across = (width / (wide.iter().sum::<f64>() + (count - 1) as f64 * ASIDE)).min(1.0);
         let scale = across.min(height / high.into_iter().fold(0.0, f64::max));
         // Of what does not fit in height, as much as can be read is seen at once.
-        let scale = if across >= LEAST { scale.max(0.01 * count as f64) } else { scale / 100.0 };
+        let scale = if across >= LEAST { scale.max(0.01 * count as f64) } else { across / 100.0 };
         if scale > best.0 * 1.02 {
             best = (scale, of);
         }
@@ -205,7 +205,10 @@ impl Row<'_> {
 
     /// Draws the card, and what it says of itself beside it.
     fn put(&self, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
-        let wide = if matches!(self, Row::Policy(_)) { CARD.0 + 76.0 } else { CARD.0 };
+        // As wide as its name needs, beside its pill.
+        let form = if let Row::Service(service) = self { service.form.len() } else { 18 };
+        let wide = (98.0 + 7.3 * self.id().name.len() as f64 + 6.6 * form as f64).clamp(CARD.0, CARD.0 + 100.0);
+        let wide = if matches!(self, Row::Policy(_)) { wide.max(CARD.0 + 76.0) } else { wide };
         let rect = Rect::new(x, y, wide, CARD.1);
         let (words, short) = match self {
             Row::Service(service) => {
@@ -761,6 +764,8 @@ pub fn pod_body(pod: &Pod, most: usize) -> Body {
     // The node goes before a letter of the status does.
     let long = pod.note == pod.node && pod.word.len() + pod.note.len() > most + 2;
     let note = if long { String::new() } else { pod.note.clone() };
+    // Six pixels a letter of it.
+    let note = if pod.word.len() + note.len() + 3 > most * 7 / 6 { note.trim_end_matches(" left").to_string() } else { note };
     Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
@@ -1276,16 +1281,16 @@ mod tests {
                 assert!(own.y > root.bottom() && own.x == root.x && robot.y > own.bottom());
                 let lowest = scene.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max);
                 assert_eq!(rect(&scene, "Secret/both").bottom(), lowest);
-                let lines: Vec<&str> = scene.edges.iter().filter(|edge| edge.line == Line::Uses).map(|edge| edge.key.as_str()).collect();
-                assert_eq!(
-                    lines,
-                    [
-                        "Deployment/shop1>ConfigMap/own",
-                        "Deployment/shop0>Secret/both",
-                        "Deployment/shop1>Secret/both",
-                        "Deployment/shop1>ServiceAccount/robot"
-                    ]
-                );
+                let lines = |scene: &Scene| -> Vec<String> {
+                    scene.edges.iter().filter(|edge| edge.line == Line::Uses).map(|edge| edge.key.clone()).collect()
+                };
+                let own = ["Deployment/shop1>ConfigMap/own", "Deployment/shop1>ServiceAccount/robot"];
+                assert_eq!(lines(&scene), own);
+                // What several name has its lines while one of them is looked at, and says meanwhile how many they are.
+                let looked = layout(&model, Some("Deployment/shop0"), size);
+                assert_eq!(lines(&looked), [own[0], "Deployment/shop0>Secret/both", "Deployment/shop1>Secret/both", own[1]]);
+                let Body::Stored { fact, .. } = &scene.items[at("Secret/both")].body else { panic!("its card") };
+                assert_eq!(fact, "env · 2 users");
             }
         }
     }

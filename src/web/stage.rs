@@ -7,7 +7,9 @@ use super::minimap::Minimap;
 use super::shapes::{Shape, over, still, under};
 use crate::api::{Kind, ObjectRef};
 use crate::app::card::Card;
+use crate::app::changes::Change;
 use crate::app::format::clock;
+use crate::engine::Op;
 use crate::scene::format::Px;
 use crate::scene::model::Id;
 use crate::scene::shape::{Body, Item, Rect, Scene};
@@ -63,6 +65,9 @@ pub struct Props {
     pub on_hover: Callback<Option<ObjectRef>>,
     /// What is said of it.
     pub card: Option<Rc<Card>>,
+    /// What differs between two instants, while they are compared.
+    #[prop_or_default]
+    pub changes: Option<Rc<Vec<Change>>>,
     /// The picture is to be saved, as SVG or PNG; and what is to be told when it is.
     pub on_export: Callback<(&'static str, Callback<()>)>,
 }
@@ -192,6 +197,23 @@ fn pick(props: &Props, id: &Id) {
     }
 }
 
+/// How an object differs between the two instants that are compared.
+#[inline(never)]
+fn mark(props: &Props, item: &Item) -> &'static str {
+    let Some(changes) = &props.changes else { return "" };
+    let is = |change: &&Change| {
+        change.key.name == item.id.name && change.key.kind.name() == item.id.kind && change.key.namespace == item.id.namespace
+    };
+    match changes.iter().take(MARKED).find(is).map(|change| change.op) {
+        Some(Op::Added) => "came",
+        Some(_) => "differs",
+        None => "",
+    }
+}
+
+/// Of more changes no more are looked through for each item.
+const MARKED: usize = 300;
+
 /// The height that panels at the foot take from the stage while they are open.
 fn taken() -> f64 {
     let high = |of: &str, least: i32| {
@@ -219,7 +241,7 @@ impl Stage {
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
             () if props.scope.starts_with("loops") => 1.0,
-            () if props.embed => 0.75,
+            () if props.embed || scene.dense() => 0.75,
             () if w < 560.0 => 0.8,
             () => 0.9,
         };
@@ -306,7 +328,7 @@ impl Stage {
     }
 
     /// In which corner the map covers nothing. Once the picture was moved it stays where it is; if there was no such corner,
-    /// it comes only then, and over Pods as cells never.
+    /// it comes only then, where it covers least, and over Pods as cells never.
     fn place_map(&mut self, props: &Props) {
         if !self.controls(props) || props.as_list || !self.hides(&props.scene) {
             self.map = None;
@@ -317,17 +339,21 @@ impl Stage {
         }
         let (w, h) = super::minimap::size(&props.scene);
         let z = self.zoom;
-        let covers = |(x, y): (f64, f64)| {
+        let covered = |corner: &u8| {
+            let (x, y) = self.corner(*corner, props);
             let (x, y) = (x - self.pan.0, y - self.pan.1);
             let meets = |item: &Rc<Item>| {
                 let of = item.rect;
                 of.h > 0.0 && of.x * z < x + w && of.right() * z > x && of.y * z < y + h && of.bottom() * z > y
             };
-            props.scene.items.iter().any(meets)
+            props.scene.items.iter().filter(|item| meets(item)).count()
         };
-        let free = (0..4).find(|corner| !covers(self.corner(*corner, props)));
         let cells = props.scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
-        self.map = free.or((self.touched && !cells).then_some(0));
+        self.map = (0..4)
+            .map(|corner| (covered(&corner), corner))
+            .min()
+            .filter(|(of, _)| *of == 0 || self.touched && !cells)
+            .map(|(_, corner)| corner);
         self.mapped = self.size;
     }
 
@@ -395,6 +421,23 @@ impl Stage {
             self.resting = Some(Timeout::new(if at_once { 0 } else { REST }, move || link.send_message(Msg::Rest)));
         }
         had
+    }
+
+    /// Those that no node took stand at the foot: how many they are is told where that is out of sight, and leads there.
+    #[inline(never)]
+    fn far_tray(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        let tray = |item: &Rc<Item>| if let Body::Tray { title, .. } = &item.body { Some((title.clone(), item.rect)) } else { None };
+        let Some((title, rect)) = props.scene.items.iter().rev().find_map(tray) else { return Html::default() };
+        if props.embed || (rect.y + 40.0) * self.zoom + self.pan.1 < self.room(props) {
+            return Html::default();
+        }
+        let words = if title == "1 Pod" { "1 Pod waits for a node".to_string() } else { format!("{title} wait for a node") };
+        let go = ctx.link().callback(move |event: MouseEvent| {
+            event.stop_propagation();
+            Msg::Centre(rect.cx(), rect.cy())
+        });
+        html! { <button type="button" class="btn sm tofar" style={format!("bottom:{}px", if props.scene.dense() { 12 } else { 52 })} onclick={go} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>{ icon("i-down", 14) }{ words }</button> }
     }
 
     fn card(&self, props: &Props) -> Html {
@@ -867,7 +910,8 @@ impl Component for Stage {
         // The callbacks are new each time and do the same.
         let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
-            && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props));
+            && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props))
+            && old.changes == props.changes;
         if same {
             return false;
         }
@@ -954,7 +998,7 @@ impl Component for Stage {
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for shown.map(|(index, item)| html! {
-                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
+                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
                 }) }
                 { for self.sheets(scene).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
@@ -989,8 +1033,9 @@ impl Component for Stage {
                         }
                     }
                     { self.card(props) }
-                    // What is under the controls is not drawn there.
-                    if self.controls(props) && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
+                    { self.far_tray(ctx) }
+                    // Where there is a legend too, what is under both is not drawn there.
+                    if self.controls(props) && !scene.dense() && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
                         <div class="foot" />
                     }
                     if let Some(at) = self.map.map(|corner| self.corner(corner, props)) {

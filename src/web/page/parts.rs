@@ -331,6 +331,7 @@ impl Page {
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
                 card={self.card.clone()}
+                changes={state.difference.clone().filter(|_| self.tool == Some(Tool::Compare))}
                 on_hover={link.callback(Msg::Hover)}
                 on_export={link.callback(|(form, done)| Msg::Export(form, done))}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
