@@ -764,8 +764,8 @@ pub fn pod_body(pod: &Pod, most: usize) -> Body {
     // The node goes before a letter of the status does.
     let long = pod.note == pod.node && pod.word.len() + pod.note.len() > most + 2;
     let note = if long { String::new() } else { pod.note.clone() };
-    // Six pixels a letter of it.
-    let note = if pod.word.len() + note.len() + 3 > most * 7 / 6 { note.trim_end_matches(" left").to_string() } else { note };
+    // Less than six pixels a letter of it.
+    let note = if pod.word.len() + note.len() + 3 > most * 5 / 4 { note.trim_end_matches(" left").to_string() } else { note };
     Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
@@ -1259,6 +1259,17 @@ mod tests {
     fn used(kind: &str, name: &str, users: &[&str]) -> Used {
         let named = |user: &str| user.split_once('/').map_or_else(Id::default, |(kind, name)| Id::named(kind, name));
         Used { id: Id::named(kind, name), what_for: "env".into(), users: users.iter().map(|user| named(user)).collect(), missing: false }
+    }
+
+    #[test]
+    fn cards_are_narrower_before_letters_are_smaller() {
+        for width in [656.0, 700.0, 800.0, 1200.0] {
+            for trees in [1, 2, 5] {
+                let scene = layout(&shops(trees, 3), None, (width, 460.0));
+                nothing_overlaps(&scene);
+                assert!(scene.width <= width, "{trees} at {width}: {}", scene.width);
+            }
+        }
     }
 
     #[test]

@@ -243,6 +243,8 @@ impl Stage {
             () if props.scope.starts_with("loops") => 1.0,
             () if props.embed || scene.dense() => 0.75,
             () if w < 560.0 => 0.8,
+            // A column is read as a whole.
+            () if props.scope.starts_with("storage") => 0.85,
             () => 0.9,
         };
         let (across, down) = (w / scene.width, room / scene.height);
@@ -296,8 +298,8 @@ impl Stage {
         let larger = self.larger.take();
         let over = (self.size.0 - props.scene.width * zoom, self.room(props) - props.scene.height * zoom);
         if self.zoom >= zoom && !old.items.is_empty() {
-            // It could be larger: that is worth a move only if it lasts.
-            if self.zoom > zoom * 1.2 {
+            // It could be larger: that is worth a move only if it lasts. So the same state comes to have the same scale.
+            if self.zoom > zoom * 1.01 {
                 let link = ctx.link().clone();
                 self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
             }
@@ -919,7 +921,8 @@ impl Component for Stage {
             // What comes first after another width was laid out for it.
             let resized = std::mem::take(&mut self.resized);
             // Another manifest is another picture: nothing of the one before is in it.
-            let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id.uid == item.id.uid);
+            // Another run may have the same uids.
+            let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id == item.id);
             let foreign = !old.scene.items.iter().take(50).any(same);
             let other = old.scope != props.scope || foreign;
             // A rewind is no other picture: it keeps its place, so that one sees what differs.
