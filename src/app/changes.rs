@@ -161,11 +161,12 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
 }
 
 fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
-    // Pods first, then what makes them.
+    // What a person writes first, then what is made of it, then what only the machinery writes.
     let rank = |object: &Object| match object.kind {
-        Kind::Pod => 0,
-        Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet | Kind::Job | Kind::CronJob => 1,
-        _ => 2,
+        Kind::ReplicaSet | Kind::Job => 1,
+        Kind::Pod => 2,
+        Kind::EndpointSlice | Kind::Endpoints | Kind::Lease | Kind::Node | Kind::PersistentVolume => 3,
+        _ => 0,
     };
     (rank(a), a.kind, &a.meta.namespace, &a.meta.name, a.meta.uid).cmp(&(rank(b), b.kind, &b.meta.namespace, &b.meta.name, b.meta.uid))
 }
@@ -213,7 +214,8 @@ mod tests {
         let deployment = all.iter().find(|one| one.contains("Deployment nginx-deployment:")).expect("the Deployment changed");
         assert!(deployment.contains("spec.replicas 2→1") && deployment.contains("status.readyReplicas 2→1"), "{deployment}");
         assert!(!deployment.contains("resourceVersion"), "{deployment}");
-        assert!(all.iter().take_while(|one| one.contains(" Pod ")).count() > 0, "{all:#?}");
+        // What the person changed comes first, and what was made of it last.
+        assert!(all[0].contains("Deployment nginx-deployment") && all.last().is_some_and(|one| one.contains(" Pod ")), "{all:#?}");
     }
 
     #[test]

@@ -1,6 +1,49 @@
-//! What kubectl prints, for a narrow window.
+//! What kubectl prints, for a narrow window; and the names in it.
 
 use super::shell::Line;
+use crate::api::{Kind, ObjectRef};
+
+/// Names are looked for in so many of the last lines.
+const NAMED: usize = 400;
+
+/// The names of objects in what was printed, each with its line, in their order: `kind/name` anywhere, else what stands where a
+/// table or a description has a name, and is one of the kind that was asked for.
+#[inline(never)]
+pub fn names(lines: &[Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<(usize, String, ObjectRef)> {
+    let mut found = Vec::new();
+    let (mut kind, mut namespace, mut all) = (None, "default", false);
+    for (at, line) in lines.iter().enumerate() {
+        let words: Vec<&str> = line.text.split_whitespace().collect();
+        if asked(line) {
+            kind = words.iter().skip(3).find_map(|word| Kind::from_word(word.split('/').next().unwrap_or(word)));
+            let after = words.iter().position(|word| matches!(*word, "-n" | "--namespace")).and_then(|at| words.get(at + 1));
+            namespace = after.copied().or_else(|| words.iter().find_map(|word| word.strip_prefix("--namespace="))).unwrap_or("default");
+            all = words.iter().any(|word| matches!(*word, "-A" | "--all-namespaces"));
+            continue;
+        }
+        if at + NAMED < lines.len() || line.error || words.is_empty() {
+            continue;
+        }
+        let indented = line.text.starts_with(' ');
+        let (namespace, first) = if all { (words[0], 1) } else { (namespace, 0) };
+        for (place, word) in words.iter().enumerate() {
+            let told = |key: &str| place == 1 && words[0] == key && !indented;
+            let (of, name) = match word.trim_end_matches(',').split_once('/') {
+                // kubectl adds the group: `deployment.apps/web`.
+                Some((of, name)) => (Kind::from_word(of.split('.').next().unwrap_or(of)), name),
+                None if told("Name:") || place == first && !indented => (kind, *word),
+                None if place > first && word.starts_with("node-") => (Some(Kind::Node), *word),
+                None => continue,
+            };
+            let (Some(of), false) = (of, name.is_empty()) else { continue };
+            let key = ObjectRef::new(of, if of.info().namespaced { namespace } else { "" }, name);
+            if exists(&key) {
+                found.push((at, word.trim_end_matches(',').to_string(), key));
+            }
+        }
+    }
+    found
+}
 
 /// The lines with one space between the columns of each answer, where kubectl leaves three.
 #[inline(never)]
@@ -30,6 +73,23 @@ fn answer(lines: &[Line]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_those_of_the_kind_that_was_asked_for() {
+        let lines = |texts: &[&str]| texts.iter().map(|text| Line { text: (*text).into(), error: false }).collect::<Vec<_>>();
+        let there = |key: &ObjectRef| matches!(key.name.as_str(), "web" | "web-0" | "node-1");
+        let told = |texts: &[&str]| -> Vec<String> {
+            names(&lines(texts), &there).into_iter().map(|(at, word, key)| format!("{at} {word} {}", key.kind.name())).collect()
+        };
+        let table = ["$ kubectl get svc -o wide", "NAME   TYPE", "web    ClusterIP"];
+        assert_eq!(told(&table), ["2 web Service"]);
+        let wide = ["$ kubectl get pods -o wide", "NAME    NODE", "web-0   node-1"];
+        assert_eq!(told(&wide), ["2 web-0 Pod", "2 node-1 Node"]);
+        let of = ["$ kubectl describe pod web-0", "Name:   web-0", "Containers:", "  web:", "deployment.apps/web scaled"];
+        assert_eq!(told(&of), ["1 web-0 Pod", "4 deployment.apps/web Deployment"]);
+        let all = ["$ kubectl get deploy -A", "NAMESPACE   NAME", "default     web", "other       gone"];
+        assert_eq!(told(&all), ["2 web Deployment"]);
+    }
 
     #[test]
     fn columns_come_closer_and_stay_columns() {

@@ -532,11 +532,9 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
             return None;
         }
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let own = || {
-            let slices = slices.iter().filter(|slice| is_slice_of(slice, object));
-            slices.filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints)
-        };
-        let mut endpoints: Vec<Endpoint> = own()
+        let own: Vec<&Rc<Object>> = slices.iter().filter(|slice| is_slice_of(slice, object)).collect();
+        let all = || own.iter().filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints);
+        let mut endpoints: Vec<Endpoint> = all()
             .filter_map(|endpoint| {
                 Some(Endpoint {
                     pod: endpoint.target_ref.as_ref()?.name.to_string(),
@@ -558,7 +556,7 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
         };
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
         // Of very many the picture may not know all Pods yet.
-        let dead = || own().filter(|one| one.target_ref.as_ref().is_some_and(|pod| gone(pod.uid))).count();
+        let dead = || all().filter(|one| one.target_ref.as_ref().is_some_and(|pod| gone(pod.uid))).count();
         let hint = match if endpoints.len() > SEEN { 0 } else { dead() } {
             _ if endpoints.is_empty() => no_endpoints(object, body, &of(Kind::Pod)),
             0 => String::new(),
@@ -571,7 +569,9 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
             _ => body.spec.cluster_ip.to_string(),
         };
         let ports = body.spec.ports.iter().map(port).collect();
-        Some(Service { id: id(object), form, selector: selector.join(","), endpoints, address, ports, hint })
+        let slice = if let [one] = own[..] { Some(id(one)) } else { None };
+        let (slices, selector) = (own.len(), selector.join(","));
+        Some(Service { id: id(object), form, selector, endpoints, slices, slice, address, ports, hint })
     };
     let mut out: Vec<Service> = services.iter().filter_map(read).collect();
     crate::order::sort_by(&mut out, |a, b| a.id.cmp(&b.id));

@@ -287,6 +287,9 @@ pub struct Service {
     pub selector: String,
     /// What its EndpointSlices list, by Pod.
     pub endpoints: Vec<Endpoint>,
+    /// How many those are, and which if it is one.
+    pub slices: usize,
+    pub slice: Option<Id>,
     /// Its virtual address; empty for a headless one.
     pub address: String,
     /// `80 → 8080`
@@ -495,7 +498,9 @@ impl Model {
         let is = |of: &Option<Rc<Controller>>| of.as_ref().is_some_and(|of| Some(of.id.uid.as_str()) == chosen);
         let groups =
             self.roots.iter().flat_map(|root| root.groups.iter().filter(move |group| is(&root.controller) || is(&group.controller)));
-        groups.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.as_str()).collect()
+        let kin: Vec<&str> = groups.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.as_str()).collect();
+        // What nearly all have tells none of them apart.
+        if kin.len() * 2 > self.population() { Vec::new() } else { kin }
     }
 
     /// Whether a Pod mounts a claim.

@@ -26,8 +26,15 @@ struct Columns {
 const WIDE: Columns = Columns { client: 232.0, dns: 312.0, slice: 216.0, pod: 150.0, gaps: (78.0, 48.0, 40.0) };
 /// Where there is less room the columns are narrower: letters are not to be made smaller.
 const CLOSE: Columns = Columns { client: 226.0, dns: 252.0, slice: 200.0, pod: 136.0, gaps: (78.0, 26.0, 26.0) };
-/// And where the whole would still be cut: a record's type goes, which is always the same.
-const TIGHT: Columns = Columns { client: 198.0, dns: 208.0, slice: 180.0, pod: 124.0, gaps: (68.0, 20.0, 20.0) };
+/// And where that does not fit either, who asks stands above what answers.
+const ABOVE: Columns = Columns { client: 370.0, dns: 262.0, slice: 210.0, pod: 168.0, gaps: (0.0, 34.0, 34.0) };
+/// There a record's type goes too, which is always the same.
+const TIGHT: Columns = Columns { client: 360.0, dns: 216.0, slice: 180.0, pod: 148.0, gaps: (0.0, 20.0, 20.0) };
+/// The columns of a virtual IP with the gaps between them: who asks above the EndpointSlices, the Service above kube-proxy, the Pods.
+type Way = [f64; 5];
+const FAR_WAY: Way = [232.0, 72.0, 264.0, 80.0, 180.0];
+const WAY: Way = [204.0, 52.0, 240.0, 56.0, 170.0];
+const TIGHT_WAY: Way = [172.0, 34.0, 212.0, 38.0, 152.0];
 /// Height of a card's head, of a table's head, of a row.
 const HEAD: f64 = 52.0;
 const TABLE: f64 = 28.0;
@@ -58,12 +65,13 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         let it = order.remove(at);
         order.insert(1, it);
     }
-    let c = match () {
-        () if width < 780.0 => &TIGHT,
-        () if width < 1080.0 => &CLOSE,
-        () => &WIDE,
+    let (c, way) = match () {
+        () if width < 780.0 => (&TIGHT, TIGHT_WAY),
+        () if width < 1010.0 => (&ABOVE, WAY),
+        () if width < 1140.0 => (&CLOSE, FAR_WAY),
+        () => (&WIDE, FAR_WAY),
     };
-    let rule = if width < 620.0 { width - 2.0 * LEFT } else { c.client + c.dns + c.slice + c.pod + c.gaps.0 + c.gaps.1 + c.gaps.2 + 16.0 };
+    let rule = (width - 2.0 * LEFT).min(1100.0);
     let mut y = 20.0;
     for (n, service) in order.iter().take(2).enumerate() {
         let follows = chosen_pod.filter(|pod| serves(service, pod)).map(|pod| pod.id.name.as_str());
@@ -75,13 +83,13 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         } else if service.form == "headless" {
             headless(model, service, follows, c, y, &mut out)
         } else {
-            virtual_ip(model, service, follows, c, y, &mut out)
+            virtual_ip(model, service, follows, way, y, &mut out)
         } + 52.0;
     }
     if order.len() > 2 {
         out.labels.push(Label { x: LEFT, y, text: "Other Services".into(), class: "", centred: false });
         for (i, service) in order.iter().skip(2).enumerate() {
-            let columns = if width < 620.0 { 1 } else { 4 };
+            let columns = (((width - 2.0 * LEFT + 16.0) / 256.0) as usize).clamp(1, 4);
             let rect = Rect::new(LEFT + (i % columns) as f64 * 256.0, y + 24.0 + (i / columns) as f64 * 66.0, 240.0, 54.0);
             put_service(&mut out, service, rect);
         }
@@ -200,34 +208,44 @@ fn host(endpoint: &Endpoint) -> String {
     }
 }
 
-/// What is said of the endpoints that are not drawn: how many they are, and how many of them get traffic; and what the others are.
-fn rest(service: &Service, shown: &[Endpoint], more: usize) -> (String, String) {
+/// What is said of the Pods that are not drawn: how many they are, and how many of them are in each state.
+fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<String> {
     use super::format::count;
     let left = |is: fn(&Endpoint) -> bool| {
         service.endpoints.iter().filter(|one| is(one)).count() - shown.iter().filter(|one| !one.address.is_empty() && is(one)).count()
     };
     let (ready, leaving) = (left(|one| one.ready), left(|one| !one.ready && one.terminating));
-    let words = format!("+{} more", count(more));
+    let listed = left(|_| true);
     if ready == more {
-        return (format!("{words}, all ready"), String::new());
+        return vec![format!("+{} more, all ready", count(more))];
     }
-    let others = match (leaving, more.saturating_sub(ready + leaving)) {
-        (0, waits) => format!("{} not ready", count(waits)),
-        (leaving, 0) => format!("{} terminating", count(leaving)),
-        (leaving, waits) => format!("{} terminating, {} not ready", count(leaving), count(waits)),
-    };
-    (format!("{words}, {} ready", count(ready)), others)
+    let mut lines = vec![format!("+{} more", count(more)), format!("{} ready", count(ready))];
+    let mut say = |n: usize, words: &dyn Fn(String) -> String| lines.extend((n > 0).then(|| words(count(n))));
+    say(leaving, &|n| format!("{n} terminating"));
+    say(listed - ready - leaving, &|n| format!("{n} not ready"));
+    say(more.saturating_sub(listed), &|n| format!("{n} in no EndpointSlice"));
+    lines
 }
 
-/// Puts one line or two, and gives their height.
-fn say((first, second): (String, String), (x, y): (f64, f64), class: &'static str, out: &mut Scene) -> f64 {
-    let lines = [first, second].into_iter().filter(|text| !text.is_empty());
+/// Puts each on a line of its own, and gives their height.
+fn say(lines: impl IntoIterator<Item = String>, (x, y): (f64, f64), class: &'static str, out: &mut Scene) -> f64 {
     let mut height = 0.0;
     for text in lines {
         out.labels.push(Label { x, y: y + height, text, class, centred: false });
         height += 20.0;
     }
     height
+}
+
+/// What is said of one that gets no traffic, or of several that stand together; the short words where there is little room.
+fn why_not(one: &Endpoint, several: usize, short: bool) -> String {
+    let words = match one.terminating {
+        true => "terminating: no new traffic",
+        false if one.address.is_empty() && short => "in no EndpointSlice",
+        false if one.address.is_empty() => "in no EndpointSlice: no traffic",
+        false => "not ready: gets no traffic",
+    };
+    if several > 1 { format!("{several} {words}") } else { words.into() }
 }
 
 fn address(endpoint: &Endpoint) -> String {
@@ -247,11 +265,28 @@ fn newcomers(model: &Model, service: &Service) -> Vec<Endpoint> {
     places.filter_map(|(at, _)| Some(Endpoint { pod: group.pods.get(at)?.id.name.clone(), ..Endpoint::default() })).collect()
 }
 
+/// How many Pods of a Service with many are in none of its EndpointSlices: those that have no address yet.
+fn unlisted(model: &Model, service: &Service) -> usize {
+    let (mut all, mut waits) = (0, 0);
+    for root in &model.roots {
+        for group in &root.groups {
+            let of = group.controller.as_ref().or(root.controller.as_ref());
+            if of.is_some_and(|of| service.asks_for(&of.id, &of.labels)) {
+                all += group.pods.len();
+                let comes = |state: &PodState| matches!(state, PodState::Pending | PodState::Creating);
+                waits += group.pods.counts().iter().filter(|(state, _)| comes(state)).map(|(_, n)| n).sum::<usize>();
+            }
+        }
+    }
+    // While init containers run, a Pod has an address already.
+    waits.min(all.saturating_sub(service.endpoints.len()))
+}
+
 /// The endpoints that are drawn, and Pods that are to become some in their places: the one that is followed is never cut off.
 fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
     let many = service.endpoints.len() > MOST;
     let mut shown = if many { newcomers(model, service) } else { awaited(model, service) };
-    let all = service.endpoints.len() + shown.len();
+    let all = service.endpoints.len() + if many { unlisted(model, service).max(shown.len()) } else { shown.len() };
     if many {
         let mut rows = telling(&service.endpoints);
         rows.truncate(MOST - shown.len());
@@ -346,9 +381,12 @@ fn all_ready(ready: usize) -> String {
 fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
     title(out, top, "Headless Service — the name answers with Pod addresses".into());
     let (shown, more) = drawn(model, service, follows);
-    let y = top + 32.0;
     let name = service.id.name.as_str();
-    let dns_x = LEFT + c.client + c.gaps.0;
+    let above = c.gaps.0 == 0.0;
+    // Who asks stands left of what answers, or above it.
+    let (dns_x, client_y) = (if above { LEFT } else { LEFT + c.client + c.gaps.0 }, top + 32.0);
+    let client_h = if above { 160.0 } else { 220.0 };
+    let y = client_y + if above { client_h + 42.0 } else { 0.0 };
     let slice_x = dns_x + c.dns + c.gaps.1;
     let pod_x = slice_x + c.slice + c.gaps.2;
     // The record that is followed: of the selected Pod, else of the first that has a name of its own, also while it has no
@@ -383,16 +421,21 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let slice_height = HEAD + TABLE + shown.len().max(1) as f64 * ROW;
     let row_y = |i: usize| y + HEAD + TABLE + i as f64 * ROW + ROW / 2.0;
 
-    let mut lines = vec![format!("/ # nslookup {asked}"), format!("Server:   {}", crate::engine::dns::SERVER), String::new()];
+    let mut lines = vec![format!("/ # nslookup {asked}"), format!("Server:   {}", crate::engine::dns::SERVER)];
+    lines.extend((!above).then(String::new));
     match endpoint.filter(|endpoint| endpoint.ready) {
-        Some(endpoint) => lines.extend([
-            format!("Name:     {asked}."),
-            format!(" {}.{}", service.id.namespace, crate::engine::dns::ZONE),
-            format!("Address:  {}", endpoint.address),
-        ]),
+        Some(endpoint) => {
+            let (name, zone) = (format!("Name:     {asked}."), format!("{}.{}", service.id.namespace, crate::engine::dns::ZONE));
+            if above && name.len() + zone.len() < 48 {
+                lines.push([name, zone].concat());
+            } else {
+                lines.extend([name, [" ", &zone].concat()]);
+            }
+            lines.push(format!("Address:  {}", endpoint.address));
+        }
         None => lines.extend([format!("** server can't find {asked}:"), "   NXDOMAIN".into()]),
     }
-    put_client(out, model, service, Rect::new(LEFT, y, c.client, 220.0), lines);
+    put_client(out, model, service, Rect::new(LEFT, client_y, c.client, client_h), lines);
     let dns = Table {
         kind: "Dns",
         caption: "Cluster DNS".into(),
@@ -420,14 +463,14 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let label = format!("Service {name}, headless, {ready} ready endpoints");
     let state = if ready > 0 { "ready" } else { "none" };
     out.put(&service.id, Rect::new(slice_x, y, c.slice, slice_height), Body::Table(slice), None, state, label);
-    let made = "DNS records are made from it".to_string();
-    let lines = match () {
-        () if !service.hint.is_empty() => (service.hint.clone(), String::new()),
-        () if more > 0 => rest(service, &shown, more),
-        () => (made.clone(), String::new()),
+    let hinted = !service.hint.is_empty();
+    let lines = if hinted {
+        vec![service.hint.clone()]
+    } else {
+        let rest = if more > 0 { rest(service, &shown, more) } else { Vec::new() };
+        std::iter::once("DNS records are made from it".to_string()).chain(rest).collect()
     };
-    let lines = if more > 0 && lines.1.is_empty() { (lines.0, made) } else { lines };
-    let said = say(lines, (slice_x, y + slice_height + 6.0), if service.hint.is_empty() { "" } else { "hint" }, out);
+    let said = say(lines, (slice_x, y + slice_height + 6.0), if hinted { "hint" } else { "" }, out);
     for (i, one) in shown.iter().enumerate() {
         put_pod(out, model, service, one, (pod_x, row_y(i) - POD / 2.0, c.pod));
         let key = |what: &str| format!("{what}/{}/{}", service.id.uid, one.pod);
@@ -440,158 +483,188 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     }
     // The lookup: asked, answered, and the connection that follows it.
     let at = shown.iter().position(|one| Some(one.pod.as_str()) == followed).unwrap_or(shown.len());
-    let ask = row_y(at.min(3)).min(y + 180.0);
     let uid = &service.id.uid;
-    out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, dns_x - 3.0, ask), Line::Travels);
-    out.labels.push(Label { x: LEFT + c.client + c.gaps.0 / 2.0, y: ask - 26.0, text: "1 query".into(), class: "stop", centred: true });
-    let bottom = (y + dns_height).max(y + 220.0).max(y + slice_height + 4.0 + said);
-    if let Some(endpoint) = endpoint.filter(|endpoint| endpoint.ready) {
-        let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
-        out.link(format!("hear/{uid}"), format!("M{} {back}H{to}", dns_x - 3.0), Line::Selects);
-        out.link(format!("hears/{uid}"), format!("M{} {}L{to} {back}L{} {}", to + 7.0, back - 4.0, to + 7.0, back + 4.0), Line::Travels);
-        out.labels.push(Label {
-            x: LEFT + c.client + c.gaps.0 / 2.0,
-            y: ask + 30.0,
-            text: "2 answer".into(),
-            class: "stop",
-            centred: true,
-        });
-        let (from, low, right) = (LEFT + c.client / 2.0, bottom + 26.0, pod_x + c.pod + 16.0);
-        let (to, end) = (row_y(at), pod_x + c.pod + 2.0);
-        let d = format!(
-            "M{from} {}V{}Q{from} {low} {} {low}H{}Q{right} {low} {right} {}V{}Q{right} {to} {} {to}H{end}M{} {}L{end} {to}L{} {}",
-            y + 220.0,
-            low - 10.0,
-            from + 10.0,
-            right - 10.0,
-            low - 10.0,
-            to + 10.0,
-            right - 10.0,
-            end + 7.0,
-            to - 4.0,
-            end + 7.0,
-            to + 4.0
-        );
-        out.link(format!("go/{uid}"), d, Line::Travels);
-        let words = format!("3 connects straight to {}: no virtual IP, no balancing", endpoint.address);
-        out.labels.push(Label { x: (from + right) / 2.0, y: low - 10.0, text: words, class: "stop", centred: true });
-        out.width = out.width.max(right);
-        return low + 8.0;
+    let bottom = (y + dns_height).max(client_y + client_h).max(y + slice_height + 4.0 + said);
+    let heard = endpoint.filter(|endpoint| endpoint.ready);
+    if above {
+        let (ask, back, from, to) = (LEFT + 28.0, LEFT + 128.0, client_y + client_h + 2.0, y - 3.0);
+        stop(out, ask + 6.0, (from + to) / 2.0 - 10.0, "1 query", false);
+        if heard.is_some() {
+            stop(out, back + 6.0, (from + to) / 2.0 - 10.0, "2 answer", false);
+            out.link(format!("hear/{uid}"), format!("M{back} {to}V{from}"), Line::Selects);
+            out.link(
+                format!("hears/{uid}"),
+                format!("M{} {}L{back} {from}L{} {}", back - 4.0, from + 7.0, back + 4.0, from + 7.0),
+                Line::Travels,
+            );
+        }
+        out.link(format!("ask/{uid}"), down(ask, from, to), Line::Travels);
+    } else {
+        let ask = row_y(at.min(3)).min(y + 180.0);
+        stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask - 26.0, "1 query", true);
+        if heard.is_some() {
+            let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
+            stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask + 30.0, "2 answer", true);
+            out.link(format!("hear/{uid}"), format!("M{} {back}H{to}", dns_x - 3.0), Line::Selects);
+            out.link(
+                format!("hears/{uid}"),
+                format!("M{} {}L{to} {back}L{} {}", to + 7.0, back - 4.0, to + 7.0, back + 4.0),
+                Line::Travels,
+            );
+        }
+        out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, dns_x - 3.0, ask), Line::Travels);
     }
-    bottom
+    let Some(endpoint) = heard else { return bottom };
+    let right = pod_x + c.pod + 16.0;
+    let (to, end) = (row_y(at), pod_x + c.pod + 2.0);
+    let arrives = format!("Q{right} {to} {} {to}H{end}M{} {}L{end} {to}L{} {}", right - 10.0, end + 7.0, to - 4.0, end + 7.0, to + 4.0);
+    out.width = out.width.max(right);
+    if above {
+        let (from, high) = (LEFT + c.client + 2.0, client_y + client_h / 2.0);
+        let d = format!("M{from} {high}H{}Q{right} {high} {right} {}V{}{arrives}", right - 10.0, high + 10.0, to - 10.0);
+        out.link(format!("go/{uid}"), d, Line::Travels);
+        stop(out, (from + right) / 2.0, high - 10.0, &format!("3 connects straight to {}", endpoint.address), true);
+        let plain = Label { x: (from + right) / 2.0, y: high + 12.0, text: "no virtual IP, no balancing".into(), class: "", centred: true };
+        out.labels.push(plain);
+        return bottom;
+    }
+    let (from, low) = (LEFT + c.client / 2.0, bottom + 26.0);
+    let d = format!(
+        "M{from} {}V{}Q{from} {low} {} {low}H{}Q{right} {low} {right} {}V{}{arrives}",
+        y + 220.0,
+        low - 10.0,
+        from + 10.0,
+        right - 10.0,
+        low - 10.0,
+        to + 10.0
+    );
+    out.link(format!("go/{uid}"), d, Line::Travels);
+    stop(out, (from + right) / 2.0, low - 10.0, &format!("3 connects straight to {}: no virtual IP, no balancing", endpoint.address), true);
+    low + 8.0
 }
 
-/// A Service with an address of its own, in front of every ready Pod.
-fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
+/// One of the numbered words on a way.
+fn stop(out: &mut Scene, x: f64, y: f64, text: &str, centred: bool) {
+    out.labels.push(Label { x, y, text: text.into(), class: "stop", centred });
+}
+
+fn down(x: f64, y1: f64, y2: f64) -> String {
+    format!("M{x} {y1}V{y2}M{} {}L{x} {y2}L{} {}", x - 4.0, y2 - 7.0, x + 4.0, y2 - 7.0)
+}
+
+/// A Service with an address of its own, in front of every ready Pod: who asks and the Service above, kube-proxy below it with the
+/// EndpointSlices that it reads, and the Pods at the right.
+fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way, top: f64, out: &mut Scene) -> f64 {
+    let [client_w, gap, vip_w, reach, pod_w] = way;
     let name = service.id.name.as_str();
     let external = service.form == "ExternalName";
     let says = if external { "another name, outside the cluster" } else { "one virtual IP in front of every ready Pod" };
     title(out, top, format!("{} Service — {says}", service.form));
     let (shown, more) = drawn(model, service, follows);
-    // What gets no traffic says so below it.
-    // Of many, any row may come to be one of those: none moves for it.
-    let pitch = |one: &Endpoint| {
-        POD + if more > 0 {
-            22.0
-        } else if one.ready {
-            12.0
-        } else {
-            30.0
-        }
-    };
-    let tall: f64 = shown.iter().map(pitch).sum();
-    let tight = c.pod < CLOSE.pod;
-    let height = tall.max(126.0) + if more > 0 { if tight { 80.0 } else { 40.0 } } else { 0.0 };
-    let y = top + 32.0;
-    let mid = y + height / 2.0;
-    // No words stand between it and the client: what is tight elsewhere is not tight here.
-    let (lead, more_w) = ((CLOSE.dns - c.dns).max(0.0), (CLOSE.slice - c.slice).max(0.0));
-    let (vip_x, vip_w, proxy_w) = (LEFT + c.client + c.gaps.0 - lead, c.dns + lead - more_w, c.slice + more_w);
-    let proxy_x = vip_x + vip_w + c.gaps.1;
-    let pod_x = proxy_x + proxy_w + c.gaps.2 + 16.0;
-    let uid = &service.id.uid;
-    let ready = service.ready();
-    put_client(
-        out,
-        model,
-        service,
-        Rect::new(LEFT, mid - 48.0, c.client, 96.0),
-        vec![format!("/ # wget -qO- {}", middle(name, ((c.client - 28.0) / 7.2) as usize - 14))],
-    );
+    let (uid, ready, y) = (&service.id.uid, service.ready(), top + 32.0);
+    // Those that stand together and get no traffic for the same reason say so once. Of many, any row may come to be one of those:
+    // none moves for it.
+    let alike =
+        |a: &Endpoint, b: &Endpoint| !a.ready && !b.ready && (a.terminating, a.address.is_empty()) == (b.terminating, b.address.is_empty());
+    let last = |at: usize| shown.get(at + 1).is_none_or(|next| !alike(&shown[at], next));
+    let pitch = |at: usize| POD + if more > 0 || !shown[at].ready && last(at) { 22.0 } else { 10.0 };
+    let rest = if more > 0 { rest(service, &shown, more) } else { Vec::new() };
+    let tall = (0..shown.len()).map(pitch).sum::<f64>() + rest.len() as f64 * 20.0;
     let mut rows = vec![(vec![if external { "external name" } else { "virtual IP" }.to_string(), service.address.clone()], true)];
     rows.extend(service.ports.iter().take(3).map(|port| (vec!["port → targetPort".to_string(), port.clone()], false)));
-    let vip_height = HEAD + rows.len() as f64 * 32.0 + 10.0;
+    let vip_h = HEAD + rows.len() as f64 * 32.0 + 10.0;
+    let left_h = if external { vip_h } else { vip_h + BELOW + PROXY };
+    let height = tall.max(left_h);
+    let (vip_x, vip_y) = (LEFT + client_w + gap, y + (height - left_h) / 2.0);
+    let (pod_x, mid) = (vip_x + vip_w + reach, vip_y + vip_h / 2.0);
+    let asked = format!("/ # wget -qO- {}", middle(name, ((client_w - 28.0) / 7.2) as usize - 14));
+    put_client(out, model, service, Rect::new(LEFT, mid - 48.0, client_w, 96.0), vec![asked]);
     let vip = Table {
         kind: "Service",
         caption: "Service".into(),
-        title: titled(name, &service.form, c.dns),
+        title: titled(name, &service.form, vip_w),
         pill: service.form.clone(),
         head: Vec::new(),
         rows,
     };
     let label = format!("Service {name}, {}, {}, {ready} ready endpoints", service.form, service.address);
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, Rect::new(vip_x, mid - vip_height / 2.0, vip_w, vip_height), Body::Table(vip), None, state, label);
-    out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, vip_x - 3.0, mid), Line::Travels);
+    out.put(&service.id, Rect::new(vip_x, vip_y, vip_w, vip_h), Body::Table(vip), None, state, label);
+    out.link(format!("ask/{uid}"), arrow(LEFT + client_w + 2.0, vip_x - 3.0, mid), Line::Travels);
     if external {
-        return y + height.max(vip_height);
+        return y + height;
     }
-    let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy, each node".into());
-    let rows = match ready {
-        0 => vec![(vec!["no ready endpoint:".to_string()], false), (vec!["the connection is refused".to_string()], false)],
-        n => vec![
-            (vec!["each ready endpoint".to_string()], false),
-            (vec![format!("has a chance of 1 in {}", super::format::count(n))], false),
-        ],
-    };
-    let proxy = Table { kind: "Proxy", caption: on, title: "rewrites to one Pod".into(), pill: String::new(), head: Vec::new(), rows };
-    let id = Id { uid: format!("proxy/{uid}"), ..Id::default() };
-    out.put(
-        &id,
-        Rect::new(proxy_x, mid - 63.0, proxy_w, 126.0),
-        Body::Table(proxy),
-        None,
-        "",
-        format!("kube-proxy, {ready} ready endpoints"),
-    );
-    out.link(format!("proxy/{uid}"), arrow(vip_x + vip_w + 2.0, proxy_x - 3.0, mid), Line::Travels);
+    let proxy = Rect::new(vip_x, vip_y + vip_h + BELOW, vip_w, PROXY);
+    put_proxy(model, service, proxy, out);
+    out.link(format!("proxy/{uid}"), down(proxy.cx(), vip_y + vip_h + 2.0, proxy.y - 3.0), Line::Travels);
+    put_slices(service, Rect::new(LEFT, proxy.y, client_w, PROXY), out);
+    out.link(format!("reads/{uid}"), format!("M{} {}H{}", proxy.x, proxy.cy(), LEFT + client_w), Line::Watches);
     let followed = follows.or_else(|| shown.iter().find(|one| one.ready).map(|one| one.pod.as_str()));
-    let mut at = mid - (tall - 12.0) / 2.0;
-    for one in &shown {
-        put_pod(out, model, service, one, (pod_x, at, c.pod));
+    let (mut at, mut together) = (y + (height - tall) / 2.0, 0);
+    for (i, one) in shown.iter().enumerate() {
+        put_pod(out, model, service, one, (pod_x, at, pod_w));
+        together += 1;
         if one.ready {
             let here = at + POD / 2.0;
-            let d = elbow(proxy_x + proxy_w, mid, pod_x - 3.0, here, proxy_x + proxy_w + 20.0);
+            let d = elbow(proxy.right(), proxy.cy(), pod_x - 3.0, here, pod_x - reach / 2.0);
             let head = format!("{d}M{} {}L{} {here}L{} {}", pod_x - 10.0, here - 4.0, pod_x - 3.0, pod_x - 10.0, here + 4.0);
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);
-        } else {
-            // Where there is no room for both, the glyph says the state.
-            let text = match one.terminating {
-                true if tight => "no new traffic",
-                true => "terminating: no new traffic",
-                false if one.address.is_empty() && tight => "in no EndpointSlice",
-                false if one.address.is_empty() => "in no EndpointSlice: no traffic",
-                false if tight => "gets no traffic",
-                false => "not ready: gets no traffic",
-            };
-            out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text: text.into(), class: "under", centred: false });
-            out.width = out.width.max(pod_x + if tight { c.pod } else { 156.0 });
+        } else if last(i) {
+            let text = why_not(one, together, pod_w < WAY[4]);
+            out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text, class: "under", centred: false });
         }
-        at += pitch(one);
+        together = if last(i) { 0 } else { together };
+        at += pitch(i);
     }
-    let lines = if more > 0 { rest(service, &shown, more) } else { (service.hint.clone(), String::new()) };
-    let class = if more > 0 { "" } else { "hint" };
-    let at = if more > 0 { at } else { mid - 8.0 };
-    if tight && more > 0 {
-        // A count a line.
-        for (i, part) in lines.0.split(", ").chain(lines.1.split(", ")).filter(|part| !part.is_empty()).enumerate() {
-            out.labels.push(Label { x: pod_x, y: at + i as f64 * 20.0, text: part.into(), class, centred: false });
-        }
-    } else if say(lines, (pod_x, at), class, out) > 0.0 {
-        out.width = out.width.max(pod_x + 240.0);
+    say(rest, (pod_x, at), "", out);
+    out.width = out.width.max(pod_x + pod_w);
+    if service.hint.is_empty() {
+        return y + height;
     }
-    y + height.max(vip_height).max(126.0)
+    say([service.hint.clone()], (vip_x, y + height + 10.0), "hint", out);
+    y + height + 50.0
+}
+
+/// Below a Service, and the height of kube-proxy.
+const BELOW: f64 = 40.0;
+const PROXY: f64 = 126.0;
+
+fn put_proxy(model: &Model, service: &Service, rect: Rect, out: &mut Scene) {
+    let ready = service.ready();
+    let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy, each node".into());
+    let says = match ready {
+        0 => ["no ready endpoint:".to_string(), "the connection is refused".into()],
+        n => ["each ready endpoint".to_string(), format!("has a chance of 1 in {}", super::format::count(n))],
+    };
+    let rows = says.into_iter().map(|text| (vec![text], false)).collect();
+    let proxy = Table { kind: "Proxy", caption: on, title: "rewrites to one Pod".into(), pill: String::new(), head: Vec::new(), rows };
+    let id = Id { uid: format!("proxy/{}", service.id.uid), ..Id::default() };
+    out.put(&id, rect, Body::Table(proxy), None, "", format!("kube-proxy, {ready} ready endpoints"));
+}
+
+/// The EndpointSlices of a Service, with what they list: one of them by its name.
+fn put_slices(service: &Service, rect: Rect, out: &mut Scene) {
+    let count = super::format::count;
+    let leaving = service.endpoints.iter().filter(|one| !one.ready && one.terminating).count();
+    let ready = service.ready();
+    let several = format!("{} EndpointSlices", count(service.slices));
+    let (id, caption, name) = match &service.slice {
+        Some(id) => (id.clone(), "EndpointSlice".to_string(), titled(&id.name, "", rect.w)),
+        None => (Id { uid: format!("slices/{}", service.id.uid), ..Id::default() }, several, "max. 100 each".into()),
+    };
+    let others = service.endpoints.len() - ready - leaving;
+    let mut rows = vec![(vec!["ready".to_string(), count(ready)], false)];
+    // There is room for two.
+    let left = match (leaving, others) {
+        (0, others) => ("not ready", others),
+        (leaving, 0) => ("terminating", leaving),
+        (leaving, others) => ("terminating or not ready", leaving + others),
+    };
+    rows.push((vec![left.0.into(), count(left.1)], false));
+    let label = format!("{caption} {}, {ready} ready, {leaving} terminating, {others} not ready", id.name);
+    let slices = Table { kind: "EndpointSlice", caption, title: name, pill: String::new(), head: Vec::new(), rows };
+    out.put(&id, rect, Body::Table(slices), None, "", label);
 }
 
 /// The stacked layout of a phone: who asks, the Service with what it does, and a stem to the Pods that it reaches.
@@ -602,12 +675,10 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
     let headless = service.address.is_empty();
     let asker = client(model, service).map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 16));
     let does = if headless { "nslookup" } else { "wget -qO-" };
-    let text = format!("{asker} asks: {does} {}", middle(name, 16));
-    out.labels.push(Label { x: 16.0, y: top, text, class: "", centred: false });
-    let (down, card) = (top + 22.0, top + 40.0);
+    stop(out, 16.0, top, &format!("1 {asker} asks: {does} {}", middle(name, 16)), false);
+    let (from, card) = (top + 22.0, top + 40.0);
     let (x, to) = (36.0, card - 2.0);
-    let d = format!("M{x} {down}V{to}M{} {}L{x} {to}L{} {}", x - 4.0, to - 7.0, x + 4.0, to - 7.0);
-    out.link(format!("ask/{uid}"), d, Line::Travels);
+    out.link(format!("ask/{uid}"), down(x, from, to), Line::Travels);
     let mut rows = Vec::new();
     let two = |a: String, b: String| (vec![a, b], false);
     if headless {
@@ -639,27 +710,41 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
     let label = format!("Service {name}, {}, {ready} ready endpoints", service.form);
     let state = if ready > 0 { "ready" } else { "none" };
     out.put(&service.id, Rect::new(16.0, card, w, height), Body::Table(table), None, state, label);
-    // The stem goes down between the Pods.
+    // The stem goes down between the Pods, with a branch to each.
     let (half, from, stem) = ((w - 28.0) / 2.0, card + height, 16.0 + w / 2.0);
     let (mut y, mut last) = (from + 16.0, from);
-    for (i, one) in shown.iter().enumerate() {
-        let right = i % 2 == 1;
-        put_pod(out, model, service, one, (if right { 44.0 + half } else { 16.0 }, y, half));
-        let (edge, mid) = (if right { 44.0 + half } else { 16.0 + half }, y + POD / 2.0);
-        out.ports.push(Port { x: edge, y: mid, full: one.ready, network: true });
-        if one.ready {
-            out.link(format!("to/{uid}/{}", one.pod), format!("M{stem} {mid}H{edge}"), Line::Selects);
-            last = mid;
+    if headless && let Some(one) = shown.iter().find(|one| one.ready) {
+        stop(out, 16.0, from + 8.0, "2 answer", false);
+        stop(out, 116.0, from + 8.0, &format!("3 connects straight to {}", one.address), false);
+        y += 24.0;
+    }
+    for pair in shown.chunks(2) {
+        for (one, right) in pair.iter().zip([false, true]) {
+            let x = if right { 44.0 + half } else { 16.0 };
+            put_pod(out, model, service, one, (x, y, half));
+            // On heights of their own: the two do not hang together.
+            let (edge, mid) = (if right { x } else { x + half }, y + POD / 2.0 + if right { 6.0 } else { -6.0 });
+            // What is in no EndpointSlice has no port: nothing is known of it there.
+            if !one.address.is_empty() {
+                out.ports.push(Port { x: edge, y: mid, full: one.ready, network: true });
+            }
+            if one.ready {
+                out.link(format!("to/{uid}/{}", one.pod), format!("M{stem} {mid}H{edge}"), Line::Selects);
+                last = mid;
+            } else {
+                out.labels.push(Label { x, y: y + POD + 2.0, text: why_not(one, 1, true), class: "under", centred: false });
+            }
         }
-        if right || i + 1 == shown.len() {
-            y += POD + 8.0;
-        }
+        y += POD + if pair.iter().all(|one| one.ready) { 8.0 } else { 24.0 };
     }
     if last > from {
         out.link(format!("stem/{uid}"), format!("M{stem} {from}V{last}"), Line::Selects);
     }
     if more > 0 {
-        y += say(rest(service, &shown, more), (16.0, y - 2.0), "", out);
+        let rest = rest(service, &shown, more);
+        let (first, others) = rest.split_at(2.min(rest.len()));
+        let lines = [first, others].into_iter().filter(|part| !part.is_empty()).map(|part| part.join(" · "));
+        y += say(lines, (16.0, y - 2.0), "", out);
     }
     y
 }
@@ -756,6 +841,52 @@ mod tests {
     }
 
     #[test]
+    fn kube_proxy_reads_the_endpoint_slices() {
+        let mut model = some("ClusterIP", "10.96.0.7");
+        let slices = |model: &Model| {
+            let scene = layout(model, None, 800.0);
+            assert!(scene.edges.iter().any(|edge| edge.key == "reads/Service/nginx" && edge.line == Line::Watches));
+            let find = |item: &Rc<super::super::shape::Item>| match &item.body {
+                Body::Table(of) if of.kind == "EndpointSlice" => Some((item.id.kind.clone(), of.caption.clone(), of.title.clone())),
+                _ => None,
+            };
+            scene.items.iter().find_map(find).unwrap()
+        };
+        (model.services[0].slices, model.services[0].slice) = (1, Some(Id::named("EndpointSlice", "nginx-x7k2p")));
+        assert_eq!(slices(&model), ("EndpointSlice".into(), "EndpointSlice".into(), "nginx-x7k2p".into()));
+        (model.services[0].slices, model.services[0].slice) = (50, None);
+        assert_eq!(slices(&model).1, "50 EndpointSlices");
+    }
+
+    #[test]
+    fn nothing_is_wider_than_the_stage() {
+        for form in [("headless", ""), ("ClusterIP", "10.96.0.7"), ("ExternalName", "db.example.com")] {
+            let mut model = some(form.0, form.1);
+            let other = Service { id: Id::named("Service", "other"), ..model.services[0].clone() };
+            model.services.extend([other.clone(), Service { id: Id::named("Service", "third"), ..other }]);
+            for width in [390.0, 656.0, 700.0, 800.0, 1000.0, 1020.0, 1080.0, 1200.0, 1500.0] {
+                let wide = layout(&model, None, width).width;
+                assert!(wide <= width + 1.0, "{form:?} {width}: {wide}");
+            }
+        }
+    }
+
+    #[test]
+    fn on_a_phone_a_pod_in_no_endpoint_slice_has_no_port() {
+        let mut model = some("ClusterIP", "10.96.0.7");
+        model.services[0].selector = "app=web".into();
+        model.services[0].endpoints.remove(0);
+        let group = &mut model.roots[0].groups[0];
+        let mut pod = (**group.pods.get(1).unwrap()).clone();
+        (pod.state, pod.labels) = (PodState::Pending, Rc::new(["app=web".to_string()]));
+        group.pods.replace(1, Rc::new(pod));
+        let scene = layout(&model, None, 390.0);
+        assert_eq!(scene.ports.len(), 1);
+        let said: Vec<&str> = scene.labels.iter().filter(|label| label.class == "under").map(|label| label.text.as_str()).collect();
+        assert_eq!(said, ["in no EndpointSlice", "not ready: gets no traffic"]);
+    }
+
+    #[test]
     fn a_choice_moves_no_band() {
         let mut model = some("ClusterIP", "10.96.0.7");
         let mut other = model.services[0].clone();
@@ -811,8 +942,7 @@ mod tests {
         let names: Vec<String> = telling(&sets).into_iter().map(|one| one.pod).collect();
         assert_eq!(names, ["db-0", "db-1", "db-2", "db-3", "db-4", "db-5", "db-6", "db-33"]);
         let service = Service { endpoints: many(4_000, 1_000), ..Service::default() };
-        let (first, second) = rest(&service, &shown, 4_992);
-        assert_eq!((first.as_str(), second.as_str()), ("+4,992 more, 3,496 ready", "498 terminating, 998 not ready"));
+        assert_eq!(rest(&service, &shown, 4_992), ["+4,992 more", "3,496 ready", "498 terminating", "998 not ready"]);
     }
 
     #[test]
@@ -822,11 +952,19 @@ mod tests {
         model.services[0].selector = "app=web".into();
         let pod = |at: usize| Pod { id: Id::named("Pod", &format!("web-cccc-{at}")), state: PodState::Creating, ..Pod::default() };
         let of = Controller { id: Id::named("ReplicaSet", "web-cccc"), labels: vec!["app=web".into()], ..Controller::default() };
-        model.roots[0].groups.push(Group { controller: Some(Rc::new(of)), pods: (0..50).map(pod).collect() });
+        let old = Controller { id: Id::named("ReplicaSet", "web-aaaa"), ..of.clone() };
+        let ready = |at: usize| Pod { id: Id::named("Pod", &format!("web-aaaa-{at}")), state: PodState::Ready, ..Pod::default() };
+        for (of, pods) in [(old, (0..5_000).map(ready).collect()), (of, (0..50).map(pod).collect())] {
+            model.roots[0].groups.push(Group { controller: Some(Rc::new(of)), pods });
+        }
         let (shown, more) = drawn(&model, &model.services[0], None);
-        assert_eq!((shown.len(), more), (MOST, 4_994));
+        // The other forty-eight new ones are counted too.
+        assert_eq!((shown.len(), more), (MOST, 5_042));
         assert_eq!([&shown[6].pod, &shown[7].pod], ["web-cccc-0", "web-cccc-1"]);
-        assert_eq!(rest(&model.services[0], &shown, more).0, "+4,994 more, 3,496 ready");
+        assert_eq!(
+            rest(&model.services[0], &shown, more),
+            ["+5,042 more", "3,496 ready", "498 terminating", "1,000 not ready", "48 in no EndpointSlice"]
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ const DENSE: usize = 200;
 /// So far below the top of a block its owner stands at most.
 const HIGH: f64 = 140.0;
 /// The smallest scale at which a stage shows this diagram.
-const LEAST: f64 = 0.75;
+const LEAST: f64 = 0.9;
 /// Blocks of more Pods stand beside each other, each below its ReplicaSet: one below the other, the newest would be out of sight.
 const BESIDE: usize = 400;
 /// Of more, cells and the whole diagram are as small as they may be.
@@ -44,20 +44,35 @@ struct Columns {
     volume: f64,
 }
 
-const WIDE: Columns = Columns { root: 200.0, gap: 54.0, set: 204.0, pod: 204.0, claim: 180.0, volume: 180.0 };
-/// In the smallest frame, so that the Pods are in sight; what is narrower than that at the smallest scale.
+/// From the widest: the first that fits is taken, for letters are not made smaller as long as cards can be narrower.
+const PLAIN: [Columns; 3] = [
+    Columns { root: 200.0, gap: 54.0, set: 204.0, pod: 204.0, claim: 0.0, volume: 0.0 },
+    Columns { root: 164.0, gap: 28.0, set: 168.0, pod: 184.0, claim: 0.0, volume: 0.0 },
+    LOW,
+];
+/// In the smallest frame, so that the Pods are in sight.
 const LOW: Columns = Columns { root: 160.0, gap: 24.0, set: 164.0, pod: 164.0, claim: 164.0, volume: 0.0 };
-const TIGHT: f64 = 700.0;
-/// In a small frame: volumes are left out, the claim says it is bound.
-const SMALL: Columns = Columns { root: 176.0, gap: 56.0, set: 190.0, pod: 196.0, claim: 180.0, volume: 0.0 };
-/// Four columns in the width of three.
-const CLAIMS: Columns = Columns { root: 176.0, gap: 44.0, set: 190.0, pod: 188.0, claim: 156.0, volume: 152.0 };
+/// With claims. In a small frame volumes are left out: the claim says it is bound.
+const CLAIMS: [Columns; 4] = [
+    Columns { root: 176.0, gap: 44.0, set: 190.0, pod: 188.0, claim: 156.0, volume: 152.0 },
+    Columns { root: 164.0, gap: 36.0, set: 170.0, pod: 176.0, claim: 148.0, volume: 140.0 },
+    Columns { root: 160.0, gap: 40.0, set: 170.0, pod: 184.0, claim: 176.0, volume: 0.0 },
+    LOW,
+];
+
+impl Columns {
+    /// The width of a tree, with a Service's rail where there are no claims.
+    fn width(&self, sets: bool) -> f64 {
+        let volume = if self.volume > 0.0 { 36.0 + self.volume } else { 0.0 };
+        let claim = if self.claim > 0.0 { self.gap + self.claim + volume } else { 28.0 };
+        self.root + self.gap + if sets { self.set + self.gap } else { 0.0 } + self.pod + claim
+    }
+}
 
 /// What is the same for all trees of a picture.
 struct Frame<'a> {
     model: &'a Model,
     selected: Option<&'a str>,
-    claims: &'static Columns,
     /// Pods that there are, or will be.
     total: usize,
     /// The width, and the width at the smallest scale.
@@ -71,9 +86,8 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         return narrow(model, selected, width);
     }
     let total = model.roots.iter().map(|root| root.desired().max(root.pods())).sum();
-    let claims = if width < 780.0 { &SMALL } else { &CLAIMS };
     let wide = width - 2.0 * LEFT;
-    let frame = Frame { model, selected, claims, total, width: wide, room: wide / LEAST - 1.0 };
+    let frame = Frame { model, selected, total, width: wide, room: wide / LEAST - 1.0 };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let homes = uses::homes(model);
     let (loose, bundles, shared) = bundles(&frame, &homes);
@@ -132,7 +146,7 @@ fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64)) -> Vec<usize> {
         let across = (width / (wide.iter().sum::<f64>() + (count - 1) as f64 * ASIDE)).min(1.0);
         let scale = across.min(height / high.into_iter().fold(0.0, f64::max));
         // Of what does not fit in height, as much as can be read is seen at once.
-        let scale = if across >= LEAST { scale.max(0.01 * count as f64) } else { scale / 100.0 };
+        let scale = if across >= LEAST { scale.max(0.01 * count as f64) } else { across / 100.0 };
         if scale > best.0 * 1.02 {
             best = (scale, of);
         }
@@ -191,7 +205,10 @@ impl Row<'_> {
 
     /// Draws the card, and what it says of itself beside it.
     fn put(&self, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
-        let wide = if matches!(self, Row::Policy(_)) { CARD.0 + 76.0 } else { CARD.0 };
+        // As wide as its name needs, beside its pill.
+        let form = if let Row::Service(service) = self { service.form.len() } else { 18 };
+        let wide = (98.0 + 7.3 * self.id().name.len() as f64 + 6.6 * form as f64).clamp(CARD.0, CARD.0 + 100.0);
+        let wide = if matches!(self, Row::Policy(_)) { wide.max(CARD.0 + 76.0) } else { wide };
         let rect = Rect::new(x, y, wide, CARD.1);
         let (words, short) = match self {
             Row::Service(service) => {
@@ -414,13 +431,10 @@ fn put_service(out: &mut Scene, service: &Service, rect: Rect) {
 
 impl<'a> Tree<'a> {
     fn new(frame: &Frame, root: &'a Root) -> Tree<'a> {
-        let columns = if root.mounts() {
-            frame.claims
-        } else if frame.room < TIGHT {
-            &LOW
-        } else {
-            &WIDE
-        };
+        let of = |kind: &str| root.controller.as_ref().is_some_and(|of| of.id.kind == kind);
+        let sets = of("Deployment") || of("CronJob");
+        let all: &'static [Columns] = if root.mounts() { &CLAIMS } else { &PLAIN };
+        let columns = all.iter().find(|columns| columns.width(sets) <= frame.width).unwrap_or(&LOW);
         let beside = Tree::largest(root) > BESIDE && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment");
         Tree { root, columns, rows: Vec::new(), uses: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0, beside }
     }
@@ -754,6 +768,8 @@ pub fn pod_body(pod: &Pod, most: usize) -> Body {
     // The node goes before a letter of the status does.
     let long = pod.note == pod.node && pod.word.len() + pod.note.len() > most + 2;
     let note = if long { String::new() } else { pod.note.clone() };
+    // Less than six pixels a letter of it.
+    let note = if pod.word.len() + note.len() + 3 > most * 5 / 4 { note.trim_end_matches(" left").to_string() } else { note };
     Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
@@ -1250,6 +1266,17 @@ mod tests {
     }
 
     #[test]
+    fn cards_are_narrower_before_letters_are_smaller() {
+        for width in [656.0, 700.0, 800.0, 1200.0] {
+            for trees in [1, 2, 5] {
+                let scene = layout(&shops(trees, 3), None, (width, 460.0));
+                nothing_overlaps(&scene);
+                assert!(scene.width <= width, "{trees} at {width}: {}", scene.width);
+            }
+        }
+    }
+
+    #[test]
     fn what_a_tree_names_stands_below_its_root_and_what_several_name_below_all() {
         for size in [(800.0, 560.0), (1600.0, 800.0), (390.0, 700.0)] {
             for pods in [1, 5, 30] {
@@ -1269,16 +1296,16 @@ mod tests {
                 assert!(own.y > root.bottom() && own.x == root.x && robot.y > own.bottom());
                 let lowest = scene.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max);
                 assert_eq!(rect(&scene, "Secret/both").bottom(), lowest);
-                let lines: Vec<&str> = scene.edges.iter().filter(|edge| edge.line == Line::Uses).map(|edge| edge.key.as_str()).collect();
-                assert_eq!(
-                    lines,
-                    [
-                        "Deployment/shop1>ConfigMap/own",
-                        "Deployment/shop0>Secret/both",
-                        "Deployment/shop1>Secret/both",
-                        "Deployment/shop1>ServiceAccount/robot"
-                    ]
-                );
+                let lines = |scene: &Scene| -> Vec<String> {
+                    scene.edges.iter().filter(|edge| edge.line == Line::Uses).map(|edge| edge.key.clone()).collect()
+                };
+                let own = ["Deployment/shop1>ConfigMap/own", "Deployment/shop1>ServiceAccount/robot"];
+                assert_eq!(lines(&scene), own);
+                // What several name has its lines while one of them is looked at, and says meanwhile how many they are.
+                let looked = layout(&model, Some("Deployment/shop0"), size);
+                assert_eq!(lines(&looked), [own[0], "Deployment/shop0>Secret/both", "Deployment/shop1>Secret/both", own[1]]);
+                let Body::Stored { fact, .. } = &scene.items[at("Secret/both")].body else { panic!("its card") };
+                assert_eq!(fact, "env · 2 users");
             }
         }
     }

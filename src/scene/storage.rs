@@ -32,7 +32,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         false => WIDE,
     };
     let left = across.left;
-    let mut y = 24.0;
+    let mut y = 16.0;
     let mut seen: Vec<&str> = Vec::new();
     for root in &model.roots {
         let own = claims_of(model, root);
@@ -53,7 +53,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     free_volumes(model, (across, y), &mut out);
     classes(model, left < LEFT, &mut out);
     out.labels.retain(|label| left >= LEFT || label.class != "rowname");
-    out.finish(if left < LEFT { 16.0 } else { 24.0 })
+    out.finish(16.0)
 }
 
 struct Column<'a> {

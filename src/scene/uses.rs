@@ -97,6 +97,8 @@ fn rest(more: usize, rect: Rect, parent: Option<usize>, out: &mut Scene) {
 
 fn card(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
     let fact = if used.missing { "not found" } else { used.what_for.as_str() };
+    let shared = (parent.is_none() && used.users.len() > 1).then(|| format!("{} users", count(used.users.len())));
+    let told: Vec<&str> = [Some(fact), shared.as_deref()].into_iter().flatten().filter(|part| !part.is_empty()).collect();
     let state = if used.missing { "missing" } else { "inert" };
     let mut parts = vec![format!("{} {}", used.id.kind, used.id.name)];
     parts.extend((!fact.is_empty()).then(|| fact.to_string()));
@@ -106,7 +108,7 @@ fn card(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
     }
     let more = used.users.len().saturating_sub(NAMED);
     parts.extend((more > 0).then(|| format!("and {more} more")));
-    out.put(&used.id, rect, Body::Stored { fact: fact.into(), missing: used.missing }, parent, state, parts.join(", "));
+    out.put(&used.id, rect, Body::Stored { fact: told.join(" · "), missing: used.missing }, parent, state, parts.join(", "));
 }
 
 /// Draws the lines, once everything has its place: one from each place, also where many Pods have one together.
@@ -123,9 +125,14 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
     // Those below everything: lines come along above their first row.
     let shared = |(used, home): &(&Used, &Option<usize>)| home.is_none().then(|| places.get(&used.id.uid)).flatten();
     let top = model.uses.iter().zip(homes).filter_map(|one| shared(&one)).map(|rect| rect.y).fold(f64::MAX, f64::min);
+    // What several trees name is far from them: its lines are drawn while it or one of them is looked at.
+    let looked = |used: &Used| {
+        let of = |id: &Id| selected == Some(id.uid.as_str());
+        used.missing || of(&used.id) || used.users.iter().any(of)
+    };
     let mut several = 0;
     for (used, home) in model.uses.iter().zip(homes) {
-        let Some(to) = places.get(&used.id.uid) else { continue };
+        let Some(to) = places.get(&used.id.uid).filter(|_| home.is_some() || looked(used)) else { continue };
         let outer = if home.is_none() { OUTER + f64::from(several % 3) * NEXT } else { RAIL };
         let line = match () {
             () if used.missing => Line::Waits,

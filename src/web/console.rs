@@ -1,6 +1,7 @@
 //! The kubectl console: one line at the foot, its output above when it is open.
 
 use super::dom::icon;
+use crate::api::ObjectRef;
 use crate::app::columns;
 use crate::app::shell::Line;
 use std::rc::Rc;
@@ -27,6 +28,10 @@ pub struct Props {
     pub on_stop: Callback<()>,
     /// Open or close.
     pub on_open: Callback<bool>,
+    /// Whether there is such an object.
+    pub on_find: Callback<ObjectRef, bool>,
+    /// A name was chosen.
+    pub on_select: Callback<Option<ObjectRef>>,
 }
 
 /// What happens to the console.
@@ -41,6 +46,10 @@ pub struct Console {
     output: NodeRef,
     /// Place in the history, from the end.
     back: usize,
+    /// A line was entered: its answer is shown from its beginning.
+    asked: bool,
+    /// Whether the end is in sight: what comes then is followed.
+    ends: bool,
 }
 
 const VERBS: [&str; 24] = [
@@ -102,7 +111,7 @@ impl Component for Console {
     type Properties = Props;
 
     fn create(_: &Context<Self>) -> Self {
-        Console { input: NodeRef::default(), output: NodeRef::default(), back: 0 }
+        Console { input: NodeRef::default(), output: NodeRef::default(), back: 0, asked: false, ends: true }
     }
 
     fn update(&mut self, ctx: &Context<Self>, Msg::Key(event): Msg) -> bool {
@@ -117,6 +126,7 @@ impl Component for Console {
                 if !line.trim().is_empty() {
                     input.set_value("");
                     self.back = 0;
+                    self.asked = true;
                     ctx.props().on_line.emit(line);
                 }
             }
@@ -149,6 +159,23 @@ impl Component for Console {
         let props = ctx.props();
         let open = props.open;
         let narrow = if props.narrow { columns::narrow(&props.lines) } else { Vec::new() };
+        let names = columns::names(&props.lines, &|key| props.on_find.emit(key.clone()));
+        let words = |at: usize, line: &Line| {
+            let text = narrow.get(at).unwrap_or(&line.text);
+            let linked = names.iter().filter(|(of, ..)| *of == at);
+            parts(
+                text,
+                linked.map(|(_, word, key)| {
+                    (
+                        word.as_str(),
+                        props.on_select.reform({
+                            let key = key.clone();
+                            move |_: MouseEvent| Some(key.clone())
+                        }),
+                    )
+                }),
+            )
+        };
         let toggle = props.on_open.reform(move |_: MouseEvent| !open);
         html! {
             <section class="console" aria-label="kubectl console" id="console">
@@ -158,17 +185,45 @@ impl Component for Console {
                     <button type="button" class="btn ghost icon" aria-label={if open { "Close the console" } else { "Open the console" }} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>
                 if open {
-                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label="Output">{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.text.starts_with("$ ").then_some("cmdline"))}>{ [narrow.get(at).unwrap_or(&line.text), "\n"].concat() }</span> }) }</pre>
+                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label="Output">{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.text.starts_with("$ ").then_some("cmdline"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
                 }
             </section>
         }
     }
 
+    fn changed(&mut self, _: &Context<Self>, _: &Props) -> bool {
+        self.ends =
+            self.output.cast::<Element>().is_none_or(|output| output.scroll_top() + output.client_height() + 4 >= output.scroll_height());
+        true
+    }
+
     fn rendered(&mut self, _: &Context<Self>, _: bool) {
-        if let Some(output) = self.output.cast::<Element>() {
+        let Some(output) = self.output.cast::<Element>() else { return };
+        // The line sticks to the upper edge: where it would stand is told by what comes after it.
+        let lines = output.query_selector_all(".cmdline").ok().filter(|_| self.asked);
+        let last = lines.and_then(|all| all.item(all.length().checked_sub(1)?)?.dyn_into::<Element>().ok());
+        if let Some((line, next)) = last.and_then(|line| line.next_element_sibling().map(|next| (line, next))) {
+            self.asked = false;
+            let far = next.get_bounding_client_rect().top() - output.get_bounding_client_rect().top();
+            output.set_scroll_top(output.scroll_top() + far as i32 - line.client_height());
+        } else if self.ends {
             output.set_scroll_top(output.scroll_height());
         }
     }
+}
+
+/// A line in which names are links.
+#[inline(never)]
+fn parts<'a>(text: &str, names: impl Iterator<Item = (&'a str, Callback<MouseEvent>)>) -> Html {
+    let (mut rest, mut all) = (text, Vec::new());
+    for (name, onclick) in names {
+        let Some((before, after)) = rest.split_once(name) else { continue };
+        all.push(html! { { before } });
+        all.push(html! { <button type="button" class="wl" tabindex="-1" onclick={onclick}>{ name }</button> });
+        rest = after;
+    }
+    all.push(html! { { rest } });
+    all.into_iter().collect()
 }
 
 /// Moves the focus into the line.

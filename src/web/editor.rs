@@ -4,6 +4,7 @@
 use super::dom::{self, icon};
 use super::rich::{self, On, Rich};
 use super::window;
+use crate::api::Kind;
 use crate::app::Msg as Do;
 use crate::app::changes::{Change, Field};
 use crate::app::highlight;
@@ -288,7 +289,7 @@ impl Component for Editor {
         html! {
             <section class="panel left" aria-label="Manifest" id="manifest" onkeydown={onkeydown}>
                 <div class="p-head"><h2>{ "Manifest" }</h2><span class="mono dim file ell">{ &props.file }</span>
-                    if !words.is_empty() { <span class={classes!("pill", pill)} title={(pill == "notready").then(|| format!("In the cluster: {}", props.drift.join("; ")))}>{ words }</span> }
+                    if !words.is_empty() { <span class={classes!("pill", pill)} title={if pill == "notready" { format!("In the cluster: {}", props.drift.join("; ")) } else { words.clone() }}>{ words }</span> }
                     <span class="grow" />
                     if props.narrow {
                         <button type="button" class="btn" onclick={close}>{ "Done" }</button>
@@ -512,7 +513,9 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     };
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".into());
     let fields = |technical: bool| -> Vec<Html> {
-        let some = change.fields.iter().filter(|field| field.is_technical() == technical);
+        // What a set counts follows from its Pods, which are there themselves.
+        let counted = |field: &Field| change.key.kind == Kind::ReplicaSet && field.path.starts_with("status.");
+        let some = change.fields.iter().filter(|field| (field.is_technical() || counted(field)) == technical);
         // A path may break after its dots.
         let line = |field: &Field| {
             if field.is_deletion() {

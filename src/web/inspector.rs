@@ -403,7 +403,21 @@ fn Actions(props: &ActionProps) -> Html {
     }
     // What breaks something stands apart from what a person would do to a cluster.
     if !props.offers.is_empty() {
-        let fault = |offer: &Offer| html! { <>if offer.is_for_all() { <p class="h-cap">{ "Whole cluster" }</p> }<button type="button" onclick={run(offer.line.clone())}><b>{ offer.words }</b><span>{ &offer.title }</span></button></> };
+        let fault = |offer: &Offer| html! { <button type="button" onclick={run(offer.line.clone())}><b>{ offer.words }</b><span>{ &offer.title }</span></button> };
+        // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
+        let of = |offer: &&Offer| match offer.line.strip_prefix("fault ").and_then(|line| line.split(' ').next()) {
+            Some("lose" | "delay") => 1,
+            _ if offer.is_for_all() => 2,
+            _ => 0,
+        };
+        let own = match kind {
+            Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => "Container",
+            _ => kind.name(),
+        };
+        let group = |at: usize, words: &'static str| {
+            let mut all = props.offers.iter().filter(|offer| of(offer) == at).map(fault).peekable();
+            all.peek().is_some().then(|| html! { <><h4>{ words }</h4>{ for all }</> })
+        };
         // Once the focus is elsewhere it closes.
         let left = Callback::from(|event: FocusEvent| {
             let of = event.target_dyn_into::<web_sys::Element>().and_then(|target| target.closest("details").ok().flatten());
@@ -412,7 +426,7 @@ fn Actions(props: &ActionProps) -> Html {
                 let _ = of.remove_attribute("open");
             }
         });
-        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div>{ for props.offers.iter().map(fault) }</div></details> });
+        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div><h3>{ format!("Faults of {} {}", kind.name(), crate::app::format::front(&name, 17)) }</h3>{ group(0, own) }{ group(1, "Watch") }{ group(2, "Cluster") }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
         buttons.push(html! { <button type="button" class="btn sm danger" aria-label={format!("Delete {}", kind.name())} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ "Delete" }</button> });

@@ -74,6 +74,9 @@ pub struct ShapeProps {
     /// It has just come.
     #[prop_or_default]
     pub fresh: bool,
+    /// How it differs where two instants are compared.
+    #[prop_or_default]
+    pub mark: &'static str,
     /// The theme: what is painted has its colours.
     pub dark: bool,
 }
@@ -94,8 +97,14 @@ pub fn Shape(props: &ShapeProps) -> Html {
     let place = if many { format!("left:{x}px;top:{y}px") } else { format!("translate:{x}px {y}px") };
     let style = format!("{place};width:{}px;height:{}px", Px(rect.w), Px(rect.h));
     let still = still(&item.body);
-    let class =
-        classes!("item", outer(item), props.selected.then_some("pick"), props.ghost.then_some("ghost"), props.fresh.then_some("fresh"));
+    let class = classes!(
+        "item",
+        outer(item),
+        props.selected.then_some("pick"),
+        props.ghost.then_some("ghost"),
+        props.fresh.then_some("fresh"),
+        props.mark
+    );
     let real = !still && !props.ghost && !item.id.kind.is_empty();
     html! {
         <div
@@ -175,7 +184,7 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
         Body::Controller { of, wide: true } => wide(of),
         Body::Controller { of, .. } => controller(of, item.rect.w),
         Body::Service { form } => html! {
-            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ cut(item, 156.0) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ form }</span></div>
+            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ cut(item, 92.0 + 6.6 * form.len() as f64) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ form }</span></div>
         },
         Body::Pod { state, lead, tail, word, note, .. } => html! {
             <>
@@ -314,11 +323,14 @@ fn tone(tone: Tone) -> &'static str {
 }
 
 fn controller(of: &Controller, width: f64) -> Html {
-    // 7 pixels a letter, beside tile and padding.
+    // 7 pixels a letter, beside tile and padding; smaller ones in two lines where that is too few.
     let most = ((width - 64.0) / 7.2) as usize;
+    let (long, name) = (of.id.name.len() > most, crate::app::format::front(&of.id.name, most * 2));
+    // The tile tells the kind where there is no room for both.
+    let caption = if width < 190.0 { of.caption.rsplit(" · ").next().unwrap_or_default() } else { &of.caption };
     html! {
         <>
-            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, most) }</b></div></div>
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ caption }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>
             if !of.counters.is_empty() {
                 <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some("long"), (width < 200.0).then_some("tight"))}>
                     { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
@@ -367,10 +379,13 @@ fn ticket(item: &Item, fact: &str) -> Html {
         r = w - 0.5,
         b = h - 0.5
     );
+    // Two lines tell a name that one would cut.
+    let most = ((w - if w < SLENDER { 28.0 } else { 66.0 }) / 7.0).max(4.0) as usize;
+    let (long, name) = (item.id.name.len() > most, crate::app::format::middle(&item.id.name, most * 2));
     html! {
         <>
             <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>
-            <div class="in">if w >= SLENDER { { tile("PersistentVolumeClaim") } }<div class="grow"><b class="ell">{ cut(item, if w < SLENDER { 28.0 } else { 68.0 }) }</b><small class="ell">{ fact }</small></div></div>
+            <div class="in">if w >= SLENDER { { tile("PersistentVolumeClaim") } }<div class="grow"><b class={if long { "long" } else { "ell" }}>{ name }</b><small class="ell">{ fact }</small></div></div>
         </>
     }
 }
@@ -385,7 +400,7 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
             <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::app::format::middle(&item.id.name, if w < SLENDER { 12 } else { 13 }) }</b></div><small>{ fact }</small>
-                if data.is_empty() { <span class="pill">{ if item.state == "bound" { "no writes yet".into() } else { crate::app::format::sentence(&item.state) } }</span> } else { <span class="pill storage">{ data }</span> }
+                if !data.is_empty() { <span class="pill storage">{ data }</span> } else if item.state != "bound" { <span class="pill">{ crate::app::format::sentence(&item.state) }</span> }
             </div>
         </>
     }

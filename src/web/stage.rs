@@ -7,7 +7,9 @@ use super::minimap::Minimap;
 use super::shapes::{Shape, over, still, under};
 use crate::api::{Kind, ObjectRef};
 use crate::app::card::Card;
+use crate::app::changes::Change;
 use crate::app::format::clock;
+use crate::engine::Op;
 use crate::scene::format::Px;
 use crate::scene::model::Id;
 use crate::scene::shape::{Body, Item, Rect, Scene};
@@ -63,6 +65,9 @@ pub struct Props {
     pub on_hover: Callback<Option<ObjectRef>>,
     /// What is said of it.
     pub card: Option<Rc<Card>>,
+    /// What differs between two instants, while they are compared.
+    #[prop_or_default]
+    pub changes: Option<Rc<Vec<Change>>>,
     /// The picture is to be saved, as SVG or PNG; and what is to be told when it is.
     pub on_export: Callback<(&'static str, Callback<()>)>,
 }
@@ -132,6 +137,8 @@ const TALL: f64 = 256.0;
 pub struct Stage {
     node: NodeRef,
     size: (f64, f64),
+    /// Its height with the console and the line of the past closed: these come and go, and the picture keeps its scale.
+    whole: f64,
     pan: (f64, f64),
     zoom: f64,
     touched: bool,
@@ -190,6 +197,33 @@ fn pick(props: &Props, id: &Id) {
     }
 }
 
+/// How an object differs between the two instants that are compared.
+#[inline(never)]
+fn mark(props: &Props, item: &Item) -> &'static str {
+    let Some(changes) = &props.changes else { return "" };
+    let is = |change: &&Change| {
+        change.key.name == item.id.name && change.key.kind.name() == item.id.kind && change.key.namespace == item.id.namespace
+    };
+    match changes.iter().take(MARKED).find(is).map(|change| change.op) {
+        Some(Op::Added) => "came",
+        Some(_) => "differs",
+        None => "",
+    }
+}
+
+/// Of more changes no more are looked through for each item.
+const MARKED: usize = 300;
+
+/// The height that panels at the foot take from the stage while they are open.
+fn taken() -> f64 {
+    let high = |of: &str, least: i32| {
+        let found = dom::document().query_selector(of).ok().flatten();
+        found.map_or(0, |panel| panel.client_height() + least).max(0)
+    };
+    // The console's line is always there; about the line of the past there is some room.
+    f64::from(high(".app > .console", -31) + high(".canvas > .past", 12))
+}
+
 /// A pan that leaves no more than `over` empty, and nothing out of sight that has room.
 fn slide(pan: f64, over: f64) -> f64 {
     pan.clamp(over.min(0.0), over.max(0.0))
@@ -198,26 +232,50 @@ fn slide(pan: f64, over: f64) -> f64 {
 impl Stage {
     fn fit(&mut self, props: &Props) {
         let scene = &props.scene;
-        let (w, h) = self.size;
+        let (w, h) = (self.size.0, self.whole);
         if w < 1.0 || h < 1.0 || scene.width < 1.0 {
             return;
         }
-        let room = self.room(props);
+        let room = self.room_in(props, h);
         let narrow = w < 560.0 && h >= w;
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
             () if props.scope.starts_with("loops") => 1.0,
+            () if props.embed || scene.dense() => 0.75,
             () if w < 560.0 => 0.8,
-            () => 0.75,
+            // A column is read as a whole.
+            () if props.scope.starts_with("storage") => 0.85,
+            () => 0.9,
         };
         let (across, down) = (w / scene.width, room / scene.height);
         // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
         // Nodes with cells get higher and lower as Pods come and go, and keep their scale.
         self.zoom = if narrow || scene.dense() || down < least && h > 320.0 { across } else { across.min(down) }.clamp(least, 1.0);
-        self.fitted = self.size;
-        let left = ((w - scene.width * self.zoom) / 2.0).max(0.0);
-        let top = if self.hangs(props) { 0.0 } else { ((room - scene.height * self.zoom) / 2.0).max(0.0) };
+        self.fitted = (w, h);
+        self.place(props);
+    }
+
+    /// Puts the picture into the middle, or where it hangs from.
+    fn place(&mut self, props: &Props) {
+        let over = |size: f64, length: f64| (size - length * self.zoom).max(0.0);
+        let left = over(self.size.0, props.scene.width) / 2.0;
+        let whole = over(self.room_in(props, self.whole), props.scene.height) / 2.0;
+        let top = if self.hangs(props) { 0.0 } else { whole.min(over(self.room(props), props.scene.height)) };
         self.pan = (left.round(), top.round());
+    }
+
+    /// The size has become another.
+    fn measure(&mut self, props: &Props) {
+        // A chart is drawn for the height there is.
+        self.whole = self.size.1 + if props.scope.starts_with("rollout") { 0.0 } else { taken() };
+    }
+
+    /// A panel at the foot has opened or closed: what is in sight stays where it is.
+    fn give_way(&mut self, props: &Props, before: f64) {
+        if self.size.1 > before {
+            return self.place(props);
+        }
+        self.pan.1 = self.pan.1.min((self.room(props) - props.scene.height * self.zoom).max(0.0)).round();
     }
 
     /// Ownership grows to all sides; columns and tables hang from the top, and so does all of a phone.
@@ -228,7 +286,7 @@ impl Stage {
     /// Another height, as with a line more at the foot: as long as all of it stays in sight nothing moves.
     fn stays(&self, props: &Props) -> bool {
         self.size.0 == self.fitted.0
-            && (self.size.1 - self.fitted.1).abs() < 80.0
+            && (self.whole - self.fitted.1).abs() < 80.0
             && self.pan.1 + props.scene.height * self.zoom <= self.room(props)
     }
 
@@ -240,8 +298,8 @@ impl Stage {
         let larger = self.larger.take();
         let over = (self.size.0 - props.scene.width * zoom, self.room(props) - props.scene.height * zoom);
         if self.zoom >= zoom && !old.items.is_empty() {
-            // It could be larger: that is worth a move only if it lasts.
-            if self.zoom > zoom * 1.2 {
+            // It could be larger: that is worth a move only if it lasts. So the same state comes to have the same scale.
+            if self.zoom > zoom * 1.01 {
                 let link = ctx.link().clone();
                 self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
             }
@@ -255,19 +313,24 @@ impl Stage {
 
     /// The height in which the controls at the foot cover nothing.
     fn room(&self, props: &Props) -> f64 {
-        if self.controls(props) { self.size.1 - FOOT } else { self.size.1 }
+        self.room_in(props, self.size.1)
     }
 
-    /// Whether so much is out of sight that a map helps: a fifth of the diagram, or any of it once it was moved.
+    /// The same in a stage of another height.
+    fn room_in(&self, props: &Props, height: f64) -> f64 {
+        if self.controlled(props, height) { height - FOOT } else { height }
+    }
+
+    /// Whether so much is out of sight that a map helps.
     fn hides(&self, scene: &Scene) -> bool {
         let seen = |pan: f64, length: f64, size: f64| (pan + length * self.zoom).min(size) - pan.max(0.0);
         let (across, down) = (seen(self.pan.0, scene.width, self.size.0), seen(self.pan.1, scene.height, self.size.1));
         let share = across.max(0.0) * down.max(0.0) / (scene.width * scene.height * self.zoom * self.zoom);
-        share < if self.touched { 0.99 } else { 0.8 }
+        share < 0.97
     }
 
     /// In which corner the map covers nothing. Once the picture was moved it stays where it is; if there was no such corner,
-    /// it comes only then, and over Pods as cells never.
+    /// it comes only then, where it covers least, and over Pods as cells never.
     fn place_map(&mut self, props: &Props) {
         if !self.controls(props) || props.as_list || !self.hides(&props.scene) {
             self.map = None;
@@ -278,17 +341,21 @@ impl Stage {
         }
         let (w, h) = super::minimap::size(&props.scene);
         let z = self.zoom;
-        let covers = |(x, y): (f64, f64)| {
+        let covered = |corner: &u8| {
+            let (x, y) = self.corner(*corner, props);
             let (x, y) = (x - self.pan.0, y - self.pan.1);
             let meets = |item: &Rc<Item>| {
                 let of = item.rect;
                 of.h > 0.0 && of.x * z < x + w && of.right() * z > x && of.y * z < y + h && of.bottom() * z > y
             };
-            props.scene.items.iter().any(meets)
+            props.scene.items.iter().filter(|item| meets(item)).count()
         };
-        let free = (0..4).find(|corner| !covers(self.corner(*corner, props)));
         let cells = props.scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
-        self.map = free.or((self.touched && !cells).then_some(0));
+        self.map = (0..4)
+            .map(|corner| (covered(&corner), corner))
+            .min()
+            .filter(|(of, _)| *of == 0 || self.touched && !cells)
+            .map(|(_, corner)| corner);
         self.mapped = self.size;
     }
 
@@ -301,7 +368,11 @@ impl Stage {
 
     /// A low stage has no room for them.
     fn controls(&self, props: &Props) -> bool {
-        self.size.0 >= 560.0 && self.size.1 >= 300.0 && !props.embed
+        self.controlled(props, self.size.1)
+    }
+
+    fn controlled(&self, props: &Props, height: f64) -> bool {
+        self.size.0 >= 560.0 && height >= 300.0 && !props.embed
     }
 
     /// The pictures that can be saved.
@@ -352,6 +423,23 @@ impl Stage {
             self.resting = Some(Timeout::new(if at_once { 0 } else { REST }, move || link.send_message(Msg::Rest)));
         }
         had
+    }
+
+    /// Those that no node took stand at the foot: how many they are is told where that is out of sight, and leads there.
+    #[inline(never)]
+    fn far_tray(&self, ctx: &Context<Self>) -> Html {
+        let props = ctx.props();
+        let tray = |item: &Rc<Item>| if let Body::Tray { title, .. } = &item.body { Some((title.clone(), item.rect)) } else { None };
+        let Some((title, rect)) = props.scene.items.iter().rev().find_map(tray) else { return Html::default() };
+        if props.embed || (rect.y + 40.0) * self.zoom + self.pan.1 < self.room(props) {
+            return Html::default();
+        }
+        let words = if title == "1 Pod" { "1 Pod waits for a node".to_string() } else { format!("{title} wait for a node") };
+        let go = ctx.link().callback(move |event: MouseEvent| {
+            event.stop_propagation();
+            Msg::Centre(rect.cx(), rect.cy())
+        });
+        html! { <button type="button" class="btn sm tofar" style={format!("bottom:{}px", if props.scene.dense() { 12 } else { 52 })} onclick={go} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>{ icon("i-down", 14) }{ words }</button> }
     }
 
     fn card(&self, props: &Props) -> Html {
@@ -648,13 +736,18 @@ impl Stage {
                 if size == self.size {
                     return false;
                 }
-                self.resized |= size.0 != self.size.0;
+                let ((width, before), whole) = (self.size, self.whole);
+                self.resized |= size.0 != width;
                 self.size = size;
+                self.measure(ctx.props());
                 self.quiet = true;
-                if !self.touched && !self.stays(ctx.props()) {
+                if self.touched {
+                } else if (width, whole) == (size.0, self.whole) {
+                    self.give_way(ctx.props(), before);
+                } else if !self.stays(ctx.props()) {
                     self.fit(ctx.props());
                 }
-                ctx.props().on_size.emit(size);
+                ctx.props().on_size.emit((size.0, self.whole));
                 true
             }
             Msg::Down(event) => {
@@ -778,6 +871,7 @@ impl Component for Stage {
         Stage {
             node: NodeRef::default(),
             size: (0.0, 0.0),
+            whole: 0.0,
             pan: (0.0, 0.0),
             zoom: 1.0,
             touched: false,
@@ -818,7 +912,8 @@ impl Component for Stage {
         // The callbacks are new each time and do the same.
         let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
-            && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props));
+            && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props))
+            && old.changes == props.changes;
         if same {
             return false;
         }
@@ -826,7 +921,8 @@ impl Component for Stage {
             // What comes first after another width was laid out for it.
             let resized = std::mem::take(&mut self.resized);
             // Another manifest is another picture: nothing of the one before is in it.
-            let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id.uid == item.id.uid);
+            // Another run may have the same uids.
+            let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id == item.id);
             let foreign = !old.scene.items.iter().take(50).any(same);
             let other = old.scope != props.scope || foreign;
             // A rewind is no other picture: it keeps its place, so that one sees what differs.
@@ -853,6 +949,13 @@ impl Component for Stage {
             self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
             if other {
                 self.there.clear();
+            }
+            if elsewhere {
+                let whole = self.whole;
+                self.measure(props);
+                if self.whole != whole {
+                    props.on_size.emit((self.size.0, self.whole));
+                }
             }
             if !self.touched && (elsewhere || resized && !self.stays(props)) {
                 self.fit(props);
@@ -898,7 +1001,7 @@ impl Component for Stage {
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for shown.map(|(index, item)| html! {
-                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} />
+                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
                 }) }
                 { for self.sheets(scene).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
@@ -933,8 +1036,9 @@ impl Component for Stage {
                         }
                     }
                     { self.card(props) }
-                    // What is under the controls is not drawn there.
-                    if self.controls(props) && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
+                    { self.far_tray(ctx) }
+                    // Where there is a legend too, what is under both is not drawn there.
+                    if self.controls(props) && !scene.dense() && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
                         <div class="foot" />
                     }
                     if let Some(at) = self.map.map(|corner| self.corner(corner, props)) {

@@ -495,6 +495,14 @@ impl Paint<'_> {
         if let Some(fork) = &self.props.left {
             self.fork(left + self.axis.x(fork.at));
         }
+        // What is compared lies between the two.
+        if let [(a, _), (b, _)] = self.props.flags[..] {
+            let (a, b) = (self.axis.x(a.min(b)), self.axis.x(a.max(b)));
+            c.set_global_alpha(0.12);
+            c.set_fill_style_str(&self.token("--accent"));
+            c.fill_rect(left + a, 18.0, b - a, 103.0);
+            c.set_global_alpha(1.0);
+        }
         for (at, name) in &self.props.flags {
             self.flag(left + self.axis.x(*at), name);
         }

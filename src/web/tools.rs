@@ -105,10 +105,14 @@ fn breaks(props: &Props) -> Html {
 }
 
 fn compare(props: &Props) -> Html {
+    // With one branch there is nothing to tell apart.
+    let several = props.instants.iter().flatten().any(|instant| instant.branch > 1);
     let mark = |second: bool| {
         let name = if second { "B" } else { "A" };
         let at = props.instants[usize::from(second)].as_ref();
-        let words = at.map_or("not set".to_string(), |instant| format!("{} · branch {}", clock(instant.at), instant.branch));
+        let words = at.map_or("not set".to_string(), |instant| {
+            if several { format!("{} · branch {}", clock(instant.at), instant.branch) } else { clock(instant.at) }
+        });
         html! { <div class="row"><button type="button" class="btn sm" onclick={send(props, Do::Mark(second))}>{ format!("Mark {name}") }<kbd>{ name.to_lowercase() }</kbd></button><span class="mono dim">{ words }</span></div> }
     };
     let list = props.difference.as_ref().map(|all| {

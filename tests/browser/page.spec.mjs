@@ -208,6 +208,32 @@ test('the console prints what kubectl prints, and a watch goes on with the clock
   await expect(line).toHaveValue('kubectl delete nothing');
 });
 
+test('the console is opened and answers at length, and the picture keeps its scale', async ({ page }) => {
+  await open(page);
+  await expect(page.locator('.item[data-kind="Pod"][data-state="ready"]')).toHaveCount(2);
+  const scale = () => page.locator('.world').evaluate((world) => new DOMMatrix(getComputedStyle(world).transform).a);
+  const before = await scale();
+  const line = page.getByRole('textbox', { name: 'kubectl command' });
+  const output = page.getByRole('log', { name: 'Output' });
+  const pod = await page.locator('.item[data-kind="Pod"]').first().getAttribute('data-name');
+  await line.fill('kubectl get pods');
+  await line.press('Enter');
+  await line.fill(`kubectl describe pod ${pod}`);
+  await line.press('Enter');
+  await expect(output).toContainText('Events:');
+  expect(await scale()).toBe(before);
+  // The question stands above its answer, of which the first line is in sight; a name in it leads to its object.
+  const [box, asked] = [await output.boundingBox(), await output.locator('.cmdline').last().boundingBox()];
+  expect(asked.y - box.y).toBeLessThan(4);
+  expect(box.height).toBeGreaterThan(200);
+  const name = output.getByRole('button', { name: pod, exact: true }).last();
+  expect((await name.boundingBox()).y).toBeGreaterThan(asked.y + 10);
+  await name.click();
+  await expect(page.locator('.i-head')).toContainText(pod);
+  await page.getByRole('button', { name: 'Close the console' }).click();
+  expect(await scale()).toBe(before);
+});
+
 test('a link brings manifest and view back', async ({ page }) => {
   await open(page);
   await manifest(page).fill(example('statefulset'));

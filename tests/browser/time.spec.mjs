@@ -60,8 +60,11 @@ test('two instants are compared object by object', async ({ page }) => {
   await expect(panel.locator('.sum')).toContainText('1 created, 0 deleted');
   await expect(panel.locator('.changes li.new')).toContainText('Pod');
   await expect(panel.locator('.changes li').filter({ hasText: '~Deployment' })).toContainText('spec.replicas2 → 3');
-  // Pods first; what the machinery keeps for itself is folded away; a row selects its object.
-  await expect(panel.locator('.changes li').first()).toContainText('Pod');
+  // What the person changed first, marked on the diagram too; what the machinery keeps for itself is folded away; a row selects
+  // its object.
+  await expect(panel.locator('.changes li').first()).toContainText('Deployment');
+  await expect(page.locator('.item.came[data-kind="Pod"]')).toHaveCount(1);
+  await expect(page.locator('.item.differs[data-kind="Deployment"]')).toHaveCount(1);
   const deployment = panel.locator('.changes li').filter({ hasText: '~Deployment' });
   await expect(deployment.locator('summary')).toHaveText(/^\+\d+ technical$/);
   await expect(deployment.getByText('observedGeneration')).toBeHidden();

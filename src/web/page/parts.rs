@@ -41,6 +41,7 @@ pub(super) struct Calls {
     pub(super) tell: Callback<(u64, u64, u8), String>,
     line: Callback<String>,
     complete: Callback<String, Vec<String>>,
+    find: Callback<ObjectRef, bool>,
     stop: Callback<()>,
     console: Callback<bool>,
     pub(super) tool: Callback<Tool>,
@@ -81,6 +82,10 @@ impl Page {
                 complete: {
                     let state = self.state.clone();
                     Callback::from(move |start: String| state.borrow().run.completions(&start))
+                },
+                find: {
+                    let state = self.state.clone();
+                    Callback::from(move |key: ObjectRef| state.try_borrow().is_ok_and(|state| state.run.get(&key).is_some()))
                 },
                 stop: link.callback(|()| Msg::Do(Do::Interrupt)),
                 console: link.callback(Msg::Console),
@@ -192,6 +197,8 @@ impl Page {
                 on_line={calls.line.clone()}
                 on_stop={calls.stop.clone()}
                 on_open={calls.console.clone()}
+                on_find={calls.find.clone()}
+                on_select={calls.select.clone()}
             />
         }
     }
@@ -327,6 +334,7 @@ impl Page {
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
                 card={self.card.clone()}
+                changes={state.difference.clone().filter(|_| self.tool == Some(Tool::Compare))}
                 on_hover={link.callback(Msg::Hover)}
                 on_export={link.callback(|(form, done)| Msg::Export(form, done))}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
