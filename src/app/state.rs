@@ -12,6 +12,7 @@ use super::speed;
 use super::words;
 use crate::api::{Kind, Object, ObjectRef, Time, Uid};
 use crate::engine::controllers::taint_eviction;
+use crate::engine::graves;
 use crate::engine::kubelet::lack;
 use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
@@ -354,6 +355,8 @@ pub struct State {
     last_bad: Option<usize>,
     left: Option<Option<Rc<Left>>>,
     drawn: Option<(Key, Rc<Picture>)>,
+    /// Scenes that were drawn before and that somebody may still look at.
+    left_scenes: Vec<Rc<Scene>>,
     /// The nodes as they were last laid out.
     seen: nodes::Seen,
     /// The Pods, and how much of which history they were read from.
@@ -495,6 +498,7 @@ impl State {
             last_bad: None,
             left: None,
             drawn: None,
+            left_scenes: Vec::new(),
             seen: Default::default(),
             pods: Pods::default(),
             pods_at: None,
@@ -1206,7 +1210,7 @@ impl State {
             _ => {}
         }
         // What is left of a tree is not what its status tells of.
-        if scope.filter.trim().is_empty() {
+        if scope.filter.trim().is_empty() && matches!(self.view, View::Ownership | View::Storage) {
             // The loops may hear of it late: what is drawn is there.
             let all_read = self.pods_at == Some((self.run.turns, self.run.happened()));
             lag::mark(&mut model.roots, &|id| {
@@ -1258,10 +1262,25 @@ impl State {
         let picture = Rc::new(Picture { scene, budget, pill, namespaces, hidden: model.hidden });
         let picture = match old {
             Some(old) if *old == *picture => old,
-            _ => picture,
+            Some(old) => {
+                self.leave(old.scene.clone());
+                picture
+            }
+            None => picture,
         };
         self.drawn = Some((key, picture.clone()));
         picture
+    }
+
+    /// A scene of thousands of shapes is taken apart in parts, once nobody looks at it.
+    fn leave(&mut self, scene: Rc<Scene>) {
+        self.left_scenes.push(scene);
+        for scene in std::mem::take(&mut self.left_scenes) {
+            match Rc::try_unwrap(scene) {
+                Ok(scene) => graves::bury(scene.items),
+                Err(scene) => self.left_scenes.push(scene),
+            }
+        }
     }
 
     /// Takes over what was written to Pods since it was last asked to, of so many entries or Pods. True when all is read.

@@ -322,9 +322,12 @@ impl Page {
         let mut state = self.state.borrow_mut();
         SHOWN.set(state.run.now());
         let begun = dom::now();
-        while !state.read(16 * GRAIN) && dom::now() - begun < READS {}
         // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
         let (playing, rests) = (state.playing, paced && begun < self.rests);
+        // The frame with such a picture has enough to do: what is written is read in those before it.
+        if rests || !paced || self.cost < DEAR {
+            while !state.read(16 * GRAIN) && dom::now() - begun < READS {}
+        }
         if !rests {
             self.picture = state.draw(NODES);
             self.making = Some(begun);
