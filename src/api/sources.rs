@@ -117,7 +117,7 @@ fn names_something(spec: &Value) -> bool {
     let account = spec.get("serviceAccountName").and_then(Value::as_str).is_some_and(|name| name != "default");
     let lists = CONTAINERS.into_iter().filter_map(|list| spec.get(list)?.as_array());
     account
-        || has(spec, "volumes")
+        || volumes(spec).next().is_some()
         || has(spec, "imagePullSecrets")
         || lists.flatten().any(|container| has(container, "env") || has(container, "envFrom"))
 }

@@ -10,7 +10,7 @@ use super::run::{Command, QUIET, Run, is_event};
 use super::shell::{Answer, Applying, Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
-use crate::api::{Kind, Object, ObjectRef, Time, Uid};
+use crate::api::{Kind, Object, ObjectRef, Time, Uid, sources};
 use crate::engine::controllers::taint_eviction;
 use crate::engine::graves;
 use crate::engine::kubelet::lack;
@@ -1331,7 +1331,8 @@ impl State {
                 }
                 left -= 1;
                 let object = self.run.get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name));
-                let Some(lack) = object.and_then(|object| lack(object, self.run.sim().server())) else { continue };
+                let Some(object) = object.filter(|object| !sources::of(object).is_empty()) else { continue };
+                let Some(lack) = lack(object, self.run.sim().server()) else { continue };
                 let (kind, name) = (lack.source.kind.name(), crate::scene::format::front(&lack.source.name, 13));
                 let word = if lack.only_key { format!("waits for a key of {kind} {name}") } else { format!("waits for {kind} {name}") };
                 group.pods.replace(at, Rc::new(crate::scene::model::Pod { word, note: String::new(), ..(*pod).clone() }));

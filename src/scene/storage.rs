@@ -175,7 +175,7 @@ fn grid(
             let rect = Rect::new(x, pod_y, wide, 52.0);
             let mut body = pod_body(pod, if wide < 150.0 { 8 } else { 15 });
             if let Body::Pod { note, .. } = &mut body {
-                *note = if wide < 150.0 { String::new() } else { note.trim_end_matches(" left").to_string() };
+                *note = if wide < 150.0 { String::new() } else { note.strip_suffix(" left").unwrap_or(note).to_string() };
             }
             pod_index = Some(out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod)));
             if controller.is_some() {

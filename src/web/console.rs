@@ -159,7 +159,8 @@ impl Component for Console {
         let props = ctx.props();
         let open = props.open;
         let narrow = if props.narrow { columns::narrow(&props.lines) } else { Vec::new() };
-        let names = columns::names(&props.lines, &|key| props.on_find.emit(key.clone()));
+        let exists = |key: &_| props.on_find.emit(ObjectRef::clone(key));
+        let names = if props.lines.is_empty() { Vec::new() } else { columns::names(&props.lines, &exists) };
         let words = |at: usize, line: &Line| {
             let text = narrow.get(at).unwrap_or(&line.text);
             let linked = names.iter().filter(|(of, ..)| *of == at);

@@ -327,7 +327,7 @@ fn controller(of: &Controller, width: f64) -> Html {
     let most = ((width - 64.0) / 7.2) as usize;
     let (long, name) = (of.id.name.len() > most, crate::app::format::front(&of.id.name, most * 2));
     // The tile tells the kind where there is no room for both.
-    let caption = if width < 190.0 { of.caption.rsplit(" · ").next().unwrap_or_default() } else { &of.caption };
+    let caption = if width < 190.0 { of.caption.split(" · ").last().unwrap_or_default() } else { &of.caption };
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ caption }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>

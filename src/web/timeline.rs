@@ -373,7 +373,7 @@ impl Paint<'_> {
     }
 
     /// Diamonds of one colour, about their middles.
-    fn diamonds(&self, token: &str, r: f64, middles: impl Iterator<Item = (f64, f64)>) {
+    fn diamonds(&self, token: &str, r: f64, middles: &mut dyn Iterator<Item = (f64, f64)>) {
         let c = self.context;
         c.set_fill_style_str(&self.token(token));
         c.begin_path();
@@ -401,7 +401,11 @@ impl Paint<'_> {
         };
         self.fill("--text-3", marks(true));
         self.fill("--border-strong", marks(false));
-        self.diamonds("--text-2", 4.0, merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x.max(4.0), 20.0)));
+        self.diamonds(
+            "--text-2",
+            4.0,
+            &mut merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x.max(4.0), 20.0)),
+        );
         self.faults(0.0, 20.0, merged);
         self.context.begin_path();
         let _ = self.context.arc(now, 12.0, 6.0, 0.0, std::f64::consts::TAU);
@@ -449,7 +453,7 @@ impl Paint<'_> {
             "--text",
             ghosts.iter().filter(|block| block.lane != 0).map(|block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0)),
         );
-        self.diamonds("--text", 5.0, ghosts.iter().filter(|block| block.lane == 0).map(|block| (left + block.x, row(0) + 6.0)));
+        self.diamonds("--text", 5.0, &mut ghosts.iter().filter(|block| block.lane == 0).map(|block| (left + block.x, row(0) + 6.0)));
         c.set_global_alpha(1.0);
         let (now, end) = (left + self.axis.x(self.props.now), left + self.axis.x(self.props.end));
         if self.props.now < self.props.end {
@@ -476,14 +480,14 @@ impl Paint<'_> {
                 let is_chosen = |block: &Block| causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0);
                 here.filter(move |block| is_chosen(block) == chosen).map(|block| (left + block.x, row(0) + 6.0))
             };
-            self.diamonds("--text", 5.0, people(false));
-            self.diamonds("--accent", 5.0, people(true));
+            self.diamonds("--text", 5.0, &mut people(false));
+            self.diamonds("--accent", 5.0, &mut people(true));
         }
         c.set_global_alpha(1.0);
         // What the API server has refused has not been done.
         let refused = || merged.iter().filter(|block| block.lane == 0 && block.bad).map(|block| (left + block.x, row(0) + 6.0));
-        self.diamonds("--st-failed", 5.0, refused());
-        self.diamonds("--surface", 3.0, refused());
+        self.diamonds("--st-failed", 5.0, &mut refused());
+        self.diamonds("--surface", 3.0, &mut refused());
         self.faults(left, row(0) + 6.0, merged);
         c.set_global_alpha(0.2);
         self.fill(
@@ -580,7 +584,7 @@ impl Paint<'_> {
         c.move_to(x, 32.0);
         c.bezier_curve_to(x, 27.0, x + 8.0, 30.0, x + 8.0, 24.0);
         c.stroke();
-        self.diamonds("--text-2", 3.0, std::iter::once((x + 8.0, 22.0)));
+        self.diamonds("--text-2", 3.0, &mut std::iter::once((x + 8.0, 22.0)));
     }
 
     #[inline(never)]
