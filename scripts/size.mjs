@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 // What a first visit may weigh until the first Pods are drawn, and what may follow.
 const limit = 300_000;
-const most = 800_000;
+const most = 820_000;
 const dist = new URL('../dist/', import.meta.url);
 // Not part of a first visit: the script for course pages, what comes when it is asked for, and the copies of the module for pages
 // that may not fetch.
@@ -17,7 +17,7 @@ const brotli = (bytes) =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }).length;
 
 // What comes behind the first Pods, while the page already runs.
-const later = new Set(['rest.wasm']);
+const later = new Set(['rest.wasm', 'views.css']);
 
 let total = 0;
 let behind = 0;

@@ -37,6 +37,17 @@
     });
   }
 
+  // The page is readable without it.
+  function style(href) {
+    return new Promise(function (resolve) {
+      var element = document.createElement('link');
+      element.rel = 'stylesheet';
+      element.href = base + href;
+      element.onload = element.onerror = resolve;
+      document.head.appendChild(element);
+    });
+  }
+
   // A plain message over the page. The text in the editor stays where it is.
   function tell(title, words, buttons) {
     var box = document.createElement('div');
@@ -88,7 +99,7 @@
         if ('f0' in exports) first = exports; // else it was built in one piece
         // The plain page opens with the first part; the rest comes while the first Pods start. A link may ask for anything.
         if (plain) wasm_bindgen.open();
-        return bringRest();
+        return Promise.all([bringRest(), style('views.css')]);
       })
       .then(function () {
         wasm_bindgen.whole();

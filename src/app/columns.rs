@@ -6,26 +6,35 @@ use crate::api::{Kind, ObjectRef};
 /// Names are looked for in so many of the last lines.
 const NAMED: usize = 400;
 
-/// The names of objects in what was printed, each with its line, in their order: `kind/name` anywhere, else what stands where a
+/// The names of objects in what was printed, each with its line and the number of its word there, in their order: `kind/name` anywhere, else what stands where a
 /// table or a description has a name, and is one of the kind that was asked for.
 #[inline(never)]
-pub fn names(lines: &[Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<(usize, String, ObjectRef)> {
+pub fn names<'a>(lines: &'a [Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<(usize, usize, ObjectRef)> {
     let mut found = Vec::new();
     let (mut kind, mut namespace, mut all) = (None, "default", false);
     for (at, line) in lines.iter().enumerate() {
-        let words: Vec<&str> = line.text.split_whitespace().collect();
-        if asked(line) {
-            kind = words.iter().skip(3).find_map(|word| Kind::from_word(word.split('/').next().unwrap_or(word)));
+        if let Some(line) = line.text.strip_prefix("$ ") {
+            // `kubectl` may be left out; then comes what to do.
+            let words: Vec<&str> = line.split_whitespace().filter(|word| *word != "kubectl").skip(1).collect();
+            kind = words.iter().find_map(|word| Kind::from_word(word.split('/').next().unwrap_or(word)));
             let after = words.iter().position(|word| matches!(*word, "-n" | "--namespace")).and_then(|at| words.get(at + 1));
-            namespace = after.copied().or_else(|| words.iter().find_map(|word| word.strip_prefix("--namespace="))).unwrap_or("default");
+            let joined = |word: &&'a str| {
+                let short = word.strip_prefix("-n").filter(|name| !name.is_empty() && !name.starts_with('-'));
+                Some(word.strip_prefix("--namespace=").or(short)?.trim_start_matches('='))
+            };
+            namespace = after.copied().or_else(|| words.iter().find_map(joined)).unwrap_or("default");
             all = words.iter().any(|word| matches!(*word, "-A" | "--all-namespaces"));
             continue;
         }
-        if at + NAMED < lines.len() || line.error || words.is_empty() {
+        if at + NAMED < lines.len() || line.error || line.text.is_empty() {
             continue;
         }
+        let words: Vec<&str> = line.text.split_whitespace().collect();
         let indented = line.text.starts_with(' ');
-        let (namespace, first) = if all { (words[0], 1) } else { (namespace, 0) };
+        let (namespace, first) = match words.first() {
+            Some(column) if all => (*column, 1),
+            _ => (namespace, 0),
+        };
         for (place, word) in words.iter().enumerate() {
             let told = |key: &str| place == 1 && words[0] == key && !indented;
             let (of, name) = match word.trim_end_matches(',').split_once('/') {
@@ -38,7 +47,7 @@ pub fn names(lines: &[Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<(usize,
             let (Some(of), false) = (of, name.is_empty()) else { continue };
             let key = ObjectRef::new(of, if of.info().namespaced { namespace } else { "" }, name);
             if exists(&key) {
-                found.push((at, word.trim_end_matches(',').to_string(), key));
+                found.push((at, place, key));
             }
         }
     }
@@ -79,7 +88,9 @@ mod tests {
         let lines = |texts: &[&str]| texts.iter().map(|text| Line { text: (*text).into(), error: false }).collect::<Vec<_>>();
         let there = |key: &ObjectRef| matches!(key.name.as_str(), "web" | "web-0" | "node-1");
         let told = |texts: &[&str]| -> Vec<String> {
-            names(&lines(texts), &there).into_iter().map(|(at, word, key)| format!("{at} {word} {}", key.kind.name())).collect()
+            let lines = lines(texts);
+            let word = |at: usize, n: usize| lines[at].text.split_whitespace().nth(n).unwrap_or_default();
+            names(&lines, &there).into_iter().map(|(at, n, key)| format!("{at} {} {}", word(at, n), key.kind.name())).collect()
         };
         let table = ["$ kubectl get svc -o wide", "NAME   TYPE", "web    ClusterIP"];
         assert_eq!(told(&table), ["2 web Service"]);
@@ -87,8 +98,17 @@ mod tests {
         assert_eq!(told(&wide), ["2 web-0 Pod", "2 node-1 Node"]);
         let of = ["$ kubectl describe pod web-0", "Name:   web-0", "Containers:", "  web:", "deployment.apps/web scaled"];
         assert_eq!(told(&of), ["1 web-0 Pod", "4 deployment.apps/web Deployment"]);
+        // Without the first word, and a name that stands in another word before it.
+        assert_eq!(told(&["$ get pods", "NAME    READY", "web-0   1/1"]), ["2 web-0 Pod"]);
+        let there = |key: &ObjectRef| key.namespace == "webapp" && key.name == "web";
+        let short = lines(&["$ kubectl get deploy -nwebapp", "NAME   READY", "web    1/1"]);
+        assert_eq!(names(&short, &there).len(), 1);
+        let all = lines(&["$ kubectl get deploy -A", "NAMESPACE   NAME", "webapp      web"]);
+        assert_eq!(names(&all, &there).iter().map(|(at, n, _)| (*at, *n)).collect::<Vec<_>>(), [(2, 1)]);
+        let there = |key: &ObjectRef| matches!(key.name.as_str(), "web" | "web-0" | "node-1");
+        let told = |texts: &[&str]| names(&lines(texts), &there).len();
         let all = ["$ kubectl get deploy -A", "NAMESPACE   NAME", "default     web", "other       gone"];
-        assert_eq!(told(&all), ["2 web Deployment"]);
+        assert_eq!(told(&all), 1);
     }
 
     #[test]

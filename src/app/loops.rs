@@ -84,7 +84,7 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     let place = |name: &str| loops.iter().position(|one| one.name == name);
     let chosen = chosen.and_then(place);
     let shown = chosen.or_else(|| place(newest.as_deref()?));
-    let pass = shown.map(|at| {
+    let mut pass = shown.map(|at| {
         let name = loops[at].name.as_str();
         let entry = journal.iter().enumerate().rev().find(|(_, entry)| !is_event(entry) && component(entry, one_kubelet) == name);
         match entry {
@@ -99,6 +99,13 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
             },
         }
     });
+    // While a slowed pass is under way, what it executes is not the last one's line.
+    if let (Some(pass), Some(at)) = (&mut pass, shown)
+        && run.sim().slowed(&loops[at].name).is_some_and(|slowed| slowed.pass.is_some())
+    {
+        pass.code.iter_mut().for_each(|line| line.lit = false);
+        (pass.newest, pass.title) = (false, pass.title.replacen(" · ", " · last: ", 1));
+    }
     Loops { loops, version: run.sim().server().version(), chosen, shown, pass }
 }
 
@@ -167,7 +174,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
         all.extend(saw);
     }
     let mut seen = all.clone();
-    let concludes = seen.pop_if(|(name, _)| name != "desired");
+    let concludes = seen.pop_if(|(name, value)| name != "desired" && (told || value.contains('=')));
     let mut observe = Vec::new();
     if let Some(before) = of.iter().find_map(|e| if let Record::Write { before, .. } = &e.record { before.as_ref() } else { None }) {
         observe.push(("resourceVersion".to_string(), before.meta.resource_version.to_string()));
@@ -250,7 +257,6 @@ fn standing(of: &[&Entry]) -> Vec<(String, String)> {
                     row("actual", status.replicas),
                     row("updated", status.updated_replicas),
                     row("available", status.available_replicas),
-                    less("available − desired", status.available_replicas, want),
                 ];
             }
             (Body::StatefulSet(set), "statefulset-controller") => {
@@ -262,7 +268,6 @@ fn standing(of: &[&Entry]) -> Vec<(String, String)> {
                     row("actual", status.replicas),
                     row("updated", status.updated_replicas),
                     row("ready", status.ready_replicas),
-                    less("ready − desired", status.ready_replicas, want),
                 ];
             }
             _ => {}
@@ -454,10 +459,10 @@ const KUBELET: &[Source] = &[
     ("    desired := pod.Spec", "", ""),
     ("    actual  := runtime.Status(pod)", "", ""),
     ("    if pod.DeletionTimestamp != nil {", "", ""),
-    ("        stop(containers, gracePeriod)", "stop", "act"),
+    ("        stop(containers, gracePeriod)", "stop", ""),
     ("        delete(pod, grace 0)", "delete", "act"),
     ("    } else {", "", ""),
-    ("        start(what is missing)", "start", "act"),
+    ("        start(what is missing)", "start", ""),
     ("    }", "", ""),
     ("    updateStatus(pod, probes)", "status", "act"),
     ("}", "", ""),
@@ -570,7 +575,9 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
     source
         .iter()
         .map(|(text, lights, value)| {
-            let is_lit = why.is_some() && !lights.is_empty() && *lights == lit;
+            // What a kubelet has done to containers it writes down there.
+            let written = *lights == "status" && matches!(lit, "start" | "stop");
+            let is_lit = why.is_some() && !lights.is_empty() && (*lights == lit || written);
             let value = match *value {
                 "" => String::new(),
                 "act" if is_lit => act.to_string(),
@@ -584,6 +591,9 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
                 "spare" if matches!(why, Some(Why::RolloutDown { .. })) => {
                     saw.iter().find(|(name, _)| name.ends_with("may go")).map(|(_, value)| value.clone()).unwrap_or_default()
                 }
+                "desired" => row("desired").map(|n| format!("replicas: {n}")).unwrap_or_default(),
+                "actual" => row("actual").map(|n| if n == "1" { "1 Pod".into() } else { format!("{n} Pods") }).unwrap_or_default(),
+                name @ ("updated" | "ready") => row(name).map(|n| format!("{n} {name}")).unwrap_or_default(),
                 name => row(name).unwrap_or_default(),
             };
             Code { text, value, lit: is_lit, skipped: why.is_some() && !is_lit && !lights.is_empty() }
@@ -656,7 +666,7 @@ mod tests {
         state.update(Msg::Seconds(20));
         let pass = read(&state.run, Some("replicaset-controller")).pass.expect("a pass");
         let values: Vec<&str> = pass.code.iter().map(|line| line.value.as_str()).filter(|value| !value.is_empty()).collect();
-        assert_eq!(values[..3], ["2", "2", "2 − 2 = 0"], "{:?}", pass.steps);
+        assert_eq!(values[..3], ["replicas: 2", "2 Pods", "2 − 2 = 0"], "{:?}", pass.steps);
         assert!(pass.steps[1].1.contains(&("readyReplicas".into(), "1 → 2".into())), "{:?}", pass.steps);
         let told = pass.told();
         assert!(
@@ -682,7 +692,7 @@ mod tests {
                 if seen.insert(pass.title.clone()) {
                     let rows: Vec<&(String, String)> = pass.steps.iter().take(2).flat_map(|(_, rows)| rows).collect();
                     assert!(rows.iter().any(|(name, _)| name == "desired"), "{:?}", pass.steps);
-                    compared += usize::from(rows.iter().any(|(name, _)| name.ends_with("− desired")));
+                    compared += usize::from(rows.iter().any(|(_, value)| value.contains(" → ")));
                 }
             }
             assert!(seen.len() > 5 && compared > 3, "{seen:?} {compared}");

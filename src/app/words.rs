@@ -651,6 +651,17 @@ pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
         _ => return None,
     };
     let (desired, n) = (desired.max(0) as usize, count);
+    let observed = match &object.body {
+        Body::Deployment(b) => b.status.observed_generation,
+        Body::StatefulSet(b) => b.status.observed_generation,
+        Body::ReplicaSet(b) => b.status.observed_generation,
+        Body::DaemonSet(b) => b.status.observed_generation,
+        _ => object.meta.generation,
+    };
+    // What is there may be all that an older spec asks for.
+    if observed < object.meta.generation && pods.ready == desired && pods.active == desired {
+        return Some(("A change is not observed yet".into(), PodState::Creating));
+    }
     Some(if pods.ready == desired && pods.active == desired && old <= 0 {
         match pods.leaving {
             0 => ("All Pods are Ready".into(), PodState::Ready),

@@ -793,7 +793,8 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
     let mut waits = None;
     let done = body.status.conditions.iter().any(|c| c.kind == "Progressing" && c.reason == "NewReplicaSetAvailable");
     let rolling = sets.len() > 1 && !done;
-    let mut sizes = Sizes { desired: desired as usize, paused: body.spec.paused, rolling, ..Sizes::default() };
+    let unobserved = Some(object.meta.generation).filter(|generation| body.status.observed_generation < *generation);
+    let mut sizes = Sizes { desired: desired as usize, paused: body.spec.paused, rolling, unobserved, ..Sizes::default() };
     for set in &sets {
         let new = Some(set.meta.uid) == newest;
         if let Some(body) = set.get::<ReplicaSet>() {

@@ -54,6 +54,8 @@ pub struct Sizes {
     pub paused: bool,
     /// Whether an older revision is being replaced: its last Pods may have been asked to go.
     pub rolling: bool,
+    /// The generation of the spec, if the controller has not observed it yet: what it has done so far is for an older one.
+    pub unobserved: Option<i64>,
 }
 
 impl Sizes {
@@ -100,7 +102,9 @@ impl Budget {
         let fresh = count_of(&|cell| cell.new && cell.state == PodState::Ready);
         let waiting = count_of(&|cell| cell.new && cell.state != PodState::Ready);
         let (room, go) = (sizes.room(self.at_most), sizes.steady().saturating_sub(self.at_least).min(sizes.old));
-        (self.head, self.text) = if old + sizes.old == 0 && fresh == sizes.desired && pods == sizes.desired {
+        (self.head, self.text) = if let Some(generation) = sizes.unobserved.filter(|_| old + sizes.old == 0) {
+            ("The spec has changed".into(), format!("deployment-controller has not observed generation {generation} yet"))
+        } else if old + sizes.old == 0 && fresh == sizes.desired && pods == sizes.desired {
             ("All Pods are of the newest revision".into(), "Nothing left to do".into())
         } else if pods > self.at_most.max(sizes.desired) {
             (
@@ -214,6 +218,10 @@ mod tests {
         last.add(PodState::Ready, "", true, 7);
         let last = last.settle(Sizes { desired: 8, new: 8, available: 7, rolling: true, ..Sizes::default() }, None);
         assert_eq!((last.head.as_str(), last.text.as_str()), ("The old revision is at 0", "7 of 8 new Pods are ready"));
+        let unobserved = Sizes { desired: 8, new: 8, available: 8, unobserved: Some(2), ..Sizes::default() };
+        let mut changed = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        changed.add(PodState::Ready, "", true, 8);
+        assert_eq!(changed.settle(unobserved, None).text, "deployment-controller has not observed generation 2 yet");
         let halted = Budget { at_least: 6, at_most: 10, ..Budget::default() };
         let halted = halted.settle(Sizes { desired: 8, old: 8, paused: true, ..Sizes::default() }, None);
         assert_eq!(halted.text, "Nothing is replaced until it is resumed");

@@ -321,14 +321,22 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
 
 /// The height of the panel.
 fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
-    match form {
+    // In the others it stands where else is said that the write comes back.
+    let held = if pass.held.is_empty() || matches!(form, Form::Columns | Form::Rows) { 0.0 } else { 22.0 };
+    held + match form {
         Form::Columns => 246.0 + taller(pass, width) + lines_of(pass, width, 7.3) * 23.0,
         Form::Rows => 148.0 + rows_of(pass, width) + lines_of(pass, width, 6.7) * 21.0,
         Form::Beside => {
             let steps: f64 = pass.steps.iter().map(|(_, rows)| 34.0 + lines(rows, (STEPS - 26.0) / 7.0) * 18.0).sum();
             58.0 + steps.max(10.0 + lines_of(pass, width - STEPS - 12.0, 6.7) * 21.0)
         }
-        Form::Lines => 52.0 + pass.steps.len() as f64 * 22.0 + if pass.code.iter().any(|code| code.lit) { 35.0 } else { 0.0 },
+        Form::Lines => {
+            52.0 + pass.steps.len() as f64 * 22.0
+                + match pass.code.iter().filter(|code| code.lit).count() {
+                    0 => 0.0,
+                    lit => 14.0 + lit as f64 * 21.0,
+                }
+        }
     }
 }
 

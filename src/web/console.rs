@@ -163,12 +163,13 @@ impl Component for Console {
         let names = if props.lines.is_empty() { Vec::new() } else { columns::names(&props.lines, &exists) };
         let words = |at: usize, line: &Line| {
             let text = narrow.get(at).unwrap_or(&line.text);
-            let linked = names.iter().filter(|(of, ..)| *of == at);
+            let first = names.partition_point(|(of, ..)| *of < at);
+            let linked = names[first..].iter().take_while(|(of, ..)| *of == at);
             parts(
                 text,
                 linked.map(|(_, word, key)| {
                     (
-                        word.as_str(),
+                        *word,
                         props.on_select.reform({
                             let key = key.clone();
                             move |_: MouseEvent| Some(key.clone())
@@ -213,15 +214,20 @@ impl Component for Console {
     }
 }
 
-/// A line in which names are links.
+/// A line in which some words are links, by their numbers.
 #[inline(never)]
-fn parts<'a>(text: &str, names: impl Iterator<Item = (&'a str, Callback<MouseEvent>)>) -> Html {
-    let (mut rest, mut all) = (text, Vec::new());
-    for (name, onclick) in names {
-        let Some((before, after)) = rest.split_once(name) else { continue };
+fn parts(text: &str, names: impl Iterator<Item = (usize, Callback<MouseEvent>)>) -> Html {
+    let (mut rest, mut all, mut gone) = (text, Vec::new(), 0);
+    for (number, onclick) in names {
+        let Some(word) = rest.split_whitespace().nth(number - gone) else { continue };
+        // A word of this text: where it begins in it.
+        let at = word.as_ptr().addr() - rest.as_ptr().addr();
+        let (before, after) = rest.split_at(at);
+        let name = word.trim_end_matches(',');
         all.push(html! { { before } });
         all.push(html! { <button type="button" class="wl" tabindex="-1" onclick={onclick}>{ name }</button> });
-        rest = after;
+        all.push(html! { { &word[name.len()..] } });
+        (rest, gone) = (&after[word.len()..], number + 1);
     }
     all.push(html! { { rest } });
     all.into_iter().collect()

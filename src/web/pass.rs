@@ -40,9 +40,12 @@ pub fn view(pass: &Pass) -> Html {
             <div class="hd"><span class="kicon">{ icon(pass.glyph, 18) }</span><div class="grow"><small>{ &pass.title }</small><b class="ell">{ &pass.key }</b></div>
                 if pass.newest && matches!(pass.form, Form::Columns | Form::Beside) { <span class="pill act">{ "newest write" }</span> }
             </div>
+            if !pass.held.is_empty() {
+                <p class="held">{ &pass.held }</p>
+            }
             if !pass.steps.is_empty() {
                 <div class={steps_class}>{ for steps }</div>
-                <p class="again">{ if pass.held.is_empty() { "the write comes back as a watch event, and the loop runs again" } else { &pass.held } }</p>
+                if pass.held.is_empty() { <p class="again">{ "the write comes back as a watch event, and the loop runs again" }</p> }
             }
             <ol class={lines_class}>{ for lines }</ol>
         </>
