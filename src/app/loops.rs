@@ -104,7 +104,8 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
         && run.sim().slowed(&loops[at].name).is_some_and(|slowed| slowed.pass.is_some())
     {
         pass.code.iter_mut().for_each(|line| line.lit = false);
-        (pass.newest, pass.title) = (false, pass.title.replacen(" · ", " · last: ", 1));
+        let (of, at) = pass.title.rsplit_once(" · ").unwrap_or((&pass.title, ""));
+        (pass.newest, pass.title) = (false, format!("{of} · last at {at}"));
     }
     Loops { loops, version: run.sim().server().version(), chosen, shown, pass }
 }
