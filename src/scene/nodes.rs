@@ -299,16 +299,20 @@ fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
         known.on = Rc::new(arrange(pods.iter().map(|pod| (is_older(pod), pod)).collect(), true));
         (known.pods, known.turn) = (pods.clone(), turn);
     };
-    let (mut out, mut late) = (BTreeMap::new(), Vec::new());
+    let (mut there, mut late) = (Vec::with_capacity(model.on.len()), Vec::new());
+    // Both are in the order of their names, so that none has to be looked for.
+    let mut all = seen.nodes.iter().peekable();
     for (at, (node, pods)) in model.on.iter().filter(|(node, _)| !node.is_empty()).enumerate() {
-        let known = seen.nodes.get(node);
+        while all.next_if(|(name, _)| *name < node).is_some() {}
+        let known = all.next_if(|(name, _)| *name == node).map(|(_, known)| known);
         if known.is_none_or(|known| known.turn != seen.turn || !known.pods.is(pods)) {
             late.push((at, node, pods));
         }
         if let Some(known) = known {
-            out.insert(node.as_str(), known.on.clone());
+            there.push((node.as_str(), known.on.clone()));
         }
     }
+    let mut out: ByNode<'_> = there.into_iter().collect();
     // They take turns.
     let first = late.partition_point(|(at, ..)| *at < seen.next);
     late.rotate_left(first);
