@@ -542,6 +542,7 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
                     hostname: endpoint.hostname.to_string(),
                     ready: endpoint.conditions.ready.unwrap_or(true),
                     terminating: endpoint.conditions.terminating.unwrap_or(false),
+                    serving: endpoint.conditions.serving.unwrap_or(true),
                 })
             })
             .collect();
