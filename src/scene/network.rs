@@ -241,7 +241,11 @@ fn say(lines: impl IntoIterator<Item = String>, (x, y): (f64, f64), class: &'sta
 fn why_not(service: &Service, one: &Endpoint, several: usize, short: bool) -> String {
     let words = match one.terminating {
         true if service.falls_back(one) => {
-            return if several > 1 { format!("{several} terminating: still get traffic") } else { "terminating: still gets traffic".into() };
+            return if several > 1 {
+                format!("{several} terminating: still get traffic")
+            } else {
+                "terminating: still gets traffic".into()
+            };
         }
         true => "terminating: no new traffic",
         false if one.address.is_empty() && short => "in no EndpointSlice",
