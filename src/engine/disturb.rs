@@ -313,6 +313,12 @@ impl Sim {
         })
     }
 
+    /// Whether the watch event of one entry is late or lost, and for whom.
+    pub fn late_event(&self, id: EntryId) -> Option<Late> {
+        let journal = self.server.journal();
+        self.informers.iter().find_map(|informer| informer.trouble.as_ref()?.late_event(informer.name, journal, id))
+    }
+
     /// Whether a person has the loops get events late about an object, or about any of a kind if the name is empty.
     pub fn is_delayed(&self, kind: Kind, name: &Str) -> bool {
         let meant = Meant { kind, name: name.clone() };
