@@ -994,12 +994,16 @@ impl State {
             _ if begun.opens => Standing::Clean,
             _ => Standing::Applied,
         };
-        // How a page opens is read when somebody asks: the opening is short.
-        self.drift = None;
         if refused == 0 {
             self.applied = applied.text.clone();
         } else if let Standing::Partly(..) = self.standing {
             self.applied = went_through(&applied.text, &self.applied, &answer.diagnostics).into();
+        }
+        // How a page opens is read when somebody asks: the opening is short.
+        if begun.opens {
+            self.drift = None;
+        } else if !matches!(self.standing, Standing::Rejected) {
+            self.drift = Some(Drift::of(&self.applied, self.run.sim()));
         }
         // What is new is what the person will look at, unless that has been chosen since; an edit of what was there changes no selection.
         let made = self.made_since(applied.begun);
@@ -1038,7 +1042,7 @@ impl State {
         let sim = self.run.sim();
         let drift = self.drift.get_or_insert_with(|| Drift::of(&self.applied, sim));
         // Before it was applied there is nothing to compare.
-        if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim) }
+        if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim, self.run.turns) }
     }
 
     /// The first workload that was created since some entry of the journal.
