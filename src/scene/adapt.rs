@@ -807,15 +807,22 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
         let own = pods.of(set.meta.uid);
         let waiting = |state: PodState| !matches!(state, PodState::Ready | PodState::Terminating);
         if new && own.counts().iter().any(|(state, _)| waiting(*state)) {
-            let pod = own.states().position(waiting).and_then(|at| own.get(at));
+            let places = own.states().enumerate().filter(|(_, state)| waiting(*state));
+            let pod = places.filter_map(|(at, _)| own.get(at)).find(|pod| !pod.ended);
             waits = pod.map(|pod| format!("…{}", &pod.id.name[pod.id.name.len().saturating_sub(9)..]));
         }
         if own.len() > SEEN {
             // Of so many a single one whose image was changed by hand is not told apart.
             let tag = own.first().map_or("", |pod| pod.tag.as_str());
-            own.counts().into_iter().for_each(|(state, n)| out.add(state, tag, new, n));
+            let counts = own.counts();
+            let of = |wanted: PodState| counts.iter().find(|(state, _)| *state == wanted).map_or(0, |(_, n)| *n);
+            // Of those that failed some have ended: no controller counts them.
+            let ended = own.ended().saturating_sub(of(PodState::Succeeded)).min(of(PodState::Failed));
+            for (state, n) in &counts {
+                out.add(*state, tag, new, if *state == PodState::Failed { n - ended } else { *n });
+            }
         } else {
-            own.iter().for_each(|pod| out.add(pod.state, &pod.tag, new, 1));
+            own.iter().filter(|pod| !pod.ended).for_each(|pod| out.add(pod.state, &pod.tag, new, 1));
         }
     }
     Some(out.settle(sizes, waits.as_deref()))
@@ -915,6 +922,27 @@ mod tests {
         let budget = budget(&list, &pods, &Scope::default(), None).expect("a Deployment");
         assert_eq!((budget.at_least, budget.at_most, budget.pods(), budget.ready()), (3, 4, 3, 1));
         assert_eq!(budget.text, "1 of 3 new Pods are ready");
+    }
+
+    #[test]
+    fn the_budget_counts_no_pod_that_has_ended() {
+        let mut objects = rollout();
+        let evicted = |n: u128| {
+            let status = json!({ "phase": "Failed", "reason": "Evicted" });
+            pod(&format!("nginx-b-e{n}"), n, owner("ReplicaSet", "nginx-b", 3), status)
+        };
+        let told = |objects: &[Rc<Object>]| {
+            let (list, pods) = read(objects);
+            let budget = budget(&list, &pods, &Scope::default(), None).expect("a Deployment");
+            let failed = budget.cells.iter().filter(|cell| cell.state == PodState::Failed).map(|cell| cell.pods).sum::<usize>();
+            (budget.pods(), failed, budget.text)
+        };
+        let before = told(&objects);
+        objects.push(evicted(100));
+        assert_eq!(told(&objects), before);
+        // Where they are many they are counted by state.
+        objects.extend((101..400).map(evicted));
+        assert_eq!(told(&objects), before);
     }
 
     #[test]
