@@ -544,7 +544,12 @@ impl State {
 
     /// What to read of the cluster.
     pub fn scope(&self) -> Scope {
-        Scope { namespace: self.namespace.clone(), filter: self.filter.clone(), now: self.run.wall() }
+        Scope {
+            namespace: self.namespace.clone(),
+            filter: self.filter.clone(),
+            now: self.run.wall(),
+            lags: self.pods_at != Some((self.run.turns, self.run.happened())),
+        }
     }
 
     /// Does what a message says.

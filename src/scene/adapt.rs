@@ -6,7 +6,7 @@ use super::model::{
     Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Used, Volume,
     counters, natural,
 };
-use crate::api::network::{EndpointSlice, is_slice_of};
+use crate::api::network::{EndpointSlice, TargetRef, is_slice_of};
 use crate::api::policy::BudgetSpec;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
@@ -29,6 +29,8 @@ pub struct Scope {
     pub filter: String,
     /// Now, in milliseconds since 1970, as timestamps of objects count.
     pub now: i64,
+    /// Whether the Pods are still being read: one that is not known yet may be there.
+    pub lags: bool,
 }
 
 /// Kinds that stand at the root of a tree, in the order of the diagram.
@@ -97,7 +99,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     if !bare.is_empty() {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }
-    let gone = |uid: Uid| pods.get(uid).is_none();
+    let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
     out.services = services(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
     for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
         out.policies.extend(of(kind).iter().map(|object| policy(object, &of)));
@@ -556,8 +558,9 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
             body.spec.kind.to_string()
         };
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
-        // Of very many the picture may not know all Pods yet.
-        let dead = || all().filter(|one| one.target_ref.as_ref().is_some_and(|pod| gone(pod.uid))).count();
+        // What a person wrote may lead to something else, or say only what a Pod is called.
+        let leads = |one: &&TargetRef| one.kind == "Pod" && one.uid != Uid::default();
+        let dead = || all().filter_map(|one| one.target_ref.as_ref()).filter(leads).filter(|pod| gone(pod.uid)).count();
         let hint = match if endpoints.len() > SEEN { 0 } else { dead() } {
             _ if endpoints.is_empty() => no_endpoints(object, body, &of(Kind::Pod)),
             0 => String::new(),
@@ -968,6 +971,28 @@ mod tests {
         objects.push(pod("nginx-b-z", 12, owner("ReplicaSet", "nginx-b", 3), ready()));
         let (list, pods) = read(&objects);
         assert_eq!(budget(&list, &pods, &Scope::default(), None).expect("a Deployment").text, "Next step waits until …nginx-b-y is Ready");
+    }
+
+    #[test]
+    fn only_what_leads_to_a_pod_by_its_uid_can_lead_to_none() {
+        let service = json!({ "metadata": { "name": "s", "namespace": "default", "uid": uid(50) }, "spec": { "ports": [{ "port": 80 }] } });
+        let to = |address: &str, target: Value| json!({ "addresses": [address], "targetRef": target });
+        let slice = |endpoints: Vec<Value>| {
+            let labels = json!({ "kubernetes.io/service-name": "s" });
+            let meta = json!({ "name": "s-1", "namespace": "default", "uid": uid(51), "labels": labels });
+            object(Kind::EndpointSlice, json!({ "metadata": meta, "addressType": "IPv4", "endpoints": endpoints }))
+        };
+        let named = to("10.1.2.3", json!({ "kind": "Pod", "name": "q", "namespace": "default" }));
+        let node = to("10.1.2.4", json!({ "kind": "Node", "name": "node-1", "uid": uid(52) }));
+        let dead = to("10.1.2.5", json!({ "kind": "Pod", "name": "r", "namespace": "default", "uid": uid(53) }));
+        let hint = |endpoints: Vec<Value>, lags: bool| {
+            let objects = [object(Kind::Service, service.clone()), slice(endpoints)];
+            model(&objects, &Scope { lags, ..Scope::default() }).services[0].hint.clone()
+        };
+        assert_eq!(hint(vec![named.clone(), node.clone()], false), "");
+        assert_eq!(hint(vec![named.clone(), node.clone(), dead.clone()], false), "1 leads to no Pod");
+        // While the Pods are being read, nobody knows.
+        assert_eq!(hint(vec![named, node, dead], true), "");
     }
 
     #[test]
