@@ -69,16 +69,18 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     let newest = last.map(|entry| component(entry, one_kubelet));
     let loops: Vec<Loop> = names
         .iter()
-        .map(|name| Loop {
-            name: name.clone(),
-            title: title(name),
-            glyph: glyph(name),
-            queue: queues.iter().find(|(of, _)| of == name).map_or(0, |(_, waiting)| *waiting),
-            writes: newest.as_ref() == Some(name),
-            slow: run
-                .sim()
-                .slowed(name)
-                .map_or_else(String::new, |slowed| format!("{} a pass", duration(slowed.span / 1000).replace(".0 s", " s"))),
+        .map(|name| {
+            let slowed = run.sim().slowed(name);
+            // The scheduler's queue is none of those; unless it is slow nothing stays in it.
+            let waiting = slowed.as_ref().map_or(0, |slowed| slowed.waiting);
+            Loop {
+                name: name.clone(),
+                title: title(name),
+                glyph: glyph(name),
+                queue: queues.iter().find(|(of, _)| of == name).map_or(waiting, |(_, waiting)| *waiting),
+                writes: newest.as_ref() == Some(name),
+                slow: slowed.map_or_else(String::new, |slowed| format!("{} a pass", duration(slowed.span / 1000).replace(".0 s", " s"))),
+            }
         })
         .collect();
     let place = |name: &str| loops.iter().position(|one| one.name == name);
@@ -644,6 +646,20 @@ mod tests {
         assert_eq!(pass.held, "the watch event of this write reaches kube-controller-manager at 00:15.002");
         state.update(Msg::Seconds(20));
         assert_eq!(read(&state.run, Some("kubelet node-1")).pass.expect("a pass").held, "");
+    }
+
+    #[test]
+    fn a_slow_scheduler_has_a_queue_and_a_pass() {
+        let mut state = State::new("", 1);
+        state.update(Msg::Seconds(1));
+        state.update(Msg::Fault("slow kube-scheduler 30s".into()));
+        state.update(Msg::Kubectl("kubectl create deployment web --image=nginx --replicas=3".into()));
+        state.update(Msg::Seconds(35));
+        let shown = read(&state.run, Some("default-scheduler"));
+        let scheduler = shown.loops.iter().find(|one| one.name == "default-scheduler").expect("it is always there");
+        assert_eq!((scheduler.queue, scheduler.slow.as_str()), (2, "30 s a pass"));
+        let held = shown.pass.expect("it has placed one").held;
+        assert!(held.starts_with("the pass over web-") && held.contains(" ends at 01:0"), "{held}");
     }
 
     #[test]

@@ -257,7 +257,7 @@ impl Sim {
     pub fn slowed(&self, name: &str) -> Option<Slowed> {
         if is_scheduler(name) {
             let (span, asked) = self.scheduler.slowed()?;
-            return Some(Slowed { name: SCHEDULER_NAME, span, asked, waiting: self.scheduler.queued(), pass: None });
+            return Some(Slowed { name: SCHEDULER_NAME, span, asked, waiting: self.scheduler.queued(), pass: self.scheduler.under_way() });
         }
         let (name, queue) = self.queues().find(|(of, _)| *of == name)?;
         queue.slowed().map(|(span, asked)| Slowed { name, span, asked, waiting: queue.len(), pass: queue.under_way() })
