@@ -18,7 +18,7 @@ use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
-use crate::scene::model::{Model, PodState};
+use crate::scene::model::{Group, Model, PodState};
 use crate::scene::shape::{Body, Scene};
 use crate::scene::{lag, nodes, ownership, storage};
 use std::rc::Rc;
@@ -1332,7 +1332,9 @@ impl State {
     #[inline(never)]
     fn say_lacks(&self, model: &mut Model) {
         let mut left = LACKS;
-        for group in model.roots.iter_mut().flat_map(|root| &mut root.groups).filter(|group| group.pods.len() <= LACKS) {
+        let creates =
+            |group: &&mut Group| group.pods.len() <= LACKS && group.pods.counts().iter().any(|(state, _)| *state == PodState::Creating);
+        for group in model.roots.iter_mut().flat_map(|root| &mut root.groups).filter(creates) {
             for at in 0..group.pods.len() {
                 let Some(pod) = group.pods.get(at).filter(|pod| pod.state == PodState::Creating).cloned() else { continue };
                 if left == 0 {
