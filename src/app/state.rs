@@ -1416,7 +1416,12 @@ impl State {
         }
         let mut drawn: Vec<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
         crate::order::sort(&mut drawn);
-        let shown = |object: &&Rc<Object>| drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok();
+        // Storage draws only what has claims; its words are of all.
+        let scope = Some(self.scope()).filter(|scope| self.view == View::Storage && scope.filter.trim().is_empty());
+        let shown = |object: &&Rc<Object>| match &scope {
+            Some(scope) => scope.holds(object),
+            None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
+        };
         let mut sets: std::collections::BTreeMap<Uid, Vec<lag::Pods>> = Default::default();
         for set in self.run.sim().list(Kind::ReplicaSet) {
             let owner = set.meta.controller().map_or(set.meta.uid, |owner| owner.uid);
@@ -1480,6 +1485,31 @@ mod tests {
         assert!(before.contains("2 ready, 0 not ready.") && !before.contains("1.9.1"), "{before}");
         state.update(Msg::Live);
         assert_eq!(words(&mut state), end);
+    }
+
+    #[test]
+    fn not_all_is_well_where_what_storage_does_not_draw_is_not() {
+        let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}";
+        let workload = |name: &str, volumes: &str| {
+            let pod =
+                format!("{{metadata: {{labels: {{a: {name}}}}}, spec: {{containers: [{{name: c, image: i}}], volumes: [{volumes}]}}}}");
+            let spec = format!("{{replicas: 1, selector: {{matchLabels: {{a: {name}}}}}, template: {pod}}}");
+            format!("{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}, spec: {spec}}}")
+        };
+        let holds = workload("db", "{name: v, persistentVolumeClaim: {claimName: c}}");
+        let waits = workload("web", "{name: v, secret: {secretName: missing}}");
+        let pill = |text: &str, view: View| {
+            let mut state = settled(text);
+            state.stage = (1200.0, 700.0);
+            state.update(Msg::View(view));
+            let picture = state.picture();
+            let drawn = picture.scene.items.iter().filter(|item| item.id.kind == "Deployment").count();
+            (picture.pill.clone().expect("words").0, drawn)
+        };
+        let (alone, both) = ([claim, &holds].join("\n---\n"), [claim, &holds, &waits].join("\n---\n"));
+        assert_eq!(pill(&alone, View::Storage), ("All Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, View::Storage), ("web: 0 of 1 Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, View::Ownership).1, 2);
     }
 
     #[test]

@@ -41,7 +41,8 @@ const ROOTS: [Kind; 7] =
 const SYSTEM: &str = "kube-";
 
 impl Scope {
-    fn holds(&self, object: &Object) -> bool {
+    /// Whether an object is of a namespace that is shown.
+    pub fn holds(&self, object: &Object) -> bool {
         match &self.namespace {
             _ if !object.kind.info().namespaced => true,
             Some(one) => object.meta.namespace == *one,
