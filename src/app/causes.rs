@@ -29,6 +29,8 @@ enum Inputs<'e> {
     Room(&'e OwnerReference),
     /// A Deployment, and how many Pods of its ReplicaSets are available.
     Available(&'e OwnerReference),
+    /// A StatefulSet, and a Pod that it makes: one of its name has to be gone, or one before it ready.
+    Ordinal(&'e OwnerReference, &'e Object),
     /// The Pods of a ReplicaSet: whether more of them are available, fewer, or as many.
     Pods(&'e Object, std::cmp::Ordering),
 }
@@ -40,6 +42,7 @@ impl<'e> Inputs<'e> {
         match &entry.why {
             Why::TooFew { want, .. } => Some(Inputs::Size(owner()?, *want, true)),
             Why::TooMany { want, .. } => Some(Inputs::Size(owner()?, *want, false)),
+            Why::MissingOrdinal { .. } => Some(Inputs::Ordinal(owner()?, object)),
             Why::RolloutUp { .. } | Why::Scaled { .. } => Some(Inputs::Room(owner()?)),
             Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } => Some(Inputs::Available(owner()?)),
             Why::Observed => Some(Inputs::Pods(object, available(object)?.cmp(&available(before.as_deref()?)?))),
@@ -64,7 +67,11 @@ impl<'e> Inputs<'e> {
                 object.pod().is_some() && of(owner) && !active(*op, object) && before.is_none_or(|b| active(Op::Modified, b))
             }
             Inputs::Size(owner, ..) => matches!(entry.why, Why::Adopt) && of(owner),
-            Inputs::Room(owner) | Inputs::Available(owner) if is(owner) => meant(),
+            Inputs::Room(owner) | Inputs::Available(owner) | Inputs::Ordinal(owner, _) if is(owner) => meant(),
+            Inputs::Ordinal(owner, pod) => {
+                let gone = *op == Op::Deleted && object.meta.name == pod.meta.name;
+                object.pod().is_some() && of(owner) && (gone || ready(object) && before.is_some_and(|before| !ready(before)))
+            }
             Inputs::Room(owner) => of(owner) && turned(size).is_some_and(|(from, to)| to < from),
             Inputs::Available(owner) => of(owner) && turned(available).is_some_and(|(from, to)| to > from),
             Inputs::Pods(set, how) => {
@@ -102,5 +109,30 @@ fn available(object: &Object) -> Option<i32> {
     match &object.body {
         Body::ReplicaSet(set) => Some(set.status.available_replicas),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{Msg, State, examples};
+
+    #[test]
+    fn a_pod_of_a_statefulset_follows_from_the_removal_of_the_one_before() {
+        let mut state = State::new((examples::ALL[2].text)(), 1);
+        state.update(Msg::Seconds(60));
+        state.update(Msg::Kubectl("kubectl delete pod web-0 --wait=false".into()));
+        state.update(Msg::Seconds(60));
+        let journal = state.run.journal();
+        let made = |name: &str| {
+            let at =
+                journal.iter().rposition(|e| matches!(e.why, Why::MissingOrdinal { .. }) && e.key().is_some_and(|key| key.name == name));
+            let cause = cause(journal, at.expect("it was made") as EntryId, &mut 5_000).expect("a cause");
+            let (op, object) = journal.get(cause as usize).and_then(Entry::write).expect("a write");
+            (op, object.meta.name.to_string(), ready(object))
+        };
+        assert_eq!(made("web-0").0, Op::Deleted);
+        assert_eq!(made("web-0").1, "web-0");
+        assert_eq!(made("web-1"), (Op::Modified, "web-0".into(), true));
     }
 }

@@ -161,11 +161,17 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
 }
 
 fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
-    // What a person writes first, then what is made of it, then what only the machinery writes.
+    // What a person writes first, then what is mostly made of it, then Pods, then what mostly the machinery writes.
     let rank = |object: &Object| match object.kind {
         Kind::ReplicaSet | Kind::Job => 1,
         Kind::Pod => 2,
-        Kind::EndpointSlice | Kind::Endpoints | Kind::Lease | Kind::Node | Kind::PersistentVolume => 3,
+        Kind::EndpointSlice
+        | Kind::Endpoints
+        | Kind::Lease
+        | Kind::Node
+        | Kind::PersistentVolume
+        | Kind::ControllerRevision
+        | Kind::Event => 3,
         _ => 0,
     };
     (rank(a), a.kind, &a.meta.namespace, &a.meta.name, a.meta.uid).cmp(&(rank(b), b.kind, &b.meta.namespace, &b.meta.name, b.meta.uid))
@@ -216,6 +222,16 @@ mod tests {
         assert!(!deployment.contains("resourceVersion"), "{deployment}");
         // What the person changed comes first, and what was made of it last.
         assert!(all[0].contains("Deployment nginx-deployment") && all.last().is_some_and(|one| one.contains(" Pod ")), "{all:#?}");
+    }
+
+    #[test]
+    fn what_the_machinery_keeps_for_itself_comes_last() {
+        let mut state = State::new((examples::ALL[2].text)(), 1);
+        let before = state.run.objects();
+        state.update(Msg::Seconds(100));
+        let kinds: Vec<Kind> = between(&before, &state.run.objects(), 99).iter().map(|change| change.key.kind).collect();
+        let at = |kind: Kind| kinds.iter().position(|of| *of == kind).unwrap_or_else(|| panic!("{kind:?} in {kinds:?}"));
+        assert!(at(Kind::StatefulSet) < at(Kind::Pod) && at(Kind::Pod) < at(Kind::ControllerRevision), "{kinds:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::words;
 use crate::api::network::EndpointSlice;
 use crate::api::{Body, Kind, Object, Str};
 use crate::engine::Why;
-use crate::engine::journal::{Entry, Journal, Op, Record};
+use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::scene::format::{clock, count, duration, middle};
 use crate::scene::loops::{Code, Form, Loop, Loops, Pass};
 
@@ -69,16 +69,18 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     let newest = last.map(|entry| component(entry, one_kubelet));
     let loops: Vec<Loop> = names
         .iter()
-        .map(|name| Loop {
-            name: name.clone(),
-            title: title(name),
-            glyph: glyph(name),
-            queue: queues.iter().find(|(of, _)| of == name).map_or(0, |(_, waiting)| *waiting),
-            writes: newest.as_ref() == Some(name),
-            slow: run
-                .sim()
-                .slowed(name)
-                .map_or_else(String::new, |slowed| format!("{} a pass", duration(slowed.span / 1000).replace(".0 s", " s"))),
+        .map(|name| {
+            let slowed = run.sim().slowed(name);
+            // The scheduler's queue is none of those; unless it is slow nothing stays in it.
+            let waiting = slowed.as_ref().map_or(0, |slowed| slowed.waiting);
+            Loop {
+                name: name.clone(),
+                title: title(name),
+                glyph: glyph(name),
+                queue: queues.iter().find(|(of, _)| of == name).map_or(waiting, |(_, waiting)| *waiting),
+                writes: newest.as_ref() == Some(name),
+                slow: slowed.map_or_else(String::new, |slowed| format!("{} a pass", duration(slowed.span / 1000).replace(".0 s", " s"))),
+            }
         })
         .collect();
     let place = |name: &str| loops.iter().position(|one| one.name == name);
@@ -89,7 +91,7 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
         let entry = journal.iter().enumerate().rev().find(|(_, entry)| !is_event(entry) && component(entry, one_kubelet) == name);
         match entry {
             Some((at, entry)) => {
-                Pass { held: held(run, name, entry), ..pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)) }
+                Pass { held: held(run, name, at), ..pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)) }
             }
             None => Pass {
                 title: format!("{name} · has written nothing yet"),
@@ -112,15 +114,11 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
 
 /// What faults of a person have to do with the pass shown: a slow one is under way, or the watch event of its write is held up or lost.
 #[inline(never)]
-fn held(run: &Run, name: &str, entry: &Entry) -> String {
+fn held(run: &Run, name: &str, at: usize) -> String {
     if let Some((key, ends)) = run.sim().slowed(name).and_then(|slowed| slowed.pass) {
         return format!("the pass over {} ends at {}", key.name, clock(ends.0 / 1000));
     }
-    let Some((_, object)) = entry.write().filter(|_| run.sim().is_held_up()) else { return String::new() };
-    let version = object.meta.resource_version;
-    let Some(late) = run.sim().late(&|_, other| other.meta.uid == object.meta.uid && other.meta.resource_version >= version) else {
-        return String::new();
-    };
+    let Some(late) = run.sim().late_event(at as EntryId) else { return String::new() };
     match late.until.filter(|_| !late.lost) {
         Some(at) => format!("the watch event of this write reaches {} at {}", late.component, clock(at.0 / 1000)),
         None => format!("the watch event of this write never reaches {}", late.component),
@@ -659,6 +657,42 @@ mod tests {
         assert_eq!(pass.held, "the watch event of this write reaches kube-controller-manager at 00:15.002");
         state.update(Msg::Seconds(20));
         assert_eq!(read(&state.run, Some("kubelet node-1")).pass.expect("a pass").held, "");
+    }
+
+    #[test]
+    fn a_slow_scheduler_has_a_queue_and_a_pass() {
+        let mut state = State::new("", 1);
+        state.update(Msg::Seconds(1));
+        state.update(Msg::Fault("slow kube-scheduler 30s".into()));
+        state.update(Msg::Kubectl("kubectl create deployment web --image=nginx --replicas=3".into()));
+        state.update(Msg::Seconds(35));
+        let shown = read(&state.run, Some("default-scheduler"));
+        let scheduler = shown.loops.iter().find(|one| one.name == "default-scheduler").expect("it is always there");
+        assert_eq!((scheduler.queue, scheduler.slow.as_str()), (2, "30 s a pass"));
+        let held = shown.pass.expect("it has placed one").held;
+        assert!(held.starts_with("the pass over web-") && held.contains(" ends at 01:0"), "{held}");
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_later_is_not_this_write() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(10));
+        let set = state.run.sim().list(Kind::ReplicaSet).next().expect("a ReplicaSet").meta.name.to_string();
+        state.update(Msg::Fault(format!("delay replicaset/{set} 60s")));
+        state.update(Msg::Kubectl(format!("kubectl label replicaset {set} x=y")));
+        state.update(Msg::Seconds(2));
+        assert!(state.run.sim().is_held_up());
+        assert_eq!(read(&state.run, Some("replicaset-controller")).pass.expect("a pass").held, "");
+        // One that is lost never comes.
+        state.update(Msg::Fault("restart kube-controller-manager".into()));
+        state.update(Msg::Fault("relist never".into()));
+        state.update(Msg::Fault(format!("lose replicaset/{set}")));
+        state.update(Msg::Kubectl(format!("kubectl scale replicaset {set} --replicas=3")));
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=4".into()));
+        state.update(Msg::Step);
+        state.update(Msg::Seconds(3));
+        let own = state.run.sim().late(&|_, object| object.kind == Kind::ReplicaSet).expect("an event is lost");
+        assert_eq!(state.run.sim().late_event(own.event), Some(own));
     }
 
     #[test]

@@ -48,6 +48,8 @@ const LOSES: (&str, &str) = (
     "Lose its next event",
     "Its next change does not reach kube-controller-manager before that lists everything anew: a gap in its watch, which a real one resumes from its resourceVersion",
 );
+/// Where nobody lists any more.
+const LOSES_FOR_GOOD: &str = "Its next change does not reach kube-controller-manager, and nobody lists everything anew: a gap in its watch, which a real one resumes from its resourceVersion";
 const LISTS: (&str, &str, &str) =
     ("List again after a loss", "Ten seconds after a lost event its component lists everything anew, and compares", "10s");
 const FORGETS: (&str, &str, &str) =
@@ -86,7 +88,11 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
         // Of another namespace an object cannot be named.
         let any = kind.info().namespaced && object.meta.namespace != "default";
         let (of, name) = if any { (kind.name().to_ascii_lowercase(), Str::default()) } else { (of, object.meta.name.clone()) };
-        let (words, title) = if any { LOSES_ANY } else { LOSES };
+        let (words, title) = match any {
+            true => LOSES_ANY,
+            false if sim.lists_anew() => LOSES,
+            false => (LOSES.0, LOSES_FOR_GOOD),
+        };
         offers.push(Offer { words, title: title.into(), line: ["fault lose ", &of].concat() });
         let ((words, title), late) = match sim.is_delayed(kind, &name) {
             true => (HASTENS, " none"),
@@ -205,6 +211,22 @@ mod tests {
     fn offered(state: &State, kind: Kind) -> Vec<String> {
         let object = state.run.sim().list(kind).next().expect("an object");
         of(state.run.sim(), object).into_iter().map(|offer| offer.line).collect()
+    }
+
+    #[test]
+    fn what_is_said_of_a_lost_event_goes_by_whether_anybody_lists_anew() {
+        let mut state = State::new(POD, 1);
+        state.update(Msg::Seconds(5));
+        let said = |state: &State| {
+            let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod");
+            let lose = of(state.run.sim(), pod).into_iter().find(|offer| offer.line == "fault lose pod/p");
+            lose.expect("it can be lost").title.contains("before that lists everything anew")
+        };
+        assert!(said(&state));
+        state.update(Msg::Fault("relist never".into()));
+        assert!(!said(&state));
+        state.update(Msg::Fault("relist 10s".into()));
+        assert!(said(&state));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::engine::{Entry, Op};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
-use crate::scene::model::{Model, PodState};
+use crate::scene::model::{Group, Model, PodState};
 use crate::scene::shape::{Body, Scene};
 use crate::scene::{lag, nodes, ownership, storage};
 use std::rc::Rc;
@@ -544,7 +544,12 @@ impl State {
 
     /// What to read of the cluster.
     pub fn scope(&self) -> Scope {
-        Scope { namespace: self.namespace.clone(), filter: self.filter.clone(), now: self.run.wall() }
+        Scope {
+            namespace: self.namespace.clone(),
+            filter: self.filter.clone(),
+            now: self.run.wall(),
+            lags: self.pods_at != Some((self.run.turns, self.run.happened())),
+        }
     }
 
     /// Does what a message says.
@@ -994,12 +999,16 @@ impl State {
             _ if begun.opens => Standing::Clean,
             _ => Standing::Applied,
         };
-        // How a page opens is read when somebody asks: the opening is short.
-        self.drift = None;
         if refused == 0 {
             self.applied = applied.text.clone();
         } else if let Standing::Partly(..) = self.standing {
             self.applied = went_through(&applied.text, &self.applied, &answer.diagnostics).into();
+        }
+        // How a page opens is read when somebody asks: the opening is short.
+        if begun.opens {
+            self.drift = None;
+        } else if !matches!(self.standing, Standing::Rejected) {
+            self.drift = Some(Drift::of(&self.applied, self.run.sim()));
         }
         // What is new is what the person will look at, unless that has been chosen since; an edit of what was there changes no selection.
         let made = self.made_since(applied.begun);
@@ -1038,7 +1047,7 @@ impl State {
         let sim = self.run.sim();
         let drift = self.drift.get_or_insert_with(|| Drift::of(&self.applied, sim));
         // Before it was applied there is nothing to compare.
-        if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim) }
+        if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim, self.run.turns) }
     }
 
     /// The first workload that was created since some entry of the journal.
@@ -1323,7 +1332,9 @@ impl State {
     #[inline(never)]
     fn say_lacks(&self, model: &mut Model) {
         let mut left = LACKS;
-        for group in model.roots.iter_mut().flat_map(|root| &mut root.groups).filter(|group| group.pods.len() <= LACKS) {
+        let creates =
+            |group: &&mut Group| group.pods.len() <= LACKS && group.pods.counts().iter().any(|(state, _)| *state == PodState::Creating);
+        for group in model.roots.iter_mut().flat_map(|root| &mut root.groups).filter(creates) {
             for at in 0..group.pods.len() {
                 let Some(pod) = group.pods.get(at).filter(|pod| pod.state == PodState::Creating).cloned() else { continue };
                 if left == 0 {
@@ -1405,7 +1416,12 @@ impl State {
         }
         let mut drawn: Vec<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
         crate::order::sort(&mut drawn);
-        let shown = |object: &&Rc<Object>| drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok();
+        // Storage draws only what has claims; its words are of all.
+        let scope = Some(self.scope()).filter(|scope| self.view == View::Storage && scope.filter.trim().is_empty());
+        let shown = |object: &&Rc<Object>| match &scope {
+            Some(scope) => scope.holds(object),
+            None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
+        };
         let mut sets: std::collections::BTreeMap<Uid, Vec<lag::Pods>> = Default::default();
         for set in self.run.sim().list(Kind::ReplicaSet) {
             let owner = set.meta.controller().map_or(set.meta.uid, |owner| owner.uid);
@@ -1469,6 +1485,31 @@ mod tests {
         assert!(before.contains("2 ready, 0 not ready.") && !before.contains("1.9.1"), "{before}");
         state.update(Msg::Live);
         assert_eq!(words(&mut state), end);
+    }
+
+    #[test]
+    fn not_all_is_well_where_what_storage_does_not_draw_is_not() {
+        let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}";
+        let workload = |name: &str, volumes: &str| {
+            let pod =
+                format!("{{metadata: {{labels: {{a: {name}}}}}, spec: {{containers: [{{name: c, image: i}}], volumes: [{volumes}]}}}}");
+            let spec = format!("{{replicas: 1, selector: {{matchLabels: {{a: {name}}}}}, template: {pod}}}");
+            format!("{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}, spec: {spec}}}")
+        };
+        let holds = workload("db", "{name: v, persistentVolumeClaim: {claimName: c}}");
+        let waits = workload("web", "{name: v, secret: {secretName: missing}}");
+        let pill = |text: &str, view: View| {
+            let mut state = settled(text);
+            state.stage = (1200.0, 700.0);
+            state.update(Msg::View(view));
+            let picture = state.picture();
+            let drawn = picture.scene.items.iter().filter(|item| item.id.kind == "Deployment").count();
+            (picture.pill.clone().expect("words").0, drawn)
+        };
+        let (alone, both) = ([claim, &holds].join("\n---\n"), [claim, &holds, &waits].join("\n---\n"));
+        assert_eq!(pill(&alone, View::Storage), ("All Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, View::Storage), ("web: 0 of 1 Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, View::Ownership).1, 2);
     }
 
     #[test]

@@ -108,9 +108,10 @@ impl Tracker {
 
     fn left(&mut self, at: u64, name: &str, by: &str) {
         let by = if by == "user" { "you" } else { by };
-        match self.track.left.last_mut() {
-            Some(last) if last.0 == at => last.2 += 1,
-            _ => self.track.left.push((at, name.into(), 1, by.into())),
+        // In one instant several may have had Pods go.
+        match self.track.left.iter_mut().rev().take_while(|last| last.0 == at).find(|last| last.3 == by) {
+            Some(last) => last.2 += 1,
+            None => self.track.left.push((at, name.into(), 1, by.into())),
         }
         if self.track.left.len() > LEFT {
             self.track.left.remove(0);
@@ -201,4 +202,19 @@ pub fn subject(key: &ObjectRef, get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<O
     }
     matches!(object.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet | Kind::ReplicationController)
         .then_some(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_made_pods_go_in_one_instant_is_told_apart() {
+        let mut tracker = Tracker::default();
+        for (at, name, by) in [(5, "a", "user"), (5, "b", "replicaset-controller"), (5, "c", "user"), (6, "d", "user")] {
+            tracker.left(at, name, by);
+        }
+        let of = |at: u64, name: &str, pods: u32, by: &str| (at, name.to_string(), pods, by.to_string());
+        assert_eq!(tracker.track.left, [of(5, "a", 2, "you"), of(5, "b", 1, "replicaset-controller"), of(6, "d", 1, "you")]);
+    }
 }

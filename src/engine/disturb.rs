@@ -257,7 +257,7 @@ impl Sim {
     pub fn slowed(&self, name: &str) -> Option<Slowed> {
         if is_scheduler(name) {
             let (span, asked) = self.scheduler.slowed()?;
-            return Some(Slowed { name: SCHEDULER_NAME, span, asked, waiting: self.scheduler.queued(), pass: None });
+            return Some(Slowed { name: SCHEDULER_NAME, span, asked, waiting: self.scheduler.queued(), pass: self.scheduler.under_way() });
         }
         let (name, queue) = self.queues().find(|(of, _)| *of == name)?;
         queue.slowed().map(|(span, asked)| Slowed { name, span, asked, waiting: queue.len(), pass: queue.under_way() })
@@ -311,6 +311,12 @@ impl Sim {
             let late = trouble.late(name, journal, &|object| about(name, object));
             late.or_else(|| trouble.missed(name, journal, &|object| about(name, object)))
         })
+    }
+
+    /// Whether the watch event of one entry is late or lost, and for whom.
+    pub fn late_event(&self, id: EntryId) -> Option<Late> {
+        let journal = self.server.journal();
+        self.informers.iter().find_map(|informer| informer.trouble.as_ref()?.late_event(informer.name, journal, id))
     }
 
     /// Whether a person has the loops get events late about an object, or about any of a kind if the name is empty.

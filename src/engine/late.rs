@@ -281,23 +281,40 @@ impl Trouble {
     /// The first event that waits and is about something that is looked for: its stream, and what holds that up.
     pub fn late(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
         let about = |event: &Held| written(journal, event.id).is_some_and(about);
-        self.streams.iter().find_map(|stream| {
-            let at = stream.events.iter().position(about)?;
-            // Of those before it the one that comes last.
-            let last = stream.events.iter().take(at + 1).max_by_key(|event| event.from)?;
-            let asked = last.fault.and_then(|fault| journal.get(fault as usize)).map(|fault| fault.time);
-            let (event, behind) = (stream.events[at].id, last.id);
-            Some(Late { component, kind: stream.of.0, event, behind, asked, until: Some(last.from), lost: false })
-        })
+        self.streams.iter().find_map(|stream| stream.late(stream.events.iter().position(about)?, component, journal))
+    }
+
+    /// The event of one entry, if it waits or is lost for good. Events are in the order of their entries: it is found without a look at all.
+    pub fn late_event(&self, component: &'static str, journal: Journal<'_>, id: EntryId) -> Option<Late> {
+        let place = |stream: &Stream| stream.events.binary_search_by_key(&id, |event| event.id).ok();
+        let waits = self.streams.iter().find_map(|stream| stream.late(place(stream)?, component, journal));
+        waits.or_else(|| self.missed.iter().find(|missed| missed.id == id)?.late(component, journal, self.lists))
     }
 
     /// The first event that is lost for good and is about something that is looked for.
     pub fn missed(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
         self.missed.iter().find_map(|missed| {
-            let object = written(journal, missed.id).filter(|object| about(object))?;
-            let asked = journal.get(missed.fault as usize).map(|fault| fault.time);
-            Some(Late { component, kind: object.kind, event: missed.id, behind: missed.id, asked, until: self.lists, lost: true })
+            written(journal, missed.id).filter(|object| about(object))?;
+            missed.late(component, journal, self.lists)
         })
+    }
+}
+
+impl Stream {
+    /// How late the event at a place is.
+    fn late(&self, at: usize, component: &'static str, journal: Journal<'_>) -> Option<Late> {
+        // Of those before it the one that comes last.
+        let last = self.events.iter().take(at + 1).max_by_key(|event| event.from)?;
+        let asked = last.fault.and_then(|fault| journal.get(fault as usize)).map(|fault| fault.time);
+        let (event, behind) = (self.events[at].id, last.id);
+        Some(Late { component, kind: self.of.0, event, behind, asked, until: Some(last.from), lost: false })
+    }
+}
+
+impl Missed {
+    fn late(&self, component: &'static str, journal: Journal<'_>, until: Option<Time>) -> Option<Late> {
+        let (kind, asked) = (written(journal, self.id)?.kind, journal.get(self.fault as usize).map(|fault| fault.time));
+        Some(Late { component, kind, event: self.id, behind: self.id, asked, until, lost: true })
     }
 }
 

@@ -6,7 +6,7 @@ use super::model::{
     Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Used, Volume,
     counters, natural,
 };
-use crate::api::network::{EndpointSlice, is_slice_of};
+use crate::api::network::{EndpointSlice, TargetRef, is_slice_of};
 use crate::api::policy::BudgetSpec;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
@@ -29,6 +29,8 @@ pub struct Scope {
     pub filter: String,
     /// Now, in milliseconds since 1970, as timestamps of objects count.
     pub now: i64,
+    /// Whether the Pods are still being read: one that is not known yet may be there.
+    pub lags: bool,
 }
 
 /// Kinds that stand at the root of a tree, in the order of the diagram.
@@ -39,7 +41,8 @@ const ROOTS: [Kind; 7] =
 const SYSTEM: &str = "kube-";
 
 impl Scope {
-    fn holds(&self, object: &Object) -> bool {
+    /// Whether an object is of a namespace that is shown.
+    pub fn holds(&self, object: &Object) -> bool {
         match &self.namespace {
             _ if !object.kind.info().namespaced => true,
             Some(one) => object.meta.namespace == *one,
@@ -97,7 +100,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     if !bare.is_empty() {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }
-    let gone = |uid: Uid| pods.get(uid).is_none();
+    let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
     out.services = services(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
     for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
         out.policies.extend(of(kind).iter().map(|object| policy(object, &of)));
@@ -542,6 +545,7 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
                     hostname: endpoint.hostname.to_string(),
                     ready: endpoint.conditions.ready.unwrap_or(true),
                     terminating: endpoint.conditions.terminating.unwrap_or(false),
+                    serving: endpoint.conditions.serving.unwrap_or(true),
                 })
             })
             .collect();
@@ -555,8 +559,9 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
             body.spec.kind.to_string()
         };
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
-        // Of very many the picture may not know all Pods yet.
-        let dead = || all().filter(|one| one.target_ref.as_ref().is_some_and(|pod| gone(pod.uid))).count();
+        // What a person wrote may lead to something else, or say only what a Pod is called.
+        let leads = |one: &&TargetRef| one.kind == "Pod" && one.uid != Uid::default();
+        let dead = || all().filter_map(|one| one.target_ref.as_ref()).filter(leads).filter(|pod| gone(pod.uid)).count();
         let hint = match if endpoints.len() > SEEN { 0 } else { dead() } {
             _ if endpoints.is_empty() => no_endpoints(object, body, &of(Kind::Pod)),
             0 => String::new(),
@@ -807,15 +812,22 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
         let own = pods.of(set.meta.uid);
         let waiting = |state: PodState| !matches!(state, PodState::Ready | PodState::Terminating);
         if new && own.counts().iter().any(|(state, _)| waiting(*state)) {
-            let pod = own.states().position(waiting).and_then(|at| own.get(at));
+            let places = own.states().enumerate().filter(|(_, state)| waiting(*state));
+            let pod = places.filter_map(|(at, _)| own.get(at)).find(|pod| !pod.ended);
             waits = pod.map(|pod| format!("…{}", &pod.id.name[pod.id.name.len().saturating_sub(9)..]));
         }
         if own.len() > SEEN {
             // Of so many a single one whose image was changed by hand is not told apart.
             let tag = own.first().map_or("", |pod| pod.tag.as_str());
-            own.counts().into_iter().for_each(|(state, n)| out.add(state, tag, new, n));
+            let counts = own.counts();
+            let of = |wanted: PodState| counts.iter().find(|(state, _)| *state == wanted).map_or(0, |(_, n)| *n);
+            // Of those that failed some have ended: no controller counts them.
+            let ended = own.ended().saturating_sub(of(PodState::Succeeded)).min(of(PodState::Failed));
+            for (state, n) in &counts {
+                out.add(*state, tag, new, if *state == PodState::Failed { n - ended } else { *n });
+            }
         } else {
-            own.iter().for_each(|pod| out.add(pod.state, &pod.tag, new, 1));
+            own.iter().filter(|pod| !pod.ended).for_each(|pod| out.add(pod.state, &pod.tag, new, 1));
         }
     }
     Some(out.settle(sizes, waits.as_deref()))
@@ -918,6 +930,27 @@ mod tests {
     }
 
     #[test]
+    fn the_budget_counts_no_pod_that_has_ended() {
+        let mut objects = rollout();
+        let evicted = |n: u128| {
+            let status = json!({ "phase": "Failed", "reason": "Evicted" });
+            pod(&format!("nginx-b-e{n}"), n, owner("ReplicaSet", "nginx-b", 3), status)
+        };
+        let told = |objects: &[Rc<Object>]| {
+            let (list, pods) = read(objects);
+            let budget = budget(&list, &pods, &Scope::default(), None).expect("a Deployment");
+            let failed = budget.cells.iter().filter(|cell| cell.state == PodState::Failed).map(|cell| cell.pods).sum::<usize>();
+            (budget.pods(), failed, budget.text)
+        };
+        let before = told(&objects);
+        objects.push(evicted(100));
+        assert_eq!(told(&objects), before);
+        // Where they are many they are counted by state.
+        objects.extend((101..400).map(evicted));
+        assert_eq!(told(&objects), before);
+    }
+
+    #[test]
     fn a_deployment_that_is_replaced_at_once_has_no_budget_and_shows_no_other() {
         let mut objects = rollout();
         let meta = json!({ "name": "db", "namespace": "default", "uid": uid(40) });
@@ -940,6 +973,28 @@ mod tests {
         objects.push(pod("nginx-b-z", 12, owner("ReplicaSet", "nginx-b", 3), ready()));
         let (list, pods) = read(&objects);
         assert_eq!(budget(&list, &pods, &Scope::default(), None).expect("a Deployment").text, "Next step waits until …nginx-b-y is Ready");
+    }
+
+    #[test]
+    fn only_what_leads_to_a_pod_by_its_uid_can_lead_to_none() {
+        let service = json!({ "metadata": { "name": "s", "namespace": "default", "uid": uid(50) }, "spec": { "ports": [{ "port": 80 }] } });
+        let to = |address: &str, target: Value| json!({ "addresses": [address], "targetRef": target });
+        let slice = |endpoints: Vec<Value>| {
+            let labels = json!({ "kubernetes.io/service-name": "s" });
+            let meta = json!({ "name": "s-1", "namespace": "default", "uid": uid(51), "labels": labels });
+            object(Kind::EndpointSlice, json!({ "metadata": meta, "addressType": "IPv4", "endpoints": endpoints }))
+        };
+        let named = to("10.1.2.3", json!({ "kind": "Pod", "name": "q", "namespace": "default" }));
+        let node = to("10.1.2.4", json!({ "kind": "Node", "name": "node-1", "uid": uid(52) }));
+        let dead = to("10.1.2.5", json!({ "kind": "Pod", "name": "r", "namespace": "default", "uid": uid(53) }));
+        let hint = |endpoints: Vec<Value>, lags: bool| {
+            let objects = [object(Kind::Service, service.clone()), slice(endpoints)];
+            model(&objects, &Scope { lags, ..Scope::default() }).services[0].hint.clone()
+        };
+        assert_eq!(hint(vec![named.clone(), node.clone()], false), "");
+        assert_eq!(hint(vec![named.clone(), node.clone(), dead.clone()], false), "1 leads to no Pod");
+        // While the Pods are being read, nobody knows.
+        assert_eq!(hint(vec![named, node, dead], true), "");
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Sizes {
 impl Budget {
     /// Counts Pods that are alike, unless they have ended or are leaving.
     pub fn add(&mut self, state: PodState, tag: &str, new: bool, pods: usize) {
-        if matches!(state, PodState::Terminating | PodState::Succeeded) {
+        if pods == 0 || matches!(state, PodState::Terminating | PodState::Succeeded) {
             return;
         }
         match self.cells.iter_mut().rev().find(|cell| cell.state == state && cell.new == new && cell.tag == tag) {
@@ -107,10 +107,11 @@ impl Budget {
         } else if old + sizes.old == 0 && fresh == sizes.desired && pods == sizes.desired {
             ("All Pods are of the newest revision".into(), "Nothing left to do".into())
         } else if pods > self.at_most.max(sizes.desired) {
-            (
-                "The upper limit is reached".into(),
-                format!("{} Pods too many are not deleted yet", count(pods - self.at_most.max(sizes.desired))),
-            )
+            let words = match pods - self.at_most.max(sizes.desired) {
+                1 => "1 Pod too many is not deleted yet".into(),
+                n => format!("{} Pods too many are not deleted yet", count(n)),
+            };
+            ("The upper limit is reached".into(), words)
         } else if old + sizes.old == 0 && sizes.rolling {
             ("The old revision is at 0".into(), format!("{} of {} new Pods are ready", count(fresh), count(sizes.desired)))
         } else if old + sizes.old == 0 {
@@ -226,5 +227,6 @@ mod tests {
         let halted = halted.settle(Sizes { desired: 8, old: 8, paused: true, ..Sizes::default() }, None);
         assert_eq!(halted.text, "Nothing is replaced until it is resumed");
         assert_eq!(said(8, 0, 4, [6, 4, 0]), "The upper limit is reached: 2 Pods too many are not deleted yet");
+        assert_eq!(said(7, 0, 4, [6, 4, 0]), "The upper limit is reached: 1 Pod too many is not deleted yet");
     }
 }

@@ -311,9 +311,16 @@ pub struct Endpoint {
     pub ready: bool,
     /// On its way out.
     pub terminating: bool,
+    /// Its containers answer, also while it is on its way out.
+    pub serving: bool,
 }
 
 impl Service {
+    /// Whether kube-proxy sends to one that is on its way out: it does where nothing is ready, as long as that still answers.
+    pub fn falls_back(&self, to: &Endpoint) -> bool {
+        !self.address.is_empty() && to.serving && to.terminating && self.ready() == 0
+    }
+
     /// Endpoints that get traffic.
     pub fn ready(&self) -> usize {
         self.endpoints.iter().filter(|endpoint| endpoint.ready).count()

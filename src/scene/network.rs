@@ -238,8 +238,15 @@ fn say(lines: impl IntoIterator<Item = String>, (x, y): (f64, f64), class: &'sta
 }
 
 /// What is said of one that gets no traffic, or of several that stand together; the short words where there is little room.
-fn why_not(one: &Endpoint, several: usize, short: bool) -> String {
+fn why_not(service: &Service, one: &Endpoint, several: usize, short: bool) -> String {
     let words = match one.terminating {
+        true if service.falls_back(one) => {
+            return if several > 1 {
+                format!("{several} terminating: still get traffic")
+            } else {
+                "terminating: still gets traffic".into()
+            };
+        }
         true => "terminating: no new traffic",
         false if one.address.is_empty() && short => "in no EndpointSlice",
         false if one.address.is_empty() => "in no EndpointSlice: no traffic",
@@ -564,8 +571,8 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     let (uid, ready, y) = (&service.id.uid, service.ready(), top + 32.0);
     // Those that stand together and get no traffic for the same reason say so once. Of many, any row may come to be one of those:
     // none moves for it.
-    let alike =
-        |a: &Endpoint, b: &Endpoint| !a.ready && !b.ready && (a.terminating, a.address.is_empty()) == (b.terminating, b.address.is_empty());
+    let sort = |one: &Endpoint| (one.ready, one.terminating, one.address.is_empty(), service.falls_back(one));
+    let alike = |a: &Endpoint, b: &Endpoint| !a.ready && sort(a) == sort(b);
     let last = |at: usize| shown.get(at + 1).is_none_or(|next| !alike(&shown[at], next));
     let pitch = |at: usize| POD + if more > 0 || !shown[at].ready && last(at) { 22.0 } else { 10.0 };
     let rest = if more > 0 { rest(service, &shown, more) } else { Vec::new() };
@@ -599,19 +606,21 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     out.link(format!("proxy/{uid}"), down(proxy.cx(), vip_y + vip_h + 2.0, proxy.y - 3.0), Line::Travels);
     put_slices(service, Rect::new(LEFT, proxy.y, client_w, PROXY), out);
     out.link(format!("reads/{uid}"), format!("M{} {}H{}", proxy.x, proxy.cy(), LEFT + client_w), Line::Watches);
-    let followed = follows.or_else(|| shown.iter().find(|one| one.ready).map(|one| one.pod.as_str()));
+    let reached = |one: &&Endpoint| one.ready || service.falls_back(one);
+    let followed = follows.or_else(|| shown.iter().find(reached).map(|one| one.pod.as_str()));
     let (mut at, mut together) = (y + (height - tall) / 2.0, 0);
     for (i, one) in shown.iter().enumerate() {
         put_pod(out, model, service, one, (pod_x, at, pod_w));
         together += 1;
-        if one.ready {
+        if reached(&one) {
             let here = at + POD / 2.0;
             let d = elbow(proxy.right(), proxy.cy(), pod_x - 3.0, here, pod_x - reach / 2.0);
             let head = format!("{d}M{} {}L{} {here}L{} {}", pod_x - 10.0, here - 4.0, pod_x - 3.0, pod_x - 10.0, here + 4.0);
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);
-        } else if last(i) {
-            let text = why_not(one, together, pod_w < WAY[4]);
+        }
+        if !one.ready && last(i) {
+            let text = why_not(service, one, together, pod_w < WAY[4]);
             out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text, class: "under", centred: false });
         }
         together = if last(i) { 0 } else { together };
@@ -634,6 +643,9 @@ fn put_proxy(model: &Model, service: &Service, rect: Rect, out: &mut Scene) {
     let ready = service.ready();
     let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy, each node".into());
     let says = match ready {
+        0 if service.endpoints.iter().any(|one| service.falls_back(one)) => {
+            ["only terminating endpoints:".to_string(), "they still get traffic".into()]
+        }
         0 => ["no ready endpoint:".to_string(), "the connection is refused".into()],
         n => ["each ready endpoint".to_string(), format!("has a chance of 1 in {}", super::format::count(n))],
     };
@@ -662,7 +674,8 @@ fn put_slices(service: &Service, rect: Rect, out: &mut Scene) {
         (leaving, others) => ("terminating or not ready", leaving + others),
     };
     rows.push((vec![left.0.into(), count(left.1)], false));
-    let label = format!("{caption} {}, {ready} ready, {leaving} terminating, {others} not ready", id.name);
+    let named = if id.name.is_empty() { String::new() } else { format!(" {}", id.name) };
+    let label = format!("{caption}{named}, {ready} ready, {leaving} terminating, {others} not ready");
     let slices = Table { kind: "EndpointSlice", caption, title: name, pill: String::new(), head: Vec::new(), rows };
     out.put(&id, rect, Body::Table(slices), None, "", label);
 }
@@ -691,6 +704,9 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
         rows.extend(service.ports.iter().take(3).map(|port| two("port → targetPort".into(), port.clone())));
         rows.push(match ready {
             _ if service.form == "ExternalName" => two("another name, outside the cluster".into(), String::new()),
+            0 if service.endpoints.iter().any(|one| service.falls_back(one)) => {
+                two("only terminating endpoints".into(), "they still get traffic".into())
+            }
             0 => two("the connection is refused".into(), "no ready endpoint".into()),
             n => two("kube-proxy, each node".into(), format!("picks 1 in {}", super::format::count(n))),
         });
@@ -728,11 +744,12 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
             if !one.address.is_empty() {
                 out.ports.push(Port { x: edge, y: mid, full: one.ready, network: true });
             }
-            if one.ready {
+            if one.ready || service.falls_back(one) {
                 out.link(format!("to/{uid}/{}", one.pod), format!("M{stem} {mid}H{edge}"), Line::Selects);
                 last = mid;
-            } else {
-                out.labels.push(Label { x, y: y + POD + 2.0, text: why_not(one, 1, true), class: "under", centred: false });
+            }
+            if !one.ready {
+                out.labels.push(Label { x, y: y + POD + 2.0, text: why_not(service, one, 1, true), class: "under", centred: false });
             }
         }
         y += POD + if pair.iter().all(|one| one.ready) { 8.0 } else { 24.0 };
@@ -778,7 +795,7 @@ mod tests {
     use super::*;
 
     fn endpoint(pod: &str, address: &str, ready: bool) -> Endpoint {
-        Endpoint { pod: pod.into(), address: address.into(), hostname: pod.into(), ready, terminating: false }
+        Endpoint { pod: pod.into(), address: address.into(), hostname: pod.into(), ready, terminating: false, serving: ready }
     }
 
     fn some(form: &str, address: &str) -> Model {
@@ -841,6 +858,33 @@ mod tests {
     }
 
     #[test]
+    fn where_nothing_is_ready_kube_proxy_sends_to_those_that_end_and_still_serve() {
+        let mut model = some("ClusterIP", "10.96.0.7");
+        for one in &mut model.services[0].endpoints {
+            (one.ready, one.terminating, one.serving) = (false, true, true);
+        }
+        let told = |model: &Model, width: f64| {
+            let scene = layout(model, None, width);
+            let tables = scene.items.iter().filter_map(|item| if let Body::Table(of) = &item.body { Some(&of.rows) } else { None });
+            let cells: Vec<String> = tables.flatten().flat_map(|(cells, _)| cells.clone()).collect();
+            let reached = scene.edges.iter().filter(|edge| edge.key.starts_with("to/")).count();
+            let under: Vec<String> = scene.labels.iter().filter(|label| label.class == "under").map(|label| label.text.clone()).collect();
+            (cells.contains(&"they still get traffic".to_string()), reached, under)
+        };
+        assert_eq!(told(&model, 1200.0), (true, 2, vec!["2 terminating: still get traffic".into()]));
+        assert_eq!(told(&model, 390.0), (true, 2, vec!["terminating: still gets traffic".into(); 2]));
+        // One that is ready takes all of it.
+        (model.services[0].endpoints[0].ready, model.services[0].endpoints[0].terminating) = (true, false);
+        assert_eq!(told(&model, 1200.0), (false, 1, vec!["terminating: no new traffic".into()]));
+        // Of a name alone there is no kube-proxy: DNS knows those that are ready.
+        let mut model = some("headless", "");
+        for one in &mut model.services[0].endpoints {
+            (one.ready, one.terminating, one.serving) = (false, true, true);
+        }
+        assert!(!told(&model, 390.0).0 && told(&model, 390.0).1 == 0);
+    }
+
+    #[test]
     fn kube_proxy_reads_the_endpoint_slices() {
         let mut model = some("ClusterIP", "10.96.0.7");
         let slices = |model: &Model| {
@@ -856,6 +900,8 @@ mod tests {
         assert_eq!(slices(&model), ("EndpointSlice".into(), "EndpointSlice".into(), "nginx-x7k2p".into()));
         (model.services[0].slices, model.services[0].slice) = (50, None);
         assert_eq!(slices(&model).1, "50 EndpointSlices");
+        let scene = layout(&model, None, 800.0);
+        assert!(scene.items.iter().any(|item| item.label == "50 EndpointSlices, 1 ready, 0 terminating, 1 not ready"));
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub struct Track {
     pub revisions: Vec<String>,
     /// In order of time.
     pub points: Vec<Point>,
-    /// Pods that were made to go last: when, the first of those of an instant, how many, and by whom.
+    /// Pods that were made to go last: when, the first of those that one made go at that instant, how many, and by whom.
     pub left: Vec<(u64, String, u32, String)>,
     /// The instant shown.
     pub now: u64,
@@ -256,7 +256,9 @@ fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) -> Option<(
     };
     let begins = (1..points.len()).filter(|i| missing(&points[*i]) && !missing(&points[i - 1]));
     let gaps = begins.filter_map(|i| {
-        let (_, name, pods, by) = track.left.iter().find(|left| left.0 == points[i].at)?;
+        // Of several the one who made most go.
+        let left = track.left.iter().rev().filter(|left| left.0 == points[i].at);
+        let (_, name, pods, by) = left.max_by_key(|left| left.2)?;
         let to = points[i..].iter().find(|point| !missing(point)).map_or(track.now, |point| point.at);
         let words = match pods {
             1 => format!("{} deleted by {by}", format::middle(name, 20)),

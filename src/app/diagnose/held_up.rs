@@ -6,26 +6,27 @@ use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::app::words;
 use crate::engine::Sim;
 use crate::engine::disturb::InLine;
-use crate::engine::journal::Op;
+use crate::engine::journal::{Op, Record};
 use crate::engine::late::Late;
 use crate::engine::waits::{Cure, Fact, Label, Waits};
 use crate::scene::format;
-use std::rc::Rc;
 
 /// What an object waits for because a person has slowed a loop, or has a watch event be late or lost.
 pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    held_up_or_idle(sim, object).filter(|found| !matches!(found.waits, Waits::SlowIdle(_)))
+}
+
+/// The same, or that it is in the queue of a slowed loop that has nothing to do for it. The line is asked for once: to know whether
+/// a loop has something to do, a pass of it is tried on a copy of all.
+#[inline(never)]
+pub fn held_up_or_idle(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     if !sim.is_held_up() {
         return None;
     }
-    let line = sim.waits_for_slow(object).filter(|line| line.works);
-    line.map(|line| slow(object, &line)).or_else(|| late(sim, object))
-}
-
-/// It is in the queue of a slowed loop that has nothing to do for it.
-#[inline(never)]
-pub fn idle(sim: &Sim, object: &Object) -> Option<Diagnosis> {
-    let line = if sim.is_held_up() { sim.waits_for_slow(object) } else { None };
-    line.map(|line| slow(object, &line))
+    match sim.waits_for_slow(object) {
+        Some(line) if line.works => Some(slow(object, &line)),
+        line => late(sim, object).or_else(|| line.map(|line| slow(object, &line))),
+    }
 }
 
 fn duration(micros: u64) -> String {
@@ -93,9 +94,16 @@ pub fn gone(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
 #[inline(never)]
 fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
     let (component, kind): (Str, Str) = (late.component.into(), late.kind.name().into());
-    let told = |(op, object): (Op, &Rc<Object>)| if object.meta.is_deleting() { Op::Deleted } else { op };
+    // Of what leaves by and by the first word is that it is deleted, and so is the last; what else changes meanwhile is not.
+    let told = |record: &Record| match record {
+        Record::Write { op: Op::Modified, object, before: Some(before) } if object.meta.is_deleting() && !before.meta.is_deleting() => {
+            Some(Op::Deleted)
+        }
+        Record::Write { op, .. } => Some(*op),
+        _ => None,
+    };
     let journal = sim.journal();
-    let waits = match journal[late.event as usize].write().filter(|_| own).map(told) {
+    let waits = match told(&journal[late.event as usize].record).filter(|_| own) {
         _ if late.lost => Waits::LostEvent { component, kind, lists: late.until.is_some() },
         Some(told) => Waits::OwnLate { component, told },
         None => Waits::LateEvent { component, kind },
@@ -112,4 +120,29 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
         out.cure(Cure::LetThrough, late.component, "", &[step]);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::{Kind, ObjectRef};
+    use crate::app::{Msg, State};
+
+    #[test]
+    fn of_a_pod_that_leaves_its_deletion_is_told_apart_from_what_else_changes() {
+        let text = "{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {loopscope.dev/stop-delay: '50'}}, spec: {terminationGracePeriodSeconds: 60, containers: [{name: c, image: i}]}}";
+        let key = ObjectRef::new(Kind::Pod, "default", "p");
+        for (deleted_first, told) in [(true, "A change of it has not reached"), (false, "Its deletion has not reached")] {
+            let mut state = State::new(text, 1);
+            state.update(Msg::Seconds(5));
+            if deleted_first {
+                state.update(Msg::Kubectl("kubectl delete pod p --wait=false".into()));
+                state.update(Msg::Seconds(5));
+            }
+            state.update(Msg::Fault("delay pod/p 60s".into()));
+            state.update(Msg::Kubectl(if deleted_first { "kubectl label pod p x=y" } else { "kubectl delete pod p --wait=false" }.into()));
+            state.update(Msg::Seconds(1));
+            let found = super::late(state.run.sim(), state.run.get(&key).expect("it leaves")).expect("an event is late");
+            assert!(found.headline().starts_with(told), "{}", found.headline());
+        }
+    }
 }

@@ -128,7 +128,7 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::Service => network::service(sim, object),
         _ => None,
     };
-    found.or_else(|| held_up::held_up(sim, object)).or_else(|| held_up::idle(sim, object))
+    found.or_else(|| held_up::held_up_or_idle(sim, object))
 }
 
 /// What an object waits for, what that waits for, and so on to the root.

@@ -26,7 +26,7 @@ use super::why::Why;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::{MS, SECOND};
-use crate::api::{Body, Duration, Kind, Object, Str, Time, Timestamp, Uid};
+use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Time, Timestamp, Uid};
 use filters::{Plugin, Refusal, selects as filters_selects};
 pub(super) use filters::{fits_affinity, tolerates};
 use memo::{Choice, Memo};
@@ -349,6 +349,12 @@ impl Scheduler {
     /// How many Pods wait for their cycle.
     pub fn queued(&self) -> usize {
         self.active.len()
+    }
+
+    /// The Pod whose cycle is planned, as far as is known: another may come before it. And when that ends.
+    pub fn under_way(&self) -> Option<(ObjectRef, Time)> {
+        let (_, _, uid) = self.active.keys().next()?;
+        Some((self.pending.get(uid)?.object.key(), self.awake?))
     }
 
     /// What each cycle takes, and since when, if a person has slowed it.
