@@ -263,7 +263,11 @@ pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
         Body::Deployment(body) if body.status.updated_replicas < body.status.replicas => {
             let (updated, desired) = (body.status.updated_replicas, body.spec.replicas);
             let state = PodState::Creating;
-            Some((grouped(&format!("{updated} of {desired} updated")), state.class(), state.glyph()))
+            // Thousands stand closer: beside the kind there is room for so much.
+            let of = |n: i32| super::format::count(n.max(0) as usize);
+            let words =
+                if desired < 1000 { format!("{updated} of {desired} updated") } else { format!("{}/{} updated", of(updated), of(desired)) };
+            Some((words, state.class(), state.glyph()))
         }
         Body::Deployment(body) => {
             let (spec, status) = (&body.spec, &body.status);

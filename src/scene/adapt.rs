@@ -424,8 +424,8 @@ fn controller(object: &Object) -> Controller {
             let desired = body.spec.replicas;
             out.counters = counters(whole(desired), whole(body.status.replicas), whole(body.status.ready_replicas));
             out.footer = if body.spec.paused { "paused".into() } else { body.spec.strategy.kind.to_string() };
-            // Pods that are merely added are of the same template.
-            if body.status.updated_replicas < desired.min(body.status.replicas) {
+            // Pods that are merely added are of the same template; until the last old one is gone, an update is under way.
+            if body.status.updated_replicas < body.status.replicas {
                 out.chip = format!("{} of {} updated", short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
             }
         }

@@ -331,6 +331,13 @@ impl Service {
         self.endpoints.binary_search_by(|endpoint| natural(&endpoint.pod, pod)).ok().map(|at| &self.endpoints[at])
     }
 
+    /// Whether one of the Pods whose names begin so gets traffic; nothing where it lists none of them.
+    pub fn reaches(&self, of: &str) -> Option<bool> {
+        let from = self.endpoints.partition_point(|endpoint| natural(&endpoint.pod, of).is_lt());
+        let mut own = self.endpoints[from..].iter().take_while(|endpoint| endpoint.pod.starts_with(of)).peekable();
+        own.peek().is_some().then(|| own.any(|endpoint| endpoint.ready))
+    }
+
     /// Whether its selector holds for what is called so and has these labels.
     pub fn asks_for(&self, id: &Id, labels: &[String]) -> bool {
         id.namespace == self.id.namespace && self.selector.split(',').all(|label| labels.iter().any(|own| own == label))

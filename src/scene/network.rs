@@ -392,7 +392,8 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let above = c.gaps.0 == 0.0;
     // Who asks stands left of what answers, or above it.
     let (dns_x, client_y) = (if above { LEFT } else { LEFT + c.client + c.gaps.0 }, top + 32.0);
-    let client_h = if above { 160.0 } else { 220.0 };
+    // Above the others it is as low as its longest answer lets it be.
+    let client_h = if above { 182.0 } else { 220.0 };
     let y = client_y + if above { client_h + 42.0 } else { 0.0 };
     let slice_x = dns_x + c.dns + c.gaps.1;
     let pod_x = slice_x + c.slice + c.gaps.2;
@@ -402,23 +403,39 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let first = || named().or_else(|| shown.iter().find(|endpoint| endpoint.ready)).map(|endpoint| endpoint.pod.as_str());
     let followed = follows.or_else(first);
     let endpoint = shown.iter().find(|endpoint| Some(endpoint.pod.as_str()) == followed);
-    let asked = endpoint.map_or(name.to_string(), |endpoint| format!("{}.{name}", host(endpoint)));
+    // No application asks for a name that is made of an address: it asks for the Service, and gets all that are ready.
+    let hosted = endpoint.filter(|endpoint| !endpoint.hostname.is_empty());
+    let asked = hosted.map_or(name.to_string(), |endpoint| format!("{}.{name}", host(endpoint)));
+    let any = || shown.iter().find(|one| one.ready).filter(|_| hosted.is_none());
+    let heard = endpoint.filter(|endpoint| endpoint.ready).or_else(any);
+    let followed = heard.map(|one| one.pod.as_str()).or(followed);
+    let ready = service.ready();
+    // The answer is whole; names give way to it, and what tells least goes first.
+    let answers = shown.iter().map(|one| one.address.len()).chain([all_ready(ready).len()]).max().unwrap_or(0).max(11);
+    let letters = |types: f64| ((c.dns - 48.0 - types - answers as f64 * 7.0) / 7.0).max(8.0) as usize;
+    let types = c.dns >= CLOSE.dns && name.len() <= letters(50.0);
+    let most = letters(if types { 50.0 } else { 0.0 });
+    let full = |one: &Endpoint| {
+        let host = middle(&host(one), 16.min(most - 5));
+        let left = most.saturating_sub(host.chars().count() + 1).max(4);
+        format!("{host}.{}", middle(name, left))
+    };
 
     let mut rows: Vec<(Vec<String>, bool)> = shown
         .iter()
         .map(|one| {
-            let on = Some(one.pod.as_str()) == followed;
+            let on = hosted.is_some() && Some(one.pod.as_str()) == followed;
             if one.ready {
-                (vec![format!("{}.{name}", middle(&host(one), 16)), "A".into(), one.address.clone()], on)
+                (vec![full(one), "A".into(), one.address.clone()], on)
             } else {
-                (vec![format!("{}.{name}", middle(&host(one), 16)), "—".into(), "no record".into()], on)
+                (vec![full(one), "—".into(), "no record".into()], on)
             }
         })
         .collect();
-    let ready = service.ready();
-    rows.push((vec![name.into(), "A".into(), all_ready(ready)], false));
+    let all = if ready > 1 { all_ready(ready) } else { heard.map_or(all_ready(ready), |one| one.address.clone()) };
+    rows.push((vec![middle(name, most), "A".into(), all], hosted.is_none()));
     let mut head = vec!["Name", "Type", "Address"];
-    if c.dns < CLOSE.dns {
+    if !types {
         head.remove(1);
         rows.iter_mut().for_each(|(cells, _)| drop(cells.remove(1)));
     }
@@ -430,7 +447,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
 
     let mut lines = vec![format!("/ # nslookup {asked}"), format!("Server:   {}", crate::engine::dns::SERVER)];
     lines.extend((!above).then(String::new));
-    match endpoint.filter(|endpoint| endpoint.ready) {
+    match heard {
         Some(endpoint) => {
             let (name, zone) = (format!("Name:     {asked}."), format!("{}.{}", service.id.namespace, crate::engine::dns::ZONE));
             if above && name.len() + zone.len() < 48 {
@@ -438,7 +455,8 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
             } else {
                 lines.extend([name, [" ", &zone].concat()]);
             }
-            lines.push(format!("Address:  {}", endpoint.address));
+            let rest = if hosted.is_none() && ready > 1 { format!(" (+{})", super::format::count(ready - 1)) } else { String::new() };
+            lines.push(format!("Address:  {}{rest}", endpoint.address));
         }
         None => lines.extend([format!("** server can't find {asked}:"), "   NXDOMAIN".into()]),
     }
@@ -458,7 +476,9 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     if slice_rows.is_empty() {
         slice_rows.push((vec!["no endpoint".into(), String::new()], false));
     }
-    let headless = if c.slice < WIDE.slice { "headless" } else { "clusterIP: None" };
+    // The band is called so already: the pill gives way to a name.
+    let fits = |pill: &&str| titled(name, pill, c.slice) == name;
+    let headless = ["clusterIP: None", "headless"].into_iter().skip(usize::from(c.slice < WIDE.slice)).find(fits).unwrap_or("");
     let slice = Table {
         kind: "Service",
         caption: "Service".into(),
@@ -490,9 +510,9 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     }
     // The lookup: asked, answered, and the connection that follows it.
     let at = shown.iter().position(|one| Some(one.pod.as_str()) == followed).unwrap_or(shown.len());
+    let asks = if hosted.is_some() { at } else { shown.len() };
     let uid = &service.id.uid;
     let bottom = (y + dns_height).max(client_y + client_h).max(y + slice_height + 4.0 + said);
-    let heard = endpoint.filter(|endpoint| endpoint.ready);
     if above {
         let (ask, back, from, to) = (LEFT + 28.0, LEFT + 128.0, client_y + client_h + 2.0, y - 3.0);
         stop(out, ask + 6.0, (from + to) / 2.0 - 10.0, "1 query", false);
@@ -507,7 +527,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         }
         out.link(format!("ask/{uid}"), down(ask, from, to), Line::Travels);
     } else {
-        let ask = row_y(at.min(3)).min(y + 180.0);
+        let ask = row_y(asks.min(3)).min(y + 180.0);
         stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask - 26.0, "1 query", true);
         if heard.is_some() {
             let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
@@ -823,6 +843,23 @@ mod tests {
         assert_eq!((title.as_str(), lines[0].as_str()), ("busybox", "/ # nslookup web-0.nginx"));
         let pods: Vec<f64> = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.rect.cy()).collect();
         assert_eq!(pods[1] - pods[0], ROW);
+    }
+
+    #[test]
+    fn without_names_of_their_own_the_service_is_asked_for_and_its_answer_is_whole() {
+        let mut model = some("headless", "");
+        model.services[0].id.name = "wordpress-mysql".into();
+        model.services[0].endpoints.iter_mut().for_each(|one| one.hostname.clear());
+        for width in [700.0, 800.0, 1000.0, 1200.0] {
+            let scene = layout(&model, None, width);
+            let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
+            assert_eq!(lines[0], "/ # nslookup wordpress-mysql");
+            assert_eq!(lines.last().unwrap(), "Address:  10.244.1.2");
+            let dns = scene.items.iter().find_map(|item| if let Body::Table(of) = &item.body { Some(of) } else { None }).unwrap();
+            assert_eq!(dns.rows.last().unwrap().0.last().unwrap(), "10.244.1.2", "{width}");
+            assert!(dns.rows.last().unwrap().1, "the row that answers is marked");
+            assert!(width < 800.0 || dns.rows[0].0[0].starts_with("10-244-1-2.word"), "{width}: {:?}", dns.rows[0].0);
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ const HIGH: f64 = 140.0;
 const LEAST: f64 = 0.9;
 /// Blocks of more Pods stand beside each other, each below its ReplicaSet: one below the other, the newest would be out of sight.
 const BESIDE: usize = 400;
-/// Of more, cells and the whole diagram are as small as they may be.
+/// Of more, cells are as small as they may be.
 const HUGE: usize = 1_000;
 /// Between two blocks, and the line that leads over them.
 const APART_BLOCKS: f64 = 28.0;
@@ -186,6 +186,8 @@ enum Row<'a> {
 struct End<'a> {
     rect: Rect,
     pod: Option<&'a Pod>,
+    /// How the names of a block's Pods begin.
+    of: String,
     /// Where something stands at its right: at which height a line from there passes that.
     past: Option<f64>,
 }
@@ -241,7 +243,7 @@ impl Row<'_> {
     fn rail(&self, card: Rect, rail: f64, lift: f64, ends: &[End], out: &mut Scene) {
         let to = |end: &End| match (self, end.pod) {
             (Row::Service(service), Some(pod)) => service.endpoint(&pod.id.name).map(|endpoint| endpoint.ready),
-            (Row::Service(service), None) => (!service.endpoints.is_empty()).then_some(service.ready() > 0),
+            (Row::Service(service), None) => service.reaches(&end.of),
             (Row::Policy(_), pod) => Some(pod.is_none_or(|pod| pod.state == PodState::Ready)),
         };
         let (uid, y) = (&self.id().uid, card.cy());
@@ -509,10 +511,10 @@ impl<'a> Tree<'a> {
     /// Two blocks in the whole width, also while there is one: it stays as it is when the next comes.
     fn measure_beside(&mut self, frame: &Frame) {
         let (root, huge) = (self.root, Tree::largest(self.root) > HUGE);
-        let (side, pitch, room) = if huge { (4.0, 5.0, frame.room) } else { (7.0, 8.0, frame.width) };
+        let (side, pitch) = if huge { (4.0, 5.0) } else { (7.0, 8.0) };
         let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
         let rail = if rails > 0.0 { 18.0 + rails * 10.0 } else { 0.0 };
-        let each = ((room - rail - self.xs().1 - APART_BLOCKS) / 2.0).max(self.columns.set);
+        let each = ((frame.width - rail - self.xs().1 - APART_BLOCKS) / 2.0).max(self.columns.set);
         let columns = ((each - 2.0 * PAD) / pitch) as usize;
         let kind = |now: usize| Leaves::Cells { columns, rows: now.div_ceil(columns), side, pitch };
         for group in &root.groups {
@@ -688,7 +690,7 @@ impl<'a> Tree<'a> {
                         let d = elbow(from.right(), from.cy(), rect.x, rect.cy(), mid);
                         out.link(pod.id.uid.clone(), d, line(chosen(frame.selected, &pod.id), pod.state == PodState::Terminating));
                     }
-                    ends.push(End { rect, pod: Some(pod), past: None });
+                    ends.push(End { rect, pod: Some(pod), of: String::new(), past: None });
                     storage_of(frame.model, pod, rect, index, c, out, claims);
                 }
             }
@@ -703,7 +705,7 @@ impl<'a> Tree<'a> {
                 if let Some(owner) = owner {
                     out.link(format!("{}/pods", owner.id.uid), elbow(from.right(), from.cy(), x, all.cy(), mid), Line::Owns);
                 }
-                ends.push(End { rect: all, pod: None, past: None });
+                ends.push(End { rect: all, pod: None, of: start(owner), past: None });
             }
             Leaves::Cells { columns: across, rows, side, pitch } if !group.pods.is_empty() => {
                 let old = self.root.older(group);
@@ -731,7 +733,7 @@ impl<'a> Tree<'a> {
                 }
                 out.put(&id, rect, Body::Cells(cells), parent, if ready { "ready" } else { "progressing" }, label);
                 let rect = if self.beside { Rect { h: 44.0, ..rect } } else { rect };
-                ends.push(End { rect, pod: None, past: None });
+                ends.push(End { rect, pod: None, of: start(owner), past: None });
             }
             _ => {}
         }
@@ -748,6 +750,11 @@ fn put_controller(out: &mut Scene, of: &Rc<Controller>, rect: Rect, parent: Opti
     let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
     let label = format!("{} {}, {}", of.caption, of.id.name, numbers.join(", "));
     out.put(&of.id, rect, Body::Controller { of: of.clone(), wide }, parent, state, label)
+}
+
+/// How the names of its Pods begin.
+fn start(owner: Option<&Rc<Controller>>) -> String {
+    owner.map_or(String::new(), |owner| [&owner.id.name, "-"].concat())
 }
 
 fn chosen(selected: Option<&str>, id: &Id) -> bool {
@@ -1004,7 +1011,7 @@ fn stack(
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{Service, Volume, counters};
+    use super::super::model::{Endpoint, Service, Volume, counters, natural};
     use super::*;
     use std::rc::Rc;
 
@@ -1226,6 +1233,14 @@ mod tests {
     fn two_blocks_of_cells_have_a_stub_each() {
         let mut model = shops(1, 100);
         model.roots[0].groups.push(group("next", 60));
+        // One that nothing lists has none; none of whose Pods is ready has a hollow one.
+        let full = |model: &Model| layout(model, None, (800.0, 560.0)).ports.iter().map(|port| port.full).collect::<Vec<_>>();
+        assert_eq!(full(&model), [true]);
+        let next = model.roots[0].groups[1].pods.iter().map(|pod| Endpoint { pod: pod.id.name.clone(), ..Endpoint::default() });
+        let next: Vec<Endpoint> = next.collect();
+        model.services[0].endpoints.extend(next);
+        crate::order::sort_by(&mut model.services[0].endpoints, |a, b| natural(&a.pod, &b.pod));
+        assert_eq!(full(&model), [true, false]);
         let scene = layout(&model, None, (800.0, 560.0));
         let blocks = scene.items.iter().filter(|item| matches!(item.body, Body::Cells(_))).map(|item| (item.rect.right(), item.rect.cy()));
         let ports: Vec<(f64, f64)> = scene.ports.iter().map(|port| (port.x, port.y)).collect();

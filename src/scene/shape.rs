@@ -313,7 +313,8 @@ impl Scene {
     /// Sets the size to hold everything with a margin, and puts edges into paint order (the chosen path last).
     pub fn finish(mut self, margin: f64) -> Scene {
         self.width = self.items.iter().map(|item| item.rect.right()).fold(self.width, f64::max) + margin;
-        self.height = self.items.iter().map(|item| item.rect.bottom()).fold(self.height, f64::max) + margin;
+        let words = self.labels.iter().map(|label| label.y + 16.0);
+        self.height = self.items.iter().map(|item| item.rect.bottom()).chain(words).fold(self.height, f64::max) + margin;
         crate::order::sort_by_key(&mut self.edges, |edge| edge.line);
         self
     }

@@ -268,7 +268,7 @@ impl Component for Editor {
             Standing::Applied => ("ready", "Applied".into()),
             Standing::Rejected => ("failed", "Rejected".into()),
             Standing::Partly(applied, unchanged, refused) => {
-                let parts = [(applied, "applied"), (unchanged, "unchanged"), (refused, "rejected")];
+                let parts = [(refused, "rejected"), (applied, "applied"), (unchanged, "unchanged")];
                 let said = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
                 ("failed", said.collect::<Vec<_>>().join(", "))
             }

@@ -73,7 +73,7 @@ pub fn Inspector(props: &Props) -> Html {
         <div class="i-head">{ tile(key.kind.name()) }
             <div class="grow"><small>{ key.kind.name() }
                 if let Some((words, class, glyph)) = pill {
-                    <span class={classes!("pill", class)} title={props.late.clone()}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span>
+                    <span class={classes!("pill", class)} title={props.late.clone()}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ words }</span></span>
                 } else if props.object.is_none() {
                     <span class="pill">{ if props.chain.is_empty() { "Not found" } else { "Gone" } }</span>
                 }

@@ -1039,7 +1039,7 @@ impl Component for Stage {
                     // It comes last, with a Pod and a note in it.
                     if scene.items.iter().rev().take(4).any(|item| matches!(item.body, Body::Tray { .. })) { { self.far_tray(ctx) } }
                     // Where there is a legend too, what is under both is not drawn there.
-                    if self.controls(props) && !scene.dense() && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
+                    if self.controls(props) && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
                         <div class="foot" />
                     }
                     if let Some(at) = self.map.map(|corner| self.corner(corner, props)) {
