@@ -266,7 +266,7 @@ pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
             // Thousands stand closer: beside the kind there is room for so much.
             let of = |n: i32| super::format::count(n.max(0) as usize);
             let words =
-                if desired < 1000 { format!("{updated} of {desired} updated") } else { format!("{}/{} updated", of(updated), of(desired)) };
+                if desired < 1000 { format!("{updated} of {desired} updated") } else { format!("{}/{} new", of(updated), of(desired)) };
             Some((words, state.class(), state.glyph()))
         }
         Body::Deployment(body) => {

@@ -12,7 +12,7 @@ use crate::app::format::clock;
 use crate::engine::Op;
 use crate::scene::format::Px;
 use crate::scene::model::Id;
-use crate::scene::shape::{Body, Item, Rect, Scene};
+use crate::scene::shape::{Body, Item, Label, Rect, Scene};
 use gloo_timers::callback::Timeout;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -348,7 +348,13 @@ impl Stage {
                 let of = item.rect;
                 of.h > 0.0 && of.x * z < x + w && of.right() * z > x && of.y * z < y + h && of.bottom() * z > y
             };
-            props.scene.items.iter().filter(|item| meets(item)).count()
+            // Of a label only its point is known: it is taken to be as wide as most of them are.
+            let over = |label: &Label| {
+                let (left, wide) = (if label.centred { label.x - 60.0 } else { label.x }, 120.0);
+                left * z < x + w && (left + wide) * z > x && (label.y - 12.0) * z < y + h && (label.y + 12.0) * z > y
+            };
+            let labels = &props.scene.labels;
+            props.scene.items.iter().filter(|item| meets(item)).count() + labels.iter().filter(|label| over(label)).count()
         };
         let cells = props.scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
         self.map = (0..4)
