@@ -6,8 +6,8 @@ use crate::api::{Kind, ObjectRef};
 /// Names are looked for in so many of the last lines.
 const NAMED: usize = 400;
 
-/// The names of objects in what was printed, each with its line and the number of its word there, in their order: `kind/name` anywhere, else what stands where a
-/// table or a description has a name, and is one of the kind that was asked for.
+/// The names of objects in what was printed, each with its line and the number of its word there, in their order: `kind/name`
+/// anywhere, else what stands where a table or a description has a name, and is one of the kind that was asked for.
 #[inline(never)]
 pub fn names<'a>(lines: &'a [Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<(usize, usize, ObjectRef)> {
     let mut found = Vec::new();
@@ -100,15 +100,12 @@ mod tests {
         assert_eq!(told(&of), ["1 web-0 Pod", "4 deployment.apps/web Deployment"]);
         // Without the first word, and a name that stands in another word before it.
         assert_eq!(told(&["$ get pods", "NAME    READY", "web-0   1/1"]), ["2 web-0 Pod"]);
-        let there = |key: &ObjectRef| key.namespace == "webapp" && key.name == "web";
-        let short = lines(&["$ kubectl get deploy -nwebapp", "NAME   READY", "web    1/1"]);
-        assert_eq!(names(&short, &there).len(), 1);
-        let all = lines(&["$ kubectl get deploy -A", "NAMESPACE   NAME", "webapp      web"]);
-        assert_eq!(names(&all, &there).iter().map(|(at, n, _)| (*at, *n)).collect::<Vec<_>>(), [(2, 1)]);
-        let there = |key: &ObjectRef| matches!(key.name.as_str(), "web" | "web-0" | "node-1");
-        let told = |texts: &[&str]| names(&lines(texts), &there).len();
+        let beside = |key: &ObjectRef| key.namespace == "webapp" && key.name == "web";
+        let places = |texts: &[&str]| names(&lines(texts), &beside).iter().map(|(at, n, _)| (*at, *n)).collect::<Vec<_>>();
+        assert_eq!(places(&["$ kubectl get deploy -nwebapp", "NAME   READY", "web    1/1"]), [(2, 0)]);
+        assert_eq!(places(&["$ kubectl get deploy -A", "NAMESPACE   NAME", "webapp      web"]), [(2, 1)]);
         let all = ["$ kubectl get deploy -A", "NAMESPACE   NAME", "default     web", "other       gone"];
-        assert_eq!(told(&all), 1);
+        assert_eq!(told(&all), ["2 web Deployment"]);
     }
 
     #[test]
