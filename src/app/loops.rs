@@ -4,10 +4,10 @@ use super::changes::{Field, fields};
 use super::run::{Run, is_event};
 use super::words;
 use crate::api::network::EndpointSlice;
-use crate::api::{Body, Kind, Object, Str};
+use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
-use crate::scene::format::{clock, count, duration, middle};
+use crate::scene::format::{clock, count, middle, span};
 use crate::scene::loops::{Code, Form, Loop, Loops, Pass};
 
 /// Loops that are always on the ring; others join when they have written.
@@ -67,10 +67,11 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     let acts = |entry: &&Entry| !is_event(entry) && entry.actor.name != "user" && entry.actor.name != "apiserver";
     let last = journal.iter().rev().take(4000).find(acts);
     let newest = last.map(|entry| component(entry, one_kubelet));
+    let slowed: Vec<_> = names.iter().map(|name| run.sim().slowed(name)).collect();
     let loops: Vec<Loop> = names
         .iter()
-        .map(|name| {
-            let slowed = run.sim().slowed(name);
+        .zip(&slowed)
+        .map(|(name, slowed)| {
             // The scheduler's queue is none of those; unless it is slow nothing stays in it.
             let waiting = slowed.as_ref().map_or(0, |slowed| slowed.waiting);
             Loop {
@@ -79,20 +80,29 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
                 glyph: glyph(name),
                 queue: queues.iter().find(|(of, _)| of == name).map_or(waiting, |(_, waiting)| *waiting),
                 writes: newest.as_ref() == Some(name),
-                slow: slowed.map_or_else(String::new, |slowed| format!("{} a pass", duration(slowed.span / 1000).replace(".0 s", " s"))),
+                slow: slowed.as_ref().map_or_else(String::new, |slowed| format!("{} a pass", span(slowed.span / 1000))),
             }
         })
         .collect();
     let place = |name: &str| loops.iter().position(|one| one.name == name);
     let chosen = chosen.and_then(place);
     let shown = chosen.or_else(|| place(newest.as_deref()?));
-    let mut pass = shown.map(|at| {
+    let pass = shown.map(|at| {
         let name = loops[at].name.as_str();
+        // What a slowed pass that is under way will find and do shows at its end; the numbers of the one before are not its.
+        if let Some((key, ends)) = slowed[at].as_ref().and_then(|slowed| slowed.pass.clone()) {
+            return Pass {
+                title: title_of(name, passes(name), "under way"),
+                key: full_name(&key),
+                held: format!("the pass over {} ends at {}", key.name, clock(ends.0 / 1000)),
+                glyph: glyph(name),
+                code: code(name, None, &[], ""),
+                ..Pass::default()
+            };
+        }
         let entry = journal.iter().enumerate().rev().find(|(_, entry)| !is_event(entry) && component(entry, one_kubelet) == name);
         match entry {
-            Some((at, entry)) => {
-                Pass { held: held(run, name, at), ..pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)) }
-            }
+            Some((at, entry)) => Pass { held: held(run, at), ..pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)) },
             None => Pass {
                 title: format!("{name} · has written nothing yet"),
                 glyph: glyph(name),
@@ -101,23 +111,12 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
             },
         }
     });
-    // While a slowed pass is under way, what it executes is not the last one's line.
-    if let (Some(pass), Some(at)) = (&mut pass, shown)
-        && run.sim().slowed(&loops[at].name).is_some_and(|slowed| slowed.pass.is_some())
-    {
-        pass.code.iter_mut().for_each(|line| line.lit = false);
-        let (of, at) = pass.title.rsplit_once(" · ").unwrap_or((&pass.title, ""));
-        (pass.newest, pass.title) = (false, format!("{of} · last at {at}"));
-    }
     Loops { loops, version: run.sim().server().version(), chosen, shown, pass }
 }
 
-/// What faults of a person have to do with the pass shown: a slow one is under way, or the watch event of its write is held up or lost.
+/// What faults of a person have to do with the pass shown: the watch event of its write is held up or lost.
 #[inline(never)]
-fn held(run: &Run, name: &str, at: usize) -> String {
-    if let Some((key, ends)) = run.sim().slowed(name).and_then(|slowed| slowed.pass) {
-        return format!("the pass over {} ends at {}", key.name, clock(ends.0 / 1000));
-    }
+fn held(run: &Run, at: usize) -> String {
     let Some(late) = run.sim().late_event(at as EntryId) else { return String::new() };
     match late.until.filter(|_| !late.lost) {
         Some(at) => format!("the watch event of this write reaches {} at {}", late.component, clock(at.0 / 1000)),
@@ -143,6 +142,15 @@ pub(super) fn glyph(name: &str) -> &'static str {
         name if name.contains("disruption") || name.contains("quota") => "i-pdb",
         name if name.contains("namespace") || name.contains("account") => "i-namespace",
         _ => "i-act",
+    }
+}
+
+/// What a pass is called: its loop, how many there were, and when it was.
+fn title_of(name: &str, passes: Option<usize>, at: &str) -> String {
+    match passes {
+        Some(1) => [name, " · 1 pass · ", at].concat(),
+        Some(n) => [name, " · ", &count(n), " passes · ", at].concat(),
+        None => [name, " · ", at].concat(),
     }
 }
 
@@ -214,13 +222,8 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
     let name = entry.actor.name;
     let node = if entry.actor.node.is_empty() { String::new() } else { format!(" {}", entry.actor.node) };
     let at = clock(entry.time.0 / 1000);
-    let title = match passes {
-        Some(1) => format!("{name} · 1 pass · {at}"),
-        Some(n) => format!("{name} · {} passes · {at}", count(n)),
-        None => format!("{name}{node} · {at}"),
-    };
     Pass {
-        title,
+        title: title_of(&[name, &node].concat(), passes, &at),
         own: main.key().is_some_and(|own| key(main).ends_with(own.name.as_str())),
         key: key(main),
         glyph: glyph(name),
@@ -375,8 +378,12 @@ fn key(entry: &Entry) -> String {
     let of_loop = |kind: &str| entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(kind));
     let owner =
         entry.write().and_then(|(_, object)| object.meta.controller().filter(|owner| of_loop(&owner.kind)).map(|owner| owner.name.clone()));
-    let name = owner.unwrap_or(key.name);
-    if key.namespace.is_empty() { name.to_string() } else { format!("{}/{name}", key.namespace) }
+    full_name(&ObjectRef { name: owner.unwrap_or(key.name), ..key })
+}
+
+/// A key as work queues have it.
+fn full_name(key: &ObjectRef) -> String {
+    if key.namespace.is_empty() { key.name.to_string() } else { format!("{}/{}", key.namespace, key.name) }
 }
 
 fn write(entry: &Entry) -> String {
@@ -669,8 +676,12 @@ mod tests {
         let shown = read(&state.run, Some("default-scheduler"));
         let scheduler = shown.loops.iter().find(|one| one.name == "default-scheduler").expect("it is always there");
         assert_eq!((scheduler.queue, scheduler.slow.as_str()), (2, "30 s a pass"));
-        let held = shown.pass.expect("it has placed one").held;
+        let pass = shown.pass.expect("it is placing one");
+        let held = &pass.held;
         assert!(held.starts_with("the pass over web-") && held.contains(" ends at 01:0"), "{held}");
+        // What the pass before found and did is not told of this one.
+        assert_eq!((pass.title.as_str(), pass.steps.len()), ("default-scheduler · under way", 0));
+        assert!(pass.key.starts_with("default/web-") && pass.code.iter().all(|line| !line.lit && line.value.is_empty()), "{pass:?}");
     }
 
     #[test]

@@ -312,6 +312,11 @@ impl Sim {
         self.kubelets.silent_since(node)
     }
 
+    /// When the kubelet of a node last renewed its Lease, if there is one.
+    pub fn lease_renewed(&self, node: &str) -> Option<Time> {
+        self.kubelets.renewed(node, self.now())
+    }
+
     /// Whether a person makes a probe of a Pod fail.
     pub fn is_probe_forced(&self, uid: Uid, probe: &str) -> bool {
         self.kubelets.is_forced(uid, probe)

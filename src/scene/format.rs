@@ -35,6 +35,12 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
+/// A duration that somebody has asked for: `2 s` rather than `2.0 s`.
+#[inline(never)]
+pub fn span(ms: u64) -> String {
+    duration(ms).replace(".0 s", " s")
+}
+
 /// About how long: `52 s`, `59 min`, `3 h`, `2 d`.
 pub fn about(ms: u64) -> String {
     let (n, unit) = match ms / 1000 {

@@ -169,7 +169,8 @@ const FINEST: f64 = 0.25;
 impl Lanes {
     /// Left of the lanes, and the room at their right.
     fn sides(slim: bool) -> (f64, f64) {
-        if slim { (0.0, 0.0) } else { (104.0, 24.0) }
+        // The playhead's circle and a mark at the very beginning are whole.
+        if slim { (7.0, 7.0) } else { (104.0, 24.0) }
     }
 
     /// The other side of a fork.
@@ -363,7 +364,8 @@ impl Paint<'_> {
         c.begin_path();
         for block in merged.iter().filter(|block| block.fault) {
             let beside = merged.iter().any(|other| other.lane == 0 && !other.fault && (other.x - block.x).abs() < 9.0);
-            let x = left + block.x - if beside { 9.0 } else { 0.0 };
+            // At the beginning there is no room at the left.
+            let x = left + block.x + if !beside { 0.0 } else if block.x < 9.0 { 9.0 } else { -9.0 };
             c.move_to(x, y - 5.0);
             c.line_to(x + 5.0, y + 4.0);
             c.line_to(x - 5.0, y + 4.0);
@@ -390,7 +392,8 @@ impl Paint<'_> {
     #[inline(never)]
     fn slim(&self, merged: &[Block]) {
         let width = self.axis.width;
-        let now = self.axis.x(self.props.now).min(width - 7.0).max(7.0);
+        let now = self.axis.x(self.props.now).clamp(0.0, width);
+        let _ = self.context.translate(Lanes::sides(true).0, 0.0);
         self.fill("--surface-3", std::iter::once((0.0, 10.0, width, 4.0)));
         self.fill("--accent", std::iter::once((0.0, 10.0, now, 4.0)));
         let marks = |past: bool| {
@@ -404,7 +407,7 @@ impl Paint<'_> {
         self.diamonds(
             "--text-2",
             4.0,
-            &mut merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x.max(4.0), 20.0)),
+            &mut merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x, 20.0)),
         );
         self.faults(0.0, 20.0, merged);
         self.context.begin_path();

@@ -30,7 +30,7 @@ pub fn held_up_or_idle(sim: &Sim, object: &Object) -> Option<Diagnosis> {
 }
 
 fn duration(micros: u64) -> String {
-    format::duration(micros / 1000).replace(".0 s", " s")
+    format::span(micros / 1000)
 }
 
 /// Its loop works on others first, or still on it.

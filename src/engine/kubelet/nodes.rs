@@ -36,6 +36,15 @@ impl Kubelets {
         }
     }
 
+    /// When this node's kubelet last renewed its Lease; nothing if it has none.
+    #[inline(never)]
+    pub fn renewed(&self, node: &str, now: Time) -> Option<Time> {
+        if !self.has(node) {
+            return None;
+        }
+        Some(self.silent_since(node).unwrap_or(Time(now.0 / self.heartbeat * self.heartbeat)))
+    }
+
     /// Whether this node has a kubelet.
     pub fn has(&self, node: &str) -> bool {
         self.next_ip.contains_key(node)

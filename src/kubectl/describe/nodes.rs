@@ -3,7 +3,7 @@
 use super::{Page, long, name, show};
 use crate::api::Kind;
 use crate::api::quantity::Quantity;
-use crate::kubectl::printers::{or_none, selector, tabs, yaml};
+use crate::kubectl::printers::{age, or_none, selector, tabs, yaml};
 use serde_json::Value;
 
 pub fn node(page: &mut Page<'_>) {
@@ -27,6 +27,7 @@ pub fn node(page: &mut Page<'_>) {
     let taints: Vec<String> = row.list("/spec/taints").iter().map(taint).collect();
     page.field("Taints", if taints.is_empty() { "<none>".to_owned() } else { taints.join("\n\t") });
     page.field("Unschedulable", row.at("/spec/unschedulable") == true);
+    lease(page);
     page.line("Conditions:\n  Type\tStatus\tLastHeartbeatTime\tLastTransitionTime\tReason\tMessage");
     page.line("  ----\t------\t-----------------\t------------------\t------\t-------");
     for c in row.list("/status/conditions") {
@@ -52,6 +53,18 @@ pub fn node(page: &mut Page<'_>) {
     }
     info(page);
     pods(page);
+}
+
+/// Leases are not kept as objects; what one would say is known.
+fn lease(page: &mut Page<'_>) {
+    let holder = name(page.row.object);
+    let Some(renewed) = page.client.sim.lease_renewed(&holder) else {
+        return page.line(format!("Lease:\tFailed to get lease: leases.coordination.k8s.io \"{holder}\" not found"));
+    };
+    page.line("Lease:");
+    page.line(format!("  HolderIdentity:\t{holder}"));
+    page.line("  AcquireTime:\t<unset>");
+    page.line(format!("  RenewTime:\t{}", age::long(&page.client.sim.server().wall_at(renewed).rfc3339())));
 }
 
 fn info(page: &mut Page<'_>) {
