@@ -4,6 +4,7 @@
   'use strict';
   const NS = 'http://www.w3.org/2000/svg';
   const STRIP = 512;
+  const MOST = 300;
   const make = (name, attributes, parent) => {
     const element = document.createElementNS(NS, name);
     for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== '') element.setAttribute(key, value);
@@ -14,9 +15,15 @@
   const clear = (colour) => !colour || colour === 'none' || colour === 'transparent' || /,\s*0\)$|\/\s*0\)$/.test(colour);
   const canvas = document.createElement('canvas').getContext('2d');
 
-  /** The picture as SVG; for a PNG what is painted is left out, and told beside it: to write it out and read it back takes long. */
+  const written = (svg) => new XMLSerializer().serializeToString(svg);
+
+  /**
+   * The picture as SVG; for a PNG what is painted is left out, and told beside it: to write it out and read it back takes long.
+   * `over` is the first of what lies over what is painted.
+   */
   async function picture(world, form) {
     const painted = [];
+    let over = null;
     const zoom = new DOMMatrix(getComputedStyle(world).transform).a || 1;
     const origin = world.getBoundingClientRect();
     const place = (rect) => ({
@@ -161,7 +168,9 @@
           await new Promise((go) => setTimeout(go));
           until = performance.now() + 12;
         }
+        const before = root.lastChild;
         walk(child, root);
+        if (child === last[0]) over = before.nextSibling;
       }
     }
     function walk(element, into) {
@@ -184,7 +193,26 @@
       }
     }
     await stage();
-    return { text: new XMLSerializer().serializeToString(root), width, height, painted };
+    return { root, width, height, painted, over };
+  }
+
+  /** The same in parts of so many elements, to be laid over each other: to read a large picture back at once takes long. */
+  function* parts(root, children) {
+    let [shell, count] = [root.cloneNode(false), 0];
+    for (const child of children) {
+      const group = child.tagName === 'g' && child.childElementCount > MOST ? child : null;
+      let into = null;
+      for (const piece of group ? [...group.children] : [child]) {
+        // What is taken out of a group stands in one that is like it.
+        if (group && into?.parentNode !== shell) shell.append((into = group.cloneNode(false)));
+        (group ? into : shell).append(piece);
+        count += 1 + piece.getElementsByTagName('*').length;
+        if (count < MOST) continue;
+        yield shell;
+        [shell, count] = [root.cloneNode(false), 0];
+      }
+    }
+    if (count) yield shell;
   }
 
   function save(blob, name) {
@@ -209,22 +237,30 @@
     }
   };
 
-  async function write({ text, width, height, painted }, form, name) {
-    if (form === 'SVG') return save(new Blob([text], { type: 'image/svg+xml' }), `${name}.svg`);
-    const image = new Image();
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-    await image.decode();
+  async function write({ root, width, height, painted, over }, form, name) {
+    if (form === 'SVG') return save(new Blob([written(root)], { type: 'image/svg+xml' }), `${name}.svg`);
     const scale = Math.min(2, 8000 / Math.max(width, height));
     const sheet = document.createElement('canvas');
     [sheet.width, sheet.height] = [width * scale, height * scale];
     const paint = sheet.getContext('2d');
-    // In strips, with a breath between them.
-    for (let top = 0; top < sheet.height; top += STRIP) {
-      await new Promise((go) => setTimeout(go));
-      const part = Math.min(STRIP, sheet.height - top);
-      paint.drawImage(image, 0, top / scale, width, part / scale, 0, top, sheet.width, part);
+    const all = [...root.children];
+    const under = over ? all.indexOf(over) : all.length;
+    async function draw(children) {
+      for (const part of parts(root, children)) {
+        const image = new Image();
+        image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(written(part))}`;
+        await image.decode();
+        // In strips, with a breath between them.
+        for (let top = 0; top < sheet.height; top += STRIP) {
+          await new Promise((go) => setTimeout(go));
+          const rows = Math.min(STRIP, sheet.height - top);
+          paint.drawImage(image, 0, top / scale, width, rows / scale, 0, top, sheet.width, rows);
+        }
+      }
     }
+    await draw(all.slice(0, under));
     for (const { element, x, y, w, h } of painted) paint.drawImage(element, x * scale, y * scale, w * scale, h * scale);
+    await draw(all.slice(under));
     sheet.toBlob((blob) => save(blob, `${name}.png`));
   }
 })();

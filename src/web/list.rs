@@ -1,6 +1,6 @@
 //! A diagram's objects as a nested list: what they are, how they are, and how many.
 
-use super::dom::{icon, kind_icon};
+use super::dom::{self, icon, kind_icon};
 use super::stage::key_of;
 use crate::api::ObjectRef;
 use crate::app::format::count;
@@ -10,11 +10,31 @@ use crate::scene::shape::{Body, Item, Scene};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// The list, as far as it has come.
-#[inline(never)]
-pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>) -> Html {
+/// So many rows at a time: a row costs the page some six elements.
+const PAGE: usize = 100;
+
+/// What the list shows.
+#[derive(Properties)]
+pub struct ListProps {
+    /// The diagram.
+    pub scene: Rc<Scene>,
+    /// An object is chosen.
+    pub on_select: Callback<Option<ObjectRef>>,
+}
+
+impl PartialEq for ListProps {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.scene, &other.scene) && self.on_select == other.on_select
+    }
+}
+
+/// The objects, a page of them where there are very many.
+#[component]
+pub fn List(props: &ListProps) -> Html {
+    let at = use_state_eq(|| 0_usize);
+    let scene = &props.scene;
     let click = |item: &Item| {
-        let (key, on_select) = (key_of(&item.id), on_select.clone());
+        let (key, on_select) = (key_of(&item.id), props.on_select.clone());
         Callback::from(move |event: MouseEvent| {
             event.stop_propagation();
             on_select.emit(key.clone());
@@ -23,10 +43,16 @@ pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>)
     let (columns, nodes) = roster::rows(scene);
     // What a node's row has counted is not told again.
     let told = |item: &Item| matches!(item.body, Body::Node(_)) || !nodes.is_empty() && matches!(item.body, Body::Cells(_));
-    let shown = |(_, item): &(usize, &Rc<Item>)| !item.label.is_empty() && !told(item);
-    let rows = scene.items.iter().enumerate().take(most).filter(shown).map(|(index, item)| {
+    let others: Vec<usize> = (0..scene.items.len()).filter(|at| !scene.items[*at].label.is_empty() && !told(&scene.items[*at])).collect();
+    let (most, first) = (nodes.len() + others.len(), *at * PAGE);
+    // There may be fewer than there were.
+    let first = if first < most { first } else { most.saturating_sub(1) / PAGE * PAGE };
+    let last = most.min(first + PAGE);
+    let of = |rows: usize, before: usize| first.saturating_sub(before).min(rows)..last.saturating_sub(before).min(rows);
+    let rows = others[of(others.len(), nodes.len())].iter().map(|index| {
+        let item = &scene.items[*index];
         // Those on a node stand alone: it is in the table.
-        let depth = scene.depth(index).saturating_sub(usize::from(!nodes.is_empty()));
+        let depth = scene.depth(*index).saturating_sub(usize::from(!nodes.is_empty()));
         let onclick = click(item);
         html! { <li key={item.id.uid.clone()} aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button></li> }
     });
@@ -34,18 +60,43 @@ pub fn list(scene: &Scene, most: usize, on_select: &Callback<Option<ObjectRef>>)
     let revisions = revisions.into_iter().flatten().map(|[image, hash, counts]| {
         html! { <li key={hash.clone()} aria-level="2" style="padding-left:20px"><div class="row"><span class="mono ell">{ image }{ " " }</span>{ part("kind", &hash) }<span class="grow" />{ part("n", &counts) }</div></li> }
     });
+    let shown = &nodes[of(nodes.len(), 0)];
     let table = || {
         html! {
             <table class="aslist" aria-label="Nodes">
                 <thead><tr><th>{ "Node" }</th><th>{ "Status" }</th><th>{ "Pods" }</th>{ for columns.iter().map(|state| html! { <th>{ state.word() }</th> }) }</tr></thead>
-                <tbody>{ for nodes.iter().take_while(|row| row.item < most).map(|row| {
+                <tbody>{ for shown.iter().map(|row| {
                     let item = &scene.items[row.item];
                     html! { <tr key={item.id.uid.clone()}><td><button type="button" onclick={click(item)}>{ part("vh", "Node") }{ part("mono", &item.id.name) }</button></td><td class={item.state.clone()}>{ &row.status }</td><td>{ &row.pods }</td>{ for row.counts.iter().map(|n| html! { <td>{ count(*n) }</td> }) }</tr> }
                 }) }</tbody>
             </table>
         }
     };
-    html! { <>if !nodes.is_empty() { { table() } }<ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }{ for revisions }</ul></> }
+    let turn = |words: &'static str, to: Option<usize>| {
+        let at = at.clone();
+        let onclick = to.map(|to| {
+            Callback::from(move |_: MouseEvent| {
+                at.set(to / PAGE);
+                if let Ok(Some(stage)) = dom::document().query_selector(".stage.listed") {
+                    stage.set_scroll_top(0);
+                }
+            })
+        });
+        html! { <button type="button" class="btn sm" disabled={onclick.is_none()} onclick={onclick}>{ words }</button> }
+    };
+    html! {
+        <>
+            if !shown.is_empty() { { table() } }
+            <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }{ for revisions }</ul>
+            if most > PAGE {
+                <div class="pages" role="group" aria-label="Pages of the list">
+                    { turn("Previous", first.checked_sub(PAGE)) }
+                    <span role="status">{ format!("{} to {} of {}", count(first + 1), count(last), count(most)) }</span>
+                    { turn("Next", (last < most).then_some(last)) }
+                </div>
+            }
+        </>
+    }
 }
 
 /// Glyph, kind and name; the state in its colour; what is counted at the right.

@@ -2,7 +2,7 @@
 
 use super::cells::Sheet;
 use super::dom::{self, icon, tile};
-use super::list::list;
+use super::list::List;
 use super::minimap::Minimap;
 use super::shapes::{Shape, over, still, under};
 use crate::api::{Kind, ObjectRef};
@@ -115,8 +115,7 @@ pub enum Msg {
 const REST: u32 = 150;
 /// Of more items than this, those far out of sight are not put into the page.
 const MANY: usize = 150;
-/// So many rows of a list, and so many of what is saved whole.
-const ROWS: usize = 40;
+/// So many of what is saved whole come at a time.
 const WHOLE: usize = 30;
 /// Milliseconds that saving may take.
 const STILL: u32 = 15_000;
@@ -173,8 +172,6 @@ pub struct Stage {
     larger: Option<Timeout>,
     /// The items in the page by their place; of many also by uid, and when the next come.
     shown: Vec<usize>,
-    /// How many rows the list has already.
-    rows: usize,
     there: BTreeSet<String>,
     more: Option<Timeout>,
     /// Where the map is, if there is one.
@@ -544,8 +541,6 @@ impl Stage {
         self.place_map(ctx.props());
         let items = &ctx.props().scene.items;
         let all = self.shows_all(ctx.props());
-        let rows = if all { items.len() } else { items.len().min(self.rows + ROWS) };
-        self.rows = if ctx.props().as_list { rows } else { 0 };
         let whole = all || self.saves.is_some();
         // They leave in parts too: to take very many out of the page at once takes long.
         let (mut goes, mut late) = (GOES, false);
@@ -564,7 +559,7 @@ impl Stage {
             (_, true) => WHOLE,
             _ => NEW,
         };
-        let mut waits = late || ctx.props().as_list && self.rows < items.len();
+        let mut waits = late;
         let shown = sight.into_iter().filter(|index| {
             let there = *index == self.stop || self.there.contains(&items[*index].id.uid);
             let comes = !there && room > 0;
@@ -902,7 +897,6 @@ impl Component for Stage {
             menu: false,
             larger: None,
             shown: Vec::new(),
-            rows: 0,
             there: BTreeSet::new(),
             more: None,
             map: None,
@@ -1031,7 +1025,7 @@ impl Component for Stage {
                 if nothing {
                     <div class="nothing">{ props.empty.clone() }</div>
                 } else if props.as_list {
-                    { list(scene, self.rows, &props.on_select) }
+                    <List key={props.scope.clone()} scene={scene.clone()} on_select={props.on_select.clone()} />
                 } else {
                     { drawing }
                     if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !props.scope.starts_with("rollout") && !scene.dense() {

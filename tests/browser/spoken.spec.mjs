@@ -53,6 +53,25 @@ for (const [view, name, words] of [[1, 'network', 'StatefulSet web 3 desired'], 
   });
 }
 
+test('a list of very many objects has pages', async ({ page }) => {
+  await open(page);
+  await page.evaluate(() => { for (let n = 4; n <= 130; n++) loopscope.fault(`add-node node-${n}`); loopscope.pause(); document.activeElement?.blur(); });
+  await page.keyboard.press('2');
+  await page.getByRole('button', { name: 'Show as list' }).click();
+  const [rows, pages] = [page.locator('table.aslist tbody tr'), page.getByRole('group', { name: 'Pages of the list' })];
+  await expect(rows).toHaveCount(100);
+  await expect(pages.getByRole('button', { name: 'Previous' })).toBeDisabled();
+  await pages.getByRole('button', { name: 'Next' }).click();
+  await expect(pages.getByRole('status')).toHaveText(/^101 to (\d+) of \1$/);
+  await expect(rows).toHaveCount(30);
+  await expect(rows.last()).toContainText('node-130');
+  await expect(pages.getByRole('button', { name: 'Next' })).toBeDisabled();
+  // A filter that leaves a page leaves no pages.
+  await page.locator('.filter').fill('node-13');
+  await expect(rows).toHaveCount(2);
+  await expect(pages).toHaveCount(0);
+});
+
 test('when the simulator stops, that is said, and the text stays', async ({ page }) => {
   await open(page, '&test=stop');
   const text = example('statefulset');
