@@ -181,3 +181,27 @@ fn a_container_that_is_started_again_is_made_anew() {
     let status = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value()["status"]["containerStatuses"][0].clone();
     assert_eq!((&status["restartCount"], &status["ready"]), (&serde_json::json!(1), &serde_json::json!(true)));
 }
+
+#[test]
+fn every_namespace_has_the_root_certificate_and_gets_it_back() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let mut say = |line: &str| {
+        let mut session = Session::start(&mut sim, &split(line), "");
+        let now = sim.now();
+        sim.advance(Time(now.0 + 1_000_000), usize::MAX);
+        session.poll(&mut sim);
+        session.stdout
+    };
+    assert!(say("get configmaps --no-headers").starts_with("kube-root-ca.crt   1"));
+    say("create namespace shop");
+    say("delete configmap kube-root-ca.crt");
+    let all = say("get configmaps -A --no-headers");
+    assert_eq!(all.lines().filter(|line| line.contains("kube-root-ca.crt   1")).count(), 5, "{all}");
+    say(r#"patch configmap kube-root-ca.crt -p {"data":{"ca.crt":"x"}}"#);
+    let data = say("get configmap kube-root-ca.crt -o jsonpath={.data}");
+    assert!(data.contains("BEGIN CERTIFICATE"), "{data}");
+    // One that goes with its namespace does not come back.
+    say("delete namespace shop --wait=false");
+    let all = (say("version"), say("get configmaps -A --no-headers")).1;
+    assert_eq!(all.lines().count(), 4, "{all}");
+}

@@ -85,6 +85,7 @@ impl ClusterConfig {
                 "metadata": { "name": name, "labels": { "kubernetes.io/metadata.name": name } },
                 "spec": { "finalizers": ["kubernetes"] }, "status": { "phase": "Active" } }));
             objects.push(json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": { "name": "default", "namespace": name } }));
+            objects.push(root_ca(name));
         }
         objects.push(json!({ "apiVersion": "v1", "kind": "Service",
             "metadata": { "name": "kubernetes", "namespace": "default", "labels": { "component": "apiserver", "provider": "kubernetes" } },
@@ -98,6 +99,13 @@ impl ClusterConfig {
         objects.extend(self.nodes.iter().enumerate().map(|(i, n)| node(i + 1, n, self.epoch)));
         objects
     }
+}
+
+/// The ConfigMap with the certificate that Pods know the API server by. There are no certificates here.
+pub(super) fn root_ca(namespace: &str) -> Value {
+    json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "kube-root-ca.crt", "namespace": namespace,
+        "annotations": { "kubernetes.io/description": "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters." } },
+        "data": { "ca.crt": "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n" } })
 }
 
 fn class(name: &str, mode: &str, default: bool) -> Value {

@@ -254,7 +254,7 @@ pub enum Why {
     /// A finalizer held the object until nothing used it.
     Unused,
 
-    /// service account: every namespace has one of these.
+    /// service account, root CA publisher: every namespace has one of these.
     NamespaceNeeds,
     /// garbage collector: the owner is gone.
     OwnerGone {

@@ -117,7 +117,10 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
         let info = kind.info();
         (!info.animated && info.namespaced || **kind == Kind::ServiceAccount) && **kind != Kind::Lease
     });
-    let made = |object: &Rc<Object>| object.kind != Kind::ServiceAccount || object.meta.name != "default";
+    // What every namespace has by itself says nothing.
+    let made = |object: &Rc<Object>| {
+        !matches!((object.kind, object.meta.name.as_str()), (Kind::ServiceAccount, "default") | (Kind::ConfigMap, "kube-root-ca.crt"))
+    };
     out.inert = still.flat_map(|kind| of(*kind)).filter(made).map(|object| id(&object)).collect();
     let alone = pods.lone().into_iter().filter(|(id, _)| !system(&id.namespace));
     users.extend(alone.map(|(id, names)| User { id: id.clone(), names: names.clone(), old: false }));

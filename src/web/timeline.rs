@@ -365,7 +365,15 @@ impl Paint<'_> {
         for block in merged.iter().filter(|block| block.fault) {
             let beside = merged.iter().any(|other| other.lane == 0 && !other.fault && (other.x - block.x).abs() < 9.0);
             // At the beginning there is no room at the left.
-            let x = left + block.x + if !beside { 0.0 } else if block.x < 9.0 { 9.0 } else { -9.0 };
+            let x = left
+                + block.x
+                + if !beside {
+                    0.0
+                } else if block.x < 9.0 {
+                    9.0
+                } else {
+                    -9.0
+                };
             c.move_to(x, y - 5.0);
             c.line_to(x + 5.0, y + 4.0);
             c.line_to(x - 5.0, y + 4.0);
@@ -404,11 +412,7 @@ impl Paint<'_> {
         };
         self.fill("--text-3", marks(true));
         self.fill("--border-strong", marks(false));
-        self.diamonds(
-            "--text-2",
-            4.0,
-            &mut merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x, 20.0)),
-        );
+        self.diamonds("--text-2", 4.0, &mut merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x, 20.0)));
         self.faults(0.0, 20.0, merged);
         self.context.begin_path();
         let _ = self.context.arc(now, 12.0, 6.0, 0.0, std::f64::consts::TAU);

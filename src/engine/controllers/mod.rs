@@ -21,6 +21,7 @@ mod provisioner;
 mod replicaset;
 mod resizer;
 mod resource_quota;
+mod root_ca;
 mod service_account;
 mod statefulset;
 mod ttl_after_finished;
@@ -61,6 +62,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &taint_eviction::TaintEviction,
     &pod_gc::PodGarbageCollector,
     &service_account::ServiceAccountController,
+    &root_ca::RootCaPublisher,
     &resource_quota::QuotaController,
 ];
 
