@@ -389,7 +389,7 @@ fn full_name(key: &ObjectRef) -> String {
 fn write(entry: &Entry) -> String {
     match &entry.record {
         Record::Command(_) => "command".to_string(),
-        Record::Refused(refused) => format!("refused {}", refused.key.kind.name()),
+        Record::Refused(refused) => format!("rejected {}", refused.key.kind.name()),
         Record::Write { op, object, before } => {
             let kind = object.kind.name();
             match op {

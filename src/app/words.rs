@@ -179,7 +179,7 @@ pub fn effect(entry: &Entry) -> Vec<Span> {
         Record::Command(line) => vec![text("You ran "), Span::Name(line.to_string())],
         Record::Refused(refused) => {
             let name = Span::Name(format!("{}", refused.key));
-            vec![text("The API server refused "), name, text(": "), text(&refused.error.message)]
+            vec![text("The API server rejected "), name, text(": "), text(&refused.error.message)]
         }
         Record::Write { op, object, before } => write(entry, *op, object, before.as_deref()),
     }

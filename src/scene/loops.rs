@@ -92,7 +92,7 @@ impl Pass {
             "delete" => [who, " deleted ", &object].concat(),
             "remove" => [who, " removed ", &object].concat(),
             "bind" => [who, " bound ", &object].concat(),
-            "refused" => [who, " was refused ", &object].concat(),
+            "rejected" => [who, " had a write of ", &object, " rejected"].concat(),
             _ => [who, " updated ", &object].concat(),
         };
         let changed = self.steps.get(1).into_iter().flat_map(|(_, rows)| rows).filter(|(_, value)| value.contains(" → "));

@@ -445,7 +445,7 @@ impl Editor {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));
         let refused = plan.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
-        let mut words: Vec<String> = [(new, "created"), (changed, "configured"), (plan.unchanged, "unchanged"), (refused, "refused")]
+        let mut words: Vec<String> = [(new, "created"), (changed, "configured"), (plan.unchanged, "unchanged"), (refused, "rejected")]
             .iter()
             .filter(|(n, _)| *n > 0)
             .map(|(n, word)| format!("{n} {word}"))
