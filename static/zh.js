@@ -71,8 +71,11 @@
     return text;
   }
 
+  /** An answer of kubectl's: `pod "web-0" deleted`, `deployment.apps/web scaled`. */
+  const SAID = /^[a-z.]+(\/\S+| "\S+") [a-z]/;
+
   function words(text, depth = 0) {
-    if (depth > 4 || !/[A-Za-z]{2}/.test(text)) return text;
+    if (depth > 4 || !/[A-Za-z]{2}/.test(text) || SAID.test(text)) return text;
     const found = known.get(text);
     if (found !== undefined) return found;
     // Numbers that are kept on one line are so in both languages.
@@ -85,7 +88,7 @@
   }
 
   // What a person or Kubernetes has written.
-  const OTHERS = '.mono, pre, code, textarea, .host, .yaml, .ps, .pod b, .card .hd b, .ticket b, .cylinder b, .cell text, .i-head b, .class b, script, style';
+  const OTHERS = '.mono, pre, code, textarea, .host, .yaml, .ps, .pod b, .card[data-kind]:not([data-kind=""]) .hd b, .ticket b, .cylinder b, .cell text, .i-head b, .class b, script, style';
   const NAMES = ['aria-label', 'title', 'placeholder', 'aria-valuetext'];
   const written = new WeakMap();
   let on = false;

@@ -147,10 +147,21 @@ fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
     if words.is_none() {
         sieve.groups = Default::default();
     }
-    let whole = words.as_ref().map_or_else(Vec::new, |words| narrow(model, list, words, &mut sieve));
+    // Of a node that is named all Pods stay, and no other node.
+    let named = words.as_ref().map_or_else(Vec::new, |words| words.nodes(&model.nodes));
+    let all = model.nodes.len();
+    if !named.is_empty() {
+        model.nodes = Rc::new(model.nodes.iter().filter(|node| named.binary_search(&node.id.name).is_ok()).cloned().collect());
+    }
+    let whole = words.as_ref().map_or_else(Vec::new, |words| narrow(model, list, (words, &named), &mut sieve));
+    model.hidden += all - model.nodes.len();
     let lies = |pod: &Pod| scope.namespace.as_ref().is_none_or(|one| pod.id.namespace == *one);
     let keeps = |pod: &Pod| {
-        lies(pod) && words.as_ref().is_none_or(|words| whole.binary_search_by(|uid| (**uid).cmp(&pod.owner)).is_ok() || words.want_pod(pod))
+        let on = || named.binary_search(&pod.node).is_ok();
+        lies(pod)
+            && words
+                .as_ref()
+                .is_none_or(|words| on() || whole.binary_search_by(|uid| (**uid).cmp(&pod.owner)).is_ok() || words.want_pod(pod))
     };
     sieve.nodes.begin(&(scope.namespace.clone(), scope.filter.clone(), whole.clone()));
     let on = pods.on().iter().map(|(node, block)| (node.clone(), sieve.nodes.pass(node, block, &keeps)));
@@ -160,7 +171,7 @@ fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
 
 /// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners. Gives the
 /// uids of those whose Pods all stay, in order.
-fn narrow(model: &mut Model, list: List, words: &Words, sieve: &mut Sieve) -> Vec<String> {
+fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[String]), sieve: &mut Sieve) -> Vec<String> {
     let mut uids: Vec<String> = Vec::new();
     for kind in crate::api::kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Event | Kind::Pod)) {
         uids.extend(list(*kind).iter().filter(|object| words.want(object)).map(|object| object.meta.uid.to_string()));
@@ -183,7 +194,7 @@ fn narrow(model: &mut Model, list: List, words: &Words, sieve: &mut Sieve) -> Ve
     };
     let before = count(model);
     let mut whole = Vec::new();
-    sieve.groups.begin(words);
+    sieve.groups.begin(&(words.clone(), named.to_vec()));
     for root in &mut model.roots {
         let stays = wants(root.controller.as_ref());
         for group in &mut root.groups {
@@ -191,7 +202,7 @@ fn narrow(model: &mut Model, list: List, words: &Words, sieve: &mut Sieve) -> Ve
             if stays || wants(group.controller.as_ref()) {
                 whole.push(owner.to_string());
             } else {
-                group.pods = sieve.groups.pass(owner, &group.pods, &|pod| words.want_pod(pod));
+                group.pods = sieve.groups.pass(owner, &group.pods, &|pod| words.want_pod(pod) || named.binary_search(&pod.node).is_ok());
             }
         }
         if !stays {

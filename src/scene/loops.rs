@@ -343,7 +343,9 @@ fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
 fn put_pass(pass: &Pass, rect: Rect, form: Form, out: &mut Scene) {
     let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
     let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
-    let label = format!("{}, {}: {}", pass.title, pass.key, rows.join("; "));
+    let of = [pass.title.as_str(), pass.key.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    let label = if rows.is_empty() { [&of, ". ", &pass.held].concat() } else { [&of, ": ", &rows.join("; ")].concat() };
+    let label = label.trim_end_matches([' ', '.']).to_string();
     out.put(&id, rect, Body::Pass(Box::new(Pass { form, ..pass.clone() })), None, "", label);
 }
 

@@ -102,3 +102,11 @@ test('axe finds nothing serious in Chinese', async ({ page }) => {
   const found = await new AxeBuilder({ page }).analyze();
   expect(found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join('; ')}`)).toEqual([]);
 });
+
+test('answers of kubectl stay as they are, also in what is said for a moment', async ({ page }) => {
+  await page.goto('index.html?editor=plain&lang=zh');
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await page.waitForFunction(() => loopscope.get('Pod', 'default', loopscope.kubectl('get pods -o name').split('\n')[0].replace('pod/', '')));
+  await page.evaluate(() => { loopscope.pause(); loopscope.kubectl('delete pod --all --wait=false'); });
+  await expect(page.locator('#notice')).toHaveText(/pod "nginx-deployment-\S+" deleted from default namespace/);
+});

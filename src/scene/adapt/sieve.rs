@@ -1,9 +1,10 @@
 //! What the words of the filter leave of the Pods. Each block is looked through again when it has changed, and so many
 //! Pods at a time: a frame costs what has changed here too.
 
-use super::super::model::{Block, Pod};
+use super::super::model::{Block, Node, Pod};
 use crate::api::{Kind, Object};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// So many Pods are looked at for a picture.
 const MOST: usize = 8_000;
@@ -37,6 +38,18 @@ impl Words {
         self.want_named(object.kind, &object.meta.name) && self.labels.iter().all(has)
     }
 
+    /// The nodes that they name, in the order of their letters: by how their names begin, or by their kind. Words that begin every name name none.
+    pub fn nodes(&self, all: &[Rc<Node>]) -> Vec<String> {
+        let begins = |node: &&Rc<Node>| self.parts.iter().all(|part| node.id.name.starts_with(part.as_str()));
+        let kind = self.kinds.iter().all(|word| Kind::from_word(word) == Some(Kind::Node));
+        if !kind || self.parts.is_empty() || !self.labels.is_empty() {
+            return Vec::new();
+        }
+        let mut named: Vec<String> = all.iter().filter(begins).map(|node| node.id.name.clone()).collect();
+        crate::order::sort(&mut named);
+        if named.len() == all.len() { Vec::new() } else { named }
+    }
+
     /// Whether a Pod is.
     pub fn want_pod(&self, pod: &Pod) -> bool {
         self.want_named(Kind::Pod, &pod.id.name) && self.labels.iter().all(|label| pod.labels.contains(label))
@@ -54,7 +67,7 @@ impl Words {
 /// What is left of the Pods of owners, and of those on nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Sieve {
-    pub(super) groups: Sifted<Words>,
+    pub(super) groups: Sifted<(Words, Vec<String>)>,
     pub(super) nodes: Sifted<(Option<String>, String, Vec<String>)>,
 }
 
@@ -109,7 +122,6 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::rc::Rc;
 
     fn block(owner: &str, pods: usize) -> Block {
         let pod = |at: usize| {
@@ -130,6 +142,22 @@ mod tests {
             assert_eq!(left(text), expected, "{text}");
         }
         assert_eq!(Words::of("  "), None);
+    }
+
+    #[test]
+    fn a_node_is_named_by_how_its_name_begins() {
+        let nodes = ["node-1", "node-13", "node-2"].map(|name| {
+            let mut node = Node::default();
+            node.id.name = name.into();
+            Rc::new(node)
+        });
+        let named = |text: &str| Words::of(text).expect("words").nodes(&nodes);
+        assert_eq!(named("node-1"), ["node-1", "node-13"]);
+        assert_eq!(named("kind:node node-2"), ["node-2"]);
+        // What begins all of them, or is a part of them only, is rather meant for Pods.
+        for text in ["node", "-1", "kind:pod node-1", "app=web", "web"] {
+            assert!(named(text).is_empty(), "{text}");
+        }
     }
 
     #[test]
