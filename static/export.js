@@ -5,6 +5,8 @@
   const NS = 'http://www.w3.org/2000/svg';
   const STRIP = 512;
   const MOST = 300;
+  const SIDE = 16_000;
+  const AREA = 64e6;
   const make = (name, attributes, parent) => {
     const element = document.createElementNS(NS, name);
     for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== '') element.setAttribute(key, value);
@@ -196,23 +198,26 @@
     return { root, width, height, painted, over };
   }
 
-  /** The same in parts of so many elements, to be laid over each other: to read a large picture back at once takes long. */
+  /** The same as texts of so many elements each, to be laid over each other: to read a large picture back at once takes long. */
   function* parts(root, children) {
-    let [shell, count] = [root.cloneNode(false), 0];
+    const begin = (element) => written(element.cloneNode(false)).replace(/\s*(\/>|><\/\w+>)$/, '>');
+    const [open, close] = [begin(root), '</svg>'];
+    let [text, count] = [open, 0];
     for (const child of children) {
-      const group = child.tagName === 'g' && child.childElementCount > MOST ? child : null;
-      let into = null;
-      for (const piece of group ? [...group.children] : [child]) {
-        // What is taken out of a group stands in one that is like it.
-        if (group && into?.parentNode !== shell) shell.append((into = group.cloneNode(false)));
-        (group ? into : shell).append(piece);
-        count += 1 + piece.getElementsByTagName('*').length;
+      // Of a large group a part stands in one that is like it.
+      const large = child.tagName === 'g' && child.childElementCount > MOST;
+      const [before, after] = large ? [begin(child), '</g>'] : ['', ''];
+      text += before;
+      for (const piece of large ? child.children : [child]) {
+        text += written(piece);
+        count += 1 + piece.querySelectorAll('*').length;
         if (count < MOST) continue;
-        yield shell;
-        [shell, count] = [root.cloneNode(false), 0];
+        yield text + after + close;
+        [text, count] = [open + before, 0];
       }
+      text += after;
     }
-    if (count) yield shell;
+    if (count) yield text + close;
   }
 
   function save(blob, name) {
@@ -239,7 +244,8 @@
 
   async function write({ root, width, height, painted, over }, form, name) {
     if (form === 'SVG') return save(new Blob([written(root)], { type: 'image/svg+xml' }), `${name}.svg`);
-    const scale = Math.min(2, 8000 / Math.max(width, height));
+    // No browser paints more than so many pixels in a row, or in all.
+    const scale = Math.min(2, SIDE / Math.max(width, height), Math.sqrt(AREA / (width * height)));
     const sheet = document.createElement('canvas');
     [sheet.width, sheet.height] = [width * scale, height * scale];
     const paint = sheet.getContext('2d');
@@ -248,7 +254,7 @@
     async function draw(children) {
       for (const part of parts(root, children)) {
         const image = new Image();
-        image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(written(part))}`;
+        image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(part)}`;
         await image.decode();
         // In strips, with a breath between them.
         for (let top = 0; top < sheet.height; top += STRIP) {
