@@ -26,6 +26,23 @@ impl Field {
         self.path == "metadata.deletionTimestamp" && self.to.is_some()
     }
 
+    /// What tells most of an object, and what is kept for who wants to know: what a status counts, and what the machinery writes.
+    pub fn is_key(&self, kind: Kind) -> bool {
+        let told = |of: &[&str]| of.iter().any(|end| self.path.ends_with(end));
+        match kind {
+            _ if self.is_technical() => false,
+            _ if !self.path.starts_with("status.") => true,
+            Kind::Pod => told(&["status.phase", "conditions[Ready].status", ".restartCount", ".waiting.reason"]),
+            Kind::Node => told(&["conditions[Ready].status"]),
+            Kind::PersistentVolumeClaim | Kind::PersistentVolume => told(&["status.phase"]),
+            // What a set counts follows from its Pods, which are there themselves.
+            Kind::ReplicaSet => false,
+            Kind::DaemonSet => told(&["status.numberReady"]),
+            Kind::Job => told(&["status.succeeded", "status.failed"]),
+            _ => told(&["status.readyReplicas"]),
+        }
+    }
+
     /// What the machinery keeps for itself: identity, counts of writes, times.
     pub fn is_technical(&self) -> bool {
         let last = self.path.rsplit('.').next().unwrap_or("");
@@ -160,9 +177,9 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
     out
 }
 
-fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
-    // What a person writes first, then what is mostly made of it, then Pods, then what mostly the machinery writes.
-    let rank = |object: &Object| match object.kind {
+/// What a person writes first, then what is mostly made of it, then Pods, then what mostly the machinery writes.
+pub fn rank(kind: Kind) -> u8 {
+    match kind {
         Kind::ReplicaSet | Kind::Job => 1,
         Kind::Pod => 2,
         Kind::EndpointSlice
@@ -173,9 +190,60 @@ fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
         | Kind::ControllerRevision
         | Kind::Event => 3,
         _ => 0,
-    };
-    (rank(a), a.kind, &a.meta.namespace, &a.meta.name, a.meta.uid).cmp(&(rank(b), b.kind, &b.meta.namespace, &b.meta.name, b.meta.uid))
+    }
 }
+
+/// How all that differ are sorted; one that came under the name of another stands beside it.
+fn place(kind: Kind, namespace: &str, name: &str, than: (Kind, &str, &str)) -> std::cmp::Ordering {
+    (rank(kind), kind, namespace, name).cmp(&(rank(than.0), than.0, than.1, than.2))
+}
+
+fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
+    place(a.kind, &a.meta.namespace, &a.meta.name, (b.kind, &b.meta.namespace, &b.meta.name)).then_with(|| a.meta.uid.cmp(&b.meta.uid))
+}
+
+/// What became of the object of a name, in what [`between`] found: one that was replaced under its name has changed.
+pub fn fate(all: &[Change], (kind, namespace, name): (Kind, &str, &str)) -> Option<Op> {
+    let order = |change: &Change| place(change.key.kind, &change.key.namespace, &change.key.name, (kind, namespace, name));
+    let from = all.partition_point(|change| order(change).is_lt());
+    let own: Vec<Op> = all[from..].iter().take_while(|change| order(change).is_eq()).map(|change| change.op).collect();
+    match own[..] {
+        [] => None,
+        [only] => Some(only),
+        _ => Some(Op::Modified),
+    }
+}
+
+/// Changes that are told together: one, two of the same name, or so many that are alike that they are counted.
+pub fn together(all: &[Change]) -> Vec<&[Change]> {
+    let named = |a: &Change, b: &Change| a.key == b.key;
+    // What one owner has made is called alike but for its end.
+    let family = |change: &Change| change.key.name.rfind('-').map_or(0, |at| at + 1);
+    let alike = |a: &Change, b: &Change| {
+        let same = (a.key.kind, &a.key.namespace, a.op) == (b.key.kind, &b.key.namespace, b.op);
+        same && a.op != Op::Modified && family(a) > 0 && a.key.name[..family(a)] == b.key.name[..family(b)]
+    };
+    let mut out: Vec<&[Change]> = Vec::new();
+    let mut left = all;
+    while let Some(first) = left.first() {
+        let run = left.windows(2).take_while(|pair| alike(&pair[0], &pair[1]) && !named(&pair[0], &pair[1])).count() + 1;
+        let pair = left.get(1).is_some_and(|next| named(first, next));
+        let many = if pair {
+            2
+        } else if run > ALIKE {
+            run
+        } else {
+            1
+        };
+        let (these, rest) = left.split_at(many);
+        out.push(these);
+        left = rest;
+    }
+    out
+}
+
+/// More of a kind than this that came or went are told in one line.
+const ALIKE: usize = 3;
 
 fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Option<Change> {
     let (op, object) = match (was, is) {
@@ -232,6 +300,28 @@ mod tests {
         let kinds: Vec<Kind> = between(&before, &state.run.objects(), 99).iter().map(|change| change.key.kind).collect();
         let at = |kind: Kind| kinds.iter().position(|of| *of == kind).unwrap_or_else(|| panic!("{kind:?} in {kinds:?}"));
         assert!(at(Kind::StatefulSet) < at(Kind::Pod) && at(Kind::Pod) < at(Kind::ControllerRevision), "{kinds:?}");
+    }
+
+    #[test]
+    fn one_that_was_replaced_under_its_name_has_changed_and_many_alike_are_one_line() {
+        let of = |op, kind, name: &str| Change { key: ObjectRef::new(kind, "default", name), op, fields: Vec::new() };
+        let all = [
+            of(Op::Modified, Kind::StatefulSet, "web"),
+            of(Op::Added, Kind::Pod, "a-1"),
+            of(Op::Added, Kind::Pod, "a-2"),
+            of(Op::Added, Kind::Pod, "a-3"),
+            of(Op::Added, Kind::Pod, "a-4"),
+            of(Op::Deleted, Kind::Pod, "web-0"),
+            of(Op::Added, Kind::Pod, "web-0"),
+            of(Op::Added, Kind::Pod, "web-1"),
+        ];
+        let fate = |kind, name| fate(&all, (kind, "default", name));
+        assert_eq!([fate(Kind::Pod, "web-0"), fate(Kind::Pod, "web-1")], [Some(Op::Modified), Some(Op::Added)]);
+        assert_eq!([fate(Kind::Pod, "web-2"), fate(Kind::StatefulSet, "web")], [None, Some(Op::Modified)]);
+        assert_eq!(together(&all).iter().map(|these| these.len()).collect::<Vec<_>>(), [1, 4, 2, 1]);
+        let key = |path: &str, kind| Field { path: path.into(), from: None, to: None }.is_key(kind);
+        assert!(key("spec.replicas", Kind::Deployment) && key("status.readyReplicas", Kind::Deployment) && key("status.phase", Kind::Pod));
+        assert!(!key("status.updatedReplicas", Kind::Deployment) && !key("status.readyReplicas", Kind::ReplicaSet));
     }
 
     #[test]

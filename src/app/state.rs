@@ -14,11 +14,11 @@ use crate::api::{Kind, Object, ObjectRef, Time, Uid, sources};
 use crate::engine::controllers::taint_eviction;
 use crate::engine::graves;
 use crate::engine::kubelet::lack;
-use crate::engine::{Entry, Op};
+use crate::engine::{Actor, Entry, Op, Record};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
-use crate::scene::model::{Group, Model, PodState};
+use crate::scene::model::{Group, Model, PodState, Removed};
 use crate::scene::shape::{Body, Scene};
 use crate::scene::{lag, nodes, ownership, storage};
 use std::rc::Rc;
@@ -285,6 +285,8 @@ pub struct Left {
     pub marks: Rc<Vec<Mark>>,
 }
 
+/// So many entries are looked through for the last Pod that was deleted.
+const LATE: usize = 400;
 /// Fields are read of so many objects of a difference.
 const DETAIL: usize = 100;
 
@@ -1216,6 +1218,7 @@ impl State {
         match self.view {
             View::Nodes => self.count_down(&mut model),
             View::Ownership => self.say_lacks(&mut model),
+            View::Storage => model.removed = self.removed(),
             _ => {}
         }
         // What is left of a tree is not what its status tells of.
@@ -1249,7 +1252,7 @@ impl State {
             View::Storage if self.stage.1 < 420.0 && self.stage.0 > self.stage.1 && !model.claims.is_empty() => {
                 ownership::claims(&model, uid, (width, self.stage.1))
             }
-            View::Storage => storage::layout(&model, uid, width),
+            View::Storage => storage::layout(&model, uid, (width, self.stage.1)),
             View::Network => crate::scene::network::layout(&model, uid, width),
             View::Rollout => self.rollout(width),
             View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), self.stage),
@@ -1326,6 +1329,37 @@ impl State {
             self.coming = None;
         }
         false
+    }
+
+    /// The last Pod of a StatefulSet that somebody deleted, while none is ready in its place.
+    #[inline(never)]
+    fn removed(&self) -> Option<Removed> {
+        let happened = self.run.journal().first(self.run.happened());
+        let newest = happened.from(happened.len().saturating_sub(LATE));
+        let deleted = |entry: &Entry| match &entry.record {
+            Record::Write { op: Op::Deleted, object, before: Some(before) } if !before.meta.is_deleting() => Some(object.clone()),
+            Record::Write { op: Op::Modified, object, before: Some(before) } if object.meta.is_deleting() && !before.meta.is_deleting() => {
+                Some(object.clone())
+            }
+            _ => None,
+        };
+        let of_set = |object: &Object| {
+            let set = object.meta.controller().filter(|owner| object.kind == Kind::Pod && owner.kind == "StatefulSet")?;
+            self.run.get(&ObjectRef::new(Kind::StatefulSet, &object.meta.namespace, &set.name)).cloned()
+        };
+        // What its set has made go, with fewer replicas or an update, the set tells of.
+        let by_set = |entry: &Entry| entry.actor.name == "statefulset-controller";
+        let found = newest.iter().rev().filter(|entry| !by_set(entry)).find_map(|entry| {
+            let object = deleted(entry).filter(|object| of_set(object).is_some())?;
+            Some((object, entry.actor == Actor::USER))
+        });
+        let (object, by_user) = found?;
+        let now = self.run.get(&object.key());
+        if now.is_some_and(|now| now.meta.uid != object.meta.uid && now.pod().is_some_and(crate::api::pod::Pod::is_ready)) {
+            return None;
+        }
+        let claims = object.pod()?.spec.claims().map(|claim| claim.to_string()).collect();
+        Some(Removed { id: adapt::id(&object), claims, by_user })
     }
 
     /// A Pod that cannot start for want of a ConfigMap or a Secret names it on its card; those of many are cells.

@@ -551,9 +551,14 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let own: Vec<&Rc<Object>> = slices.iter().filter(|slice| is_slice_of(slice, object)).collect();
         let all = || own.iter().filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints);
+        // Of very many nobody looks at each.
+        let few = all().count() <= SEEN;
+        // What a person wrote may lead to something else, or say only what a Pod is called.
+        let leads = |one: &TargetRef| few && one.kind == "Pod" && one.uid != Uid::default();
         let mut endpoints: Vec<Endpoint> = all()
             .filter_map(|endpoint| {
                 Some(Endpoint {
+                    gone: endpoint.target_ref.as_ref().is_some_and(|pod| leads(pod) && gone(pod.uid)),
                     pod: endpoint.target_ref.as_ref()?.name.to_string(),
                     address: endpoint.addresses.first()?.to_string(),
                     hostname: endpoint.hostname.to_string(),
@@ -573,10 +578,7 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
             body.spec.kind.to_string()
         };
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
-        // What a person wrote may lead to something else, or say only what a Pod is called.
-        let leads = |one: &&TargetRef| one.kind == "Pod" && one.uid != Uid::default();
-        let dead = || all().filter_map(|one| one.target_ref.as_ref()).filter(leads).filter(|pod| gone(pod.uid)).count();
-        let hint = match if endpoints.len() > SEEN { 0 } else { dead() } {
+        let hint = match endpoints.iter().filter(|one| one.gone).count() {
             _ if endpoints.is_empty() => no_endpoints(object, body, &of(Kind::Pod)),
             0 => String::new(),
             1 => "1 leads to no Pod".into(),

@@ -313,6 +313,8 @@ pub struct Endpoint {
     pub terminating: bool,
     /// Its containers answer, also while it is on its way out.
     pub serving: bool,
+    /// The Pod that it leads to is there no more.
+    pub gone: bool,
 }
 
 impl Service {
@@ -380,6 +382,17 @@ pub struct Used {
     pub missing: bool,
     /// Workloads, and Pods that have none.
     pub users: Vec<Id>,
+}
+
+/// A Pod that was deleted, and the claims that it mounted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Removed {
+    /// Which.
+    pub id: Id,
+    /// Names of the claims.
+    pub claims: Vec<String>,
+    /// Whether a person did it.
+    pub by_user: bool,
 }
 
 /// A PersistentVolumeClaim.
@@ -476,6 +489,8 @@ pub struct Model {
     pub uses: Vec<Used>,
     /// Stored objects that no diagram animates and nobody uses: kind and name.
     pub inert: Vec<Id>,
+    /// The last Pod of a StatefulSet that was deleted, until another is ready in its place.
+    pub removed: Option<Removed>,
 }
 
 impl Model {

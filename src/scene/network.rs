@@ -158,26 +158,32 @@ fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lin
     out.put(&id, rect, Body::Terminal { state, title, lines }, None, "", label);
 }
 
-/// A tile for the Pod behind an endpoint: what tells it apart, and its node.
-fn put_pod(out: &mut Scene, model: &Model, service: &Service, endpoint: &Endpoint, (x, y, w): (f64, f64, f64)) {
+/// The Pod behind an endpoint, if it is there: another may have its name already.
+fn behind<'a>(model: &'a Model, service: &Service, endpoint: &Endpoint) -> Option<&'a Pod> {
+    model.pods().filter(|_| !endpoint.gone).find(|pod| pod.id.name == endpoint.pod && pod.id.namespace == service.id.namespace)
+}
+
+/// A tile for the Pod behind an endpoint: what tells it apart, and its node. One that is gone has no state any more.
+fn put_pod(out: &mut Scene, service: &Service, (endpoint, found): (&Endpoint, Option<&Pod>), (x, y, w): (f64, f64, f64)) {
     let rect = Rect::new(x, y, w, POD);
-    let found = model.pods().find(|pod| pod.id.name == endpoint.pod && pod.id.namespace == service.id.namespace);
     let letters = ((w - 32.0) / 7.2) as usize;
-    let note = found.filter(|pod| pod.node.len() < 10).map(|pod| pod.node.clone()).unwrap_or_default();
-    let left = letters.saturating_sub(if note.is_empty() { 0 } else { note.len() });
-    let tail = match found {
-        Some(pod) if pod.id.name.len() > left => format!("…{}", pod.parts(left.max(5)).1.trim_start_matches('…')),
-        _ => middle(&endpoint.pod, letters),
+    let Some(pod) = found else {
+        let id = Id { uid: format!("{}/gone/{}", service.id.uid, endpoint.pod), ..Id::default() };
+        let name = middle(&endpoint.pod, letters.saturating_sub(5));
+        out.put(&id, rect, Body::Gone { name }, None, "gone", format!("Pod {}, gone", endpoint.pod));
+        return;
     };
-    let (id, state, label, stale) = match found {
-        // The same Pod may stand behind both Services: each tile has its own key.
-        Some(pod) => (Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() }, pod.state, pod_label(pod), pod.stale),
-        None => {
-            let id = Id { uid: format!("{}/gone/{}", service.id.uid, endpoint.pod), ..Id::default() };
-            (id, PodState::Terminating, format!("Pod {}, gone", endpoint.pod), true)
-        }
+    let note = Some(&pod.node).filter(|node| node.len() < 10).cloned().unwrap_or_default();
+    let left = letters.saturating_sub(note.len());
+    let tail = if pod.id.name.len() > left {
+        format!("…{}", pod.parts(left.max(5)).1.trim_start_matches('…'))
+    } else {
+        middle(&endpoint.pod, letters)
     };
-    out.put(&id, rect, Body::Tile { state, tail, note, stale, kin: false }, None, state.class(), label);
+    // The same Pod may stand behind both Services: each tile has its own key.
+    let id = Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() };
+    let body = Body::Tile { state: pod.state, tail, note, stale: pod.stale, kin: false, old: false };
+    out.put(&id, rect, body, None, pod.state.class(), pod_label(pod));
 }
 
 /// A card's title beside its pill: the middle goes where it is long, for names that begin alike differ at their ends.
@@ -237,9 +243,18 @@ fn say(lines: impl IntoIterator<Item = String>, (x, y): (f64, f64), class: &'sta
     height
 }
 
+/// Whether it leads to a Pod that is there no more: for a moment, or as long as somebody keeps it.
+fn is_gone(one: &Endpoint, found: Option<&Pod>) -> bool {
+    found.is_none() && !one.address.is_empty()
+}
+
 /// What is said of one that gets no traffic, or of several that stand together; the short words where there is little room.
-fn why_not(service: &Service, one: &Endpoint, several: usize, short: bool) -> String {
+fn why_not(service: &Service, (one, found): (&Endpoint, Option<&Pod>), several: usize, short: bool) -> String {
     let words = match one.terminating {
+        _ if is_gone(one, found) && one.ready && service.address.is_empty() => "gone: DNS still names it",
+        _ if is_gone(one, found) && one.ready => "gone: still gets traffic",
+        _ if is_gone(one, found) && short => "gone: still listed",
+        _ if is_gone(one, found) => "gone: still in EndpointSlice",
         true if service.falls_back(one) => {
             return if several > 1 {
                 format!("{several} terminating: still get traffic")
@@ -499,7 +514,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     };
     let said = say(lines, (slice_x, y + slice_height + 6.0), if hinted { "hint" } else { "" }, out);
     for (i, one) in shown.iter().enumerate() {
-        put_pod(out, model, service, one, (pod_x, row_y(i) - POD / 2.0, c.pod));
+        put_pod(out, service, (one, behind(model, service, one)), (pod_x, row_y(i) - POD / 2.0, c.pod));
         let key = |what: &str| format!("{what}/{}/{}", service.id.uid, one.pod);
         if !one.address.is_empty() {
             out.link(key("slice"), arrow(pod_x - 4.0, slice_x + c.slice + 4.0, row_y(i)), Line::Derives);
@@ -591,14 +606,19 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     let (uid, ready, y) = (&service.id.uid, service.ready(), top + 32.0);
     // Those that stand together and get no traffic for the same reason say so once. Of many, any row may come to be one of those:
     // none moves for it.
-    let sort = |one: &Endpoint| (one.ready, one.terminating, one.address.is_empty(), service.falls_back(one));
-    let alike = |a: &Endpoint, b: &Endpoint| !a.ready && sort(a) == sort(b);
-    let last = |at: usize| shown.get(at + 1).is_none_or(|next| !alike(&shown[at], next));
-    let pitch = |at: usize| POD + if more > 0 || !shown[at].ready && last(at) { 22.0 } else { 10.0 };
+    let found: Vec<Option<&Pod>> = shown.iter().map(|one| behind(model, service, one)).collect();
+    let told = |at: usize| !shown[at].ready || is_gone(&shown[at], found[at]);
+    let sort = |at: usize| {
+        let one = &shown[at];
+        (one.ready, one.terminating, one.address.is_empty(), service.falls_back(one), is_gone(one, found[at]))
+    };
+    let alike = |a: usize, b: usize| told(a) && sort(a) == sort(b);
+    let last = |at: usize| at + 1 == shown.len() || !alike(at, at + 1);
+    let pitch = |at: usize| POD + if more > 0 || told(at) && last(at) { 22.0 } else { 10.0 };
     let rest = if more > 0 { rest(service, &shown, more) } else { Vec::new() };
     let tall = (0..shown.len()).map(pitch).sum::<f64>() + rest.len() as f64 * 20.0;
     let mut rows = vec![(vec![if external { "external name" } else { "virtual IP" }.to_string(), service.address.clone()], true)];
-    rows.extend(service.ports.iter().take(3).map(|port| (vec!["port → targetPort".to_string(), port.clone()], false)));
+    rows.extend(ports(service));
     let vip_h = HEAD + rows.len() as f64 * 32.0 + 10.0;
     let left_h = if external { vip_h } else { vip_h + BELOW + PROXY };
     let height = tall.max(left_h);
@@ -630,7 +650,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     let followed = follows.or_else(|| shown.iter().find(reached).map(|one| one.pod.as_str()));
     let (mut at, mut together) = (y + (height - tall) / 2.0, 0);
     for (i, one) in shown.iter().enumerate() {
-        put_pod(out, model, service, one, (pod_x, at, pod_w));
+        put_pod(out, service, (one, found[i]), (pod_x, at, pod_w));
         together += 1;
         if reached(&one) {
             let here = at + POD / 2.0;
@@ -639,8 +659,8 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);
         }
-        if !one.ready && last(i) {
-            let text = why_not(service, one, together, pod_w < WAY[4]);
+        if told(i) && last(i) {
+            let text = why_not(service, (one, found[i]), together, pod_w < WAY[4]);
             out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text, class: "under", centred: false });
         }
         together = if last(i) { 0 } else { together };
@@ -653,6 +673,11 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     }
     say([service.hint.clone()], (vip_x, y + height + 10.0), "hint", out);
     y + height + 50.0
+}
+
+/// The first ports of a Service, a row each.
+fn ports(service: &Service) -> impl Iterator<Item = (Vec<String>, bool)> {
+    service.ports.iter().take(3).map(|port| (vec!["port → targetPort".to_string(), port.clone()], false))
 }
 
 /// Below a Service, and the height of kube-proxy.
@@ -719,9 +744,21 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
         let answer = |one: &Endpoint| if one.ready { one.address.clone() } else { "no record".into() };
         rows.extend(shown.iter().map(|one| two(format!("{}.{name}", host(one)), answer(one))));
         rows.push(two(name.into(), all_ready(ready)));
+        // What follows each name in DNS, and where the connection goes: no virtual IP means that nothing translates the port.
+        rows.push(two("each name ends in".into(), format!(".{}.{}", service.id.namespace, crate::engine::dns::ZONE)));
+        rows.extend(ports(service));
     } else {
         rows.push(two(if service.form == "ExternalName" { "external name" } else { "virtual IP" }.into(), service.address.clone()));
-        rows.extend(service.ports.iter().take(3).map(|port| two("port → targetPort".into(), port.clone())));
+        rows.extend(ports(service));
+        if service.form != "ExternalName" && service.slices > 0 {
+            let of = service.endpoints.len();
+            let what = if service.slices == 1 {
+                "EndpointSlice".into()
+            } else {
+                format!("{} EndpointSlices", super::format::count(service.slices))
+            };
+            rows.push(two(what, format!("{} of {} ready", super::format::count(ready), super::format::count(of))));
+        }
         rows.push(match ready {
             _ if service.form == "ExternalName" => two("another name, outside the cluster".into(), String::new()),
             0 if service.endpoints.iter().any(|one| service.falls_back(one)) => {
@@ -755,9 +792,11 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
         y += 24.0;
     }
     for pair in shown.chunks(2) {
+        let mut told = false;
         for (one, right) in pair.iter().zip([false, true]) {
             let x = if right { 44.0 + half } else { 16.0 };
-            put_pod(out, model, service, one, (x, y, half));
+            let found = behind(model, service, one);
+            put_pod(out, service, (one, found), (x, y, half));
             // On heights of their own: the two do not hang together.
             let (edge, mid) = (if right { x } else { x + half }, y + POD / 2.0 + if right { 6.0 } else { -6.0 });
             // What is in no EndpointSlice has no port: nothing is known of it there.
@@ -768,11 +807,18 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
                 out.link(format!("to/{uid}/{}", one.pod), format!("M{stem} {mid}H{edge}"), Line::Selects);
                 last = mid;
             }
-            if !one.ready {
-                out.labels.push(Label { x, y: y + POD + 2.0, text: why_not(service, one, 1, true), class: "under", centred: false });
+            if !one.ready || is_gone(one, found) {
+                out.labels.push(Label {
+                    x,
+                    y: y + POD + 2.0,
+                    text: why_not(service, (one, found), 1, true),
+                    class: "under",
+                    centred: false,
+                });
+                told = true;
             }
         }
-        y += POD + if pair.iter().all(|one| one.ready) { 8.0 } else { 24.0 };
+        y += POD + if told { 24.0 } else { 8.0 };
     }
     if last > from {
         out.link(format!("stem/{uid}"), format!("M{stem} {from}V{last}"), Line::Selects);
@@ -815,7 +861,7 @@ mod tests {
     use super::*;
 
     fn endpoint(pod: &str, address: &str, ready: bool) -> Endpoint {
-        Endpoint { pod: pod.into(), address: address.into(), hostname: pod.into(), ready, terminating: false, serving: ready }
+        Endpoint { pod: pod.into(), address: address.into(), hostname: pod.into(), ready, terminating: false, serving: ready, gone: false }
     }
 
     fn some(form: &str, address: &str) -> Model {
@@ -919,6 +965,24 @@ mod tests {
             (one.ready, one.terminating, one.serving) = (false, true, true);
         }
         assert!(!told(&model, 390.0).0 && told(&model, 390.0).1 == 0);
+    }
+
+    #[test]
+    fn an_endpoint_whose_pod_is_gone_is_not_one_that_ends() {
+        for (form, address) in [("headless", ""), ("ClusterIP", "10.96.0.7")] {
+            for width in [390.0, 656.0, 1200.0] {
+                // Another Pod may have the name already.
+                let mut model = some(form, address);
+                model.services[0].endpoints[0].gone = true;
+                let scene = layout(&model, None, width);
+                let gone: Vec<&str> = scene.items.iter().filter(|item| item.state == "gone").map(|item| item.label.as_str()).collect();
+                assert_eq!(gone, ["Pod web-0, gone"], "{form} {width}");
+                assert!(!scene.items.iter().any(|item| item.state == "terminating") && !scene.states().contains(&PodState::Terminating));
+                let words = if form == "ClusterIP" { "gone: still gets traffic" } else { "gone: DNS still names it" };
+                let told = scene.labels.iter().any(|label| label.text == words);
+                assert_eq!(told, form == "ClusterIP" || width < 620.0, "{form} {width}");
+            }
+        }
     }
 
     #[test]

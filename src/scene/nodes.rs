@@ -13,8 +13,6 @@ const HEAD: f64 = 218.0;
 const TILE: f64 = 32.0;
 /// One of many: its width, its head, and cells in a row.
 const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
-/// The smallest scale at which a stage shows this diagram.
-const LEAST: f64 = 0.75;
 /// The strip over cells, and what is below it.
 const STRIP: f64 = 78.0;
 
@@ -88,11 +86,8 @@ fn many(
     let (margin, count) = (if width < 560.0 { 16.0 } else { 24.0 }, model.nodes.len() as f64);
     let room = width - 2.0 * margin;
     let fit = |room: f64| ((room + 8.0) / (wide + 8.0)).floor().clamp(1.0, count.max(1.0)) as usize;
-    let small = width < 560.0;
-    // As many more in a row as a smaller scale lets in, until all are about as high as a stage is.
-    let high = |columns: usize| model.nodes.len().div_ceil(columns) as f64 * (height + 8.0) + STRIP + 32.0;
-    let most = if small { fit(room) } else { fit(width / LEAST - 2.0 * margin) };
-    let columns = (fit(room)..most).find(|columns| high(*columns) < *columns as f64 * (wide + 8.0) / 1.4).unwrap_or(most);
+    // What does not fit below is panned to: letters are as large as anywhere.
+    let (small, columns) = (width < 560.0, fit(room));
     // A phone's row is as wide as the strip over it.
     let wide = if small { wide.max(((room + 8.0) / columns as f64 - 8.0).min(wide + 24.0).floor()) } else { wide };
     let across = (columns as f64 * (wide + 8.0) - 8.0).max(room.min(460.0));
@@ -177,6 +172,8 @@ fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), (parent, ch
 struct On {
     pods: Block,
     old: usize,
+    /// Of named Pods, whether each is of an older revision.
+    older: Vec<bool>,
     /// Those that have not ended: how many they are, and what they ask for of CPU and memory.
     live: usize,
     cpu: u64,
@@ -327,16 +324,23 @@ fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
 }
 
 /// Pods of a node in their order; each with whether it is of an older revision.
-fn arrange(pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> On {
+fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> On {
     if !dense {
-        let mut pods: Vec<Rc<Pod>> = pods.into_iter().map(|(_, pod)| pod.clone()).collect();
-        crate::order::sort_by(&mut pods, |a, b| natural(&a.id.name, &b.id.name));
-        return On::new(pods.into_iter().collect(), usize::MAX);
+        crate::order::sort_by(&mut pods, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
+        let older = pods.iter().map(|(old, _)| *old).collect();
+        return On { older, ..On::new(pods.into_iter().map(|(_, pod)| pod.clone()).collect(), usize::MAX) };
     }
-    let place = |(old, pod): &(bool, &Rc<Pod>)| if pod.state != PodState::Ready { 1 } else { usize::from(*old) * 2 };
-    let of = |at: usize| pods.iter().filter(move |pod| place(pod) == at).map(|(_, pod)| Rc::clone(pod));
-    let old = pods.iter().filter(|pod| place(pod) < 2).count();
-    On::new(of(0).chain(of(1)).chain(of(2)).collect(), old)
+    // The newest that are ready, those that come, those that go, the older ones that are ready still. Within each they stand by
+    // what they are painted as: a cell moves only when it, or one before it, becomes another.
+    let place = |(old, pod): &(bool, &Rc<Pod>)| match pod.state {
+        PodState::Ready => usize::from(*old) * 15,
+        PodState::Terminating => 14,
+        state => 1 + usize::from(*old) * 7 + (PodState::Succeeded as usize - state as usize),
+    };
+    let mut places = [(); 16].map(|()| Vec::new());
+    pods.iter().for_each(|one| places[place(one)].push(one.1.clone()));
+    let old = pods.len() - places[15].len();
+    On::new(places.into_iter().flatten().collect(), old)
 }
 
 fn body_height(pods: usize, dense: bool, wide: f64) -> f64 {
@@ -395,14 +399,11 @@ fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &[&str], Option
     for (i, pod) in pods.iter().enumerate() {
         let at = Rect::new(x + (i % 2) as f64 * (wide + 6.0), y + (i / 2) as f64 * (TILE + 6.0), wide, TILE);
         let tail = short(pod, ((wide - 31.0) / 7.0) as usize);
-        let body = Body::Tile {
-            state: pod.state,
-            tail,
-            note: String::new(),
-            stale: pod.stale || !node.ready,
-            kin: kin.contains(&pod.id.uid.as_str()),
-        };
-        out.put(&pod.id, at, body, Some(parent), pod.state.class(), pod_label(pod));
+        let older = on.older.get(i) == Some(&true);
+        let label = if older { pod_label(pod) + ", older revision" } else { pod_label(pod) };
+        let kin = kin.contains(&pod.id.uid.as_str());
+        let body = Body::Tile { state: pod.state, tail, note: String::new(), stale: pod.stale || !node.ready, kin, old: older };
+        out.put(&pod.id, at, body, Some(parent), pod.state.class(), label);
     }
 }
 
@@ -559,6 +560,33 @@ mod tests {
         let Body::Totals { parts, numbers } = &scene.items[0].body else { panic!("the strip") };
         assert_eq!(numbers[..], [(213, "Pods in all"), (210, "ready"), (0, "terminating")]);
         assert_eq!(parts[..], [(PodState::NotReady, false, 3), (PodState::Ready, true, 210)]);
+    }
+
+    #[test]
+    fn a_rollout_is_a_wave_in_a_tile_and_pale_where_pods_have_names() {
+        use PodState::{Creating, NotReady, Ready, Terminating};
+        let pod = |name: &str, state| Rc::new(Pod { id: Id::named("Pod", name), state, ..Pod::default() });
+        let all =
+            [(true, Ready), (true, Terminating), (false, Creating), (false, Ready), (false, NotReady), (true, Ready), (false, Creating)];
+        let pods: Vec<_> = all.iter().enumerate().map(|(at, (old, state))| (*old, pod(&format!("p{at}"), *state))).collect();
+        let some = || pods.iter().map(|(old, pod)| (*old, pod)).collect::<Vec<_>>();
+        let on = arrange(some(), true);
+        assert_eq!(on.pods.states().collect::<Vec<_>>(), [Ready, NotReady, Creating, Creating, Terminating, Ready, Ready]);
+        assert_eq!(on.old, 5);
+        assert_eq!(arrange(some(), false).older, [true, true, false, false, false, true, false]);
+    }
+
+    #[test]
+    fn many_nodes_stand_as_large_as_few() {
+        let node = |n: usize| Rc::new(Node { id: Id::named("Node", &format!("node-{n}")), ready: true, pods: 110, ..Node::default() });
+        let pod = |n: usize| Pod { id: Id::named("Pod", &format!("p{n}")), node: format!("node-{}", n % 60), ..Pod::default() };
+        let groups = vec![Group { controller: None, pods: (0..5_000).map(pod).collect() }];
+        let roots = vec![Root { controller: None, groups, folded: 0 }];
+        let model = Model { roots, nodes: Rc::new((0..60).map(node).collect()), ..Model::default() };
+        for width in [390.0, 600.0, 656.0, 760.0, 1100.0, 1360.0] {
+            let scene = layout(&model, None, width, &mut Seen::default());
+            assert!(scene.width <= width, "{width}: {}", scene.width);
+        }
     }
 
     #[test]

@@ -698,7 +698,14 @@ impl<'a> Tree<'a> {
                 for (i, pod) in group.pods.iter().enumerate() {
                     let (column, row) = ((i % 4) as f64, (i / 4) as f64);
                     let rect = Rect::new(x + column * (TILE.0 + 6.0), y + row * (TILE.1 + 6.0), TILE.0, TILE.1);
-                    let body = Body::Tile { state: pod.state, tail: pod.parts(6).1, note: String::new(), stale: pod.stale, kin: false };
+                    let body = Body::Tile {
+                        state: pod.state,
+                        tail: pod.parts(6).1,
+                        note: String::new(),
+                        stale: pod.stale,
+                        kin: false,
+                        old: false,
+                    };
                     out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod));
                 }
                 let all = Rect::new(x, y, 4.0 * (TILE.0 + 6.0) - 6.0, *rows as f64 * (TILE.1 + 6.0) - 6.0);

@@ -217,7 +217,11 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         if last.is_none_or(|point| point.limits.0 == point.limits.1) {
             continue;
         }
-        out.words.push((x(track.now) + 8.0, y(value) + 4.0, "start", "lim", format!("{words} {}", format::count(value as usize))));
+        ahead(&mut out, plot, (x(track.now), y(value)), format!("{words} {}", format::count(value as usize)));
+    }
+    // Where no limit holds, what is wanted does.
+    if let Some(point) = last.filter(|point| point.limits.0 == point.limits.1 && point.desired > 0) {
+        ahead(&mut out, plot, (x(track.now), y(point.desired)), format!("{} desired", format::count(point.desired as usize)));
     }
     // Limits hold for what ReplicaSets ask for; Pods are deleted some at a time.
     let over = |point: &&Point| all(point).saturating_sub(point.limits.1);
@@ -244,6 +248,12 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     out.paths.push(("now".into(), format!("M{:.1} {}V{}", x(track.now), plot.y - 8.0, plot.bottom())));
     out.axis = axis;
     out
+}
+
+/// What holds now goes on until something changes it: the time to come is not empty, and its words stand still at the edge.
+fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: String) {
+    out.paths.push(("limit ahead".into(), format!("M{from:.1} {y:.1}H{:.1}", plot.right())));
+    out.words.push((plot.right() + 8.0, y + 4.0, "start", "lim", words));
 }
 
 /// The longest time for which Pods were missing that had been there, how many are wanted, and who made them go.
@@ -407,5 +417,12 @@ mod tests {
         assert!(chart.paths.iter().filter(|path| path.0.starts_with("limit")).all(|path| !path.1.contains(['L', 'V'])));
         assert!(chart.words.iter().any(|word| word.4 == "at most 4") && chart.words.iter().any(|word| word.4 == "at least 2"));
         assert!(scene.summary.contains("revision 1.16: 1 ready, 0 not ready"));
+        // They go on to the edge, where their words are.
+        let ahead: Vec<&String> = chart.paths.iter().filter(|path| path.0 == "limit ahead").map(|path| &path.1).collect();
+        assert!(ahead.len() == 2 && ahead.iter().all(|d| d.ends_with(&format!("H{:.1}", chart.plot.right()))), "{ahead:?}");
+        // Where both are one, what is desired is told.
+        let still = Track { points: vec![Point { limits: (3, 3), ..point(0, [count(3, 0), count(0, 0)]) }], ..track.clone() };
+        let words = draw(&still, 900.0, 500.0).words;
+        assert!(words.iter().any(|word| word.4 == "3 desired") && !words.iter().any(|word| word.4.starts_with("at ")));
     }
 }

@@ -87,8 +87,10 @@ pub enum Body {
     Service { form: String },
     /// A Pod as a card.
     Pod { state: PodState, lead: String, tail: String, word: String, note: String, stale: bool },
-    /// A Pod as a tile: glyph, the end of its name, where it is, and whether its owner is chosen.
-    Tile { state: PodState, tail: String, note: String, stale: bool, kin: bool },
+    /// A Pod as a tile: glyph, the end of its name, where it is, whether its owner is chosen, and whether it is of an older revision.
+    Tile { state: PodState, tail: String, note: String, stale: bool, kin: bool, old: bool },
+    /// A Pod that is there no more, in its place.
+    Gone { name: String },
     /// Pods as cells.
     Cells(Cells),
     /// A claim: the ticket.
@@ -331,6 +333,11 @@ impl Scene {
     /// Whether it is a picture of cells: what they show is seen without letters.
     pub fn dense(&self) -> bool {
         self.items.iter().any(|item| matches!(&item.body, Body::Totals { .. }))
+    }
+
+    /// Whether a Pod in it stands for an older revision.
+    pub fn has_older(&self) -> bool {
+        self.items.iter().any(|item| matches!(item.body, Body::Tile { old: true, .. }))
     }
 
     /// The states of the Pods in it.

@@ -1,10 +1,9 @@
 //! What holds the data: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
+use super::format::middle;
 use super::model::{Claim, Id, Model, Pod, PodState, Root};
 use super::ownership::{pod_body, pod_label, put_claim};
 use super::shape::{Body, Label, Line, Port, Rect, Scene, drop};
-
-const LEFT: f64 = 88.0;
 
 /// How the columns stand: where the first begins, their width, and from one to the next.
 #[derive(Clone, Copy)]
@@ -12,27 +11,63 @@ struct Across {
     left: f64,
     column: f64,
     pitch: f64,
+    /// Whether rows are named at the left.
+    named: bool,
+    /// Whether StorageClasses stand at the right, not in a line at the foot.
+    aside: bool,
 }
 
-const WIDE: Across = Across { left: LEFT, column: 172.0, pitch: 188.0 };
+const WIDE: Across = Across { left: 88.0, column: 172.0, pitch: 188.0, named: true, aside: true };
+/// Three columns fit beside a manifest on a small screen, with letters as large as anywhere.
+const CLOSE: Across = Across { left: 76.0, column: 172.0, pitch: 184.0, named: true, aside: false };
 /// A phone: the rows speak for themselves, their names and the room for them go. Of more than two columns, three fit.
-const NARROW: Across = Across { left: 16.0, column: 171.0, pitch: 187.0 };
-const THREE: Across = Across { left: 16.0, column: 114.0, pitch: 122.0 };
+const NARROW: Across = Across { left: 16.0, column: 171.0, pitch: 187.0, named: false, aside: false };
+const THREE: Across = Across { left: 16.0, column: 114.0, pitch: 122.0, named: false, aside: false };
+/// What three columns with all beside them need.
+const ROOM: f64 = 800.0;
+
+/// How the rows stand: the first, from the bar to the Pods, where its lines turn and how far over the Pods their ordinals stand;
+/// between the rows; the height of a volume.
+#[derive(Clone, Copy)]
+struct Down {
+    top: f64,
+    drop: f64,
+    turn: f64,
+    title: f64,
+    gaps: (f64, f64),
+    volume: f64,
+}
+
+const HIGH: Down = Down { top: 16.0, drop: 82.0, turn: 24.0, title: 36.0, gaps: (60.0, 52.0), volume: 128.0 };
+/// Where that would not fit.
+const LOW: Down = Down { top: 10.0, drop: 52.0, turn: 14.0, title: 21.0, gaps: (34.0, 34.0), volume: 96.0 };
+/// The height of a stage that shows one set so, over its controls.
+const TALL: f64 = 624.0;
+const POD: f64 = 52.0;
+const CLAIM: f64 = 60.0;
+/// The bar over three columns, over two, and over one.
+const BARS: [f64; 3] = [54.0, 84.0, 140.0];
+/// So many columns a bar has room for before they are there: it does not grow with each Pod that comes.
+const COMING: usize = 3;
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
 #[inline(never)]
-pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
+pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     if model.claims.is_empty() && model.volumes.is_empty() {
         return out;
     }
-    let across = match width < 560.0 {
-        true if model.claims.len() > 2 => THREE,
-        true => NARROW,
-        false => WIDE,
+    let coming = |root: &Root| root.controller.as_ref().filter(|of| of.claims).map_or(0, |of| of.desired);
+    let most = model.roots.iter().map(coming).max().unwrap_or(0).max(model.claims.len());
+    let across = match width {
+        w if w < 560.0 && most > 2 => THREE,
+        w if w < 560.0 => NARROW,
+        w if w < ROOM => CLOSE,
+        _ => WIDE,
     };
-    let left = across.left;
-    let mut y = 16.0;
+    let down = if across.named && height < TALL { LOW } else { HIGH };
+    let form = (across, down);
+    let mut y = down.top;
     let mut seen: Vec<&str> = Vec::new();
     for root in &model.roots {
         let own = claims_of(model, root);
@@ -40,7 +75,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             continue;
         }
         seen.extend(own.iter().map(|claim| claim.id.uid.as_str()));
-        y = set(model, root, &own, selected, (across, y), &mut out) + 40.0;
+        y = set(model, root, &own, selected, (form, y), &mut out) + APART;
     }
     let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(&claim.id.uid.as_str())).collect();
     if !rest.is_empty() {
@@ -48,12 +83,36 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             .iter()
             .map(|claim| Column { title: String::new(), ordinal: 0, pods: pods_of(model, claim), claims: vec![claim] })
             .collect();
-        y = grid(model, &columns, None, selected, (across, y), &mut out) + 40.0;
+        y = grid(model, &columns, None, selected, (form, y), &mut out) + APART;
     }
-    free_volumes(model, (across, y), &mut out);
-    classes(model, left < LEFT, &mut out);
-    out.labels.retain(|label| left >= LEFT || label.class != "rowname");
-    out.finish(16.0)
+    free_volumes(model, (form, y), &mut out);
+    classes(model, across, &mut out);
+    out.labels.retain(|label| across.named || label.class != "rowname");
+    kept(model, across, &mut out);
+    out.finish(if across.named && height < TALL { 8.0 } else { 16.0 })
+}
+
+/// Between the blocks of columns.
+const APART: f64 = 40.0;
+
+/// A Pod of a set has been deleted, and what it mounted is still there: this is what a claim is for. The line has its room also
+/// where there is nothing to say, so that nothing moves when there is.
+fn kept(model: &Model, across: Across, out: &mut Scene) {
+    if !model.claims.iter().any(|claim| claim.member.is_some()) {
+        return;
+    }
+    let y = out.items.iter().map(|item| item.rect.bottom()).fold(out.height, f64::max) + 6.0;
+    out.height = y + 18.0;
+    let Some(removed) = &model.removed else { return };
+    let claim = |claim: &&Claim| claim.id.namespace == removed.id.namespace && removed.claims.contains(&claim.id.name);
+    let Some(claim) = model.claims.iter().find(claim) else { return };
+    let (pod, name) = (middle(&removed.id.name, 24), middle(&claim.id.name, 28));
+    let text = match (removed.by_user, across.named) {
+        (true, true) => format!("You deleted Pod {pod}, not its claim: {name} keeps its {}", claim.capacity),
+        (false, true) => format!("Pod {pod} was deleted, its claim was not: {name} keeps its {}", claim.capacity),
+        (_, false) => format!("Pod {pod} was deleted; {name} stays", pod = middle(&removed.id.name, 16), name = middle(&claim.id.name, 18)),
+    };
+    out.labels.push(Label { x: across.left, y, text, class: "kept", centred: false });
 }
 
 struct Column<'a> {
@@ -88,7 +147,7 @@ fn claims_of<'a>(model: &'a Model, root: &Root) -> Vec<&'a Claim> {
         .collect()
 }
 
-fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (Across, f64), out: &mut Scene) -> f64 {
+fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: ((Across, Down), f64), out: &mut Scene) -> f64 {
     let pods: Vec<&Pod> = root.groups.iter().flat_map(|group| group.pods.iter()).map(|pod| &**pod).collect();
     let mut ordinals: Vec<u32> = own
         .iter()
@@ -118,35 +177,37 @@ fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (
     grid(model, &columns, Some(root), selected, at, out)
 }
 
-/// One block of columns, 112 from row to row. Returns its bottom.
+/// One block of columns. Returns its bottom.
 fn grid(
     model: &Model,
     columns: &[Column<'_>],
     root: Option<&Root>,
     selected: Option<&str>,
-    (across, top): (Across, f64),
+    ((across, down), top): ((Across, Down), f64),
     out: &mut Scene,
 ) -> f64 {
-    let Across { left, column: wide, pitch } = across;
-    let span = columns.len() as f64 * pitch - (pitch - wide);
-    let mut parent = None;
-    let mut pod_y = top + 36.0;
+    let Across { left, column: wide, pitch, .. } = across;
     let controller = root.and_then(|root| root.controller.as_ref());
-    // On a phone the numbers stand below the name.
-    let (least, high) = if left < LEFT { (358.0, 84.0) } else { (548.0, 54.0) };
-    let card = Rect::new(left, top, span.max(least), high);
+    let coming = controller.filter(|of| of.claims).map_or(0, |of| of.desired.min(COMING));
+    let places = columns.len().max(coming);
+    let span = places as f64 * pitch - (pitch - wide);
+    let mut parent = None;
+    let mut pod_y = top + down.title;
+    // As wide as its columns; where that is little its numbers stand below its name.
+    let high = BARS[COMING.saturating_sub(places).min(2)].max(if across.named { 0.0 } else { BARS[1] });
+    let card = Rect::new(left, top, span, high);
     if let Some(of) = controller {
         let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
         let label = format!("{} {}, {}", of.id.kind, of.id.name, numbers.join(", "));
-        parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), wide: true }, None, "settled", label));
-        pod_y = card.bottom() + 82.0;
+        parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), wide: places > 1 }, None, "settled", label));
+        pod_y = card.bottom() + down.drop;
     }
     let most = columns.iter().map(|column| column.claims.len()).max().unwrap_or(1).max(1);
-    let claim_y = pod_y + 112.0;
-    let volume_y = claim_y + 112.0;
+    let claim_y = pod_y + POD + down.gaps.0;
+    let volume_y = claim_y + CLAIM + down.gaps.1;
     // A second claim of the same Pod goes below the first, with its own volume.
-    let block = 252.0;
-    let bottom = volume_y + (most - 1) as f64 * block + 128.0;
+    let block = CLAIM + down.gaps.1 + down.volume + 12.0;
+    let bottom = volume_y + (most - 1) as f64 * block + down.volume;
 
     for (i, column) in columns.iter().enumerate() {
         let x = left + i as f64 * pitch;
@@ -158,10 +219,11 @@ fn grid(
                 .iter()
                 .any(|claim| chosen(&claim.id) || model.volumes.iter().any(|volume| volume.id.name == claim.volume && chosen(&volume.id)));
         if on {
-            out.bands.push(Rect::new(x - 6.0, pod_y - 44.0, wide + 12.0, bottom - pod_y + 56.0));
+            let over = down.title + 8.0;
+            out.bands.push(Rect::new(x - 6.0, pod_y - over, wide + 12.0, bottom - pod_y + over + 12.0));
         }
         if !column.title.is_empty() {
-            out.labels.push(Label { x: x + 2.0, y: pod_y - 36.0, text: column.title.clone(), class: "", centred: false });
+            out.labels.push(Label { x: x + 2.0, y: pod_y - down.title, text: column.title.clone(), class: "", centred: false });
         }
         let mut pod_index = parent;
         if column.pods.is_empty()
@@ -172,7 +234,7 @@ fn grid(
             out.labels.push(Label { x: cx, y: pod_y + 18.0, text, class: "", centred: true });
         }
         if let Some(pod) = column.pods.first() {
-            let rect = Rect::new(x, pod_y, wide, 52.0);
+            let rect = Rect::new(x, pod_y, wide, POD);
             let mut body = pod_body(pod, if wide < 150.0 { 8 } else { 15 });
             if let Body::Pod { note, .. } = &mut body {
                 *note = if wide < 150.0 { String::new() } else { note.strip_suffix(" left").unwrap_or(note).to_string() };
@@ -186,23 +248,23 @@ fn grid(
                 } else {
                     Line::Owns
                 };
-                out.link(pod.id.uid.clone(), drop(left + span / 2.0, card.bottom(), cx, pod_y, card.bottom() + 24.0), line);
+                out.link(pod.id.uid.clone(), drop(left + span / 2.0, card.bottom(), cx, pod_y, card.bottom() + down.turn), line);
             }
         }
         for (k, claim) in column.claims.iter().enumerate() {
             let at = claim_y + k as f64 * block;
-            let rect = Rect::new(x, at, wide, 60.0);
+            let rect = Rect::new(x, at, wide, CLAIM);
             // Whether it is bound stands on its line.
             let facts = [claim.capacity.as_str(), claim.mode.as_str()];
             let index = put_claim(out, claim, rect, pod_index, &facts);
             if let Some(pod) = column.pods.first().filter(|_| k == 0) {
-                mount(pod, claim, (cx, wide), pod_y + 52.0, at, on, out);
+                mount(pod, claim, (cx, wide), pod_y + POD, at, on, out);
             }
-            volume(model, claim, cx, rect, on, index, out);
+            volume(model, claim, (cx, rect, down), on, index, out);
         }
     }
-    for (y, text) in [(pod_y + 18.0, "Pod"), (claim_y + 22.0, "Claim"), (volume_y + 58.0, "Volume")] {
-        out.labels.push(Label { x: 24.0, y, text: text.into(), class: "rowname", centred: false });
+    for (y, text) in [(pod_y + 18.0, "Pod"), (claim_y + 22.0, "Claim"), (volume_y + down.volume / 2.0 - 6.0, "Volume")] {
+        out.labels.push(Label { x: left - 64.0, y, text: text.into(), class: "rowname", centred: false });
     }
     bottom
 }
@@ -228,13 +290,14 @@ fn mount(pod: &Pod, claim: &Claim, (cx, wide): (f64, f64), from: f64, to: f64, o
     out.labels.push(Label { x: cx, y: (from + to) / 2.0 - 8.0, text: words.into(), class, centred: true });
 }
 
-fn volume(model: &Model, claim: &Claim, cx: f64, ticket: Rect, on: bool, parent: usize, out: &mut Scene) {
+fn volume(model: &Model, claim: &Claim, (cx, ticket, down): (f64, Rect, Down), on: bool, parent: usize, out: &mut Scene) {
     let bound = claim.phase == "Bound";
-    let top = ticket.bottom() + 52.0;
+    let gap = down.gaps.1;
+    let top = ticket.bottom() + gap;
     let class = if on { "onedge inband" } else { "onedge" };
     match model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
         Some(volume) => {
-            let rect = Rect::new(ticket.x, top, ticket.w, 128.0);
+            let rect = Rect::new(ticket.x, top, ticket.w, down.volume);
             let fact = [volume.capacity.as_str(), volume.node.as_str()]
                 .into_iter()
                 .filter(|fact| !fact.is_empty())
@@ -254,7 +317,7 @@ fn volume(model: &Model, claim: &Claim, cx: f64, ticket: Rect, on: bool, parent:
                 drop(cx, ticket.bottom(), cx, top + 8.0, ticket.bottom()),
                 if bound { Line::Bound } else { Line::Waits },
             );
-            out.labels.push(Label { x: cx, y: ticket.bottom() + 18.0, text: claim.phase.clone(), class, centred: true });
+            out.labels.push(Label { x: cx, y: ticket.bottom() + gap / 2.0 - 8.0, text: claim.phase.clone(), class, centred: true });
         }
         None => {
             out.link(
@@ -275,22 +338,28 @@ fn volume(model: &Model, claim: &Claim, cx: f64, ticket: Rect, on: bool, parent:
 }
 
 /// Volumes that no claim is bound to.
-fn free_volumes(model: &Model, (across, top): (Across, f64), out: &mut Scene) {
+fn free_volumes(model: &Model, ((across, down), top): ((Across, Down), f64), out: &mut Scene) {
     let free: Vec<_> = model.volumes.iter().filter(|volume| !model.claims.iter().any(|claim| claim.volume == volume.id.name)).collect();
     for (i, volume) in free.iter().enumerate() {
-        let rect = Rect::new(across.left + i as f64 * across.pitch, top, across.column, 128.0);
+        let rect = Rect::new(across.left + i as f64 * across.pitch, top, across.column, down.volume);
         let fact =
             [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
         let label = format!("PersistentVolume {}, {fact}", volume.id.name);
         out.put(&volume.id, rect, Body::Cylinder { fact, data: volume.data.clone() }, None, &volume.phase.to_ascii_lowercase(), label);
     }
     if !free.is_empty() {
-        out.labels.push(Label { x: 24.0, y: top + 58.0, text: "Volume".into(), class: "rowname", centred: false });
+        out.labels.push(Label {
+            x: across.left - 64.0,
+            y: top + down.volume / 2.0 - 6.0,
+            text: "Volume".into(),
+            class: "rowname",
+            centred: false,
+        });
     }
 }
 
-/// StorageClasses at the right, or a line each at the foot of a `small` picture, with a dotted bus under what they provisioned.
-fn classes(model: &Model, small: bool, out: &mut Scene) {
+/// StorageClasses at the right, or a line each at the foot of a small picture, with a dotted bus under what they provisioned.
+fn classes(model: &Model, across: Across, out: &mut Scene) {
     let used: Vec<_> = model
         .classes
         .iter()
@@ -311,13 +380,13 @@ fn classes(model: &Model, small: bool, out: &mut Scene) {
             })
             .map(|item| item.rect)
             .collect();
-        let tickets = out.items.iter().filter(|item| matches!(item.body, Body::Claim { .. })).map(|item| item.rect.bottom() + 52.0);
+        let tickets = out.items.iter().filter(|item| matches!(item.body, Body::Claim { .. })).map(|item| item.rect.bottom() + HIGH.gaps.1);
         let top = cylinders.iter().map(|rect| rect.y).reduce(f64::max).or(tickets.reduce(f64::max)).unwrap_or(24.0) + 8.0;
         let rect = Rect::new(x, top + i as f64 * 130.0, 116.0, 116.0);
         let label = format!("StorageClass {}, reclaim policy {}", class.id.name, class.reclaim);
-        if small {
-            let y = out.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max) + 26.0;
-            out.put(&class.id, Rect::new(16.0, y, 358.0, 24.0), Body::Note(label.clone()), None, "", label);
+        if !across.aside {
+            let y = out.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max) + 20.0;
+            out.put(&class.id, Rect::new(across.left, y, 358.0, 24.0), Body::Note(label.clone()), None, "", label);
             for (k, cylinder) in cylinders.iter().enumerate() {
                 out.link(format!("{}/{k}", class.id.uid), format!("M{} {}V{}", cylinder.cx(), cylinder.bottom(), y), Line::Provides);
             }
@@ -349,8 +418,11 @@ fn summary(model: &Model) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{Class, Controller, Group, Volume, counters};
+    use super::super::model::{Class, Controller, Group, Removed, Volume, counters};
     use super::*;
+    use std::rc::Rc;
+
+    const WHOLE: (f64, f64) = (800.0, 700.0);
 
     fn web(replicas: u32, claims: u32) -> Model {
         let pod = |n: u32| Pod {
@@ -390,7 +462,7 @@ mod tests {
 
     #[test]
     fn a_member_its_claim_and_its_volume_share_a_column() {
-        let scene = layout(&web(3, 3), None, 800.0);
+        let scene = layout(&web(3, 3), None, WHOLE);
         let x = rect(&scene, "Pod/web-1").x;
         assert_eq!(rect(&scene, "PersistentVolumeClaim/www-web-1").x, x);
         assert_eq!(rect(&scene, "PersistentVolume/pv-1").x, x);
@@ -400,15 +472,57 @@ mod tests {
 
     #[test]
     fn a_scale_down_leaves_the_columns_of_the_claims() {
-        let scene = layout(&web(1, 3), None, 800.0);
-        assert_eq!(rect(&scene, "PersistentVolumeClaim/www-web-2").x, rect(&layout(&web(3, 3), None, 800.0), "Pod/web-2").x);
+        let scene = layout(&web(1, 3), None, WHOLE);
+        assert_eq!(rect(&scene, "PersistentVolumeClaim/www-web-2").x, rect(&layout(&web(3, 3), None, WHOLE), "Pod/web-2").x);
         assert_eq!(scene.items.iter().filter(|item| item.id.kind == "Pod").count(), 1);
     }
 
     #[test]
+    fn three_columns_stand_whole_on_a_small_screen_and_the_bar_is_as_wide_as_they_are() {
+        for (pods, desired) in [(1, 1), (2, 2), (3, 3), (5, 5), (1, 3)] {
+            let mut model = web(pods, pods);
+            let of = model.roots[0].controller.as_mut().map(Rc::make_mut).unwrap();
+            (of.desired, of.claims) = (desired, true);
+            for (width, height) in [(656.0, 476.0), (800.0, 700.0), (1200.0, 700.0), (390.0, 600.0)] {
+                let scene = layout(&model, None, (width, height));
+                let (bar, first, last) =
+                    (rect(&scene, "StatefulSet/web"), rect(&scene, "Pod/web-0"), rect(&scene, &format!("Pod/web-{}", pods - 1)));
+                assert_eq!(bar.x, first.x);
+                // It has its room from the beginning, and does not grow with each Pod that comes.
+                let coming = (desired - pods as usize) as f64
+                    * if width < 560.0 {
+                        THREE.pitch
+                    } else if width < ROOM {
+                        CLOSE.pitch
+                    } else {
+                        WIDE.pitch
+                    };
+                assert_eq!(bar.right(), last.right() + coming, "{pods} {width}");
+                if pods == 3 {
+                    assert!(scene.width <= width, "{width}: {}", scene.width);
+                    assert!(width < 560.0 || scene.height <= height, "{width}: {}", scene.height);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_claim_that_outlives_its_pod_is_told_of_and_nothing_moves_for_it() {
+        let mut model = web(3, 3);
+        let quiet = layout(&model, None, WHOLE);
+        model.removed = Some(Removed { id: Id::named("Pod", "web-1"), claims: vec!["www-web-1".into()], by_user: true });
+        model.claims[1].capacity = "1Gi".into();
+        let told = layout(&model, None, WHOLE);
+        assert_eq!((told.width, told.height), (quiet.width, quiet.height));
+        let words = |scene: &Scene| scene.labels.iter().find(|label| label.class == "kept").map(|label| label.text.clone());
+        assert_eq!(words(&quiet), None);
+        assert_eq!(words(&told).as_deref(), Some("You deleted Pod web-1, not its claim: www-web-1 keeps its 1Gi"));
+    }
+
+    #[test]
     fn the_column_of_what_is_selected_is_highlighted() {
-        assert_eq!(layout(&web(3, 3), Some("PersistentVolume/pv-2"), 800.0).bands.len(), 1);
-        assert!(layout(&web(3, 3), None, 800.0).bands.is_empty());
-        assert!(layout(&Model::default(), None, 800.0).items.is_empty());
+        assert_eq!(layout(&web(3, 3), Some("PersistentVolume/pv-2"), WHOLE).bands.len(), 1);
+        assert!(layout(&web(3, 3), None, WHOLE).bands.is_empty());
+        assert!(layout(&Model::default(), None, WHOLE).items.is_empty());
     }
 }

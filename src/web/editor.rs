@@ -4,7 +4,6 @@
 use super::dom::{self, icon};
 use super::rich::{self, On, Rich};
 use super::window;
-use crate::api::Kind;
 use crate::app::Msg as Do;
 use crate::app::changes::{Change, Field};
 use crate::app::highlight;
@@ -511,23 +510,29 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         Op::Deleted => ("−", "gone", "deleted"),
         Op::Modified => ("~", "", "changed"),
     };
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".into());
-    let fields = |technical: bool| -> Vec<Html> {
-        // What a set counts follows from its Pods, which are there themselves.
-        let counted = |field: &Field| change.key.kind == Kind::ReplicaSet && field.path.starts_with("status.");
-        let some = change.fields.iter().filter(|field| (field.is_technical() || counted(field)) == technical);
-        // A path may break after its dots.
-        let line = |field: &Field| {
-            if field.is_deletion() {
-                return html! { <p class="field"><ins>{ "is being deleted" }</ins></p> };
-            }
-            html! {
-                <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span><del>{ value(&field.from) }</del>{ " → " }<ins>{ value(&field.to) }</ins></p>
-            }
+    let line = |field: &Field| {
+        if field.is_deletion() {
+            return html! { <p class="field"><ins>{ "is being deleted" }</ins></p> };
+        }
+        // A whole element that came or went is there to be read in the inspector.
+        let whole = |value: &str| value.starts_with('{') && value.len() > 24;
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".into());
+        let values = match (&field.from, &field.to) {
+            (None, Some(to)) if whole(to) => html! { <ins>{ "added" }</ins> },
+            (Some(from), None) if whole(from) => html! { <del>{ "removed" }</del> },
+            (from, to) => html! { <><del>{ value(from) }</del>{ " → " }<ins>{ value(to) }</ins></> },
         };
-        some.map(line).collect()
+        // A path may break after its dots.
+        html! { <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span>{ values }</p> }
     };
-    let technical = fields(true);
+    let (key, other): (Vec<&Field>, Vec<&Field>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
+    // What counts in a status comes before what the machinery keeps.
+    let (technical, counted): (Vec<&Field>, Vec<&Field>) = other.into_iter().partition(|field| field.is_technical());
+    let folded = match (counted.len(), technical.len()) {
+        (0, n) => format!("+{n} technical"),
+        (n, 0) => format!("+{n} of the status"),
+        (n, m) => format!("+{n} of the status, {m} technical"),
+    };
     let name = html! { <b class="mono">{ &*change.key.name }</b> };
     let name = match on.filter(|_| change.op != Op::Deleted) {
         Some(on) => {
@@ -538,8 +543,8 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     };
     html! {
         <li class={class}><p><i aria-hidden="true">{ sign }</i><span>{ change.key.kind.name() }</span>{ name }<small>{ word }</small></p>
-            { for fields(false) }
-            if !technical.is_empty() { <details><summary>{ format!("+{} technical", technical.len()) }</summary>{ for technical }</details> }
+            { for key.into_iter().map(line) }
+            if !counted.is_empty() || !technical.is_empty() { <details><summary>{ folded }</summary>{ for counted.into_iter().chain(technical).map(line) }</details> }
         </li>
     }
 }

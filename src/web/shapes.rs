@@ -136,6 +136,7 @@ pub fn still(body: &Body) -> bool {
             | Body::Store { .. }
             | Body::Pass(_)
             | Body::Terminal { .. }
+            | Body::Gone { .. }
             | Body::Chart(_)
     )
 }
@@ -151,7 +152,10 @@ fn outer(item: &Item) -> Classes {
         Body::Cells(cells) if cells.bare() => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
         Body::Pod { state, stale, .. } => classes!("pod", state.class(), stale.then_some("stale")),
-        Body::Tile { state, stale, kin, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale"), kin.then_some("kin")),
+        Body::Tile { state, stale, kin, old, .. } => {
+            classes!("pod", "tile", state.class(), stale.then_some("stale"), kin.then_some("kin"), old.then_some("older"))
+        }
+        Body::Gone { .. } => classes!("pod", "tile", "gone"),
         Body::Claim { .. } => classes!("ticket"),
         Body::Cylinder { .. } => classes!("cylinder"),
         Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
@@ -196,6 +200,7 @@ fn content(item: &Rc<Item>, dark: bool) -> Html {
             let (lead, end) = tail.split_at(tail.rfind('-').map_or(0, |at| at + 1));
             html! { <>{ icon(state.glyph(), 14) }<b class="ell"><span>{ lead }</span>{ end }</b>if !note.is_empty() { <small class="ell">{ note }</small> }</> }
         }
+        Body::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ "gone" }</small></> },
         // On a sheet, which the stage has.
         Body::Cells(cells) if cells.bare() => super::cells::ring(cells),
         Body::Cells(cells) => html! {
@@ -400,7 +405,8 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
             <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::app::format::middle(&item.id.name, if w < SLENDER { 12 } else { 13 }) }</b></div><small>{ fact }</small>
-                if !data.is_empty() { <span class="pill storage">{ data }</span> } else if item.state != "bound" { <span class="pill">{ crate::app::format::sentence(&item.state) }</span> }
+                // Nothing ran there that wrote a file.
+                if !data.is_empty() { <span class="pill storage">{ data }</span> } else if item.state == "bound" { <small>{ "empty" }</small> } else { <span class="pill">{ crate::app::format::sentence(&item.state) }</span> }
             </div>
         </>
     }

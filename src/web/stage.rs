@@ -7,7 +7,7 @@ use super::minimap::Minimap;
 use super::shapes::{Shape, over, still, under};
 use crate::api::{Kind, ObjectRef};
 use crate::app::card::Card;
-use crate::app::changes::Change;
+use crate::app::changes::{Change, fate};
 use crate::app::format::clock;
 use crate::engine::Op;
 use crate::scene::format::Px;
@@ -198,18 +198,13 @@ fn pick(props: &Props, id: &Id) {
 #[inline(never)]
 fn mark(props: &Props, item: &Item) -> &'static str {
     let Some(changes) = &props.changes else { return "" };
-    let is = |change: &&Change| {
-        change.key.name == item.id.name && change.key.kind.name() == item.id.kind && change.key.namespace == item.id.namespace
-    };
-    match changes.iter().take(MARKED).find(is).map(|change| change.op) {
+    let Some(kind) = Kind::from_name(&item.id.kind) else { return "" };
+    match fate(changes, (kind, &item.id.namespace, &item.id.name)) {
         Some(Op::Added) => "came",
         Some(_) => "differs",
         None => "",
     }
 }
-
-/// Of more changes no more are looked through for each item.
-const MARKED: usize = 300;
 
 /// The height that panels at the foot take from the stage while they are open.
 fn taken() -> f64 {
@@ -238,10 +233,10 @@ impl Stage {
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
             () if props.scope.starts_with("loops") => 1.0,
-            () if props.embed || scene.dense() => 0.75,
+            () if props.embed => 0.75,
             () if w < 560.0 => 0.8,
-            // A column is read as a whole.
-            () if props.scope.starts_with("storage") => 0.85,
+            // A column is read as a whole, and what is beside it is panned to.
+            () if props.scope.starts_with("storage") => 1.0,
             () => 0.9,
         };
         let (across, down) = (w / scene.width, room / scene.height);
@@ -1032,7 +1027,7 @@ impl Component for Stage {
                         if props.scope.starts_with("loops") {
                             <div class="legend"><span><i class="dot" />{ "key in the work queue" }</span><span><i class="ln-watch" />{ "watch" }</span><span><i class="ln-write" />{ "newest write" }</span></div>
                         } else {
-                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ state.word() }</span> }) }</div>
+                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ state.word() }</span> }) }if scene.has_older() { <span class="older">{ icon("pod-ready", 14) }{ "older revision" }</span> }</div>
                         }
                     }
                     { self.card(props) }

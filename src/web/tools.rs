@@ -3,7 +3,7 @@
 use super::dom::icon;
 use super::editor::change;
 use crate::app::breakpoint::{Breakpoint, COMMON};
-use crate::app::changes::Change;
+use crate::app::changes::{Change, rank, together};
 use crate::app::format::{clock, count};
 use crate::app::state::{Instant, Msg as Do, Stop};
 use crate::engine::Op;
@@ -104,6 +104,45 @@ fn breaks(props: &Props) -> Html {
     }
 }
 
+/// What differs: each object with its fields, what a person writes before what follows from it; many alike in one line.
+fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
+    let mut out = Vec::new();
+    let mut own = true;
+    for these in together(all) {
+        let first = &these[0];
+        // What follows is told apart where there is something that it follows from.
+        if std::mem::replace(&mut own, rank(first.key.kind) == 0) && !own && !out.is_empty() {
+            out.push(html! { <li class="by"><h3>{ "Followed from it" }</h3></li> });
+        }
+        out.push(match these {
+            [one] => change(one, Some(on)),
+            [gone, came] if gone.key == came.key => replaced(came, on),
+            many => alike(many, on),
+        });
+    }
+    out
+}
+
+/// One that went, and another that came under its name.
+fn replaced(came: &Change, on: &Callback<Do>) -> Html {
+    let key = came.key.clone();
+    html! {
+        <li><p><i aria-hidden="true">{ "±" }</i><span>{ came.key.kind.name() }</span><button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| Do::Select(Some(key.clone())))}><b class="mono">{ &*came.key.name }</b></button><small>{ "replaced" }</small></p></li>
+    }
+}
+
+/// Many that came, or went, and are called alike.
+fn alike(many: &[Change], on: &Callback<Do>) -> Html {
+    let first = &many[0];
+    let (sign, class, word) = if first.op == Op::Added { ("+", "new", "created") } else { ("−", "gone", "deleted") };
+    let name = &first.key.name[..first.key.name.rfind('-').map_or(0, |at| at + 1)];
+    html! {
+        <li class={class}><details class="many"><summary><i aria-hidden="true">{ sign }</i><span>{ format!("{} {}s", count(many.len()), first.key.kind.name()) }</span><b class="mono">{ format!("{name}…") }</b><small>{ word }</small></summary>
+            <ul>{ for many.iter().map(|one| change(one, Some(on))) }</ul></details>
+        </li>
+    }
+}
+
 fn compare(props: &Props) -> Html {
     // With one branch there is nothing to tell apart.
     let several = props.instants.iter().flatten().any(|instant| instant.branch > 1);
@@ -120,7 +159,7 @@ fn compare(props: &Props) -> Html {
         html! {
             <>
                 <p class="sum">{ format!("{} created, {} deleted, {} changed", of(Op::Added), of(Op::Deleted), of(Op::Modified)) }</p>
-                <ul class="changes" tabindex="0" aria-label="What differs">{ for all.iter().take(MOST).map(|one| change(one, Some(&props.on))) }</ul>
+                <ul class="changes" tabindex="0" aria-label="What differs">{ for groups(&all[..all.len().min(MOST)], &props.on) }</ul>
                 if all.len() > MOST { <p class="dim">{ format!("and {} more", count(all.len() - MOST)) }</p> }
             </>
         }
