@@ -30,7 +30,9 @@ impl Field {
     pub fn is_key(&self, kind: Kind) -> bool {
         let told = |of: &[&str]| of.iter().any(|end| self.path.ends_with(end));
         match kind {
-            _ if self.is_technical() => false,
+            _ if self.is_technical() || self.path.contains("kubernetes.io/") => false,
+            // They follow from the Pods.
+            Kind::EndpointSlice | Kind::Endpoints => false,
             _ if !self.path.starts_with("status.") => true,
             Kind::Pod => told(&["status.phase", "conditions[Ready].status", ".restartCount", ".waiting.reason"]),
             Kind::Node => told(&["conditions[Ready].status"]),
@@ -321,6 +323,10 @@ mod tests {
         assert_eq!(together(&all).iter().map(|these| these.len()).collect::<Vec<_>>(), [1, 4, 2, 1]);
         let key = |path: &str, kind| Field { path: path.into(), from: None, to: None }.is_key(kind);
         assert!(key("spec.replicas", Kind::Deployment) && key("status.readyReplicas", Kind::Deployment) && key("status.phase", Kind::Pod));
+        assert!(
+            !key("endpoints[web-0]", Kind::EndpointSlice)
+                && !key("metadata.annotations.deployment.kubernetes.io/revision", Kind::Deployment)
+        );
         assert!(!key("status.updatedReplicas", Kind::Deployment) && !key("status.readyReplicas", Kind::ReplicaSet));
     }
 

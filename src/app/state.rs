@@ -1331,35 +1331,37 @@ impl State {
         false
     }
 
-    /// The last Pod of a StatefulSet that somebody deleted, while none is ready in its place.
+    /// The last Pod of a StatefulSet that somebody deleted: a person, until that person does something else; or who else, while
+    /// no other is ready in its place.
     #[inline(never)]
     fn removed(&self) -> Option<Removed> {
         let happened = self.run.journal().first(self.run.happened());
         let newest = happened.from(happened.len().saturating_sub(LATE));
         let deleted = |entry: &Entry| match &entry.record {
-            Record::Write { op: Op::Deleted, object, before: Some(before) } if !before.meta.is_deleting() => Some(object.clone()),
-            Record::Write { op: Op::Modified, object, before: Some(before) } if object.meta.is_deleting() && !before.meta.is_deleting() => {
-                Some(object.clone())
+            Record::Write { op, object, before: Some(before) } if object.kind == Kind::Pod && !before.meta.is_deleting() => {
+                (*op == Op::Deleted || object.meta.is_deleting()).then(|| object.clone())
             }
             _ => None,
         };
-        let of_set = |object: &Object| {
-            let set = object.meta.controller().filter(|owner| object.kind == Kind::Pod && owner.kind == "StatefulSet")?;
-            self.run.get(&ObjectRef::new(Kind::StatefulSet, &object.meta.namespace, &set.name)).cloned()
-        };
         // What its set has made go, with fewer replicas or an update, the set tells of.
         let by_set = |entry: &Entry| entry.actor.name == "statefulset-controller";
-        let found = newest.iter().rev().filter(|entry| !by_set(entry)).find_map(|entry| {
-            let object = deleted(entry).filter(|object| of_set(object).is_some())?;
-            Some((object, entry.actor == Actor::USER))
-        });
-        let (object, by_user) = found?;
-        let now = self.run.get(&object.key());
-        if now.is_some_and(|now| now.meta.uid != object.meta.uid && now.pod().is_some_and(crate::api::pod::Pod::is_ready)) {
-            return None;
+        let of_set = |object: &Object| object.meta.controller().is_some_and(|owner| owner.kind == "StatefulSet");
+        let mut since = false;
+        for entry in newest.iter().rev() {
+            let Some(object) = deleted(entry).filter(|object| of_set(object) && !by_set(entry)) else {
+                since |= matches!(&entry.record, Record::Command(line) if !crate::kubectl::only_reads(line));
+                continue;
+            };
+            let other = self.run.get(&object.key()).filter(|now| now.meta.uid != object.meta.uid);
+            let back = other.and_then(|now| now.pod()).is_some_and(crate::api::pod::Pod::is_ready);
+            let by_user = entry.actor == Actor::USER;
+            if back && (since || !by_user) {
+                return None;
+            }
+            let claims = object.pod()?.spec.claims().map(|claim| claim.to_string()).collect();
+            return Some(Removed { id: adapt::id(&object), claims, by_user, back });
         }
-        let claims = object.pod()?.spec.claims().map(|claim| claim.to_string()).collect();
-        Some(Removed { id: adapt::id(&object), claims, by_user })
+        None
     }
 
     /// A Pod that cannot start for want of a ConfigMap or a Secret names it on its card; those of many are cells.
@@ -1943,6 +1945,26 @@ mod tests {
         assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
         state.update(Msg::Revert);
         assert_eq!(*state.text, *(examples::ALL[0].text)());
+    }
+
+    #[test]
+    fn a_claim_that_outlives_its_pod_is_told_of_until_something_else_is_done() {
+        let mut state = settled((examples::ALL[2].text)());
+        state.view = View::Storage;
+        let told = |state: &mut State| {
+            let scene = state.picture().scene.clone();
+            scene.labels.iter().find(|label| label.class == "kept").map(|label| label.text.clone())
+        };
+        assert_eq!(told(&mut state), None);
+        state.update(Msg::Kubectl("kubectl delete pod web-1".into()));
+        let words = told(&mut state).expect("a note");
+        assert!(words.starts_with("You deleted Pod web-1, not its claim: www-web-1 keeps its "), "{words}");
+        state.update(Msg::Seconds(60));
+        assert_eq!(told(&mut state).as_deref(), Some("You deleted Pod web-1, not its claim: the new web-1 has www-web-1 again"));
+        state.update(Msg::Kubectl("kubectl get pods".into()));
+        assert!(told(&mut state).is_some());
+        state.update(Msg::Kubectl("kubectl scale statefulset web --replicas=3".into()));
+        assert_eq!(told(&mut state), None);
     }
 
     #[test]

@@ -393,6 +393,8 @@ pub struct Removed {
     pub claims: Vec<String>,
     /// Whether a person did it.
     pub by_user: bool,
+    /// Whether another is ready in its place.
+    pub back: bool,
 }
 
 /// A PersistentVolumeClaim.
@@ -489,7 +491,7 @@ pub struct Model {
     pub uses: Vec<Used>,
     /// Stored objects that no diagram animates and nobody uses: kind and name.
     pub inert: Vec<Id>,
-    /// The last Pod of a StatefulSet that was deleted, until another is ready in its place.
+    /// The last Pod of a StatefulSet that was deleted, as long as that is news.
     pub removed: Option<Removed>,
 }
 

@@ -90,7 +90,7 @@ fn many(
     let (small, columns) = (width < 560.0, fit(room));
     // A phone's row is as wide as the strip over it.
     let wide = if small { wide.max(((room + 8.0) / columns as f64 - 8.0).min(wide + 24.0).floor()) } else { wide };
-    let across = (columns as f64 * (wide + 8.0) - 8.0).max(room.min(460.0));
+    let across = (columns as f64 * (wide + 8.0) - 8.0).max(room.min(720.0));
     let top = strip(model, (margin, 16.0), across, &mut out);
     for (i, node) in model.nodes.iter().enumerate() {
         let on = on.get(node.id.name.as_str()).cloned().unwrap_or_default();

@@ -38,11 +38,11 @@ struct Down {
     volume: f64,
 }
 
-const HIGH: Down = Down { top: 16.0, drop: 82.0, turn: 24.0, title: 36.0, gaps: (60.0, 52.0), volume: 128.0 };
+const HIGH: Down = Down { top: 16.0, drop: 70.0, turn: 20.0, title: 30.0, gaps: (60.0, 52.0), volume: 128.0 };
 /// Where that would not fit.
 const LOW: Down = Down { top: 10.0, drop: 52.0, turn: 14.0, title: 21.0, gaps: (34.0, 34.0), volume: 96.0 };
 /// The height of a stage that shows one set so, over its controls.
-const TALL: f64 = 624.0;
+const TALL: f64 = 612.0;
 const POD: f64 = 52.0;
 const CLAIM: f64 = 60.0;
 /// The bar over three columns, over two, and over one.
@@ -65,7 +65,11 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         w if w < ROOM => CLOSE,
         _ => WIDE,
     };
-    let down = if across.named && height < TALL { LOW } else { HIGH };
+    // The highest bar takes its room.
+    let stores = |root: &&Root| !claims_of(model, root).is_empty();
+    let fewest = model.roots.iter().filter(stores).map(|root| coming(root).max(claims_of(model, root).len())).min().unwrap_or(COMING);
+    let low = across.named && height < TALL + bar(fewest) - BARS[0];
+    let down = if low { LOW } else { HIGH };
     let form = (across, down);
     let mut y = down.top;
     let mut seen: Vec<&str> = Vec::new();
@@ -89,7 +93,12 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     classes(model, across, &mut out);
     out.labels.retain(|label| across.named || label.class != "rowname");
     kept(model, across, &mut out);
-    out.finish(if across.named && height < TALL { 8.0 } else { 16.0 })
+    out.finish(if low { 8.0 } else { 16.0 })
+}
+
+/// The height of a bar over so many columns.
+fn bar(places: usize) -> f64 {
+    BARS[COMING.saturating_sub(places).min(2)]
 }
 
 /// Between the blocks of columns.
@@ -108,6 +117,7 @@ fn kept(model: &Model, across: Across, out: &mut Scene) {
     let Some(claim) = model.claims.iter().find(claim) else { return };
     let (pod, name) = (middle(&removed.id.name, 24), middle(&claim.id.name, 28));
     let text = match (removed.by_user, across.named) {
+        (true, true) if removed.back => format!("You deleted Pod {pod}, not its claim: the new {pod} has {name} again"),
         (true, true) => format!("You deleted Pod {pod}, not its claim: {name} keeps its {}", claim.capacity),
         (false, true) => format!("Pod {pod} was deleted, its claim was not: {name} keeps its {}", claim.capacity),
         (_, false) => format!("Pod {pod} was deleted; {name} stays", pod = middle(&removed.id.name, 16), name = middle(&claim.id.name, 18)),
@@ -194,7 +204,7 @@ fn grid(
     let mut parent = None;
     let mut pod_y = top + down.title;
     // As wide as its columns; where that is little its numbers stand below its name.
-    let high = BARS[COMING.saturating_sub(places).min(2)].max(if across.named { 0.0 } else { BARS[1] });
+    let high = bar(places).max(if across.named { 0.0 } else { BARS[1] });
     let card = Rect::new(left, top, span, high);
     if let Some(of) = controller {
         let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
@@ -510,13 +520,18 @@ mod tests {
     fn a_claim_that_outlives_its_pod_is_told_of_and_nothing_moves_for_it() {
         let mut model = web(3, 3);
         let quiet = layout(&model, None, WHOLE);
-        model.removed = Some(Removed { id: Id::named("Pod", "web-1"), claims: vec!["www-web-1".into()], by_user: true });
+        model.removed = Some(Removed { id: Id::named("Pod", "web-1"), claims: vec!["www-web-1".into()], by_user: true, back: false });
         model.claims[1].capacity = "1Gi".into();
         let told = layout(&model, None, WHOLE);
         assert_eq!((told.width, told.height), (quiet.width, quiet.height));
         let words = |scene: &Scene| scene.labels.iter().find(|label| label.class == "kept").map(|label| label.text.clone());
         assert_eq!(words(&quiet), None);
         assert_eq!(words(&told).as_deref(), Some("You deleted Pod web-1, not its claim: www-web-1 keeps its 1Gi"));
+        model.removed.as_mut().unwrap().back = true;
+        assert_eq!(
+            words(&layout(&model, None, WHOLE)).as_deref(),
+            Some("You deleted Pod web-1, not its claim: the new web-1 has www-web-1 again")
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::dom::{self, icon};
 use super::rich::{self, On, Rich};
 use super::window;
+use crate::api::Kind;
 use crate::app::Msg as Do;
 use crate::app::changes::{Change, Field};
 use crate::app::highlight;
@@ -525,13 +526,17 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         // A path may break after its dots.
         html! { <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span>{ values }</p> }
     };
-    let (key, other): (Vec<&Field>, Vec<&Field>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
+    let (mut key, other): (Vec<&Field>, Vec<&Field>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
+    // What is asked for comes before what it is called, and what is so.
+    crate::order::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
     // What counts in a status comes before what the machinery keeps.
-    let (technical, counted): (Vec<&Field>, Vec<&Field>) = other.into_iter().partition(|field| field.is_technical());
+    let (counted, technical): (Vec<&Field>, Vec<&Field>) =
+        other.into_iter().partition(|field| !field.is_technical() && !field.path.starts_with("metadata."));
+    let of = if matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints) { "endpoints" } else { "status" };
     let folded = match (counted.len(), technical.len()) {
         (0, n) => format!("+{n} technical"),
-        (n, 0) => format!("+{n} of the status"),
-        (n, m) => format!("+{n} of the status, {m} technical"),
+        (n, 0) => format!("+{n} in {of}"),
+        (n, m) => format!("+{n} in {of}, {m} technical"),
     };
     let name = html! { <b class="mono">{ &*change.key.name }</b> };
     let name = match on.filter(|_| change.op != Op::Deleted) {

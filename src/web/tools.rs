@@ -110,9 +110,9 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
     let mut own = true;
     for these in together(all) {
         let first = &these[0];
-        // What follows is told apart where there is something that it follows from.
+        // Of each kind it is known who mostly writes it.
         if std::mem::replace(&mut own, rank(first.key.kind) == 0) && !own && !out.is_empty() {
-            out.push(html! { <li class="by"><h3>{ "Followed from it" }</h3></li> });
+            out.push(html! { <li class="by"><h3>{ "Mostly written by loops" }</h3></li> });
         }
         out.push(match these {
             [one] => change(one, Some(on)),
@@ -137,7 +137,7 @@ fn alike(many: &[Change], on: &Callback<Do>) -> Html {
     let (sign, class, word) = if first.op == Op::Added { ("+", "new", "created") } else { ("−", "gone", "deleted") };
     let name = &first.key.name[..first.key.name.rfind('-').map_or(0, |at| at + 1)];
     html! {
-        <li class={class}><details class="many"><summary><i aria-hidden="true">{ sign }</i><span>{ format!("{} {}s", count(many.len()), first.key.kind.name()) }</span><b class="mono">{ format!("{name}…") }</b><small>{ word }</small></summary>
+        <li class={class}><details class="many"><summary><i aria-hidden="true">{ sign }</i><span>{ format!("{} × {}", count(many.len()), first.key.kind.name()) }</span><b class="mono">{ format!("{name}…") }</b><small>{ word }</small></summary>
             <ul>{ for many.iter().map(|one| change(one, Some(on))) }</ul></details>
         </li>
     }
