@@ -135,7 +135,12 @@ fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 
     let numbers = vec![(pods, "Pods in all"), (ready, "ready"), (leaving, "terminating")];
     let words: Vec<String> = numbers.iter().map(|(n, word)| format!("{} {word}", format::count(*n))).collect();
     let id = Id { uid: "totals".into(), ..Id::default() };
-    let height = if width < 560.0 { STRIP + 74.0 } else { STRIP };
+    // A short bar has its words in three lines while an update runs.
+    let height = match width {
+        w if w < 560.0 => STRIP + 74.0,
+        w if w < 680.0 => STRIP + 12.0,
+        _ => STRIP,
+    };
     out.put(&id, Rect::new(x, y, width, height), Body::Totals { numbers, parts }, None, "", words.join(", "));
     y + height + 16.0
 }
