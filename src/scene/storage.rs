@@ -65,21 +65,18 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         w if w < ROOM => CLOSE,
         _ => WIDE,
     };
+    let sets: Vec<(&Root, Vec<&Claim>)> =
+        model.roots.iter().map(|root| (root, claims_of(model, root))).filter(|(_, own)| !own.is_empty()).collect();
     // The highest bar takes its room.
-    let stores = |root: &&Root| !claims_of(model, root).is_empty();
-    let fewest = model.roots.iter().filter(stores).map(|root| coming(root).max(claims_of(model, root).len())).min().unwrap_or(COMING);
+    let fewest = sets.iter().map(|(root, own)| coming(root).max(own.len())).min().unwrap_or(COMING);
     let low = across.named && height < TALL + bar(fewest) - BARS[0];
     let down = if low { LOW } else { HIGH };
     let form = (across, down);
     let mut y = down.top;
     let mut seen: Vec<&str> = Vec::new();
-    for root in &model.roots {
-        let own = claims_of(model, root);
-        if own.is_empty() {
-            continue;
-        }
+    for (root, own) in &sets {
         seen.extend(own.iter().map(|claim| claim.id.uid.as_str()));
-        y = set(model, root, &own, selected, (form, y), &mut out) + APART;
+        y = set(model, root, own, selected, (form, y), &mut out) + APART;
     }
     let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(&claim.id.uid.as_str())).collect();
     if !rest.is_empty() {
