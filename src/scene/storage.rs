@@ -2,7 +2,7 @@
 
 use super::model::{Claim, Id, Model, Pod, PodState, Root};
 use super::ownership::{pod_body, pod_label, put_claim};
-use super::shape::{Body, Label, Line, Port, Rect, Scene, drop};
+use super::shape::{Body, Label, Line, Look, Port, Rect, Scene, drop};
 
 const LEFT: f64 = 88.0;
 
@@ -138,7 +138,7 @@ fn grid(
     if let Some(of) = controller {
         let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
         let label = format!("{} {}, {}", of.id.kind, of.id.name, numbers.join(", "));
-        parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), wide: true }, None, "settled", label));
+        parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), look: Look::Wide }, None, "settled", label));
         pod_y = card.bottom() + 82.0;
     }
     let most = columns.iter().map(|column| column.claims.len()).max().unwrap_or(1).max(1);
