@@ -584,10 +584,10 @@ fn decision(journal: Journal<'_>) -> Option<(&Entry, usize)> {
 }
 
 /// What was last decided, for a line beside the clock, and about which object: what a loop merely writes down of what it saw is
-/// passed over, and so are kinds that the diagram does not draw.
+/// passed over, and so is what the diagram does not draw.
 #[inline(never)]
-pub fn caption(journal: Journal<'_>, drawn: &dyn Fn(Kind) -> bool) -> (String, Option<ObjectRef>) {
-    let seen = |entry: &Entry| entry.key().is_none_or(|key| drawn(key.kind));
+pub fn caption(journal: Journal<'_>, drawn: &dyn Fn(&ObjectRef, Op) -> bool) -> (String, Option<ObjectRef>) {
+    let seen = |entry: &Entry| entry.write().is_none_or(|(op, object)| drawn(&object.key(), op));
     let decides = |entry: &Entry| !is_event(entry) && !matches!(entry.why, Why::Observed | Why::Revision { .. }) && seen(entry);
     let until = journal.iter().rposition(decides).map_or(journal.len(), |at| at + 1);
     let Some((entry, more)) = decision(journal.first(until)) else { return Default::default() };

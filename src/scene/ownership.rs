@@ -76,7 +76,7 @@ const FLAT: Measures = Measures {
     cards: 4,
     tiles: 12,
     across: 3,
-    tile: (58.0, 26.0),
+    tile: (59.0, 26.0),
     step: (62.0, 30.0),
     low: true,
 };
@@ -129,12 +129,12 @@ const CLAIMS: [Columns; 4] = [
 /// In a low frame, from the widest: the first is for a StatefulSet.
 const FLAT_PLAIN: [Columns; 2] = [
     Columns { root: 192.0, gap: 30.0, set: 200.0, pod: 212.0, claim: 0.0, volume: 0.0 },
-    Columns { root: 104.0, gap: 16.0, set: 120.0, pod: 182.0, claim: 0.0, volume: 0.0 },
+    Columns { root: 110.0, gap: 14.0, set: 120.0, pod: 184.0, claim: 0.0, volume: 0.0 },
 ];
 const FLAT_CLAIMS: [Columns; 4] = [
     Columns { root: 190.0, gap: 46.0, set: 190.0, pod: 212.0, claim: 180.0, volume: 0.0 },
     Columns { root: 140.0, gap: 20.0, set: 164.0, pod: 184.0, claim: 150.0, volume: 0.0 },
-    Columns { root: 108.0, gap: 16.0, set: 120.0, pod: 176.0, claim: 142.0, volume: 0.0 },
+    Columns { root: 114.0, gap: 16.0, set: 120.0, pod: 176.0, claim: 142.0, volume: 0.0 },
     Columns { root: 98.0, gap: 12.0, set: 110.0, pod: 112.0, claim: 100.0, volume: 0.0 },
 ];
 
@@ -314,7 +314,13 @@ impl Row<'_> {
         };
         // Where the words do not fit before the rail, the short ones do.
         let (x, room) = (rect.right() + 24.0, ((end - rect.right() - 48.0) / 6.0).max(8.0) as usize);
-        let text = if words.chars().count() <= room { words } else { middle(&short, room) };
+        let fits = |text: &str| text.chars().count() <= room;
+        // In the smallest frame what it selects gives way to what it has.
+        let text = match self {
+            _ if fits(&words) => words,
+            Row::Service(service) if measures.low && !fits(&short) => format!("{} ready", count(service.ready())),
+            _ => middle(&short, room),
+        };
         out.labels.push(Label { x, y: rect.cy() - 8.0, text, class: "onedge", centred: false });
         if end == f64::MAX && matches!(self, Row::Service(_)) {
             out.link(self.id().uid.clone(), format!("M{} {}H{x}", rect.right(), rect.cy()), Line::Selects);

@@ -160,7 +160,9 @@ fn outer(item: &Item) -> Classes {
         Body::Cells(cells) if cells.bare() => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
         Body::Pod { state, stale, .. } => classes!("pod", state.class(), (item.rect.h < 40.0).then_some("line"), stale.then_some("stale")),
-        Body::Tile { state, stale, kin, .. } => classes!("pod", "tile", state.class(), stale.then_some("stale"), kin.then_some("kin")),
+        Body::Tile { state, stale, kin, .. } => {
+            classes!("pod", "tile", state.class(), (item.rect.w < 60.0).then_some("slim"), stale.then_some("stale"), kin.then_some("kin"))
+        }
         Body::Claim { .. } => classes!("ticket", (item.rect.h < 50.0).then_some("slim")),
         Body::Cylinder { .. } => classes!("cylinder"),
         Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
@@ -337,6 +339,11 @@ fn controller(of: &Controller, width: f64) -> Html {
     // 7 pixels a letter, beside tile and padding; smaller ones in two lines where that is too few.
     let most = ((width - 64.0) / 7.2) as usize;
     let (long, name) = (of.id.name.len() > most, crate::app::format::front(&of.id.name, most * 2));
+    // It breaks at hyphens: the end that tells it from its siblings has a line, what is before it the other.
+    let name = match name.rsplit_once('-') {
+        Some((of, end)) if long && of.len() >= most && end.len() <= most => format!("{}-{end}", crate::app::format::front(of, most - 1)),
+        _ => name,
+    };
     // The tile tells the kind where there is no room for both.
     let caption = if width < 190.0 { of.caption.split(" · ").last().unwrap_or_default() } else { &of.caption };
     html! {
@@ -365,10 +372,13 @@ fn late(counter: &Counter) -> Option<String> {
 #[inline(never)]
 fn brief(of: &Controller, width: f64) -> Html {
     // Beside tile and padding; a letter of the name is 7 pixels wide, one of the caption some 6.
-    let most = ((width - 46.0) / 7.2).max(4.0) as usize;
+    let most = |beside: f64| ((width - beside) / 7.2).max(4.0) as usize;
     let name = of.id.name.as_str();
     // Of a ReplicaSet the end tells it from its siblings.
-    let own = if of.id.kind == "ReplicaSet" && name.len() > most { name.rsplit('-').next().unwrap_or(name) } else { name };
+    let own = if of.id.kind == "ReplicaSet" && name.len() > most(46.0) { name.rsplit('-').next().unwrap_or(name) } else { name };
+    // The tile goes before letters of the name do.
+    let tiled = own.len() <= most(46.0);
+    let most = most(if tiled { 46.0 } else { 18.0 });
     let small = width < 160.0;
     let caption = if of.id.kind == "ReplicaSet" { of.caption.split(" · ").last().unwrap_or_default() } else { &of.caption };
     let image = if of.id.kind == "ReplicaSet" { of.footer.as_str() } else { "" };
@@ -386,7 +396,7 @@ fn brief(of: &Controller, width: f64) -> Html {
     };
     html! {
         <>
-            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ caption }</small><b class="ell">{ crate::app::format::front(own, most) }</b></div></div>
+            <div class="hd">if tiled { { tile(&of.id.kind) } }<div class="grow"><small class="ell">{ caption }</small><b class="ell">{ crate::app::format::front(own, most) }</b></div></div>
             <div class="facts">{ numbers }if !tag.is_empty() { <em class="mono ell">{ tag }</em> }</div>
         </>
     }
@@ -459,7 +469,8 @@ fn ticket(item: &Item, fact: &str) -> Html {
     );
     // Two lines tell a name that one would cut.
     let most = ((w - if w < SLENDER { 28.0 } else { 66.0 }) / 7.0).max(4.0) as usize;
-    let (long, name) = (item.id.name.len() > most, crate::app::format::middle(&item.id.name, most * 2));
+    let lines = if h < 50.0 { 1 } else { 2 };
+    let (long, name) = (lines > 1 && item.id.name.len() > most, crate::app::format::middle(&item.id.name, most * lines));
     html! {
         <>
             <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>

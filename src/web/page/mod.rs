@@ -395,10 +395,10 @@ impl Page {
         let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
         self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
         events(&mut self.events, &state, read);
-        // Records behind a Service have a diagram of their own.
-        let view = state.view;
-        (self.caption, self.told_of) =
-            words::caption(history, &|kind| kind != Kind::EndpointSlice || matches!(view, View::Network | View::Loops));
+        // Records behind a Service have a diagram of their own; what is written of an object that is gone tells nothing of what is there.
+        let behind = |kind| matches!(kind, Kind::EndpointSlice | Kind::Endpoints) && !matches!(state.view, View::Network | View::Loops);
+        let drawn = |key: &ObjectRef, op: Op| !behind(key.kind) && (op == Op::Deleted || state.run.get(key).is_some());
+        (self.caption, self.told_of) = words::caption(history, &drawn);
         self.chain_of = Some(of);
     }
 
