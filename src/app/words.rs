@@ -564,11 +564,11 @@ pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) ->
 
 /// The last step in a sentence, for those who do not see it: what was decided, more than what was written down.
 pub fn narrate(journal: Journal<'_>) -> String {
-    decision(journal).map(|(entry, more)| sentence(entry, &effect(entry), more)).unwrap_or_default()
+    decision(journal, &|_| true).map(|(entry, more)| sentence(entry, &effect(entry), more)).unwrap_or_default()
 }
 
 /// The decision of the newest pass, and how many more of it are alike.
-fn decision(journal: Journal<'_>) -> Option<(&Entry, usize)> {
+fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(&'a Entry, usize)> {
     let last = journal.iter().rev().find(|entry| !is_event(entry))?;
     let pass = || {
         journal
@@ -577,7 +577,7 @@ fn decision(journal: Journal<'_>) -> Option<(&Entry, usize)> {
             .take_while(|entry| entry.pass == last.pass || is_event(entry))
             .filter(|entry| entry.pass == last.pass && !is_event(entry))
     };
-    let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. });
+    let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. }) && seen(entry);
     let entry = pass().filter(decided).last().unwrap_or(last);
     let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();
     Some((entry, alike.saturating_sub(1)))
@@ -590,7 +590,7 @@ pub fn caption(journal: Journal<'_>, drawn: &dyn Fn(&ObjectRef, Op) -> bool) -> 
     let seen = |entry: &Entry| entry.write().is_none_or(|(op, object)| drawn(&object.key(), op));
     let decides = |entry: &Entry| !is_event(entry) && !matches!(entry.why, Why::Observed | Why::Revision { .. }) && seen(entry);
     let until = journal.iter().rposition(decides).map_or(journal.len(), |at| at + 1);
-    let Some((entry, more)) = decision(journal.first(until)) else { return Default::default() };
+    let Some((entry, more)) = decision(journal.first(until), &seen) else { return Default::default() };
     let mut words = sentence(entry, &in_short(&effect(entry)), more);
     words.truncate(words.rfind(" at ").unwrap_or(words.len()));
     (words, entry.key())

@@ -846,7 +846,7 @@ impl<'a> Tree<'a> {
                     out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod));
                 }
                 let side = |n: usize, step: f64, tile: f64| n as f64 * step - (step - tile);
-                let all = Rect::new(x, y, side(m.across, m.step.0, m.tile.0), side(*rows, m.step.1, m.tile.1));
+                let all = Rect::new(x, y, side(m.across.min(group.pods.len()), m.step.0, m.tile.0), side(*rows, m.step.1, m.tile.1));
                 if let Some(owner) = owner {
                     out.link(format!("{}/pods", owner.id.uid), elbow(from.right(), from.cy(), x, all.cy(), mid), Line::Owns);
                 }
