@@ -242,7 +242,12 @@ impl Stage {
         let least = match () {
             () if props.scope.starts_with("loops") => 1.0,
             // In a frame nobody makes them larger; a low one has lower cards.
-            () if props.embed && props.scope.starts_with("ownership") && !scene.dense() => 1.0,
+            () if props.embed
+                && !scene.dense()
+                && (props.scope.starts_with("ownership") || props.scope.starts_with("storage") && h < w) =>
+            {
+                1.0
+            }
             () if props.embed || scene.dense() => 0.75,
             () if w < 560.0 => 0.8,
             // A column is read as a whole.
