@@ -10,6 +10,7 @@ use super::run::{Command, QUIET, Run, is_event};
 use super::shell::{Answer, Applying, Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
+use crate::api::workload::ReplicaSet;
 use crate::api::{Kind, Object, ObjectRef, Time, Uid, sources};
 use crate::engine::controllers::taint_eviction;
 use crate::engine::graves;
@@ -116,6 +117,8 @@ impl Tab {
     }
 }
 
+/// So many newest entries are looked through for how ReplicaSets were scaled.
+const SCALED: usize = 2_000;
 /// So many Pods are asked at most what they lack.
 const LACKS: usize = 24;
 
@@ -1217,7 +1220,10 @@ impl State {
         }
         match self.view {
             View::Nodes => self.count_down(&mut model),
-            View::Ownership => self.say_lacks(&mut model),
+            View::Ownership => {
+                self.say_lacks(&mut model);
+                self.say_scaled(&mut model);
+            }
             View::Storage => model.removed = self.removed(),
             _ => {}
         }
@@ -1245,12 +1251,21 @@ impl State {
         // A small frame that is wider than high shows the wide layout, only smaller.
         let width = if self.stage.0 > self.stage.1 { self.stage.0.max(560.0) } else { self.stage.0 };
         let uid = uid.as_deref();
+        let budget = (self.view == View::Ownership).then(|| {
+            let list = |kind| self.run.sim().list(kind).cloned().collect::<Vec<_>>();
+            adapt::budget(&list, &self.pods, &scope, selected.as_deref()).map(Rc::new)
+        });
+        let budget = budget.flatten();
+        // On a phone there is no strip over the diagram.
+        if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
+            model.budget = budget.clone();
+        }
         let mut scene = match self.view {
-            View::Ownership => ownership::layout(&model, uid, (width, self.stage.1)),
+            View::Ownership => ownership::layout(&model, uid, self.stage),
             View::Nodes => nodes::layout(&model, uid, width, &mut self.seen),
             // A low frame has no room for three rows; claims stand beside their Pods there.
             View::Storage if self.stage.1 < 420.0 && self.stage.0 > self.stage.1 && !model.claims.is_empty() => {
-                ownership::claims(&model, uid, (width, self.stage.1))
+                ownership::claims(&model, uid, self.stage)
             }
             View::Storage => storage::layout(&model, uid, (width, self.stage.1)),
             View::Network => crate::scene::network::layout(&model, uid, width),
@@ -1258,8 +1273,6 @@ impl State {
             View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), self.stage),
         };
         let list = |kind| self.run.sim().list(kind).cloned().collect::<Vec<_>>();
-        let budget =
-            if self.view == View::Ownership { adapt::budget(&list, &self.pods, &scope, selected.as_deref()).map(Rc::new) } else { None };
         let pill = self.pill(&scene);
         let old = self.drawn.take().map(|(_, picture)| picture);
         // Equal parts keep their pointer, so that their components need not look.
@@ -1383,6 +1396,34 @@ impl State {
                 let (kind, name) = (lack.source.kind.name(), crate::scene::format::front(&lack.source.name, 13));
                 let word = if lack.only_key { format!("waits for a key of {kind} {name}") } else { format!("waits for {kind} {name}") };
                 group.pods.replace(at, Rc::new(crate::scene::model::Pod { word, note: String::new(), ..(*pod).clone() }));
+            }
+        }
+    }
+
+    /// In an update each ReplicaSet tells how it was last scaled.
+    #[inline(never)]
+    fn say_scaled(&self, model: &mut Model) {
+        let rolls = |root: &&mut crate::scene::model::Root| {
+            root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
+        };
+        let mut sets: Vec<&mut crate::scene::model::Controller> = Vec::new();
+        for root in model.roots.iter_mut().filter(rolls) {
+            sets.extend(root.groups.iter_mut().filter_map(|group| group.controller.as_mut().map(Rc::make_mut)));
+        }
+        for entry in self.run.journal().first(self.run.happened()).iter().rev().take(SCALED) {
+            if sets.iter().all(|set| !set.chip.is_empty()) {
+                return;
+            }
+            let Record::Write { object, before: Some(before), .. } = &entry.record else { continue };
+            let replicas = |object: &Object| object.get::<ReplicaSet>().map(|body| body.spec.replicas);
+            let (Some(from), Some(to)) = (replicas(before), replicas(object)) else { continue };
+            let is = |set: &&mut &mut crate::scene::model::Controller| {
+                set.chip.is_empty() && set.id.name == object.meta.name && set.id.namespace == object.meta.namespace
+            };
+            if from != to
+                && let Some(set) = sets.iter_mut().find(is)
+            {
+                set.chip = format!("{from} → {to}");
             }
         }
     }

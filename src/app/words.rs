@@ -564,11 +564,12 @@ pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) ->
 
 /// The last step in a sentence, for those who do not see it: what was decided, more than what was written down.
 pub fn narrate(journal: Journal<'_>) -> String {
-    told(journal, effect)
+    decision(journal, &|_| true).map(|(entry, more)| sentence(entry, &effect(entry), more)).unwrap_or_default()
 }
 
-fn told(journal: Journal<'_>, effect: fn(&Entry) -> Vec<Span>) -> String {
-    let Some(last) = journal.iter().rev().find(|entry| !is_event(entry)) else { return String::new() };
+/// The decision of the newest pass, and how many more of it are alike.
+fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(&'a Entry, usize)> {
+    let last = journal.iter().rev().find(|entry| !is_event(entry))?;
     let pass = || {
         journal
             .iter()
@@ -576,20 +577,23 @@ fn told(journal: Journal<'_>, effect: fn(&Entry) -> Vec<Span>) -> String {
             .take_while(|entry| entry.pass == last.pass || is_event(entry))
             .filter(|entry| entry.pass == last.pass && !is_event(entry))
     };
-    let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. });
+    let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. }) && seen(entry);
     let entry = pass().filter(decided).last().unwrap_or(last);
     let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();
-    sentence(entry, &effect(entry), alike.saturating_sub(1))
+    Some((entry, alike.saturating_sub(1)))
 }
 
-/// What was last decided, for a line beside the clock: what a loop merely writes down of what it saw is passed over.
+/// What was last decided, for a line beside the clock, and about which object: what a loop merely writes down of what it saw is
+/// passed over, and so is what the diagram does not draw.
 #[inline(never)]
-pub fn caption(journal: Journal<'_>) -> String {
-    let decides = |entry: &Entry| !is_event(entry) && !matches!(entry.why, Why::Observed | Why::Revision { .. });
+pub fn caption(journal: Journal<'_>, drawn: &dyn Fn(&ObjectRef, Op) -> bool) -> (String, Option<ObjectRef>) {
+    let seen = |entry: &Entry| entry.write().is_none_or(|(op, object)| drawn(&object.key(), op));
+    let decides = |entry: &Entry| !is_event(entry) && !matches!(entry.why, Why::Observed | Why::Revision { .. }) && seen(entry);
     let until = journal.iter().rposition(decides).map_or(journal.len(), |at| at + 1);
-    let mut words = told(journal.first(until), |entry| in_short(&effect(entry)));
+    let Some((entry, more)) = decision(journal.first(until), &seen) else { return Default::default() };
+    let mut words = sentence(entry, &in_short(&effect(entry)), more);
     words.truncate(words.rfind(" at ").unwrap_or(words.len()));
-    words
+    (words, entry.key())
 }
 
 /// Who did what, how many more of the kind, and when.

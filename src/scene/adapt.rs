@@ -421,6 +421,13 @@ fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
+/// How many Pods more than wanted an update may make; a quarter unless said, none where all are replaced at once.
+fn surge(body: &Deployment) -> i64 {
+    let quarter = IntOrPercent::Percent(25);
+    let said = body.spec.strategy.rolling_update.as_ref().and_then(|update| update.max_surge.as_ref());
+    if body.spec.strategy.kind == "Recreate" { 0 } else { said.unwrap_or(&quarter).resolve(i64::from(body.spec.replicas.max(0)), true) }
+}
+
 fn controller(object: &Object) -> Controller {
     let whole = |n: i32| n.max(0) as u64;
     let mut out =
@@ -438,6 +445,8 @@ fn controller(object: &Object) -> Controller {
             let desired = body.spec.replicas;
             out.counters = counters(whole(desired), whole(body.status.replicas), whole(body.status.ready_replicas));
             out.footer = if body.spec.paused { "paused".into() } else { body.spec.strategy.kind.to_string() };
+            out.surge = surge(body).clamp(0, 100_000) as usize;
+            out.updated = Some(whole(body.status.updated_replicas) as usize);
             // Pods that are merely added are of the same template; until the last old one is gone, an update is under way.
             if body.status.updated_replicas < body.status.replicas {
                 out.chip = format!("{} of {} updated", short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
@@ -803,6 +812,7 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
     crate::order::sort_by_key(&mut sets, |set| revision(set));
     let newest = sets.last().map(|set| set.meta.uid);
     let mut out = Budget {
+        uid: object.meta.uid.to_string(),
         name: object.meta.name.to_string(),
         several: all.len() > 1,
         surge: words(surge),

@@ -19,6 +19,8 @@ pub struct Cell {
 /// The strip over the ownership diagram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Budget {
+    /// The Deployment's uid.
+    pub uid: String,
     /// The Deployment's name.
     pub name: String,
     /// Whether others have one too.

@@ -227,6 +227,10 @@ pub struct Controller {
     pub leaving: bool,
     /// `spec.replicas`, or what stands for it.
     pub desired: usize,
+    /// How many Pods more there may be in an update.
+    pub surge: usize,
+    /// How many are of its newest template.
+    pub updated: Option<usize>,
     /// The labels of its template: `app=nginx`.
     pub labels: Vec<String>,
     /// Whether it makes claims for its Pods.
@@ -467,6 +471,8 @@ const FEW: usize = 200;
 /// Everything the diagrams draw.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
+    /// What a rollout may do, where its Deployment's card is to tell.
+    pub budget: Option<Rc<super::budget::Budget>>,
     /// Trees, sorted.
     pub roots: Vec<Root>,
     /// By name.

@@ -2,22 +2,88 @@
 //! root; what selects several stands above all of them. Trees stand in columns where one below the other would be too high.
 
 use super::format::{count, middle};
-use super::model::{Block, Claim, Controller, Group, Id, Model, Pod, PodState, Policy, Root, Service, Used};
-use super::shape::{Body, Cells, Label, Line, Port, Rect, Scene, drop, elbow};
+use super::model::{Block, Claim, Controller, Counter, Group, Id, Model, Pod, PodState, Policy, Root, Service, Tone, Used};
+use super::shape::{Body, Cells, Label, Line, Look, Port, Rect, Scene, drop, elbow};
 use super::uses;
 use std::rc::Rc;
 
-const TOP: f64 = 26.0;
-const LEFT: f64 = 28.0;
-const POD_H: f64 = 52.0;
-const GAP: f64 = 8.0;
-/// Between the sets of a tree, between trees, between columns of trees.
-const BETWEEN: f64 = 36.0;
-const APART: f64 = 32.0;
-const ASIDE: f64 = 44.0;
-/// A Service, and from one to the next.
-const CARD: (f64, f64) = (228.0, 44.0);
-const ROW: f64 = 56.0;
+/// Margins, heights and distances.
+struct Measures {
+    top: f64,
+    left: f64,
+    /// A Pod's card, and from one to the next.
+    pod: f64,
+    pitch: f64,
+    /// From one to the next where claims stand beside them, and the height of a claim.
+    stored: f64,
+    claim: f64,
+    /// Between the sets of a tree, between trees, between columns of trees.
+    between: f64,
+    apart: f64,
+    aside: f64,
+    /// A Service, from one to the next, and from the last to the tree.
+    card: (f64, f64),
+    row: f64,
+    head: f64,
+    /// From the Pods to the first rail.
+    rail: f64,
+    /// So many Pods are cards, so many tiles; so many tiles stand in a row.
+    cards: usize,
+    tiles: usize,
+    across: usize,
+    /// A tile, and from one to the next.
+    tile: (f64, f64),
+    step: (f64, f64),
+    low: bool,
+}
+
+const USUAL: Measures = Measures {
+    top: 26.0,
+    left: 28.0,
+    pod: 52.0,
+    pitch: 60.0,
+    stored: 76.0,
+    claim: 60.0,
+    between: 36.0,
+    apart: 32.0,
+    aside: 44.0,
+    card: (228.0, 44.0),
+    row: 56.0,
+    head: 16.0,
+    rail: 18.0,
+    cards: 6,
+    tiles: 24,
+    across: 4,
+    tile: (72.0, 30.0),
+    step: (78.0, 36.0),
+    low: false,
+};
+/// In a low frame, where nobody can make the letters larger: cards are lower and fewer, so that an update is seen as a whole.
+const FLAT: Measures = Measures {
+    top: 8.0,
+    left: 8.0,
+    pod: 30.0,
+    pitch: 34.0,
+    stored: 58.0,
+    claim: 40.0,
+    between: 12.0,
+    apart: 16.0,
+    aside: 20.0,
+    card: (160.0, 38.0),
+    row: 42.0,
+    head: 2.0,
+    rail: 12.0,
+    cards: 4,
+    tiles: 12,
+    across: 3,
+    tile: (59.0, 26.0),
+    step: (62.0, 30.0),
+    low: true,
+};
+/// A frame lower than this has them.
+const LOW_FRAME: f64 = 400.0;
+/// A controller's card there.
+const BRIEF: f64 = 62.0;
 /// From this many Pods in the whole view, all of them are cells.
 const DENSE: usize = 200;
 /// So far below the top of a block its owner stands at most.
@@ -60,11 +126,23 @@ const CLAIMS: [Columns; 4] = [
     LOW,
 ];
 
+/// In a low frame, from the widest: the first is for a StatefulSet.
+const FLAT_PLAIN: [Columns; 2] = [
+    Columns { root: 192.0, gap: 30.0, set: 200.0, pod: 212.0, claim: 0.0, volume: 0.0 },
+    Columns { root: 110.0, gap: 14.0, set: 120.0, pod: 184.0, claim: 0.0, volume: 0.0 },
+];
+const FLAT_CLAIMS: [Columns; 4] = [
+    Columns { root: 190.0, gap: 46.0, set: 190.0, pod: 212.0, claim: 180.0, volume: 0.0 },
+    Columns { root: 140.0, gap: 20.0, set: 164.0, pod: 184.0, claim: 150.0, volume: 0.0 },
+    Columns { root: 114.0, gap: 16.0, set: 120.0, pod: 176.0, claim: 142.0, volume: 0.0 },
+    Columns { root: 98.0, gap: 12.0, set: 110.0, pod: 112.0, claim: 100.0, volume: 0.0 },
+];
+
 impl Columns {
     /// The width of a tree, with a Service's rail where there are no claims.
-    fn width(&self, sets: bool) -> f64 {
+    fn width(&self, sets: bool, rail: f64) -> f64 {
         let volume = if self.volume > 0.0 { 36.0 + self.volume } else { 0.0 };
-        let claim = if self.claim > 0.0 { self.gap + self.claim + volume } else { 28.0 };
+        let claim = if self.claim > 0.0 { self.gap + self.claim + volume } else { rail + 10.0 };
         self.root + self.gap + if sets { self.set + self.gap } else { 0.0 } + self.pod + claim
     }
 }
@@ -73,6 +151,7 @@ impl Columns {
 struct Frame<'a> {
     model: &'a Model,
     selected: Option<&'a str>,
+    measures: &'static Measures,
     /// Pods that there are, or will be.
     total: usize,
     /// The width, and the width at the smallest scale.
@@ -82,43 +161,45 @@ struct Frame<'a> {
 
 /// Lays the trees out. `selected` is a uid; the size is the viewport's.
 pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
-    if width < 560.0 {
+    if width < 560.0 && height >= width {
         return narrow(model, selected, width);
     }
+    let measures = if height < LOW_FRAME { &FLAT } else { &USUAL };
+    let Measures { left, apart, .. } = *measures;
     let total = model.roots.iter().map(|root| root.desired().max(root.pods())).sum();
-    let wide = width - 2.0 * LEFT;
-    let frame = Frame { model, selected, total, width: wide, room: wide / LEAST - 1.0 };
+    let wide = width - 2.0 * left;
+    let frame = Frame { model, selected, measures, total, width: wide, room: if measures.low { wide } else { wide / LEAST - 1.0 } };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     let homes = uses::homes(model);
     let (loose, bundles, shared) = bundles(&frame, &homes);
-    let mut top = TOP;
+    let mut top = measures.top;
     for row in &loose {
-        row.put((LEFT, top), f64::MAX, &mut out);
-        top += ROW;
+        row.put(measures, (left, top), f64::MAX, &mut out);
+        top += measures.row;
     }
     top += if loose.is_empty() { 0.0 } else { 12.0 };
     let sizes: Vec<(f64, f64)> = bundles.iter().map(Bundle::size).collect();
     let foot = if model.inert.is_empty() { 0.0 } else { 64.0 }
-        + if shared.is_empty() { 0.0 } else { APART + uses::shared_height(shared.len(), wide) };
-    let of = columns(&sizes, (width - 2.0 * LEFT, height - 44.0 - top - foot - LEFT));
-    let (mut x, mut bottom, mut drawn) = (LEFT, top, Vec::new());
+        + if shared.is_empty() { 0.0 } else { apart + uses::shared_height(shared.len(), wide) };
+    let of = columns(&sizes, (wide, height - if measures.low { 0.0 } else { 44.0 } - top - foot - left), measures);
+    let (mut x, mut bottom, mut drawn) = (left, top, Vec::new());
     for column in 0..=of.last().copied().unwrap_or(0) {
         let (mut y, mut wide) = (top, 0.0f64);
         for (bundle, (w, _)) in bundles.iter().zip(&sizes).zip(&of).filter(|(_, at)| **at == column).map(|(it, _)| it) {
-            y = bundle.put(&frame, (x, y), *w, &mut out, &mut drawn) + APART;
+            y = bundle.put(&frame, (x, y), *w, &mut out, &mut drawn) + apart;
             wide = wide.max(*w);
         }
-        bottom = bottom.max(y - APART);
-        x += wide + ASIDE;
+        bottom = bottom.max(y - apart);
+        x += wide + measures.aside;
     }
     // Room for what is to come: the picture does not grow with each Pod.
-    (out.width, out.height) = ((x - ASIDE).max(out.width), bottom);
+    (out.width, out.height) = ((x - measures.aside).max(out.width), bottom);
     if !shared.is_empty() {
-        bottom = uses::put_shared(&shared, (LEFT, bottom + APART, out.width.max(3.0 * 196.0)), &mut out);
+        bottom = uses::put_shared(&shared, (left, bottom + apart, out.width.max(if measures.low { wide } else { 3.0 * 196.0 })), &mut out);
     }
     uses::link(model, &homes, selected, &mut out);
-    orphans(model, (LEFT, bottom + APART), 3, &mut out, &drawn);
-    out.finish(LEFT)
+    orphans(model, (left, bottom + apart), if measures.low { (wide / 196.0) as usize } else { 3 }, &mut out, &drawn);
+    out.finish(left)
 }
 
 /// The trees that have claims, without Services: storage in a low frame.
@@ -134,19 +215,20 @@ pub fn claims(model: &Model, selected: Option<&str>, size: (f64, f64)) -> Scene 
 }
 
 /// In which column each stands: as few as let everything be as large as it can be, in their order.
-fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64)) -> Vec<usize> {
+fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64), measures: &Measures) -> Vec<usize> {
+    let (apart, least) = (measures.apart, if measures.low { 1.0 } else { LEAST });
     let mut best: (f64, Vec<usize>) = (0.0, vec![0; sizes.len()]);
     for count in 1..=sizes.len().min(4) {
-        let of = split(sizes, count);
-        let (mut wide, mut high) = ([0.0f64; 4], [-APART; 4]);
+        let of = split(sizes, count, apart);
+        let (mut wide, mut high) = ([0.0f64; 4], [-apart; 4]);
         for ((w, h), column) in sizes.iter().zip(&of) {
             wide[*column] = wide[*column].max(*w);
-            high[*column] += h + APART;
+            high[*column] += h + apart;
         }
-        let across = (width / (wide.iter().sum::<f64>() + (count - 1) as f64 * ASIDE)).min(1.0);
+        let across = (width / (wide.iter().sum::<f64>() + (count - 1) as f64 * measures.aside)).min(1.0);
         let scale = across.min(height / high.into_iter().fold(0.0, f64::max));
         // Of what does not fit in height, as much as can be read is seen at once.
-        let scale = if across >= LEAST { scale.max(0.01 * count as f64) } else { across / 100.0 };
+        let scale = if across >= least { scale.max(0.01 * count as f64) } else { across / 100.0 };
         if scale > best.0 * 1.02 {
             best = (scale, of);
         }
@@ -155,19 +237,19 @@ fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64)) -> Vec<usize> {
 }
 
 /// So many columns of about the same height.
-fn split(sizes: &[(f64, f64)], count: usize) -> Vec<usize> {
+fn split(sizes: &[(f64, f64)], count: usize, apart: f64) -> Vec<usize> {
     let fill = |most: f64| {
         let (mut column, mut high) = (0, 0.0);
         let put = |(_, h): &(f64, f64)| {
             if high > 0.0 && high + h > most {
                 (column, high) = (column + 1, 0.0);
             }
-            high += h + APART;
+            high += h + apart;
             column
         };
         sizes.iter().map(put).collect::<Vec<usize>>()
     };
-    let all: f64 = sizes.iter().map(|(_, h)| h + APART).sum();
+    let all: f64 = sizes.iter().map(|(_, h)| h + apart).sum();
     let (mut low, mut high) = (0.0, all);
     while high - low > 4.0 {
         let most = (low + high) / 2.0;
@@ -206,12 +288,13 @@ impl Row<'_> {
     }
 
     /// Draws the card, and what it says of itself beside it.
-    fn put(&self, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
+    fn put(&self, measures: &Measures, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
+        let least = measures.card.0;
         // As wide as its name needs, beside its pill.
         let form = if let Row::Service(service) = self { service.form.len() } else { 18 };
-        let wide = (98.0 + 7.3 * self.id().name.len() as f64 + 6.6 * form as f64).clamp(CARD.0, CARD.0 + 100.0);
-        let wide = if matches!(self, Row::Policy(_)) { wide.max(CARD.0 + 76.0) } else { wide };
-        let rect = Rect::new(x, y, wide, CARD.1);
+        let wide = (98.0 + 7.3 * self.id().name.len() as f64 + 6.6 * form as f64).clamp(least, least + 100.0);
+        let wide = if matches!(self, Row::Policy(_)) { wide.max(least + 76.0) } else { wide };
+        let rect = Rect::new(x, y, wide, measures.card.1);
         let (words, short) = match self {
             Row::Service(service) => {
                 put_service(out, service, rect);
@@ -231,7 +314,13 @@ impl Row<'_> {
         };
         // Where the words do not fit before the rail, the short ones do.
         let (x, room) = (rect.right() + 24.0, ((end - rect.right() - 48.0) / 6.0).max(8.0) as usize);
-        let text = if words.chars().count() <= room { words } else { middle(&short, room) };
+        let fits = |text: &str| text.chars().count() <= room;
+        // In the smallest frame what it selects gives way to what it has.
+        let text = match self {
+            _ if fits(&words) => words,
+            Row::Service(service) if measures.low && !fits(&short) => format!("{} ready", count(service.ready())),
+            _ => middle(&short, room),
+        };
         out.labels.push(Label { x, y: rect.cy() - 8.0, text, class: "onedge", centred: false });
         if end == f64::MAX && matches!(self, Row::Service(_)) {
             out.link(self.id().uid.clone(), format!("M{} {}H{x}", rect.right(), rect.cy()), Line::Selects);
@@ -274,6 +363,7 @@ struct Bundle<'a> {
 /// A root with what selects or scales it alone.
 struct Tree<'a> {
     root: &'a Root,
+    measures: &'static Measures,
     columns: &'static Columns,
     rows: Vec<Row<'a>>,
     /// What it alone names.
@@ -284,6 +374,9 @@ struct Tree<'a> {
     ends: (f64, f64),
     /// The height of the Pods that are to be.
     least: f64,
+    /// While an update runs: the room of its revisions together, where in it the root stands, and how far below the top of its
+    /// group the first Pod: as it stood before.
+    update: Option<(f64, f64, f64)>,
     /// Whether blocks of many Pods stand beside each other.
     beside: bool,
 }
@@ -340,9 +433,10 @@ impl<'a> Bundle<'a> {
     /// Width, and the height once nothing is on its way: what a rollout needs meanwhile moves nothing from column to column.
     fn size(&self) -> (f64, f64) {
         let wide = self.trees.iter().map(|tree| tree.ends.1).fold(0.0, f64::max);
-        let high: f64 = self.trees.iter().map(|tree| tree.rest() + APART).sum();
+        let Measures { apart, row, .. } = self.trees.first().map_or(&USUAL, |tree| tree.measures);
+        let high: f64 = self.trees.iter().map(|tree| tree.rest() + apart).sum();
         let rows = self.rows.len() as f64;
-        (wide + if rows > 0.0 { 16.0 + (rows - 1.0) * 10.0 } else { 0.0 }, high - APART + rows * ROW)
+        (wide + if rows > 0.0 { 16.0 + (rows - 1.0) * 10.0 } else { 0.0 }, high - apart + rows * row)
     }
 
     /// Draws it and returns its bottom.
@@ -351,17 +445,17 @@ impl<'a> Bundle<'a> {
         let mut cards = Vec::new();
         for (k, row) in self.rows.iter().enumerate() {
             let rail = x + wide - k as f64 * 10.0;
-            cards.push((row, row.put((x, y), rail, out), rail));
-            y += ROW;
+            cards.push((row, row.put(frame.measures, (x, y), rail, out), rail));
+            y += frame.measures.row;
         }
         let mut ends = Vec::new();
         for tree in &self.trees {
-            y = tree.put(frame, (x, y), out, claims, &mut ends) + APART;
+            y = tree.put(frame, (x, y), out, claims, &mut ends) + frame.measures.apart;
         }
         for (k, (row, card, rail)) in cards.into_iter().enumerate() {
             row.rail(card, rail, 12.0 - k as f64 * 8.0, &ends, out);
         }
-        y - APART
+        y - frame.measures.apart
     }
 }
 
@@ -374,7 +468,7 @@ enum Leaves {
 }
 
 /// `most`: as many as there are or will be; `now`: those for which there is to be a place.
-fn leaves(most: usize, now: usize, total: usize, (width, room): (f64, f64)) -> Leaves {
+fn leaves(most: usize, now: usize, total: usize, (width, room): (f64, f64), of: &Measures) -> Leaves {
     match most {
         0 => Leaves::None,
         _ if now == 0 => Leaves::None,
@@ -384,8 +478,8 @@ fn leaves(most: usize, now: usize, total: usize, (width, room): (f64, f64)) -> L
             let columns = ((n as f64 * 1.6).sqrt().ceil() as usize).min(((room - 2.0 * PAD) / pitch) as usize).max(22);
             Leaves::Cells { columns, rows: now.div_ceil(columns), side, pitch }
         }
-        1..=6 => Leaves::Cards,
-        7..=24 => Leaves::Tiles { rows: now.div_ceil(4) },
+        n if n <= of.cards => Leaves::Cards,
+        n if n <= of.tiles => Leaves::Tiles { rows: now.div_ceil(of.across) },
         _ => {
             let columns = ((width - 2.0 * PAD) / 10.0) as usize;
             Leaves::Cells { columns, rows: now.div_ceil(columns), side: 8.0, pitch: 10.0 }
@@ -393,19 +487,17 @@ fn leaves(most: usize, now: usize, total: usize, (width, room): (f64, f64)) -> L
     }
 }
 
-const TILE: (f64, f64) = (72.0, 30.0);
-
 /// Height of the counts over cells: a line for each state, or for two where there is room; two at least, so that the second
 /// moves nothing.
 fn counts_height(pods: &Block, width: f64) -> f64 {
     8.0 + 18.0 * pods.counts().len().div_ceil(if width >= 300.0 { 2 } else { 1 }).max(2) as f64
 }
 
-fn leaves_height(pods: &Block, now: usize, kind: &Leaves, pitch: f64) -> f64 {
+fn leaves_height(pods: &Block, now: usize, kind: &Leaves, pitch: f64, of: &Measures) -> f64 {
     match kind {
         Leaves::None => 0.0,
-        Leaves::Cards => now as f64 * pitch - (pitch - POD_H),
-        Leaves::Tiles { rows } => *rows as f64 * (TILE.1 + 6.0) - 6.0,
+        Leaves::Cards => now as f64 * pitch - (pitch - of.pod),
+        Leaves::Tiles { rows } => *rows as f64 * of.step.1 - (of.step.1 - of.tile.1),
         Leaves::Cells { rows, pitch, columns, .. } => {
             counts_height(pods, *columns as f64 * pitch + 2.0 * PAD) + *rows as f64 * pitch + 14.0
         }
@@ -413,7 +505,7 @@ fn leaves_height(pods: &Block, now: usize, kind: &Leaves, pitch: f64) -> f64 {
 }
 
 /// The height of a controller's card.
-pub fn card_height(of: &Controller) -> f64 {
+fn card_height(of: &Controller) -> f64 {
     let counters = if of.counters.is_empty() { 0.0 } else { 53.0 };
     let footer = if of.footer.is_empty() && of.chip.is_empty() { 0.0 } else { 29.0 };
     54.0 + counters + footer
@@ -435,10 +527,28 @@ impl<'a> Tree<'a> {
     fn new(frame: &Frame, root: &'a Root) -> Tree<'a> {
         let of = |kind: &str| root.controller.as_ref().is_some_and(|of| of.id.kind == kind);
         let sets = of("Deployment") || of("CronJob");
-        let all: &'static [Columns] = if root.mounts() { &CLAIMS } else { &PLAIN };
-        let columns = all.iter().find(|columns| columns.width(sets) <= frame.width).unwrap_or(&LOW);
+        let measures = frame.measures;
+        let all: &'static [Columns] = match (root.mounts(), measures.low) {
+            (false, false) => &PLAIN,
+            (true, false) => &CLAIMS,
+            (false, true) => &FLAT_PLAIN,
+            (true, true) => &FLAT_CLAIMS,
+        };
+        let fits = |columns: &&Columns| columns.width(sets, measures.rail) <= frame.width;
+        let columns = all.iter().find(fits).unwrap_or(&all[all.len() - 1]);
         let beside = Tree::largest(root) > BESIDE && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment");
-        Tree { root, columns, rows: Vec::new(), uses: Vec::new(), slots: Vec::new(), ends: (0.0, 0.0), least: 0.0, beside }
+        Tree {
+            root,
+            measures,
+            columns,
+            rows: Vec::new(),
+            uses: Vec::new(),
+            slots: Vec::new(),
+            ends: (0.0, 0.0),
+            least: 0.0,
+            update: None,
+            beside,
+        }
     }
 
     /// How many Pods one of its blocks has to hold.
@@ -447,11 +557,16 @@ impl<'a> Tree<'a> {
     }
 
     fn pitch(&self) -> f64 {
-        if self.root.mounts() { 76.0 } else { POD_H + GAP }
+        if self.root.mounts() { self.measures.stored } else { self.measures.pitch }
+    }
+
+    /// The height of a controller's card.
+    fn high(&self, of: &Controller) -> f64 {
+        if self.measures.low { BRIEF } else { card_height(of) }
     }
 
     fn card(&self) -> f64 {
-        self.root.controller.as_deref().map_or(0.0, card_height)
+        self.root.controller.as_deref().map_or(0.0, |of| self.high(of))
     }
 
     /// The bottom of what it names: below its root, or below Pods that have none.
@@ -463,7 +578,7 @@ impl<'a> Tree<'a> {
     fn head(&self) -> f64 {
         let rows = self.rows.len() as f64;
         // Further apart than a parent and its child: it owns nothing.
-        rows * ROW + if rows > 0.0 { 16.0 } else { 0.0 }
+        rows * self.measures.row + if rows > 0.0 { self.measures.head } else { 0.0 }
     }
 
     /// Left of the sets and of the Pods.
@@ -475,8 +590,8 @@ impl<'a> Tree<'a> {
         (set, if sets { set + c.set + c.gap } else { set })
     }
 
-    /// Finds the places of the groups. While two revisions stand beside each other, each has room for all Pods: neither moves
-    /// when the other grows.
+    /// Finds the places of the groups. While an update runs they have the room of the Pods that there can be at one time, all of
+    /// one revision and the surge of the other: within it the newer one moves up as the older one gets lower, and nothing else moves.
     fn measure(&mut self, frame: &Frame) {
         if self.beside {
             return self.measure_beside(frame);
@@ -485,24 +600,35 @@ impl<'a> Tree<'a> {
         let desired = root.desired();
         let (mut wide, mut stored) = (c.pod, false);
         let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
-        let rail = if rails > 0.0 { 18.0 + rails * 10.0 } else { 0.0 };
+        let rail = if rails > 0.0 { self.measures.rail + rails * 10.0 } else { 0.0 };
         let room = (c.pod, frame.room - self.xs().1 - rail);
+        let of = self.measures;
         for group in &root.groups {
             let own = group.controller.as_ref().map_or(desired, |of| of.desired);
-            let few = desired <= 24 && root.groups.len() > 1;
-            let now = group.pods.len().max(if few { desired } else { own });
-            let kind = leaves(now.max(desired), now, frame.total, room);
+            let now = group.pods.len().max(own);
+            let kind = leaves(now.max(desired), now, frame.total, room, of);
             match &kind {
                 Leaves::Cells { columns, pitch, .. } => wide = wide.max(*columns as f64 * pitch + 2.0 * PAD),
-                Leaves::Tiles { .. } => wide = wide.max(4.0 * (TILE.0 + 6.0) - 6.0),
+                Leaves::Tiles { .. } => wide = wide.max(of.across as f64 * of.step.0 - (of.step.0 - of.tile.0)),
                 _ => stored |= root.mounts(),
             }
-            let height = leaves_height(&group.pods, now, &kind, pitch);
-            self.slots.push((kind, height, height.max(group.controller.as_deref().map_or(0.0, card_height))));
+            let height = leaves_height(&group.pods, now, &kind, pitch, of);
+            self.slots.push((kind, height, height.max(group.controller.as_deref().map_or(0.0, |of| self.high(of)))));
         }
-        let kind = leaves(desired, desired, frame.total, room);
+        let slot = |now: usize, group: &Group| {
+            let height = leaves_height(&Block::default(), now, &leaves(desired, now, frame.total, room, of), pitch, of);
+            height.max(group.controller.as_deref().map_or(0.0, |of| self.high(of)))
+        };
+        if let (Some(root), [.., old, new], 1..=24) = (&root.controller, &root.groups[..], desired) {
+            let (first, last) = (slot(desired, old), slot(root.surge.clamp(1, desired), new));
+            let earlier: f64 = self.slots.iter().rev().skip(2).map(|slot| slot.2 + of.between).sum();
+            let all = earlier + first + of.between + last;
+            let high = leaves_height(&Block::default(), desired, &leaves(desired, desired, frame.total, room, of), pitch, of);
+            self.update = Some((all, (first / 2.0 + all - last / 2.0) / 2.0, (first - high) / 2.0));
+        }
+        let kind = leaves(desired, desired, frame.total, room, of);
         stored |= root.mounts() && matches!(kind, Leaves::Cards);
-        self.least = leaves_height(&Block::default(), desired, &kind, pitch).max(self.card());
+        self.least = leaves_height(&Block::default(), desired, &kind, pitch, of).max(self.card());
         let pods = self.xs().1 + wide;
         let volume = if c.volume > 0.0 { 36.0 + c.volume } else { 0.0 };
         self.ends = (pods, pods + if stored { c.gap + c.claim + volume } else { rail });
@@ -513,18 +639,18 @@ impl<'a> Tree<'a> {
         let (root, huge) = (self.root, Tree::largest(self.root) > HUGE);
         let (side, pitch) = if huge { (4.0, 5.0) } else { (7.0, 8.0) };
         let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
-        let rail = if rails > 0.0 { 18.0 + rails * 10.0 } else { 0.0 };
+        let rail = if rails > 0.0 { self.measures.rail + rails * 10.0 } else { 0.0 };
         let each = ((frame.width - rail - self.xs().1 - APART_BLOCKS) / 2.0).max(self.columns.set);
         let columns = ((each - 2.0 * PAD) / pitch) as usize;
         let kind = |now: usize| Leaves::Cells { columns, rows: now.div_ceil(columns), side, pitch };
         for group in &root.groups {
             let of = group.controller.as_deref();
             let kind = kind(group.pods.len().max(of.map_or(0, |of| of.desired)));
-            let height = leaves_height(&group.pods, 0, &kind, 0.0);
-            self.slots.push((kind, height, OVER + of.map_or(0.0, card_height) + 20.0 + height));
+            let height = leaves_height(&group.pods, 0, &kind, 0.0, self.measures);
+            self.slots.push((kind, height, OVER + of.map_or(0.0, |of| self.high(of)) + 20.0 + height));
         }
-        let high = leaves_height(&Block::default(), 0, &kind(root.desired()), 0.0);
-        let cards = root.groups.iter().filter_map(|group| group.controller.as_deref()).map(card_height);
+        let high = leaves_height(&Block::default(), 0, &kind(root.desired()), 0.0, self.measures);
+        let cards = root.groups.iter().filter_map(|group| group.controller.as_deref()).map(|of| self.high(of));
         self.least = OVER + cards.fold(self.card(), f64::max) + 20.0 + high;
         let wide = self.xs().1 + 2.0 * (columns as f64 * pitch + 2.0 * PAD) + APART_BLOCKS;
         self.ends = (wide, wide + rail);
@@ -533,13 +659,13 @@ impl<'a> Tree<'a> {
     /// Draws two blocks in a row, each below its ReplicaSet, and returns their bottom and the root.
     fn put_beside(&self, frame: &Frame<'a>, (x, top): (f64, f64), out: &mut Scene, ends: &mut Vec<End<'a>>) -> (f64, Option<usize>, Rect) {
         let (c, Some(of)) = (self.columns, &self.root.controller) else { return (top, None, Rect::default()) };
-        let root = Rect::new(x, top + OVER, c.root, card_height(of));
-        let index = put_controller(out, of, root, None, false);
+        let root = Rect::new(x, top + OVER, c.root, self.high(of));
+        let index = put_controller(out, of, root, None, self.look());
         let left = x + self.xs().1;
         let wide = (self.ends.0 - self.xs().1 - APART_BLOCKS) / 2.0;
         let (mut y, mut bottom) = (top + OVER, top + self.least);
         for (groups, slots) in self.root.groups.rchunks(2).zip(self.slots.rchunks(2)) {
-            let heights = groups.iter().filter_map(|group| group.controller.as_deref()).map(card_height);
+            let heights = groups.iter().filter_map(|group| group.controller.as_deref()).map(|of| self.high(of));
             let block = y + heights.fold(0.0, f64::max) + 20.0;
             for (column, (group, (kind, high, _))) in groups.iter().zip(slots).enumerate() {
                 let at = left + column as f64 * (wide + APART_BLOCKS);
@@ -555,7 +681,7 @@ impl<'a> Tree<'a> {
                         format!("{}Q{x} {over} {x} {y}V{}", elbow(root.right(), root.cy(), x - 10.0, over, mid), rect.y)
                     };
                     out.link(set.id.uid.clone(), d, line(on, set.leaving));
-                    owner = (Some(put_controller(out, set, rect, Some(index), false)), rect, Some(set));
+                    owner = (Some(put_controller(out, set, rect, Some(index), self.look())), rect, Some(set));
                 }
                 let first = ends.len();
                 self.pods(frame, group, kind, (at, block), owner, out, &mut Vec::new(), ends);
@@ -563,9 +689,13 @@ impl<'a> Tree<'a> {
                 ends[first..].iter_mut().filter(|_| column + 1 < groups.len()).for_each(|end| end.past = Some(block - 10.0));
                 bottom = bottom.max(block + high);
             }
-            y = bottom + BETWEEN;
+            y = bottom + self.measures.between;
         }
         (bottom, Some(index), root)
+    }
+
+    fn look(&self) -> Look {
+        if self.measures.low { Look::Low } else { Look::Tall }
     }
 
     /// The height with one revision.
@@ -584,8 +714,8 @@ impl<'a> Tree<'a> {
         for (i, row) in self.rows.iter().enumerate() {
             // The first row's rail is the outermost: it crosses no other row.
             let k = rails.saturating_sub(i) as f64;
-            let rail = x + self.ends.0 + if stored { 8.0 + 8.0 * k } else { 18.0 + 10.0 * k };
-            cards.push((row, row.put((x, top + i as f64 * ROW), rail, out), rail));
+            let rail = x + self.ends.0 + if stored { 8.0 + 8.0 * k } else { self.measures.rail + 10.0 * k };
+            cards.push((row, row.put(self.measures, (x, top + i as f64 * self.measures.row), rail, out), rail));
         }
         let top = top + self.head();
         let first = ends.len();
@@ -633,35 +763,49 @@ impl<'a> Tree<'a> {
     ) -> (f64, Option<usize>, Rect) {
         let (root, c) = (self.root, self.columns);
         let used = || self.slots.iter().filter(|slot| slot.2 > 0.0).map(|slot| slot.2);
-        let groups = used().map(|high| high + BETWEEN).sum::<f64>() - BETWEEN;
-        let bottom = top + groups.max(self.least);
-        let mut y = top + (self.least - groups).max(0.0) / 2.0;
+        let between = self.measures.between;
+        let groups = used().map(|high| high + between).sum::<f64>() - between;
+        let bottom = top + groups.max(self.least).max(self.update.map_or(0.0, |update| update.0));
+        let mut y = top + if self.update.is_some() { 0.0 } else { (self.least - groups).max(0.0) / 2.0 };
         let (mut root_index, mut root_rect) = (None, Rect::default());
         if let Some(of) = &root.controller {
-            let (h, first, last) = (card_height(of), used().next().unwrap_or(0.0), used().next_back().unwrap_or(0.0));
-            let centre = if groups > 0.0 { y + (first / 2.0 + groups - last / 2.0) / 2.0 } else { top + self.least / 2.0 };
+            let (h, first, last) = (self.high(of), used().next().unwrap_or(0.0), used().next_back().unwrap_or(0.0));
+            let centre = match self.update {
+                Some((_, centre, _)) => top + centre,
+                None if groups > 0.0 => y + (first / 2.0 + groups - last / 2.0) / 2.0,
+                None => top + self.least / 2.0,
+            };
             // Beside blocks higher than the stage what owns them stands where they begin.
             let centre = if frame.total > DENSE { centre.min(top + HIGH * 2.0) } else { centre };
             root_rect = Rect::new(x, (centre - h / 2.0).max(top), c.root, h);
-            root_index = Some(put_controller(out, of, root_rect, None, false));
+            root_index = Some(put_controller(out, of, root_rect, None, self.look()));
         }
         let (set_x, pod_x) = self.xs();
         for (group, (kind, leaves, high)) in root.groups.iter().zip(&self.slots).filter(|(_, slot)| slot.2 > 0.0) {
             let mut parent = (root_index, root_rect, root.controller.as_ref());
             if let Some(of) = &group.controller {
                 let on = chosen(frame.selected, &of.id) || frame.model.place(group, frame.selected).is_some();
-                let h = card_height(of);
+                let h = self.high(of);
                 let rect =
                     Rect::new(x + set_x, y + if frame.total > DENSE { ((high - h) / 2.0).min(HIGH) } else { (high - h) / 2.0 }, c.set, h);
-                let index = put_controller(out, of, rect, root_index, false);
+                let index = put_controller(out, of, rect, root_index, self.look());
                 if root.controller.is_some() {
                     let d = elbow(root_rect.right(), root_rect.cy(), rect.x, rect.cy(), rect.x - c.gap / 2.0);
                     out.link(of.id.uid.clone(), d, line(on, of.leaving));
                 }
                 parent = (Some(index), rect, Some(of));
             }
-            self.pods(frame, group, kind, (x + pod_x, y + (high - leaves) / 2.0), parent, out, claims, ends);
-            y += high + BETWEEN;
+            self.pods(
+                frame,
+                group,
+                kind,
+                (x + pod_x, y + self.update.map_or((high - leaves) / 2.0, |update| update.2.min(high - leaves))),
+                parent,
+                out,
+                claims,
+                ends,
+            );
+            y += high + between;
         }
         (bottom, root_index, root_rect)
     }
@@ -678,26 +822,26 @@ impl<'a> Tree<'a> {
         claims: &mut Vec<String>,
         ends: &mut Vec<End<'a>>,
     ) {
-        let (c, pitch) = (self.columns, self.pitch());
+        let (c, pitch, m) = (self.columns, self.pitch(), self.measures);
         let mid = x - c.gap / 2.0;
         match kind {
             Leaves::Cards => {
                 for (row, pod) in group.pods.iter().enumerate() {
-                    let rect = Rect::new(x, y + row as f64 * pitch, c.pod, POD_H);
-                    let index =
-                        out.put(&pod.id, rect, pod_body(pod, ((c.pod - 58.0) / 7.0) as usize), parent, pod.state.class(), pod_label(pod));
+                    let rect = Rect::new(x, y + row as f64 * pitch, c.pod, m.pod);
+                    let body = if m.low { pod_line(pod, c.pod) } else { pod_body(pod, ((c.pod - 58.0) / 7.0) as usize) };
+                    let index = out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod));
                     if owner.is_some() {
                         let d = elbow(from.right(), from.cy(), rect.x, rect.cy(), mid);
                         out.link(pod.id.uid.clone(), d, line(chosen(frame.selected, &pod.id), pod.state == PodState::Terminating));
                     }
                     ends.push(End { rect, pod: Some(pod), of: String::new(), past: None });
-                    storage_of(frame.model, pod, rect, index, c, out, claims);
+                    storage_of(frame.model, pod, rect, index, (c, m.claim), out, claims);
                 }
             }
             Leaves::Tiles { rows } if !group.pods.is_empty() => {
                 for (i, pod) in group.pods.iter().enumerate() {
-                    let (column, row) = ((i % 4) as f64, (i / 4) as f64);
-                    let rect = Rect::new(x + column * (TILE.0 + 6.0), y + row * (TILE.1 + 6.0), TILE.0, TILE.1);
+                    let (column, row) = ((i % m.across) as f64, (i / m.across) as f64);
+                    let rect = Rect::new(x + column * m.step.0, y + row * m.step.1, m.tile.0, m.tile.1);
                     let body = Body::Tile {
                         state: pod.state,
                         tail: pod.parts(6).1,
@@ -708,7 +852,8 @@ impl<'a> Tree<'a> {
                     };
                     out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod));
                 }
-                let all = Rect::new(x, y, 4.0 * (TILE.0 + 6.0) - 6.0, *rows as f64 * (TILE.1 + 6.0) - 6.0);
+                let side = |n: usize, step: f64, tile: f64| n as f64 * step - (step - tile);
+                let all = Rect::new(x, y, side(m.across.min(group.pods.len()), m.step.0, m.tile.0), side(*rows, m.step.1, m.tile.1));
                 if let Some(owner) = owner {
                     out.link(format!("{}/pods", owner.id.uid), elbow(from.right(), from.cy(), x, all.cy(), mid), Line::Owns);
                 }
@@ -746,7 +891,7 @@ impl<'a> Tree<'a> {
         }
     }
 }
-fn put_controller(out: &mut Scene, of: &Rc<Controller>, rect: Rect, parent: Option<usize>, wide: bool) -> usize {
+fn put_controller(out: &mut Scene, of: &Rc<Controller>, rect: Rect, parent: Option<usize>, look: Look) -> usize {
     let state = if of.leaving {
         "terminating"
     } else if of.counters.iter().any(|counter| counter.word == "ready" && counter.tone == super::model::Tone::Off) {
@@ -756,7 +901,7 @@ fn put_controller(out: &mut Scene, of: &Rc<Controller>, rect: Rect, parent: Opti
     };
     let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
     let label = format!("{} {}, {}", of.caption, of.id.name, numbers.join(", "));
-    out.put(&of.id, rect, Body::Controller { of: of.clone(), wide }, parent, state, label)
+    out.put(&of.id, rect, Body::Controller { of: of.clone(), look }, parent, state, label)
 }
 
 /// How the names of its Pods begin.
@@ -787,6 +932,17 @@ pub fn pod_body(pod: &Pod, most: usize) -> Body {
     Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
+/// A Pod in one line: the end of its name and its status; the node where there is room for all of it.
+#[inline(never)]
+fn pod_line(pod: &Pod, wide: f64) -> Body {
+    let (lead, tail) = pod.parts(9.max(pod.parts(9).1.len()));
+    let lead = if lead.len() + tail.len() > 9 { String::new() } else { lead };
+    // Beside the glyph, a letter of the name is 7 pixels wide, one of the status some 6.
+    let room = (wide - 38.0 - 7.0 * (lead.len() + tail.len()) as f64) / 6.2;
+    let note = if (pod.word.len() + pod.note.len() + 3) as f64 <= room { pod.note.clone() } else { String::new() };
+    Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
+}
+
 /// A Pod's words for a reader who does not see it.
 pub fn pod_label(pod: &Pod) -> String {
     let node = if pod.node.is_empty() { String::new() } else { format!(", on {}", pod.node) };
@@ -800,14 +956,22 @@ fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = &'a Cla
 
 /// The claims of a Pod and their volumes, to its right.
 #[inline(never)]
-fn storage_of(model: &Model, pod: &Pod, at: Rect, parent: usize, columns: &Columns, out: &mut Scene, drawn: &mut Vec<String>) {
+fn storage_of(
+    model: &Model,
+    pod: &Pod,
+    at: Rect,
+    parent: usize,
+    (columns, high): (&Columns, f64),
+    out: &mut Scene,
+    drawn: &mut Vec<String>,
+) {
     for (i, claim) in claims_of(model, pod).enumerate() {
         if drawn.contains(&claim.id.uid) {
             continue;
         }
         drawn.push(claim.id.uid.clone());
         let x = at.right() + columns.gap;
-        let rect = Rect::new(x, at.cy() - 30.0 + i as f64 * 68.0, columns.claim, 60.0);
+        let rect = Rect::new(x, at.cy() - high / 2.0 + i as f64 * (high + 8.0), columns.claim, high);
         let index = put_claim(out, claim, rect, Some(parent), &[&claim.phase, &claim.capacity]);
         let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
         if pod.state == PodState::Terminating && columns.volume == 0.0 {
@@ -829,7 +993,7 @@ fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Co
         return;
     }
     if let Some(volume) = model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
-        let rect = Rect::new(at.right() + 36.0, at.cy() - 26.0, columns.volume, POD_H);
+        let rect = Rect::new(at.right() + 36.0, at.cy() - 26.0, columns.volume, USUAL.pod);
         let fact =
             [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
         let label = format!("PersistentVolume {}, {fact}", volume.id.name);
@@ -924,8 +1088,12 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         }
         let (mut parent, mut from) = (None, Rect::default());
         if let Some(of) = &root.controller {
-            from = Rect::new(m, y, w, card_height(of));
-            parent = Some(put_controller(&mut out, of, from, None, false));
+            let (of, look) = match model.budget.as_ref().filter(|budget| budget.uid == of.id.uid) {
+                Some(budget) => (with_updated(of), Look::Stacked(budget.clone())),
+                None => (of.clone(), Look::Tall),
+            };
+            from = Rect::new(m, y, w, if look == Look::Tall { card_height(&of) } else { STACKED });
+            parent = Some(put_controller(&mut out, &of, from, None, look));
             y = from.bottom() + 40.0;
         }
         let across = if root.groups.len() > 1 { 2 } else { 1 };
@@ -942,7 +1110,7 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
                         small.caption = revision.to_string();
                     }
                     let rect = Rect::new(x, at, group_w, card_height(&small));
-                    let index = put_controller(&mut out, &Rc::new(small), rect, parent, false);
+                    let index = put_controller(&mut out, &Rc::new(small), rect, parent, Look::Tall);
                     let on = chosen(selected, &of.id) || model.place(group, selected).is_some();
                     out.link(of.id.uid.clone(), drop(from.cx(), from.bottom(), rect.cx(), rect.y, rect.y - 20.0), line(on, of.leaving));
                     at = rect.bottom() + 21.0;
@@ -979,6 +1147,24 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     out.width = 0.0;
     out.finish(16.0)
 }
+
+/// With one counter more, for which there is room in the whole width of a phone.
+#[inline(never)]
+fn with_updated(of: &Controller) -> Rc<Controller> {
+    let mut of = of.clone();
+    if let Some(updated) = of.updated {
+        of.counters.push(Counter {
+            value: super::format::short_count(updated as u64),
+            word: "updated",
+            tone: Tone::Plain,
+            lags: String::new(),
+        });
+    }
+    of.into()
+}
+
+/// The height of a Deployment's card with its budget.
+const STACKED: f64 = 164.0;
 
 #[inline(never)]
 fn stack(
@@ -1042,7 +1228,8 @@ mod tests {
     }
 
     fn deployment(groups: Vec<Group>) -> Model {
-        let controller = Controller { id: Id::named("Deployment", "nginx"), counters: counters(3, 4, 3), ..Controller::default() };
+        let controller =
+            Controller { id: Id::named("Deployment", "nginx"), counters: counters(3, 4, 3), desired: 3, surge: 1, ..Controller::default() };
         Model { roots: vec![Root { controller: Some(controller.into()), groups, folded: 0 }], ..Model::default() }
     }
 
@@ -1213,12 +1400,61 @@ mod tests {
                 let scene = at(old, new, uses);
                 nothing_overlaps(&scene);
                 let named = (0..uses).map(|i| format!("ConfigMap/c{i}"));
-                let others = ["Deployment/shop0", "ReplicaSet/set0", "ReplicaSet/next", "Pod/set0-0", "Deployment/shop1", "Service/shop1"];
+                // The newer revision moves up where the older one gets lower: both stay within their room.
+                let others = ["Deployment/shop0", "Pod/set0-0", "Deployment/shop1", "Service/shop1"];
                 for uid in others.into_iter().map(String::from).chain(named) {
                     assert_eq!(rect(&scene, &uid), rect(&first, &uid), "{uid}, {old} and {new}");
                 }
                 assert_eq!((scene.width, scene.height), (first.width, first.height));
             }
+        }
+    }
+
+    /// A Deployment in an update: so many Pods of each revision.
+    fn update(desired: usize, surge: usize, old: usize, new: usize) -> Model {
+        let mut model = shops(1, desired);
+        let of = Rc::make_mut(model.roots[0].controller.as_mut().unwrap());
+        of.surge = surge;
+        let named =
+            |name: &str, n: usize| Group { pods: (0..n).map(|i| pod(&format!("{name}-{i}"), PodState::Ready)).collect(), ..group(name, 0) };
+        model.roots[0].groups = vec![named("nginx-7b7f8bfb66", old), named("nginx-75dc64fcbd", new)];
+        model
+    }
+
+    #[test]
+    fn an_update_has_room_for_the_pods_that_there_can_be_at_one_time_and_no_more() {
+        // The stage of a page of 1440 by 900 has so much height at 100 %.
+        let at = |old, new| layout(&update(4, 1, old, new), None, (760.0, 588.0));
+        let first = at(4, 1);
+        assert!(first.height <= 588.0 - 44.0, "{}", first.height);
+        for (old, new) in [(4, 1), (3, 2), (2, 3), (1, 4), (4, 0)] {
+            let scene = at(old, new);
+            nothing_overlaps(&scene);
+            assert_eq!((scene.height, rect(&scene, "Deployment/shop0")), (first.height, rect(&first, "Deployment/shop0")));
+            let bottom = |set: &str, pods: usize| rect(&scene, &format!("Pod/nginx-{set}-{}", pods - 1)).bottom();
+            if new > 0 {
+                let gap = rect(&scene, "Pod/nginx-75dc64fcbd-0").y - bottom("7b7f8bfb66", old);
+                assert!(gap <= 36.0 + 136.0 - 52.0, "{old} and {new}: {gap}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_low_frame_shows_both_revisions_of_an_update_without_smaller_letters() {
+        for (size, most) in [((480.0, 272.0), 3), ((480.0, 232.0), 3), ((720.0, 332.0), 4), ((844.0, 250.0), 3)] {
+            for desired in 1..=most {
+                for (old, new) in [(desired, 1), (1, desired)] {
+                    let scene = layout(&update(desired, 1, old, new), None, size);
+                    nothing_overlaps(&scene);
+                    assert!(scene.width <= size.0 && scene.height <= size.1, "{desired} at {size:?}: {} {}", scene.width, scene.height);
+                }
+            }
+        }
+        // More Pods fold into tiles, and their update fits as well.
+        for desired in [5, 6, 8, 10, 12] {
+            let scene = layout(&update(desired, desired.div_ceil(4), desired, desired.div_ceil(4)), None, (480.0, 272.0));
+            nothing_overlaps(&scene);
+            assert!(scene.width <= 480.0 && scene.height <= 272.0, "{desired}: {} {}", scene.width, scene.height);
         }
     }
 

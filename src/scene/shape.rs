@@ -1,5 +1,6 @@
 //! What a diagram is made of. Units are CSS pixels at 100 %.
 
+use super::budget::Budget;
 use super::format::Px;
 use super::loops::{Loop, Pass};
 use super::model::{Block, Controller, Id, PodState};
@@ -78,11 +79,24 @@ impl Cells {
     }
 }
 
+/// How a controller's card is laid out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Look {
+    /// Name, counters, a line at the foot.
+    Tall,
+    /// The counters beside the name.
+    Wide,
+    /// In a low frame: the name and one line of numbers.
+    Low,
+    /// On a phone: with the budget of its rollout.
+    Stacked(Rc<Budget>),
+}
+
 /// What is drawn in a rectangle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// A controller with counters and a footer; `wide` lays the counters beside the name.
-    Controller { of: Rc<Controller>, wide: bool },
+    /// A controller with counters and a footer.
+    Controller { of: Rc<Controller>, look: Look },
     /// A Service with a pill.
     Service { form: String },
     /// A Pod as a card.

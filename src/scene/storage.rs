@@ -3,7 +3,7 @@
 use super::format::middle;
 use super::model::{Claim, Id, Model, Pod, PodState, Root};
 use super::ownership::{pod_body, pod_label, put_claim};
-use super::shape::{Body, Label, Line, Port, Rect, Scene, drop};
+use super::shape::{Body, Label, Line, Look, Port, Rect, Scene, drop};
 
 /// How the columns stand: where the first begins, their width, and from one to the next.
 #[derive(Clone, Copy)]
@@ -206,7 +206,8 @@ fn grid(
     if let Some(of) = controller {
         let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
         let label = format!("{} {}, {}", of.id.kind, of.id.name, numbers.join(", "));
-        parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), wide: places > 1 }, None, "settled", label));
+        let look = if places > 1 { Look::Wide } else { Look::Tall };
+        parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), look }, None, "settled", label));
         pod_y = card.bottom() + down.drop;
     }
     let most = columns.iter().map(|column| column.claims.len()).max().unwrap_or(1).max(1);

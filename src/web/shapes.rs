@@ -3,10 +3,11 @@
 use super::cells::{Sheet, swatch};
 use super::chart::ChartView;
 use super::dom::{icon, tile};
+use crate::scene::budget::Budget;
 use crate::scene::format::Px;
 use crate::scene::loops::Loop;
 use crate::scene::model::{Controller, Counter, PodState, Tone};
-use crate::scene::shape::{Body, Item, NodeBody, Scene, Table};
+use crate::scene::shape::{Body, Item, Look, NodeBody, Scene, Table};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -143,20 +144,29 @@ pub fn still(body: &Body) -> bool {
 
 fn outer(item: &Item) -> Classes {
     match &item.body {
-        Body::Controller { of, wide } => {
-            classes!("card", wide.then_some("wide"), (*wide && item.rect.h > 60.0).then_some("two"), of.leaving.then_some("leaving"))
+        Body::Controller { of, look } => {
+            let of_look = match look {
+                Look::Wide if item.rect.h > 60.0 => "wide two",
+                Look::Wide => "wide",
+                Look::Low => "brief",
+                _ => "",
+            };
+            classes!("card", of_look, of.leaving.then_some("leaving"))
         }
-        Body::Service { .. } if item.rect.h < 50.0 => classes!("card", "flat", (item.rect.w < 310.0).then_some("two")),
+        Body::Service { .. } if item.rect.h < 50.0 => {
+            classes!("card", "flat", (item.rect.w < 310.0).then_some("two"), (item.rect.h < 40.0).then_some("slim"))
+        }
         Body::Stored { missing, .. } => classes!("card", "chip", (item.rect.h > 30.0).then_some("two"), missing.then_some("missing")),
         Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => classes!("card"),
         Body::Cells(cells) if cells.bare() => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
-        Body::Pod { state, stale, .. } => classes!("pod", state.class(), stale.then_some("stale")),
+        Body::Pod { state, stale, .. } => classes!("pod", state.class(), (item.rect.h < 40.0).then_some("line"), stale.then_some("stale")),
         Body::Tile { state, stale, kin, old, .. } => {
-            classes!("pod", "tile", state.class(), stale.then_some("stale"), kin.then_some("kin"), old.then_some("older"))
+            let slim = (item.rect.w < 60.0).then_some("slim");
+            classes!("pod", "tile", state.class(), slim, stale.then_some("stale"), kin.then_some("kin"), old.then_some("older"))
         }
         Body::Gone { .. } => classes!("pod", "tile", "gone"),
-        Body::Claim { .. } => classes!("ticket"),
+        Body::Claim { .. } => classes!("ticket", (item.rect.h < 50.0).then_some("slim")),
         Body::Cylinder { .. } => classes!("cylinder"),
         Body::Node(node) => classes!("card", "node", (!node.ready).then_some("down")),
         Body::Tray { .. } => classes!("tray"),
@@ -185,7 +195,9 @@ fn outer(item: &Item) -> Classes {
 
 fn content(item: &Rc<Item>, dark: bool) -> Html {
     match &item.body {
-        Body::Controller { of, wide: true } => wide(of),
+        Body::Controller { of, look: Look::Wide } => wide(of),
+        Body::Controller { of, look: Look::Low } => brief(of, item.rect.w),
+        Body::Controller { of, look: Look::Stacked(budget) } => stacked(of, budget, item.rect.w),
         Body::Controller { of, .. } => controller(of, item.rect.w),
         Body::Service { form } => html! {
             <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ cut(item, 92.0 + 6.6 * form.len() as f64) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ form }</span></div>
@@ -331,6 +343,11 @@ fn controller(of: &Controller, width: f64) -> Html {
     // 7 pixels a letter, beside tile and padding; smaller ones in two lines where that is too few.
     let most = ((width - 64.0) / 7.2) as usize;
     let (long, name) = (of.id.name.len() > most, crate::app::format::front(&of.id.name, most * 2));
+    // It breaks at hyphens: the end that tells it from its siblings has a line, what is before it the other.
+    let name = match name.rsplit_once('-') {
+        Some((of, end)) if long && of.len() >= most && end.len() <= most => format!("{}-{end}", crate::app::format::front(of, most - 1)),
+        _ => name,
+    };
     // The tile tells the kind where there is no room for both.
     let caption = if width < 190.0 { of.caption.split(" · ").last().unwrap_or_default() } else { &of.caption };
     html! {
@@ -353,6 +370,76 @@ fn controller(of: &Controller, width: f64) -> Html {
 /// What is said of a counter that its Pods have overtaken; it is also what marks it.
 fn late(counter: &Counter) -> Option<String> {
     (!counter.lags.is_empty()).then(|| counter.lags.clone())
+}
+
+/// A controller in a low frame: the name, and its numbers in one line.
+#[inline(never)]
+fn brief(of: &Controller, width: f64) -> Html {
+    // Beside tile and padding; a letter of the name is 7 pixels wide, one of the caption some 6.
+    let most = |beside: f64| ((width - beside) / 7.2).max(4.0) as usize;
+    let name = of.id.name.as_str();
+    // Of a ReplicaSet the end tells it from its siblings.
+    let own = if of.id.kind == "ReplicaSet" && name.len() > most(46.0) { name.rsplit('-').next().unwrap_or(name) } else { name };
+    // The tile goes before letters of the name do.
+    let tiled = own.len() <= most(46.0);
+    let most = most(if tiled { 46.0 } else { 18.0 });
+    let small = width < 160.0;
+    let caption = if of.id.kind == "ReplicaSet" { of.caption.split(" · ").last().unwrap_or_default() } else { &of.caption };
+    let image = if of.id.kind == "ReplicaSet" { of.footer.as_str() } else { "" };
+    let caption = if small || image.is_empty() { caption.to_string() } else { format!("{caption} · {image}") };
+    let tag = image.rsplit_once(':').map(|(_, tag)| tag).filter(|_| small).unwrap_or_default();
+    let value = |word: &str| of.counters.iter().find(|counter| counter.word == word);
+    // As kubectl prints them where there is no room for words.
+    let numbers = match (value("desired"), value("ready")) {
+        (Some(desired), Some(ready)) if small => {
+            html! { <span class={tone(ready.tone)} title={late(ready)}><b>{ format!("{}/{}", ready.value, desired.value) }</b>{ " " }{ ready.word }</span> }
+        }
+        _ => {
+            html! { <>{ for of.counters.iter().take(if small { 1 } else { 3 }).map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ counter.word }</span> }) }</> }
+        }
+    };
+    html! {
+        <>
+            <div class="hd">if tiled { { tile(&of.id.kind) } }<div class="grow"><small class="ell">{ caption }</small><b class="ell">{ crate::app::format::front(own, most) }</b></div></div>
+            <div class="facts">{ numbers }if !tag.is_empty() { <em class="mono ell">{ tag }</em> }</div>
+        </>
+    }
+}
+
+/// A Deployment on a phone, with what its rollout may do: a stretch of each kind of Pods between the limits, and what comes next.
+#[inline(never)]
+fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
+    let slots = budget.at_most.max(budget.pods()).max(1);
+    let long = (width - 30.0) * 0.48;
+    let pitch = long / slots as f64;
+    let gap = if pitch >= 8.0 { 3.0 } else { 0.0 };
+    let mut at = 0;
+    // Of many Pods those that are equal are one stretch.
+    let pieces = budget.cells.iter().flat_map(|cell| {
+        let (pieces, pods) = if gap > 0.0 { (cell.pods, 1) } else { (1, cell.pods) };
+        std::iter::repeat_n((cell, pods), pieces)
+    });
+    let cells = pieces.map(|(cell, pods)| {
+        let x = at as f64 * pitch;
+        at += pods;
+        html! { <rect class={classes!(cell.state.class(), cell.new.then_some("new"))} x={Px(x + 1.0).to_string()} y="4" width={Px((pitch * pods as f64 - gap).max(1.0)).to_string()} height="8" rx={if gap > 0.0 { "2" } else { "0" }} /> }
+    });
+    let limit = |n: usize| format!("M{} 0V16", Px(n as f64 * pitch + 1.0 - gap / 2.0));
+    let count = crate::app::format::count;
+    let rolls = of.chip.ends_with("updated");
+    html! {
+        <>
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, ((width - 150.0) / 7.2) as usize) }</b></div>
+                if rolls { <span class="pill creating">{ icon("pod-creating", 12) }{ "Rolling" }</span> }
+            </div>
+            <div class="nums">{ for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }</div>
+            <div class="roll" role="img" aria-label={budget.label()}>
+                <div><svg width={Px(long + 2.0).to_string()} height="16">{ for cells }<path d={limit(budget.at_least)} /><path d={limit(budget.at_most)} /></svg>
+                <span>{ format!("at least {}", count(budget.at_least)) }{ " · " }</span><span>{ format!("at most {}", count(budget.at_most)) }</span></div>
+                <p class="ell">{ &budget.text }</p>
+            </div>
+        </>
+    }
 }
 
 #[inline(never)]
@@ -386,7 +473,8 @@ fn ticket(item: &Item, fact: &str) -> Html {
     );
     // Two lines tell a name that one would cut.
     let most = ((w - if w < SLENDER { 28.0 } else { 66.0 }) / 7.0).max(4.0) as usize;
-    let (long, name) = (item.id.name.len() > most, crate::app::format::middle(&item.id.name, most * 2));
+    let lines = if h < 50.0 { 1 } else { 2 };
+    let (long, name) = (lines > 1 && item.id.name.len() > most, crate::app::format::middle(&item.id.name, most * lines));
     html! {
         <>
             <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>

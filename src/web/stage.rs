@@ -47,6 +47,9 @@ pub struct Props {
     pub animate: bool,
     /// In a frame of another page the wheel belongs to that page.
     pub embed: bool,
+    /// What the line below a frame tells of: it is brought into sight.
+    #[prop_or_default]
+    pub follow: Option<ObjectRef>,
     /// Said where nothing is drawn.
     pub empty: Html,
     /// Objects as a nested list instead of a drawing.
@@ -233,6 +236,13 @@ impl Stage {
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
             () if props.scope.starts_with("loops") => 1.0,
+            // In a frame nobody makes them larger; a low one has lower cards.
+            () if props.embed
+                && !scene.dense()
+                && (props.scope.starts_with("ownership") || props.scope.starts_with("storage") && h < w) =>
+            {
+                1.0
+            }
             () if props.embed => 0.75,
             () if w < 560.0 => 0.8,
             // A column is read as a whole, and what is beside it is panned to.
@@ -501,9 +511,25 @@ impl Stage {
     fn focus(&mut self, props: &Props, index: usize) {
         let Some(item) = props.scene.items.get(index) else { return };
         self.stop = index;
+        self.touched |= self.bring(props, item.rect);
+        self.goes = !self.go();
+    }
+
+    /// Brings what the line below a frame tells of into sight, where something is out of it.
+    #[inline(never)]
+    fn follow(&mut self, props: &Props) {
+        let Some(key) = &props.follow else { return };
+        let is = |item: &&Rc<Item>| item.id.name == key.name && item.id.kind == key.kind.name() && item.id.namespace == key.namespace;
+        if let Some(rect) = props.scene.items.iter().find(is).map(|item| item.rect) {
+            self.bring(props, rect);
+        }
+    }
+
+    /// Moves the picture until a place of it is in sight; whether it had to be moved.
+    fn bring(&mut self, props: &Props, rect: Rect) -> bool {
         let (w, h) = (self.size.0, self.room(props));
-        let (x, y) = (item.rect.x * self.zoom + self.pan.0, item.rect.y * self.zoom + self.pan.1);
-        let (iw, ih) = (item.rect.w * self.zoom, item.rect.h * self.zoom);
+        let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
+        let (iw, ih) = (rect.w * self.zoom, rect.h * self.zoom);
         let shift = |at: f64, size: f64, room: f64| {
             if at < 12.0 {
                 12.0 - at
@@ -514,11 +540,8 @@ impl Stage {
             }
         };
         let (dx, dy) = (shift(x, iw, w), shift(y, ih, h));
-        if dx != 0.0 || dy != 0.0 {
-            self.pan = (self.pan.0 + dx, self.pan.1 + dy);
-            self.touched = true;
-        }
-        self.goes = !self.go();
+        self.pan = (self.pan.0 + dx, self.pan.1 + dy);
+        dx != 0.0 || dy != 0.0
     }
 
     /// Moves the focus to its item, if that is in the page.
@@ -908,7 +931,7 @@ impl Component for Stage {
         let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
             && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props))
-            && old.changes == props.changes;
+            && (&old.changes, &old.follow) == (&props.changes, &props.follow);
         if same {
             return false;
         }
@@ -957,6 +980,9 @@ impl Component for Stage {
             } else if !self.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
                 self.settle(ctx, &old.scene);
             }
+        }
+        if props.embed && !self.touched && old.follow != props.follow {
+            self.follow(props);
         }
         self.admit(ctx);
         true

@@ -100,3 +100,19 @@ for (const scheme of ['light', 'dark']) {
     }
   });
 }
+
+test('a rollout tells on a phone what it may do and what it waits for', async ({ page }) => {
+  await open(page, example('rollout'), 12);
+  const card = page.locator('.item[data-kind="Deployment"]');
+  await expect(card).toContainText('at least 3 · at most 4');
+  await expect(card.locator('.pill')).toHaveCount(0);
+  await page.evaluate(() => loopscope.kubectl('set image deployment/nginx nginx=nginx:1.27'));
+  await page.keyboard.press('.');
+  await page.keyboard.press('.');
+  await expect(card.locator('.pill')).toHaveText('Rolling');
+  await expect(card.locator('.nums')).toContainText('updated');
+  await expect(card.locator('.roll rect')).toHaveCount(4);
+  await expect(card.locator('.roll p')).toContainText('Next step waits until');
+  const cut = await card.locator('b, small, p, span').evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map((e) => e.textContent));
+  expect(cut).toEqual([]);
+});

@@ -423,3 +423,35 @@ test('where both sides have no room the manifest gives way, nothing is covered, 
   await page.getByRole('button', { name: 'Hide the inspector' }).click();
   await expect(page.locator('#manifest')).toBeVisible();
 });
+
+for (const [width, height] of [[480, 320], [480, 360], [720, 420]]) {
+  test(`a frame of ${width}x${height} shows an update as a whole, in letters that can be read`, async ({ page }) => {
+    await page.setViewportSize({ width, height });
+    await page.goto('index.html?embed');
+    await page.waitForFunction(() => window.loopscope?.ready);
+    await scope(page, (text) => { loopscope.load(text); loopscope.pause(); }, example('rollout'));
+    await on(page, 12);
+    await scope(page, () => loopscope.kubectl('set image deployment/nginx nginx=nginx:1.27'));
+    await on(page, 2);
+    await expect(page.locator('.item[data-kind="ReplicaSet"]:not(.ghost)')).toHaveCount(2);
+    await page.waitForTimeout(600);
+    const stage = await page.locator('#stage').boundingBox();
+    for (const one of await page.locator('#stage .item:not(.ghost)').all()) {
+      const box = await one.boundingBox();
+      expect(box.x, await one.getAttribute('aria-label')).toBeGreaterThanOrEqual(stage.x);
+      expect(box.x + box.width).toBeLessThanOrEqual(stage.x + stage.width);
+      expect(box.y).toBeGreaterThanOrEqual(stage.y);
+      expect(box.y + box.height).toBeLessThanOrEqual(stage.y + stage.height);
+    }
+    const letters = await page.locator('.world *').evaluateAll((all) => {
+      const scale = new DOMMatrix(getComputedStyle(document.querySelector('.world')).transform).a;
+      const said = all.filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+      return Math.min(...said.map((one) => parseFloat(getComputedStyle(one).fontSize) * scale));
+    });
+    expect(letters).toBeGreaterThanOrEqual(11);
+    const cut = await page.locator('.card :is(b, small), .pod :is(b, small)').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent));
+    expect(cut).toEqual([]);
+    // The line below tells of what is there, or has just gone.
+    await expect(page.locator('.cap .mid')).not.toContainText(/Endpoint|status written/);
+  });
+}

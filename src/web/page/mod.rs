@@ -165,6 +165,8 @@ pub struct Page {
     causes: Rc<Vec<(u64, u8)>>,
     events: Rc<Vec<Rc<Object>>>,
     caption: String,
+    /// What that is about.
+    told_of: Option<ObjectRef>,
     dark: bool,
     chinese: bool,
     /// Whether it speaks Chinese already: its words come when they are wanted.
@@ -393,7 +395,10 @@ impl Page {
         let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
         self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
         events(&mut self.events, &state, read);
-        self.caption = words::caption(history);
+        // Records behind a Service have a diagram of their own; what is written of an object that is gone tells nothing of what is there.
+        let behind = |kind| matches!(kind, Kind::EndpointSlice | Kind::Endpoints) && !matches!(state.view, View::Network | View::Loops);
+        let drawn = |key: &ObjectRef, op: Op| !behind(key.kind) && (op == Op::Deleted || state.run.get(key).is_some());
+        (self.caption, self.told_of) = words::caption(history, &drawn);
         self.chain_of = Some(of);
     }
 
@@ -578,6 +583,7 @@ impl Component for Page {
             causes: Rc::default(),
             events: Rc::default(),
             caption: String::new(),
+            told_of: None,
             dark: dom::document().document_element().and_then(|root| root.get_attribute("data-theme")).as_deref() == Some("dark"),
             embed,
             left: size.0 >= 1024.0,

@@ -327,6 +327,7 @@ impl Page {
                 scope={format!("{}/{}", state.view.word(), state.run.turns)}
                 animate={state.speed <= 100.0}
                 embed={self.embed}
+                follow={self.told_of.clone().filter(|_| self.embed)}
                 empty={empty}
                 as_list={self.as_list}
                 dark={self.dark}
