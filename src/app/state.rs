@@ -19,7 +19,7 @@ use crate::engine::{Actor, Entry, Op, Record};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
-use crate::scene::model::{Group, Model, PodState, Removed};
+use crate::scene::model::{Group, Model, PodState, Removed, Root};
 use crate::scene::shape::{Body, Scene};
 use crate::scene::{lag, nodes, ownership, storage};
 use std::rc::Rc;
@@ -115,6 +115,11 @@ impl Tab {
             Tab::Why => "Why",
         }
     }
+}
+
+/// Whether a Deployment has Pods of several revisions.
+fn updates(root: &Root) -> bool {
+    root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
 }
 
 /// So many newest entries are looked through for how ReplicaSets were scaled.
@@ -1222,7 +1227,9 @@ impl State {
             View::Nodes => self.count_down(&mut model),
             View::Ownership => {
                 self.say_lacks(&mut model);
-                self.say_scaled(&mut model);
+                if model.roots.iter().any(updates) {
+                    self.say_scaled(&mut model);
+                }
             }
             View::Storage => model.removed = self.removed(),
             _ => {}
@@ -1403,11 +1410,8 @@ impl State {
     /// In an update each ReplicaSet tells how it was last scaled.
     #[inline(never)]
     fn say_scaled(&self, model: &mut Model) {
-        let rolls = |root: &&mut crate::scene::model::Root| {
-            root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
-        };
         let mut sets: Vec<&mut crate::scene::model::Controller> = Vec::new();
-        for root in model.roots.iter_mut().filter(rolls) {
+        for root in model.roots.iter_mut().filter(|root| updates(root)) {
             sets.extend(root.groups.iter_mut().filter_map(|group| group.controller.as_mut().map(Rc::make_mut)));
         }
         for entry in self.run.journal().first(self.run.happened()).iter().rev().take(SCALED) {

@@ -80,6 +80,9 @@ pub struct ShapeProps {
     pub mark: &'static str,
     /// The theme: what is painted has its colours.
     pub dark: bool,
+    /// Whether all of the page is there: what the opening can do without is in its second part.
+    #[prop_or_default]
+    pub whole: bool,
 }
 
 /// One thing of the scene, at its place.
@@ -122,7 +125,7 @@ pub fn Shape(props: &ShapeProps) -> Html {
             aria-hidden={props.ghost.then_some("true")}
             tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
         >
-            { content(item, props.dark) }
+            { content(item, props.dark, props.whole) }
         </div>
     }
 }
@@ -193,11 +196,11 @@ fn outer(item: &Item) -> Classes {
     }
 }
 
-fn content(item: &Rc<Item>, dark: bool) -> Html {
+fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
     match &item.body {
         Body::Controller { of, look: Look::Wide } => wide(of),
-        Body::Controller { of, look: Look::Low } => brief(of, item.rect.w),
-        Body::Controller { of, look: Look::Stacked(budget) } => stacked(of, budget, item.rect.w),
+        Body::Controller { of, look: Look::Low } if whole => brief(of, item.rect.w),
+        Body::Controller { of, look: Look::Stacked(budget) } if whole => stacked(of, budget, item.rect.w),
         Body::Controller { of, .. } => controller(of, item.rect.w),
         Body::Service { form } => html! {
             <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ cut(item, 92.0 + 6.6 * form.len() as f64) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ form }</span></div>

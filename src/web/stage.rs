@@ -56,6 +56,8 @@ pub struct Props {
     pub as_list: bool,
     /// The theme.
     pub dark: bool,
+    /// Whether all of the page is there.
+    pub whole: bool,
     /// A person chose an object.
     pub on_select: Callback<Option<ObjectRef>>,
     /// A person chose a loop.
@@ -928,7 +930,7 @@ impl Component for Stage {
         }
         let props = ctx.props();
         // The callbacks are new each time and do the same.
-        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark);
+        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark, props.whole);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
             && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props))
             && (&old.changes, &old.follow) == (&props.changes, &props.follow);
@@ -1022,7 +1024,7 @@ impl Component for Stage {
                 { under(scene) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for shown.map(|(index, item)| html! {
-                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
+                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} whole={props.whole} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
                 }) }
                 { for self.sheets(scene).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }

@@ -75,6 +75,7 @@ impl Page {
                         empty={html! { <p>{ "Nothing here on this branch." }</p> }}
                         as_list={self.as_list}
                 dark={self.dark}
+                        whole=true
                         on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                         on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                         on_why={link.callback(Msg::Why)}

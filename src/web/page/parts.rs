@@ -331,6 +331,7 @@ impl Page {
                 empty={empty}
                 as_list={self.as_list}
                 dark={self.dark}
+                whole={window::is_whole()}
                 on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
