@@ -455,13 +455,13 @@ impl Paint<'_> {
             self.fold(left + middle, &about(idle));
         }
         // What was left behind a fork, faintly.
-        c.set_global_alpha(0.25);
-        self.fill(
-            "--text",
-            ghosts.iter().filter(|block| block.lane != 0).map(|block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0)),
-        );
-        self.diamonds("--text", 5.0, &mut ghosts.iter().filter(|block| block.lane == 0).map(|block| (left + block.x, row(0) + 6.0)));
-        c.set_global_alpha(1.0);
+        if !ghosts.is_empty() {
+            c.set_global_alpha(0.25);
+            let bar = |block: &Block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
+            self.fill("--text", ghosts.iter().filter(|block| block.lane != 0).map(bar));
+            self.diamonds("--text", 5.0, &mut ghosts.iter().filter(|block| block.lane == 0).map(|block| (left + block.x, row(0) + 6.0)));
+            c.set_global_alpha(1.0);
+        }
         let (now, end) = (left + self.axis.x(self.props.now), left + self.axis.x(self.props.end));
         if self.props.now < self.props.end {
             self.hatch(now, end);
@@ -491,17 +491,22 @@ impl Paint<'_> {
             self.diamonds("--accent", 5.0, &mut people(true));
         }
         c.set_global_alpha(1.0);
-        // What the API server has refused has not been done.
-        let refused = || merged.iter().filter(|block| block.lane == 0 && block.bad).map(|block| (left + block.x, row(0) + 6.0));
-        self.diamonds("--st-failed", 5.0, &mut refused());
-        self.diamonds("--surface", 3.0, &mut refused());
-        self.faults(left, row(0) + 6.0, merged);
-        c.set_global_alpha(0.2);
-        self.fill(
-            "--text-3",
-            merged.iter().filter(|block| other(block.lane)).map(|block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0)),
-        );
-        c.set_global_alpha(1.0);
+        let bad = merged.iter().any(|block| block.lane == 0 && block.bad);
+        if bad {
+            // What the API server has refused has not been done.
+            let refused = || merged.iter().filter(|block| block.lane == 0 && block.bad).map(|block| (left + block.x, row(0) + 6.0));
+            self.diamonds("--st-failed", 5.0, &mut refused());
+            self.diamonds("--surface", 3.0, &mut refused());
+        }
+        if merged.iter().any(|block| block.fault) {
+            self.faults(left, row(0) + 6.0, merged);
+        }
+        if self.props.only.is_some() {
+            c.set_global_alpha(0.2);
+            let bar = |block: &Block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
+            self.fill("--text-3", merged.iter().filter(|block| other(block.lane)).map(bar));
+            c.set_global_alpha(1.0);
+        }
         self.curve(left, row);
         if let Some(fork) = &self.props.left {
             self.fork(left + self.axis.x(fork.at));
