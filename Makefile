@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/target/tools/bin:$(HOME)/.cargo/bin:$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 PORT ?= 8080
 
-.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size profile frames drawing memory screenshots editor clean tools tools-wasm tools-npm tools-browser
+.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size profile frames actions drawing memory screenshots editor clean tools tools-wasm tools-npm tools-browser
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,9 @@ profile: tools-wasm editor tools-npm tools-browser ## Record what the page's ope
 
 frames: dist tools-npm tools-browser ## Measure how smoothly the page draws
 	node scripts/frames.mjs
+
+actions: dist tools-npm tools-browser ## Measure how long each thing that a person does keeps the page busy
+	node scripts/actions.mjs
 
 drawing: tools-wasm editor tools-npm tools-browser ## Measure what a frame costs and which components it draws anew
 	trunk build --release --offline --features renders
