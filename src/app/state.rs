@@ -1427,7 +1427,8 @@ impl State {
             if from != to
                 && let Some(set) = sets.iter_mut().find(is)
             {
-                set.chip = format!("{from} → {to}");
+                let count = |n: i32| crate::scene::format::count(n.max(0) as usize);
+                set.chip = format!("{} → {}", count(from), count(to));
             }
         }
     }
