@@ -240,10 +240,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
 /// A pass that changed a set of a Deployment alone has the wanted number from the note that it leaves there.
 fn standing(of: &[&Entry]) -> Vec<(String, String)> {
     let row = |name: &str, value: i32| (name.to_string(), words::grouped(&value.to_string()));
-    let less = |name: &str, have: i32, want: i32| {
-        let difference = (have - want).to_string().replace('-', "−");
-        (name.to_string(), words::grouped(&format!("{have} − {want} = {difference}")))
-    };
+    let less = |name: &str, have: i32, want: i32| (name.to_string(), less(have, want));
     let wrote = |entry: &&Entry| entry.write().filter(|(op, _)| *op == Op::Modified).map(|(_, object)| object.clone());
     for object in of.iter().rev().filter_map(wrote) {
         match (&object.body, of[0].actor.name) {
@@ -278,6 +275,11 @@ fn standing(of: &[&Entry]) -> Vec<(String, String)> {
     let noted = |entry: &Entry| entry.write()?.1.meta.annotations.get("deployment.kubernetes.io/desired-replicas")?.parse().ok();
     let sets = of.iter().filter(|entry| entry.actor.name == "deployment-controller");
     sets.filter_map(|entry| noted(entry)).next().map(|want| row("desired", want)).into_iter().collect()
+}
+
+/// A difference with its terms: `2 − 3 = −1`.
+fn less(have: i32, want: i32) -> String {
+    words::grouped(&format!("{have} − {want} = {}", (have - want).to_string().replace('-', "−")))
 }
 
 /// What a kubelet found of the Pod before it wrote.
@@ -399,7 +401,10 @@ fn write(entry: &Entry) -> String {
                 Op::Modified => match before {
                     Some(before) if !before.meta.is_deleting() && object.meta.is_deleting() => format!("delete {kind}"),
                     Some(before) if before.meta.generation != object.meta.generation => format!("update {kind}"),
-                    _ if entry.actor.name == "default-scheduler" => format!("bind {kind}"),
+                    Some(before) if before.pod().is_some_and(|pod| pod.node_name.is_empty()) => match object.pod() {
+                        Some(pod) if !pod.node_name.is_empty() => format!("bind {kind} to {}", pod.node_name),
+                        _ => format!("status {kind}"),
+                    },
                     _ => format!("status {kind}"),
                 },
             }
@@ -415,7 +420,7 @@ const REPLICASET: &[Source] = &[
     ("for key := range queue {", "", ""),
     ("    rs   := cache.Get(key)", "", "desired"),
     ("    pods := active(cache.Owned(rs))", "", "actual"),
-    ("    diff := len(pods) - rs.Replicas", "", "last"),
+    ("    diff := len(pods) - rs.Replicas", "", "difference"),
     ("    if diff < 0 {", "", ""),
     ("        create(-diff, rs.Template)", "create", "act"),
     ("    } else if diff > 0 {", "", ""),
@@ -429,9 +434,9 @@ const DEPLOYMENT: &[Source] = &[
     ("    d     := cache.Get(key)", "", "desired"),
     ("    newRS := find(d.Template)", "", "updated"),
     ("    if newRS == nil { create(newRS) }", "new", "act"),
-    ("    room  := maxTotal(d) - pods", "", "room"),
+    ("    room  := min(maxTotal - pods, want - new)", "", "room"),
     ("    if room > 0 { scale(newRS, +room) }", "up", "act"),
-    ("    spare := available - minAvailable(d)", "", "spare"),
+    ("    spare := min(available - minAvailable, old)", "", "spare"),
     ("    if spare > 0 { scale(oldRS, -spare) }", "down", "act"),
     ("    updateStatus(d)", "status", "act"),
     ("}", "", ""),
@@ -578,6 +583,7 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
         lit = "write";
     }
     let row = |name: &str| saw.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let number = |name: &str| row(name)?.replace(',', "").parse::<i32>().ok();
     source
         .iter()
         .map(|(text, lights, value)| {
@@ -590,13 +596,23 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
                 "act" => String::new(),
                 "first" => saw.first().map(|(_, value)| value.clone()).unwrap_or_default(),
                 "last" => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
+                "difference" => match (number("actual"), number("desired")) {
+                    (Some(actual), Some(desired)) => less(actual, desired),
+                    _ => row("difference").unwrap_or_default(),
+                },
                 "room" => match why {
-                    Some(Why::RolloutUp { pods, at_most, .. }) => words::grouped(&format!("{at_most} − {pods} = {}", at_most - pods)),
+                    Some(Why::RolloutUp { pods, at_most, from, to }) => {
+                        let (room, more) = (at_most - pods, to - from);
+                        words::grouped(&if room == more {
+                            format!("{at_most} − {pods} = {room}")
+                        } else {
+                            format!("min({room}; {more}) = {more}")
+                        })
+                    }
                     _ => String::new(),
                 },
-                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => {
-                    saw.iter().find(|(name, _)| name.ends_with("may go")).map(|(_, value)| value.clone()).unwrap_or_default()
-                }
+                // The last row is what it comes to.
+                "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
                 "desired" => row("desired").map(|n| format!("replicas: {n}")).unwrap_or_default(),
                 "actual" => row("actual").map(|n| if n == "1" { "1 Pod".into() } else { format!("{n} Pods") }).unwrap_or_default(),
                 name @ ("updated" | "ready") => row(name).map(|n| format!("{n} {name}")).unwrap_or_default(),
@@ -714,6 +730,13 @@ mod tests {
         let values: Vec<&str> = pass.code.iter().map(|line| line.value.as_str()).filter(|value| !value.is_empty()).collect();
         assert_eq!(values[..3], ["replicas: 2", "2 Pods", "2 − 2 = 0"], "{:?}", pass.steps);
         assert!(pass.steps[1].1.contains(&("readyReplicas".into(), "1 → 2".into())), "{:?}", pass.steps);
+        // What is missing is what it has less what it wants.
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        state.update(Msg::Step);
+        state.update(Msg::Step);
+        let creates = read(&state.run, Some("replicaset-controller")).pass.expect("a pass");
+        let line = creates.code.iter().find(|line| line.text.contains("diff :=")).expect("a line");
+        assert_eq!(line.value, "2 − 3 = −1", "{creates:?}");
         let told = pass.told();
         assert!(
             told.starts_with("replicaset-controller wrote the status of ReplicaSet nginx-") && told.contains("readyReplicas 1 → 2"),

@@ -228,7 +228,8 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
         if let Why::NoNode { .. } = &entry.why {
             return with(" found no node");
         }
-        return with(": status written");
+        let gone = before.meta.finalizers.iter().find(|finalizer| !object.meta.finalizers.contains(finalizer));
+        return with(&gone.map_or_else(|| ": status written".into(), |finalizer| format!(": finalizer {finalizer} removed")));
     }
     if let Some(words) = phases(before, object) {
         return with(&words);

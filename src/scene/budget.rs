@@ -131,6 +131,9 @@ impl Budget {
                 _ => ("The upper limit is reached".into(), format!("The last {} old may go", count(go))),
             }
         } else {
+            let ready = self.ready();
+            // Where the new revision is at its size, there may be room above.
+            let limits = if sizes.old + sizes.new < self.at_most { "The lower limit is reached" } else { "Both limits reached" };
             // What is asked for, and not yet done.
             let (asked, have) = (sizes.old + sizes.new, fresh + waiting);
             let left = match (old.saturating_sub(sizes.old), sizes.new.saturating_sub(have)) {
@@ -143,11 +146,15 @@ impl Budget {
                 (Some(left), _) => {
                     (format!("Asked for {} + {} = {}: no room left", count(sizes.old), count(sizes.new), count(asked)), left)
                 }
-                (None, Some(_)) if waiting > 1 => {
-                    ("Both limits reached".into(), format!("Next step waits until one of {} new Pods is Ready", count(waiting)))
+                // It goes by what its sets say of themselves, which Pods may have overtaken.
+                (None, _) if ready > self.at_least && ready > sizes.steady() => {
+                    (limits.into(), format!("Status lags behind its Pods: {} are available in it", count(sizes.steady())))
                 }
-                (None, Some(pod)) => ("Both limits reached".into(), format!("Next step waits until {pod} is Ready")),
-                (None, None) => ("Both limits reached".into(), "Next step waits for a Pod".into()),
+                (None, Some(_)) if waiting > 1 => {
+                    (limits.into(), format!("Next step waits until one of {} new Pods is Ready", count(waiting)))
+                }
+                (None, Some(pod)) => (limits.into(), format!("Next step waits until {pod} is Ready")),
+                (None, None) => (limits.into(), "Next step waits for a Pod".into()),
             }
         };
         self

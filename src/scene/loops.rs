@@ -85,13 +85,14 @@ impl Pass {
         let who = self.title.split(" · ").next().unwrap_or_default();
         let (verb, what) = self.act.split_once(' ').unwrap_or((&self.act, ""));
         let name = self.key.rsplit('/').next().unwrap_or_default();
-        let object = if self.own { [what, " ", name].concat() } else { [what, " (", name, ")"].concat() };
+        let (what, to) = if verb == "bind" { what.split_once(" to ").unwrap_or((what, "")) } else { (what, "") };
+        let object = if self.own { [what, " ", name].concat() } else { [what, " for ", name].concat() };
         let did = match verb {
             "status" => [who, " wrote the status of ", &object].concat(),
             "create" => [who, " created ", &object].concat(),
             "delete" => [who, " deleted ", &object].concat(),
             "remove" => [who, " removed ", &object].concat(),
-            "bind" => [who, " bound ", &object].concat(),
+            "bind" => [who, " bound ", &object, " to ", to].concat(),
             "rejected" => [who, " had a write of ", &object, " rejected"].concat(),
             _ => [who, " updated ", &object].concat(),
         };

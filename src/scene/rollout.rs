@@ -228,13 +228,30 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     if let Some(point) =
         points.iter().rev().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
     {
-        let words = format!("{} Pods too many are not deleted yet", format::count(over(&point) as usize));
+        let many = format::count(over(&point) as usize);
+        let now = points.last().is_some_and(|last| std::ptr::eq(last, point));
+        let words = if now {
+            format!("{many} Pods too many are not deleted yet")
+        } else {
+            format!("{many} too many at {}, not deleted yet", format::stamp(point.at))
+        };
         // Before it, where there were fewer, if there is room without a fold; a letter is 6 pixels wide.
         let (at, long) = (x(point.at), words.len() as f64 * 6.0 + 12.0);
         let folded = |left: f64| axis.breaks().any(|(middle, _)| (left..left + long).contains(&(plot.x + middle)));
         let ends = at - plot.x > long && (!folded(at - long) || folded(at));
         let (anchor, dx) = if ends { ("end", -6.0) } else { ("start", 6.0) };
         out.words.push((x(point.at) + dx, y(all(point)) + 4.0, anchor, "lim", words));
+    }
+    // And they are lowered by what the status says, which may lag behind Pods that go.
+    let ready = |point: &Point| point.counts.iter().map(|count| count.ready).sum::<u32>();
+    let under = |point: &&Point| point.limits.0.saturating_sub(ready(point));
+    // Before an update has begun nothing is under its limit.
+    let held = points.iter().position(|point| point.limits.0 > 0 && under(&point) == 0).unwrap_or(points.len());
+    if let Some(point) = points[held..].iter().filter(|point| limited && under(point) > 0).max_by_key(|point| under(point)) {
+        let words = format!("{} below the limit at {}", format::count(under(&point) as usize), format::stamp(point.at));
+        let (at, long) = (x(point.at), words.len() as f64 * 6.0 + 12.0);
+        let (anchor, dx) = if at - plot.x > long { ("end", -6.0) } else { ("start", 6.0) };
+        out.words.push((at + dx, y(ready(point)) + 16.0, anchor, "lim", words));
     }
     out.words.extend(gap(track, points, &all).map(|(from, to, desired, words)| {
         // It stays within the plot.
