@@ -1994,6 +1994,36 @@ mod tests {
     }
 
     #[test]
+    fn nothing_else_moves_while_an_update_goes_on() {
+        for (replicas, stage) in
+            [(2, (1200.0, 700.0)), (4, (1200.0, 700.0)), (6, (1200.0, 700.0)), (9, (1200.0, 700.0)), (4, (480.0, 272.0))]
+        {
+            let text = |name: &str, replicas: usize| {
+                format!(
+                    "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}, spec: {{replicas: {replicas}, selector: {{matchLabels: {{app: {name}}}}}, \
+                     template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{containers: [{{name: c, image: 'nginx:1'}}]}}}}}}}}\n---\n"
+                )
+            };
+            let mut state = settled(&[text("first", replicas), text("second", 2)].concat());
+            state.update(Msg::Stage(stage.0, stage.1));
+            state.update(Msg::Kubectl("kubectl set image deployment/first c=nginx:2".into()));
+            let mut seen = std::collections::BTreeSet::new();
+            for _ in 0..1500 {
+                state.update(Msg::Step);
+                let scene = state.picture().scene.clone();
+                if scene.items.iter().filter(|item| item.id.kind == "ReplicaSet" && item.id.name.starts_with("first")).count() < 2 {
+                    continue;
+                }
+                let at = |name: &str| {
+                    scene.items.iter().find(|item| item.id.kind == "Deployment" && item.id.name == name).expect("it is drawn").rect
+                };
+                seen.insert(format!("{:?} {:?}", at("first"), at("second")));
+            }
+            assert_eq!(seen.len(), 1, "{replicas} {stage:?} {seen:?}");
+        }
+    }
+
+    #[test]
     fn a_claim_that_outlives_its_pod_is_told_of_until_something_else_is_done() {
         let mut state = settled((examples::ALL[2].text)());
         state.view = View::Storage;

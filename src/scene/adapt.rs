@@ -421,11 +421,14 @@ fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// How many Pods more than wanted an update may make; a quarter unless said, none where all are replaced at once.
-fn surge(body: &Deployment) -> i64 {
-    let quarter = IntOrPercent::Percent(25);
-    let said = body.spec.strategy.rolling_update.as_ref().and_then(|update| update.max_surge.as_ref());
-    if body.spec.strategy.kind == "Recreate" { 0 } else { said.unwrap_or(&quarter).resolve(i64::from(body.spec.replicas.max(0)), true) }
+/// How many Pods more than wanted there may be in an update, with those that are on their way out: each time new ones are ready
+/// as many old ones go as both limits let, and end while the next are made. None more where all are replaced at once.
+fn surplus(body: &Deployment) -> i64 {
+    let (quarter, desired) = (IntOrPercent::Percent(25), i64::from(body.spec.replicas.max(0)));
+    let update = body.spec.strategy.rolling_update.as_ref();
+    let surge = update.and_then(|update| update.max_surge.as_ref()).unwrap_or(&quarter).resolve(desired, true);
+    let unavailable = update.and_then(|update| update.max_unavailable.as_ref()).unwrap_or(&quarter).resolve(desired, false);
+    if body.spec.strategy.kind == "Recreate" { 0 } else { 2 * surge + unavailable.max(i64::from(surge == 0)) }
 }
 
 fn controller(object: &Object) -> Controller {
@@ -445,7 +448,7 @@ fn controller(object: &Object) -> Controller {
             let desired = body.spec.replicas;
             out.counters = counters(whole(desired), whole(body.status.replicas), whole(body.status.ready_replicas));
             out.footer = if body.spec.paused { "paused".into() } else { body.spec.strategy.kind.to_string() };
-            out.surge = surge(body).clamp(0, 100_000) as usize;
+            out.surplus = surplus(body).clamp(0, 100_000) as usize;
             out.updated = Some(whole(body.status.updated_replicas) as usize);
             // Pods that are merely added are of the same template; until the last old one is gone, an update is under way.
             if body.status.updated_replicas < body.status.replicas {

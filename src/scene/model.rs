@@ -227,8 +227,8 @@ pub struct Controller {
     pub leaving: bool,
     /// `spec.replicas`, or what stands for it.
     pub desired: usize,
-    /// How many Pods more there may be in an update.
-    pub surge: usize,
+    /// How many Pods more there may be in an update, with those that are on their way out.
+    pub surplus: usize,
     /// How many are of its newest template.
     pub updated: Option<usize>,
     /// The labels of its template: `app=nginx`.

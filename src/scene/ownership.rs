@@ -198,7 +198,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         bottom = uses::put_shared(&shared, (left, bottom + apart, out.width.max(if measures.low { wide } else { 3.0 * 196.0 })), &mut out);
     }
     uses::link(model, &homes, selected, &mut out);
-    orphans(model, (left, bottom + apart), if measures.low { (wide / 196.0) as usize } else { 3 }, &mut out, &drawn);
+    orphans(model, (left, bottom + apart), if measures.low { ((wide / 196.0) as usize).max(1) } else { 3 }, &mut out, &drawn);
     out.finish(left)
 }
 
@@ -591,7 +591,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Finds the places of the groups. While an update runs they have the room of the Pods that there can be at one time, all of
-    /// one revision and the surge of the other: within it the newer one moves up as the older one gets lower, and nothing else moves.
+    /// one revision and the surplus of the other: within it the newer one moves up as the older one gets lower, and nothing else moves.
     fn measure(&mut self, frame: &Frame) {
         if self.beside {
             return self.measure_beside(frame);
@@ -620,7 +620,7 @@ impl<'a> Tree<'a> {
             height.max(group.controller.as_deref().map_or(0.0, |of| self.high(of)))
         };
         if let (Some(root), [.., old, new], 1..=24) = (&root.controller, &root.groups[..], desired) {
-            let (first, last) = (slot(desired, old), slot(root.surge.clamp(1, desired), new));
+            let (first, last) = (slot(desired, old), slot(root.surplus.clamp(1, desired), new));
             let earlier: f64 = self.slots.iter().rev().skip(2).map(|slot| slot.2 + of.between).sum();
             let all = earlier + first + of.between + last;
             let high = leaves_height(&Block::default(), desired, &leaves(desired, desired, frame.total, room, of), pitch, of);
@@ -1228,8 +1228,13 @@ mod tests {
     }
 
     fn deployment(groups: Vec<Group>) -> Model {
-        let controller =
-            Controller { id: Id::named("Deployment", "nginx"), counters: counters(3, 4, 3), desired: 3, surge: 1, ..Controller::default() };
+        let controller = Controller {
+            id: Id::named("Deployment", "nginx"),
+            counters: counters(3, 4, 3),
+            desired: 3,
+            surplus: 1,
+            ..Controller::default()
+        };
         Model { roots: vec![Root { controller: Some(controller.into()), groups, folded: 0 }], ..Model::default() }
     }
 
@@ -1414,7 +1419,7 @@ mod tests {
     fn update(desired: usize, surge: usize, old: usize, new: usize) -> Model {
         let mut model = shops(1, desired);
         let of = Rc::make_mut(model.roots[0].controller.as_mut().unwrap());
-        of.surge = surge;
+        of.surplus = surge;
         let named =
             |name: &str, n: usize| Group { pods: (0..n).map(|i| pod(&format!("{name}-{i}"), PodState::Ready)).collect(), ..group(name, 0) };
         model.roots[0].groups = vec![named("nginx-7b7f8bfb66", old), named("nginx-75dc64fcbd", new)];
