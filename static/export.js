@@ -51,7 +51,7 @@
         make('rect', {
           x: x + half, y: y + half, width: Math.max(w - 2 * half, 0), height: Math.max(h - 2 * half, 0), rx: radius || null,
           fill: clear(fill) ? 'none' : fill, stroke: whole ? colour : null, 'stroke-width': whole ? line : null,
-          'stroke-dasharray': whole && kind === 'dashed' ? '4 3' : null,
+          'stroke-dasharray': whole && kind === 'dashed' ? '4 3' : whole && kind === 'dotted' ? '1 2' : null,
         }, into);
       }
       if (whole) return;

@@ -72,7 +72,7 @@
   }
 
   /** An answer of kubectl's: `pod "web-0" deleted`, `deployment.apps/web scaled`. */
-  const SAID = /^[a-z.]+(\/\S+| "\S+") [a-z]/;
+  const SAID = /^[a-z.]+(\/\S+| "\S+") (serverside-)?(created|configured|unchanged|deleted|edited|patched|labeled|unlabeled|annotated|scaled|autoscaled|exposed|restarted|rolled|paused|resumed|cordoned|uncordoned|drained|evicted|tainted|untainted|replaced|applied|image|resource|force|condition|already|not found|skipped)/;
 
   function words(text, depth = 0) {
     if (depth > 4 || !/[A-Za-z]{2}/.test(text) || SAID.test(text)) return text;

@@ -200,6 +200,8 @@ fn every_namespace_has_the_root_certificate_and_gets_it_back() {
     say(r#"patch configmap kube-root-ca.crt -p {"data":{"ca.crt":"x"}}"#);
     let data = say("get configmap kube-root-ca.crt -o jsonpath={.data}");
     assert!(data.contains("BEGIN CERTIFICATE"), "{data}");
+    say("annotate configmap kube-root-ca.crt kubernetes.io/description-");
+    assert!(say("get configmap kube-root-ca.crt -o jsonpath={.metadata.annotations}").contains("Contains a CA bundle"));
     // One that goes with its namespace does not come back.
     say("delete namespace shop --wait=false");
     let all = (say("version"), say("get configmaps -A --no-headers")).1;

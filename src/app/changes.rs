@@ -30,7 +30,9 @@ impl Field {
     pub fn is_key(&self, kind: Kind) -> bool {
         let told = |of: &[&str]| of.iter().any(|end| self.path.ends_with(end));
         match kind {
-            _ if self.is_technical() || self.path.contains("kubernetes.io/") => false,
+            _ if self.is_technical() => false,
+            // What a person has put there has another name, and what labels and selectors say is theirs.
+            _ if self.path.starts_with("metadata.annotations.") && self.path.contains("kubernetes.io/") => false,
             // They follow from the Pods.
             Kind::EndpointSlice | Kind::Endpoints => false,
             _ if !self.path.starts_with("status.") => true,
@@ -41,7 +43,8 @@ impl Field {
             Kind::ReplicaSet => false,
             Kind::DaemonSet => told(&["status.numberReady"]),
             Kind::Job => told(&["status.succeeded", "status.failed"]),
-            _ => told(&["status.readyReplicas"]),
+            _ if self.path.contains(".conditions[") => told(&["].status"]),
+            _ => told(&["status.readyReplicas", "status.desiredReplicas", "status.phase"]),
         }
     }
 
@@ -229,6 +232,8 @@ pub fn together(all: &[Change]) -> Vec<&[Change]> {
     let mut left = all;
     while let Some(first) = left.first() {
         let run = left.windows(2).take_while(|pair| alike(&pair[0], &pair[1]) && !named(&pair[0], &pair[1])).count() + 1;
+        // The last of them may be one half of what was replaced.
+        let run = run - usize::from(run < left.len() && named(&left[run - 1], &left[run]));
         let pair = left.get(1).is_some_and(|next| named(first, next));
         let many = if pair {
             2
@@ -321,11 +326,26 @@ mod tests {
         assert_eq!([fate(Kind::Pod, "web-0"), fate(Kind::Pod, "web-1")], [Some(Op::Modified), Some(Op::Added)]);
         assert_eq!([fate(Kind::Pod, "web-2"), fate(Kind::StatefulSet, "web")], [None, Some(Op::Modified)]);
         assert_eq!(together(&all).iter().map(|these| these.len()).collect::<Vec<_>>(), [1, 4, 2, 1]);
+        let halves = [
+            of(Op::Added, Kind::Pod, "web-10"),
+            of(Op::Added, Kind::Pod, "web-11"),
+            of(Op::Added, Kind::Pod, "web-12"),
+            of(Op::Added, Kind::Pod, "web-13"),
+            of(Op::Added, Kind::Pod, "web-2"),
+            of(Op::Deleted, Kind::Pod, "web-2"),
+        ];
+        assert_eq!(together(&halves).iter().map(|these| these.len()).collect::<Vec<_>>(), [4, 2]);
         let key = |path: &str, kind| Field { path: path.into(), from: None, to: None }.is_key(kind);
         assert!(key("spec.replicas", Kind::Deployment) && key("status.readyReplicas", Kind::Deployment) && key("status.phase", Kind::Pod));
         assert!(
             !key("endpoints[web-0]", Kind::EndpointSlice)
                 && !key("metadata.annotations.deployment.kubernetes.io/revision", Kind::Deployment)
+        );
+        assert!(
+            key("metadata.labels.app.kubernetes.io/version", Kind::Pod)
+                && key("spec.template.spec.nodeSelector.kubernetes.io/hostname", Kind::Deployment)
+                && key("status.conditions[Available].status", Kind::Deployment)
+                && key("status.phase", Kind::Namespace)
         );
         assert!(!key("status.updatedReplicas", Kind::Deployment) && !key("status.readyReplicas", Kind::ReplicaSet));
     }

@@ -10,8 +10,9 @@ use super::run::{Command, QUIET, Run, is_event};
 use super::shell::{Answer, Applying, Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
+use crate::api::storage::PersistentVolumeClaim;
 use crate::api::workload::ReplicaSet;
-use crate::api::{Kind, Object, ObjectRef, Time, Uid, sources};
+use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid, sources};
 use crate::engine::controllers::taint_eviction;
 use crate::engine::graves;
 use crate::engine::kubelet::lack;
@@ -559,6 +560,7 @@ impl State {
             filter: self.filter.clone(),
             now: self.run.wall(),
             lags: self.pods_at != Some((self.run.turns, self.run.happened())),
+            nodes: self.view == View::Nodes,
         }
     }
 
@@ -1375,10 +1377,20 @@ impl State {
             let other = self.run.get(&object.key()).filter(|now| now.meta.uid != object.meta.uid);
             let back = other.and_then(|now| now.pod()).is_some_and(crate::api::pod::Pod::is_ready);
             let by_user = entry.actor == Actor::USER;
-            if back && (since || !by_user) {
+            if since || back && !by_user {
                 return None;
             }
-            let claims = object.pod()?.spec.claims().map(|claim| claim.to_string()).collect();
+            let bound = |claim: &&Str| {
+                let found = self.run.get(&ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, claim));
+                found
+                    .filter(|claim| !claim.meta.is_deleting())
+                    .and_then(|claim| claim.get::<PersistentVolumeClaim>())
+                    .is_some_and(|claim| claim.status.phase == "Bound")
+            };
+            let claims: Vec<String> = object.pod()?.spec.claims().filter(bound).map(|claim| claim.to_string()).collect();
+            if claims.is_empty() {
+                return None;
+            }
             return Some(Removed { id: adapt::id(&object), claims, by_user, back });
         }
         None

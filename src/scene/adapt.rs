@@ -31,6 +31,8 @@ pub struct Scope {
     pub now: i64,
     /// Whether the Pods are still being read: one that is not known yet may be there.
     pub lags: bool,
+    /// Whether nodes are drawn: words may name them too.
+    pub nodes: bool,
 }
 
 /// Kinds that stand at the root of a tree, in the order of the diagram.
@@ -148,7 +150,7 @@ fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
         sieve.groups = Default::default();
     }
     // Of a node that is named all Pods stay, and no other node.
-    let named = words.as_ref().map_or_else(Vec::new, |words| words.nodes(&model.nodes));
+    let named = words.as_ref().filter(|_| scope.nodes).map_or_else(Vec::new, |words| words.nodes(&model.nodes));
     let all = model.nodes.len();
     if !named.is_empty() {
         model.nodes = Rc::new(model.nodes.iter().filter(|node| named.binary_search(&node.id.name).is_ok()).cloned().collect());
@@ -163,7 +165,7 @@ fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
                 .as_ref()
                 .is_none_or(|words| on() || whole.binary_search_by(|uid| (**uid).cmp(&pod.owner)).is_ok() || words.want_pod(pod))
     };
-    sieve.nodes.begin(&(scope.namespace.clone(), scope.filter.clone(), whole.clone()));
+    sieve.nodes.begin(&(scope.namespace.clone(), scope.filter.clone(), [whole.clone(), named.clone()]));
     let on = pods.on().iter().map(|(node, block)| (node.clone(), sieve.nodes.pass(node, block, &keeps)));
     model.on = Rc::new(on.filter(|(_, block)| !block.is_empty()).collect());
     pods.sieve = Some(sieve);

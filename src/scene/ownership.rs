@@ -557,7 +557,12 @@ impl<'a> Tree<'a> {
     }
 
     fn pitch(&self) -> f64 {
-        if self.root.mounts() { self.measures.stored } else { self.measures.pitch }
+        if !self.root.mounts() {
+            return self.measures.pitch;
+        }
+        // Each Pod has room for all its claims.
+        let claims = self.root.groups.iter().flat_map(|group| group.pods.first()).map(|pod| pod.claims.len()).max().unwrap_or(1);
+        self.measures.stored.max(claims as f64 * (self.measures.claim + 8.0))
     }
 
     /// The height of a controller's card.
@@ -900,7 +905,11 @@ fn put_controller(out: &mut Scene, of: &Rc<Controller>, rect: Rect, parent: Opti
         "settled"
     };
     let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
-    let label = format!("{} {}, {}", of.caption, of.id.name, numbers.join(", "));
+    let mut label = format!("{} {}, {}", of.caption, of.id.name, numbers.join(", "));
+    // Where the strip over the diagram has no room the card says what it would.
+    if let Look::Stacked(budget) = &look {
+        label = [label, budget.label()].join(". ");
+    }
     out.put(&of.id, rect, Body::Controller { of: of.clone(), look }, parent, state, label)
 }
 

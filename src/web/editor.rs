@@ -530,9 +530,10 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     // What is asked for comes before what it is called, and what is so.
     crate::order::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
     // What counts in a status comes before what the machinery keeps.
+    let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
     let (counted, technical): (Vec<&Field>, Vec<&Field>) =
-        other.into_iter().partition(|field| !field.is_technical() && !field.path.starts_with("metadata."));
-    let of = if matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints) { "endpoints" } else { "status" };
+        other.into_iter().partition(|field| !field.is_technical() && (slice || field.path.starts_with("status.")));
+    let of = if slice { "endpoints" } else { "status" };
     let folded = match (counted.len(), technical.len()) {
         (0, n) => format!("+{n} technical"),
         (n, 0) => format!("+{n} in {of}"),

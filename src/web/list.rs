@@ -1,6 +1,6 @@
 //! A diagram's objects as a nested list: what they are, how they are, and how many.
 
-use super::dom::{self, icon, kind_icon};
+use super::dom::{icon, kind_icon};
 use super::stage::key_of;
 use crate::api::ObjectRef;
 use crate::app::format::count;
@@ -8,6 +8,8 @@ use crate::scene::model::Tone;
 use crate::scene::roster;
 use crate::scene::shape::{Body, Item, Scene};
 use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use web_sys::Element;
 use yew::prelude::*;
 
 /// So many rows at a time: a row costs the page some six elements.
@@ -74,20 +76,21 @@ pub fn List(props: &ListProps) -> Html {
     };
     let turn = |words: &'static str, to: Option<usize>| {
         let at = at.clone();
-        let onclick = to.map(|to| {
-            Callback::from(move |_: MouseEvent| {
-                at.set(to / PAGE);
-                if let Ok(Some(stage)) = dom::document().query_selector(".stage.listed") {
-                    stage.set_scroll_top(0);
-                }
-            })
+        let onclick = Callback::from(move |event: MouseEvent| {
+            let Some(to) = to else { return };
+            at.set(to / PAGE);
+            let button = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+            if let Some(stage) = button.and_then(|button| button.closest(".stage").ok().flatten()) {
+                stage.set_scroll_top(0);
+            }
         });
-        html! { <button type="button" class="btn sm" disabled={onclick.is_none()} onclick={onclick}>{ words }</button> }
+        // It keeps the focus on the last page.
+        html! { <button type="button" class="btn sm" aria-disabled={to.is_none().to_string()} onclick={onclick}>{ words }</button> }
     };
     html! {
         <>
             if !shown.is_empty() { { table() } }
-            <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }{ for revisions }</ul>
+            <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }if last == most { { for revisions } }</ul>
             if most > PAGE {
                 <div class="pages" role="group" aria-label="Pages of the list">
                     { turn("Previous", first.checked_sub(PAGE)) }

@@ -436,7 +436,7 @@ fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
                 if rolls { <span class="pill creating">{ icon("pod-creating", 12) }{ "Rolling" }</span> }
             </div>
             <div class="nums">{ for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }</div>
-            <div class="roll" role="img" aria-label={budget.label()}>
+            <div class="roll" aria-hidden="true">
                 <div><svg width={Px(long + 2.0).to_string()} height="16">{ for cells }<path d={limit(budget.at_least)} /><path d={limit(budget.at_most)} /></svg>
                 <span>{ format!("at least {}", count(budget.at_least)) }{ " · " }</span><span>{ format!("at most {}", count(budget.at_most)) }</span></div>
                 <p class="ell">{ &budget.text }</p>

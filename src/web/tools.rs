@@ -108,7 +108,9 @@ fn breaks(props: &Props) -> Html {
 fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
     let mut out = Vec::new();
     let mut own = true;
-    for these in together(all) {
+    let mut groups = together(all);
+    let more = groups.split_off(groups.len().min(MOST)).into_iter().map(<[Change]>::len).sum::<usize>();
+    for these in groups {
         let first = &these[0];
         // Of each kind it is known who mostly writes it.
         if std::mem::replace(&mut own, rank(first.key.kind) == 0) && !own && !out.is_empty() {
@@ -119,6 +121,9 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
             [gone, came] if gone.key == came.key => replaced(came, on),
             many => alike(many, on),
         });
+    }
+    if more > 0 {
+        out.push(html! { <li class="dim">{ format!("and {} more", count(more)) }</li> });
     }
     out
 }
@@ -138,7 +143,7 @@ fn alike(many: &[Change], on: &Callback<Do>) -> Html {
     let name = &first.key.name[..first.key.name.rfind('-').map_or(0, |at| at + 1)];
     html! {
         <li class={class}><details class="many"><summary><i aria-hidden="true">{ sign }</i><span>{ format!("{} × {}", count(many.len()), first.key.kind.name()) }</span><b class="mono">{ format!("{name}…") }</b><small>{ word }</small></summary>
-            <ul>{ for many.iter().map(|one| change(one, Some(on))) }</ul></details>
+            <ul>{ for many.iter().take(MOST).map(|one| change(one, Some(on))) }if many.len() > MOST { <li class="dim">{ format!("and {} more", count(many.len() - MOST)) }</li> }</ul></details>
         </li>
     }
 }
@@ -159,8 +164,7 @@ fn compare(props: &Props) -> Html {
         html! {
             <>
                 <p class="sum">{ format!("{} created, {} deleted, {} changed", of(Op::Added), of(Op::Deleted), of(Op::Modified)) }</p>
-                <ul class="changes" tabindex="0" aria-label="What differs">{ for groups(&all[..all.len().min(MOST)], &props.on) }</ul>
-                if all.len() > MOST { <p class="dim">{ format!("and {} more", count(all.len() - MOST)) }</p> }
+                <ul class="changes" tabindex="0" aria-label="What differs">{ for groups(all, &props.on) }</ul>
             </>
         }
     });

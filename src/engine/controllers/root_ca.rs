@@ -9,6 +9,8 @@ use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Reason};
 use crate::engine::why::Why;
 
+const DESCRIPTION: &str = "kubernetes.io/description";
+
 /// The root CA certificate publisher.
 pub struct RootCaPublisher;
 
@@ -35,17 +37,21 @@ impl Controller for RootCaPublisher {
         let wanted = root_ca(&key.name);
         let Some(found) = view.cache.object(&ObjectRef::new(Kind::ConfigMap, &key.name, "kube-root-ca.crt")) else {
             return match out.create_value(wanted, Why::NamespaceNeeds) {
-                Err(error) if error.reason != Reason::AlreadyExists => Err(error),
+                // Somebody was faster, or the namespace goes.
+                Err(error) if !matches!(error.reason, Reason::AlreadyExists | Reason::NotFound | Reason::Forbidden) => Err(error),
                 _ => Ok(Action::AwaitChange),
             };
         };
+        let described = found.meta.annotation(DESCRIPTION).is_some_and(|words| !words.is_empty());
         if let Body::Other(fields) = &found.body
-            && fields.get("data") != Some(&wanted["data"])
+            && (!described || fields.get("data") != Some(&wanted["data"]))
         {
             out.update(found, Why::NamespaceNeeds, |map| {
                 if let Body::Other(fields) = &mut map.body {
                     fields.insert("data".into(), wanted["data"].clone());
                 }
+                let words = wanted["metadata"]["annotations"][DESCRIPTION].as_str().unwrap_or_default();
+                std::rc::Rc::make_mut(&mut map.meta.annotations).insert(DESCRIPTION.into(), words.into());
             })?;
         }
         Ok(Action::AwaitChange)

@@ -21,7 +21,10 @@ pub(super) struct Silent {
     pub parked: Vec<Job>,
 }
 
-/// How often Leases are renewed, so that several fit into the grace period.
+/// From one renewal of a Lease to the next.
+const LEASE: u64 = 10 * SECOND;
+
+/// How often a kubelet is heard, so that several times fit into the grace period.
 pub(super) fn heartbeat(grace: u64) -> u64 {
     (grace / 4).clamp(1, 5 * SECOND)
 }
@@ -36,13 +39,14 @@ impl Kubelets {
         }
     }
 
-    /// When this node's kubelet last renewed its Lease; nothing if it has none.
+    /// When this node's kubelet last renewed its Lease, which it does a quarter of 40 seconds apart; nothing if it has none.
     #[inline(never)]
     pub fn renewed(&self, node: &str, now: Time) -> Option<Time> {
         if !self.has(node) {
             return None;
         }
-        Some(self.silent_since(node).unwrap_or(Time(now.0 / self.heartbeat * self.heartbeat)))
+        let until = self.silent_since(node).unwrap_or(now);
+        Some(Time(until.0 / LEASE * LEASE))
     }
 
     /// Whether this node has a kubelet.

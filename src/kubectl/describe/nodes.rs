@@ -64,7 +64,9 @@ fn lease(page: &mut Page<'_>) {
     page.line("Lease:");
     page.line(format!("  HolderIdentity:\t{holder}"));
     page.line("  AcquireTime:\t<unset>");
-    page.line(format!("  RenewTime:\t{}", age::long(&page.client.sim.server().wall_at(renewed).rfc3339())));
+    // The first comes with the node.
+    let (renewed, made) = (page.client.sim.server().wall_at(renewed).rfc3339(), page.row.text("/metadata/creationTimestamp"));
+    page.line(format!("  RenewTime:\t{}", age::long(renewed.as_str().max(made))));
 }
 
 fn info(page: &mut Page<'_>) {

@@ -38,7 +38,7 @@ impl Words {
         self.want_named(object.kind, &object.meta.name) && self.labels.iter().all(has)
     }
 
-    /// The nodes that they name, in the order of their letters: by how their names begin, or by their kind. Words that begin every name name none.
+    /// The nodes that they name, in the order of their letters: by how their names begin, or by their kind.
     pub fn nodes(&self, all: &[Rc<Node>]) -> Vec<String> {
         let begins = |node: &&Rc<Node>| self.parts.iter().all(|part| node.id.name.starts_with(part.as_str()));
         let kind = self.kinds.iter().all(|word| Kind::from_word(word) == Some(Kind::Node));
@@ -47,7 +47,7 @@ impl Words {
         }
         let mut named: Vec<String> = all.iter().filter(begins).map(|node| node.id.name.clone()).collect();
         crate::order::sort(&mut named);
-        if named.len() == all.len() { Vec::new() } else { named }
+        named
     }
 
     /// Whether a Pod is.
@@ -68,7 +68,7 @@ impl Words {
 #[derive(Clone, Debug, Default)]
 pub struct Sieve {
     pub(super) groups: Sifted<(Words, Vec<String>)>,
-    pub(super) nodes: Sifted<(Option<String>, String, Vec<String>)>,
+    pub(super) nodes: Sifted<(Option<String>, String, [Vec<String>; 2])>,
 }
 
 impl Sieve {
@@ -154,8 +154,9 @@ mod tests {
         let named = |text: &str| Words::of(text).expect("words").nodes(&nodes);
         assert_eq!(named("node-1"), ["node-1", "node-13"]);
         assert_eq!(named("kind:node node-2"), ["node-2"]);
-        // What begins all of them, or is a part of them only, is rather meant for Pods.
-        for text in ["node", "-1", "kind:pod node-1", "app=web", "web"] {
+        assert_eq!(named("node").len(), 3);
+        // What is a part of them only is rather meant for Pods.
+        for text in ["-1", "kind:pod node-1", "app=web", "web"] {
             assert!(named(text).is_empty(), "{text}");
         }
     }

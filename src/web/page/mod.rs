@@ -157,7 +157,7 @@ pub struct Page {
     led: Rc<Vec<Reason>>,
     /// How much of the history was read for its consequences.
     led_read: usize,
-    chain_of: Option<(Option<ObjectRef>, usize, u64)>,
+    chain_of: Option<(Option<ObjectRef>, usize, (u64, View))>,
     found: Rc<Vec<Diagnosis>>,
     helps: Rc<Vec<bool>>,
     /// In what the cluster differs from the manifest that was applied.
@@ -372,7 +372,8 @@ impl Page {
     fn explain(&mut self) {
         let state = self.state.borrow();
         let happened = state.run.happened();
-        let of = (state.selected.clone(), happened, state.run.turns);
+        // What is told beside the clock is of what the diagram shows.
+        let of = (state.selected.clone(), happened, (state.run.turns, state.view));
         if self.chain_of.as_ref() == Some(&of) {
             return;
         }
