@@ -170,7 +170,18 @@ fn put_pod(out: &mut Scene, service: &Service, (endpoint, found): (&Endpoint, Op
     let Some(pod) = found else {
         let id = Id { uid: format!("{}/gone/{}", service.id.uid, endpoint.pod), ..Id::default() };
         let name = middle(&endpoint.pod, letters.saturating_sub(5));
-        out.put(&id, rect, Body::Gone { name }, None, "gone", format!("Pod {}, gone", endpoint.pod));
+        if endpoint.gone {
+            out.put(&id, rect, Body::Gone { name }, None, "gone", format!("Pod {}, gone", endpoint.pod));
+            return;
+        }
+        // It leads to something else, or to a Pod that the filter leaves out: what the slice says of it is known.
+        let state = match (endpoint.terminating, endpoint.ready) {
+            (true, _) => PodState::Terminating,
+            (_, true) => PodState::Ready,
+            _ => PodState::NotReady,
+        };
+        let body = Body::Tile { state, tail: name, note: String::new(), stale: false, kin: false, old: false };
+        out.put(&id, rect, body, None, state.class(), endpoint.pod.clone());
         return;
     };
     let note = Some(&pod.node).filter(|node| node.len() < 10).cloned().unwrap_or_default();
@@ -243,18 +254,13 @@ fn say(lines: impl IntoIterator<Item = String>, (x, y): (f64, f64), class: &'sta
     height
 }
 
-/// Whether it leads to a Pod that is there no more: for a moment, or as long as somebody keeps it.
-fn is_gone(one: &Endpoint, found: Option<&Pod>) -> bool {
-    found.is_none() && !one.address.is_empty()
-}
-
 /// What is said of one that gets no traffic, or of several that stand together; the short words where there is little room.
-fn why_not(service: &Service, (one, found): (&Endpoint, Option<&Pod>), several: usize, short: bool) -> String {
+fn why_not(service: &Service, one: &Endpoint, several: usize, short: bool) -> String {
     let words = match one.terminating {
-        _ if is_gone(one, found) && one.ready && service.address.is_empty() => "gone: DNS still names it",
-        _ if is_gone(one, found) && one.ready => "gone: still gets traffic",
-        _ if is_gone(one, found) && short => "gone: still listed",
-        _ if is_gone(one, found) => "gone: still in EndpointSlice",
+        _ if one.gone && one.ready && service.address.is_empty() => "gone: DNS still names it",
+        _ if one.gone && one.ready => "gone: still gets traffic",
+        _ if one.gone && short => "gone: still listed",
+        _ if one.gone => "gone: still in EndpointSlice",
         true if service.falls_back(one) => {
             return if several > 1 {
                 format!("{several} terminating: still get traffic")
@@ -607,10 +613,10 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     // Those that stand together and get no traffic for the same reason say so once. Of many, any row may come to be one of those:
     // none moves for it.
     let found: Vec<Option<&Pod>> = shown.iter().map(|one| behind(model, service, one)).collect();
-    let told = |at: usize| !shown[at].ready || is_gone(&shown[at], found[at]);
+    let told = |at: usize| !shown[at].ready || shown[at].gone;
     let sort = |at: usize| {
         let one = &shown[at];
-        (one.ready, one.terminating, one.address.is_empty(), service.falls_back(one), is_gone(one, found[at]))
+        (one.ready, one.terminating, one.address.is_empty(), service.falls_back(one), one.gone)
     };
     let alike = |a: usize, b: usize| told(a) && sort(a) == sort(b);
     let last = |at: usize| at + 1 == shown.len() || !alike(at, at + 1);
@@ -660,7 +666,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
             out.link(format!("to/{uid}/{}", one.pod), head, line);
         }
         if told(i) && last(i) {
-            let text = why_not(service, (one, found[i]), together, pod_w < WAY[4]);
+            let text = why_not(service, one, together, pod_w < WAY[4]);
             out.labels.push(Label { x: pod_x, y: at + POD + 3.0, text, class: "under", centred: false });
         }
         together = if last(i) { 0 } else { together };
@@ -807,14 +813,8 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
                 out.link(format!("to/{uid}/{}", one.pod), format!("M{stem} {mid}H{edge}"), Line::Selects);
                 last = mid;
             }
-            if !one.ready || is_gone(one, found) {
-                out.labels.push(Label {
-                    x,
-                    y: y + POD + 2.0,
-                    text: why_not(service, (one, found), 1, true),
-                    class: "under",
-                    centred: false,
-                });
+            if !one.ready || one.gone {
+                out.labels.push(Label { x, y: y + POD + 2.0, text: why_not(service, one, 1, true), class: "under", centred: false });
                 told = true;
             }
         }

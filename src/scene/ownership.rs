@@ -81,7 +81,7 @@ const FLAT: Measures = Measures {
     low: true,
 };
 /// A frame lower than this has them.
-const LOW_FRAME: f64 = 400.0;
+pub const LOW_FRAME: f64 = 400.0;
 /// A controller's card there.
 const BRIEF: f64 = 62.0;
 /// From this many Pods in the whole view, all of them are cells.

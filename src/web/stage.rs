@@ -12,6 +12,7 @@ use crate::app::format::clock;
 use crate::engine::Op;
 use crate::scene::format::Px;
 use crate::scene::model::Id;
+use crate::scene::ownership::LOW_FRAME;
 use crate::scene::shape::{Body, Item, Label, Rect, Scene};
 use gloo_timers::callback::Timeout;
 use std::collections::BTreeSet;
@@ -241,6 +242,7 @@ impl Stage {
             // In a frame nobody makes them larger; a low one has lower cards.
             () if props.embed
                 && !scene.dense()
+                && h < LOW_FRAME
                 && (props.scope.starts_with("ownership") || props.scope.starts_with("storage") && h < w) =>
             {
                 1.0
