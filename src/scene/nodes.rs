@@ -412,10 +412,16 @@ fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &[&str], Option
     }
 }
 
-/// `6b799bd7f6-65blz`: of which revision it is and what tells it apart; where there is no room for both, the latter.
+/// `nginx-65blz`: whose Pod it is and what tells it apart; the revision is told by its paleness.
 fn short(pod: &Pod, most: usize) -> String {
-    let (lead, tail) = pod.parts(most);
-    if lead.starts_with('…') { tail } else { lead + &tail }
+    let (name, tail) = (pod.id.name.as_str(), pod.parts(most).1);
+    let family = name.get(..pod.family).unwrap_or("");
+    let left = most.saturating_sub(tail.len());
+    match family.get(..left.saturating_sub(1)) {
+        _ if family.len() <= left => format!("{family}{tail}"),
+        Some(start) if left > 3 => format!("{start}…{tail}"),
+        _ => tail,
+    }
 }
 
 /// The Pods without a node, and per node why not: with its numbers where they tell it, else out of the scheduler's message.

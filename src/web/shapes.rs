@@ -353,6 +353,10 @@ fn controller(of: &Controller, width: f64) -> Html {
     };
     // The tile tells the kind where there is no room for both.
     let caption = if width < 190.0 { of.caption.split(" · ").last().unwrap_or_default() } else { &of.caption };
+    // Of an image the tag tells it from another.
+    let image = of.footer.contains(':');
+    let beside = if of.chip.is_empty() { 24.0 } else { 46.0 + of.chip.chars().count() as f64 * 6.5 };
+    let footer = if image { crate::app::format::front(&of.footer, ((width - beside) / 6.8).max(6.0) as usize) } else { of.footer.clone() };
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ caption }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>
@@ -362,7 +366,7 @@ fn controller(of: &Controller, width: f64) -> Html {
                 </div>
             }
             if !of.footer.is_empty() || !of.chip.is_empty() {
-                <div class="ft"><span class={classes!("ell", of.footer.contains(':').then_some("mono"))}>{ &of.footer }</span>
+                <div class="ft"><span class={classes!("ell", image.then_some("mono"))}>{ footer }</span>
                     if !of.chip.is_empty() { <span class="pill low">{ &of.chip }</span> }
                 </div>
             }
