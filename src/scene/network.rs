@@ -151,7 +151,7 @@ fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
 
 fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lines: Vec<String>) {
     let pod = client(model, service);
-    let title = pod.map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 24));
+    let title = pod.map_or("any Pod".to_string(), |pod| middle(&pod.id.name, (((rect.w - 64.0) / 7.4) as usize).max(8)));
     let state = pod.map(|pod| pod.state);
     let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
     let label = format!("{title} asks: {}", lines.join("; "));

@@ -46,7 +46,7 @@ const TALL: f64 = 612.0;
 const POD: f64 = 52.0;
 /// The ReplicaSet between a Deployment and its Pod, and how far it pushes the Pods down.
 const CHIP: f64 = 40.0;
-const VIA: f64 = 56.0;
+const VIA: f64 = 34.0;
 const CLAIM: f64 = 60.0;
 /// The bar over three columns, over two, and over one.
 const BARS: [f64; 3] = [54.0, 84.0, 140.0];

@@ -520,8 +520,7 @@ impl Stage {
     /// Brings what the line below a frame tells of into sight, where something is out of it.
     #[inline(never)]
     fn follow(&mut self, props: &Props) {
-        let Some(key) = &props.follow else { return };
-        let is = |item: &&Rc<Item>| item.id.name == key.name && item.id.kind == key.kind.name() && item.id.namespace == key.namespace;
+        let is = |item: &&Rc<Item>| props.follow.is_some() && key_of(&item.id) == props.follow;
         let chosen = |item: &&Rc<Item>| Some(item.id.uid.as_str()) == props.selected.as_deref();
         let items = &props.scene.items;
         // Where both have room it stands as it opened; what a person chose stays in sight.
@@ -989,8 +988,9 @@ impl Component for Stage {
                 self.settle(ctx, &old.scene);
             }
         }
-        // It opens at the top.
-        if props.embed && !self.touched && !opens && old.follow != props.follow {
+        // It opens at the top, and stays there until a person does something in the frame.
+        let told = (&old.follow, &old.selected) != (&props.follow, &props.selected);
+        if props.embed && !self.touched && !opens && told && dom::acted() {
             self.follow(props);
         }
         self.admit(ctx);
