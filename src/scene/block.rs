@@ -136,7 +136,11 @@ impl Block {
     /// What they come to, as loops count them.
     pub fn come_to(&self) -> super::lag::Pods {
         let [ready, leaving] = [PodState::Ready, PodState::Terminating].map(|state| self.0.counts[state as usize]);
-        super::lag::Pods { all: self.len(), active: self.0.active, ready, leaving }
+        // Of very many it is not looked at: what they come to is counted as they are written.
+        let looks = leaving > 0 && self.len() <= FEW;
+        let ended = |pod: &&Rc<Pod>| pod.state == PodState::Terminating && pod.ended;
+        let stopped = if looks { self.iter().filter(ended).count() } else { 0 };
+        super::lag::Pods { all: self.len(), active: self.0.active, ready, leaving, stopped }
     }
 
     /// Whether one mounts a claim.

@@ -18,6 +18,8 @@ pub struct Pods {
     pub ready: usize,
     /// Those that leave.
     pub leaving: usize,
+    /// Those of them whose containers have ended, as far as that is known: they are not ready.
+    pub stopped: usize,
 }
 
 impl std::iter::Sum for Pods {
@@ -27,6 +29,7 @@ impl std::iter::Sum for Pods {
             active: sum.active + own.active,
             ready: sum.ready + own.ready,
             leaving: sum.leaving + own.leaving,
+            stopped: sum.stopped + own.stopped,
         })
     }
 }
@@ -65,7 +68,7 @@ fn check(of: &mut Rc<Controller>, pods: Option<Pods>) {
         let (least, most) = match counter.word {
             "current" if whole => (pods.all, pods.all),
             "current" => (pods.active, pods.active),
-            "ready" if whole => (pods.ready, pods.ready + pods.leaving),
+            "ready" if whole => (pods.ready, pods.ready + pods.leaving.saturating_sub(pods.stopped)),
             "ready" => (pods.ready, pods.ready),
             _ => continue,
         };
@@ -100,7 +103,7 @@ mod tests {
             folded: 0,
         }];
         mark(&mut roots, &|id| {
-            let old = Pods { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000 };
+            let old = Pods { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000, stopped: 0 };
             Some(if id.name == "old" { old } else { Pods { all: 2_500, active: 2_500, ..Pods::default() } })
         });
         let says = |status, now| format!("status says {status}; its Pods come to {now} now: no loop has written that yet");
@@ -121,9 +124,13 @@ mod tests {
             ("ReplicaSet", 3, 2, true),
         ] {
             let mut roots = [Root { controller: Some(of(kind, "web", current, ready)), groups: vec![Group::default()], folded: 0 }];
-            mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1 }));
+            mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, stopped: 0 }));
             assert_eq!(marks(&roots[0].controller).concat() != "", marked, "{kind} {current} {ready}");
         }
+        // Once its containers have ended it is ready no more.
+        let mut roots = [Root { controller: Some(of("StatefulSet", "web", 3, 3)), groups: vec![Group::default()], folded: 0 }];
+        mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1 }));
+        assert_eq!(marks(&roots[0].controller), ["", "", "status says 3; its Pods come to 2 now: no loop has written that yet"]);
         let mut roots = [Root { controller: Some(of("ReplicaSet", "web", 3, 2)), ..Root::default() }];
         mark(&mut roots, &|_| None);
         assert_eq!(marks(&roots[0].controller).concat(), "");

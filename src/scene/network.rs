@@ -29,7 +29,7 @@ const CLOSE: Columns = Columns { client: 226.0, dns: 252.0, slice: 200.0, pod: 1
 /// And where that does not fit either, who asks stands above what answers.
 const ABOVE: Columns = Columns { client: 370.0, dns: 262.0, slice: 210.0, pod: 168.0, gaps: (0.0, 34.0, 34.0) };
 /// There a record's type goes too, which is always the same.
-const TIGHT: Columns = Columns { client: 360.0, dns: 216.0, slice: 180.0, pod: 148.0, gaps: (0.0, 20.0, 20.0) };
+const TIGHT: Columns = Columns { client: 370.0, dns: 216.0, slice: 190.0, pod: 146.0, gaps: (0.0, 20.0, 20.0) };
 /// The columns of a virtual IP with the gaps between them: who asks above the EndpointSlices, the Service above kube-proxy, the Pods.
 type Way = [f64; 5];
 const FAR_WAY: Way = [232.0, 72.0, 264.0, 80.0, 180.0];
@@ -151,7 +151,7 @@ fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
 
 fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lines: Vec<String>) {
     let pod = client(model, service);
-    let title = pod.map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 24));
+    let title = pod.map_or("any Pod".to_string(), |pod| middle(&pod.id.name, (((rect.w - 64.0) / 7.4) as usize).max(8)));
     let state = pod.map(|pod| pod.state);
     let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
     let label = format!("{title} asks: {}", lines.join("; "));
@@ -683,7 +683,13 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
 
 /// The first ports of a Service, a row each.
 fn ports(service: &Service) -> impl Iterator<Item = (Vec<String>, bool)> {
-    service.ports.iter().take(3).map(|port| (vec!["port → targetPort".to_string(), port.clone()], false))
+    // Nothing translates the port of what has no virtual IP.
+    let plain = service.address.is_empty();
+    let row = move |port: &String| match plain {
+        true => vec!["port".to_string(), port.rsplit(" → ").next().unwrap_or(port).to_string()],
+        false => vec!["port → targetPort".to_string(), port.clone()],
+    };
+    service.ports.iter().take(3).map(move |port| (row(port), false))
 }
 
 /// Below a Service, and the height of kube-proxy.
@@ -737,10 +743,11 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
     let (shown, more) = drawn(model, service, None);
     let (name, ready, uid) = (service.id.name.as_str(), service.ready(), &service.id.uid);
     let headless = service.address.is_empty();
-    let asker = client(model, service).map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 16));
+    let asker = client(model, service).map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 14));
     let does = if headless { "nslookup" } else { "wget -qO-" };
-    stop(out, 16.0, top, &format!("1 {asker} asks: {does} {}", middle(name, 16)), false);
-    let (from, card) = (top + 22.0, top + 40.0);
+    stop(out, 16.0, top, &format!("1 {asker}, for example: {does} {}", middle(name, 14)), false);
+    // The answer goes back beside the question.
+    let (from, card) = (top + 22.0, top + if headless { 58.0 } else { 40.0 });
     let (x, to) = (36.0, card - 2.0);
     out.link(format!("ask/{uid}"), down(x, from, to), Line::Travels);
     let mut rows = Vec::new();
@@ -793,8 +800,12 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
     let (half, from, stem) = ((w - 28.0) / 2.0, card + height, 16.0 + w / 2.0);
     let (mut y, mut last) = (from + 16.0, from);
     if headless && let Some(one) = shown.iter().find(|one| one.ready) {
-        stop(out, 16.0, from + 8.0, "2 answer", false);
-        stop(out, 116.0, from + 8.0, &format!("3 connects straight to {}", one.address), false);
+        let (back, high) = (x + 100.0, top + 24.0);
+        stop(out, back + 8.0, top + 30.0, "2 answer", false);
+        out.link(format!("hear/{uid}"), format!("M{back} {to}V{high}"), Line::Selects);
+        let head = format!("M{} {}L{back} {high}L{} {}", back - 4.0, high + 7.0, back + 4.0, high + 7.0);
+        out.link(format!("hears/{uid}"), head, Line::Travels);
+        stop(out, stem, from + 8.0, &format!("3 connects straight to {}", one.address), true);
         y += 24.0;
     }
     for pair in shown.chunks(2) {

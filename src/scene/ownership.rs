@@ -937,7 +937,8 @@ pub fn pod_body(pod: &Pod, most: usize) -> Body {
     let long = pod.note == pod.node && pod.word.len() + pod.note.len() > most + 2;
     let note = if long { String::new() } else { pod.note.clone() };
     // Less than six pixels a letter of it.
-    let note = if pod.word.len() + note.len() + 3 > most * 5 / 4 { note.strip_suffix(" left").unwrap_or(&note).to_string() } else { note };
+    let note =
+        if pod.word.len() + note.len() + 3 > most * 5 / 4 { note.strip_prefix("at most ").unwrap_or(&note).to_string() } else { note };
     Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 

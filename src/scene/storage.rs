@@ -44,6 +44,9 @@ const LOW: Down = Down { top: 10.0, drop: 52.0, turn: 14.0, title: 21.0, gaps: (
 /// The height of a stage that shows one set so, over its controls.
 const TALL: f64 = 612.0;
 const POD: f64 = 52.0;
+/// The ReplicaSet between a Deployment and its Pod, and how far it pushes the Pods down.
+const CHIP: f64 = 40.0;
+const VIA: f64 = 34.0;
 const CLAIM: f64 = 60.0;
 /// The bar over three columns, over two, and over one.
 const BARS: [f64; 3] = [54.0, 84.0, 140.0];
@@ -208,8 +211,14 @@ fn grid(
         let label = format!("{} {}, {}", of.id.kind, of.id.name, numbers.join(", "));
         let look = if places > 1 { Look::Wide } else { Look::Tall };
         parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), look }, None, "settled", label));
-        pod_y = card.bottom() + down.drop;
+        pod_y = card.bottom() + down.drop + if of.id.kind == "Deployment" { VIA } else { 0.0 };
     }
+    // A Deployment owns no Pod: what does stands on the line.
+    let sets = root.filter(|root| root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment"));
+    let set_of = |pod: &Pod| {
+        let of = sets?.groups.iter().find(|group| group.pods.iter().any(|own| own.id == pod.id))?.controller.as_ref()?;
+        Some(&of.id)
+    };
     let most = columns.iter().map(|column| column.claims.len()).max().unwrap_or(1).max(1);
     let claim_y = pod_y + POD + down.gaps.0;
     let volume_y = claim_y + CLAIM + down.gaps.1;
@@ -245,9 +254,22 @@ fn grid(
             let rect = Rect::new(x, pod_y, wide, POD);
             let mut body = pod_body(pod, if wide < 150.0 { 8 } else { 15 });
             if let Body::Pod { note, .. } = &mut body {
-                *note = if wide < 150.0 { String::new() } else { note.strip_suffix(" left").unwrap_or(note).to_string() };
+                *note = if wide < 150.0 { String::new() } else { note.strip_prefix("at most ").unwrap_or(note).to_string() };
             }
-            pod_index = Some(out.put(&pod.id, rect, body, parent, pod.state.class(), pod_label(pod)));
+            let (mut owner, mut from) = (parent, (left + span / 2.0, card.bottom()));
+            if let Some(id) = set_of(pod) {
+                let drawn = out.items.iter().position(|item| item.id == *id);
+                let at = drawn.unwrap_or_else(|| {
+                    let rect = Rect::new(x, card.bottom() + (pod_y - card.bottom() - CHIP) / 2.0, wide, CHIP);
+                    let body = Body::Stored { fact: String::new(), missing: false };
+                    let line = if on { Line::Chosen } else { Line::Owns };
+                    out.link(id.uid.clone(), drop(from.0, from.1, cx, rect.y, (from.1 + rect.y) / 2.0), line);
+                    out.put(id, rect, body, parent, "settled", format!("ReplicaSet {}", id.name))
+                });
+                let rect = out.items[at].rect;
+                (owner, from) = (Some(at), (rect.cx(), rect.bottom()));
+            }
+            pod_index = Some(out.put(&pod.id, rect, body, owner, pod.state.class(), pod_label(pod)));
             if controller.is_some() {
                 let line = if on {
                     Line::Chosen
@@ -256,7 +278,7 @@ fn grid(
                 } else {
                     Line::Owns
                 };
-                out.link(pod.id.uid.clone(), drop(left + span / 2.0, card.bottom(), cx, pod_y, card.bottom() + down.turn), line);
+                out.link(pod.id.uid.clone(), drop(from.0, from.1, cx, pod_y, from.1 + down.turn.min((pod_y - from.1) / 2.0)), line);
             }
         }
         for (k, claim) in column.claims.iter().enumerate() {
@@ -392,31 +414,54 @@ fn classes(model: &Model, across: Across, out: &mut Scene) {
         let top = cylinders.iter().map(|rect| rect.y).reduce(f64::max).or(tickets.reduce(f64::max)).unwrap_or(24.0) + 8.0;
         let rect = Rect::new(x, top + i as f64 * 130.0, 116.0, 116.0);
         let label = format!("StorageClass {}, reclaim policy {}", class.id.name, class.reclaim);
+        // Where something stands below a cylinder, its line leads out between the two, and goes down beside the columns.
+        let under: Vec<Option<f64>> = cylinders.iter().map(|rect| beneath(rect, out)).collect();
+        let ways = |to: &dyn Fn(usize, &Rect, f64) -> String, out: &mut Scene| {
+            for (k, (rect, under)) in cylinders.iter().zip(&under).enumerate() {
+                if let Some(y) = under {
+                    out.link(
+                        format!("{}/{k}", class.id.uid),
+                        to(k, rect, rect.bottom() + ((y - rect.bottom()) / 2.0).min(12.0)),
+                        Line::Provides,
+                    );
+                }
+            }
+        };
         if !across.aside {
             let y = out.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max) + 20.0;
+            let beside = across.left - 9.0;
+            ways(&|_, rect, out_y| format!("M{} {}V{out_y}H{beside}V{}H{}", rect.cx(), rect.bottom(), y + 12.0, across.left), out);
             out.put(&class.id, Rect::new(across.left, y, 358.0, 24.0), Body::Note(label.clone()), None, "", label);
-            for (k, cylinder) in cylinders.iter().enumerate() {
+            for (k, cylinder) in cylinders.iter().enumerate().filter(|(k, _)| under[*k].is_none()) {
                 out.link(format!("{}/{k}", class.id.uid), format!("M{} {}V{}", cylinder.cx(), cylinder.bottom(), y), Line::Provides);
             }
             continue;
         }
+        ways(&|_, from, y| format!("M{} {}V{y}H{}V{}", from.cx(), from.bottom(), rect.cx(), rect.y), out);
         out.put(&class.id, rect, Body::Class { reclaim: class.reclaim.clone() }, None, "", label);
-        if cylinders.is_empty() {
+        let last: Vec<(usize, Rect)> = cylinders.iter().copied().enumerate().filter(|(k, _)| under[*k].is_none()).collect();
+        if last.is_empty() {
             continue;
         }
-        let bus = cylinders.iter().map(|rect| rect.bottom()).fold(rect.bottom(), f64::max) + 26.0 + i as f64 * 10.0;
-        let first = cylinders.iter().map(|rect| rect.cx()).fold(f64::MAX, f64::min);
+        let bus = last.iter().map(|(_, rect)| rect.bottom()).fold(rect.bottom(), f64::max) + 26.0 + i as f64 * 10.0;
+        let first = last.iter().map(|(_, rect)| rect.cx()).fold(f64::MAX, f64::min);
         out.link(
             class.id.uid.clone(),
             format!("M{first} {bus}H{}Q{} {bus} {} {}V{}", rect.cx() - 10.0, rect.cx(), rect.cx(), bus - 10.0, rect.bottom()),
             Line::Provides,
         );
-        for (k, cylinder) in cylinders.iter().enumerate() {
+        for (k, cylinder) in &last {
             out.link(format!("{}/{k}", class.id.uid), format!("M{} {}V{bus}", cylinder.cx(), cylinder.bottom()), Line::Provides);
         }
         out.labels.push(Label { x: rect.x - 24.0, y: bus - 8.0, text: "provisions".into(), class: "onedge", centred: false });
         out.height = out.height.max(bus + 8.0);
     }
+}
+
+/// Where the next thing below a rectangle begins.
+fn beneath(of: &Rect, scene: &Scene) -> Option<f64> {
+    let below = |rect: &Rect| rect.y >= of.bottom() && rect.x < of.cx() && of.cx() < rect.right();
+    scene.items.iter().map(|item| item.rect).filter(below).map(|rect| rect.y).reduce(f64::min)
 }
 
 fn summary(model: &Model) -> String {
@@ -530,6 +575,58 @@ mod tests {
             words(&layout(&model, None, WHOLE)).as_deref(),
             Some("You deleted Pod web-1, not its claim: the new web-1 has www-web-1 again")
         );
+    }
+
+    /// Two Deployments that mount a claim each, one below the other.
+    fn deployments() -> Model {
+        let mut model = web(1, 2);
+        let root = |name: &str, n: u32| {
+            let of =
+                |kind: &str, name: &str| Controller { id: Id::named(kind, name), counters: counters(1, 1, 1), ..Controller::default() };
+            let pod = Pod {
+                id: Id::named("Pod", &format!("{name}-1-a")),
+                claims: vec![format!("www-web-{n}")],
+                state: PodState::Ready,
+                ..Pod::default()
+            };
+            let sets =
+                vec![Group { controller: Some(of("ReplicaSet", &format!("{name}-1")).into()), pods: std::iter::once(pod).collect() }];
+            Root { controller: Some(of("Deployment", name).into()), groups: sets, folded: 0 }
+        };
+        model.roots = vec![root("a", 0), root("b", 1)];
+        model.claims.iter_mut().for_each(|claim| claim.member = None);
+        model
+    }
+
+    #[test]
+    fn between_a_deployment_and_its_pod_stands_what_owns_the_pod() {
+        for size in [WHOLE, (390.0, 600.0), (720.0, 500.0)] {
+            let scene = layout(&deployments(), None, size);
+            let at = |uid: &str| scene.items.iter().position(|item| item.id.uid == uid).expect("drawn");
+            let parent = |uid: &str| scene.items[at(uid)].parent;
+            assert_eq!(parent("Pod/a-1-a"), Some(at("ReplicaSet/a-1")));
+            assert_eq!(parent("ReplicaSet/a-1"), Some(at("Deployment/a")));
+            let (of, set, pod) = (rect(&scene, "Deployment/a"), rect(&scene, "ReplicaSet/a-1"), rect(&scene, "Pod/a-1-a"));
+            assert!(of.bottom() + 8.0 < set.y && set.bottom() + 8.0 < pod.y, "{of:?} {set:?} {pod:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_class_provisions_is_joined_to_it_beside_other_cards() {
+        for size in [WHOLE, (390.0, 600.0), (720.0, 500.0)] {
+            let scene = layout(&deployments(), None, size);
+            let ways: Vec<_> = scene.edges.iter().filter(|edge| edge.line == Line::Provides).collect();
+            let below = rect(&scene, "Deployment/b");
+            // The first goes out above the card below it, and meets no card on the way down.
+            let first = ways
+                .iter()
+                .find(|edge| edge.d.starts_with(&format!("M{} {}V", below.cx(), rect(&scene, "PersistentVolume/pv-0").bottom())));
+            let mut numbers =
+                first.expect("drawn").d.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|n| n.parse::<f64>().ok());
+            let (out, aside) = (numbers.nth(2).unwrap(), numbers.next().unwrap());
+            assert!(out < below.y, "{out} {below:?}");
+            assert!(aside < below.x || aside > below.right(), "{aside} {below:?}");
+        }
     }
 
     #[test]

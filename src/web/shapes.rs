@@ -163,7 +163,10 @@ fn outer(item: &Item) -> Classes {
         Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => classes!("card"),
         Body::Cells(cells) if cells.bare() => classes!("cells", "bare"),
         Body::Cells(_) => classes!("card", "cells"),
-        Body::Pod { state, stale, .. } => classes!("pod", state.class(), (item.rect.h < 40.0).then_some("line"), stale.then_some("stale")),
+        Body::Pod { state, stale, .. } => {
+            let thin = (item.rect.w < SLENDER && item.rect.h > 40.0).then_some("thin");
+            classes!("pod", state.class(), (item.rect.h < 40.0).then_some("line"), thin, stale.then_some("stale"))
+        }
         Body::Tile { state, stale, kin, old, .. } => {
             let slim = (item.rect.w < 60.0).then_some("slim");
             classes!("pod", "tile", state.class(), slim, stale.then_some("stale"), kin.then_some("kin"), old.then_some("older"))
@@ -208,7 +211,7 @@ fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         Body::Pod { state, lead, tail, word, note, .. } => html! {
             <>
                 { icon(state.glyph(), 24) }
-                <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ word }</em>{ (!note.is_empty()).then(|| format!(" · {note}")) }</small></div>
+                <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ humps(word) }</em>{ (!note.is_empty()).then(|| format!(" · {note}")) }</small></div>
             </>
         },
         Body::Tile { state, tail, note, .. } => {
@@ -220,7 +223,7 @@ fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         Body::Cells(cells) if cells.bare() => super::cells::ring(cells),
         Body::Cells(cells) => html! {
             <>
-                <div class="counts">{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }<small class="ell">{ cells.pods.word(*state) }</small></span> }) }</div>
+                <div class={classes!("counts", (item.rect.w < 180.0).then_some("thin"))}>{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }<small class="ell">{ cells.pods.word(*state) }</small></span> }) }</div>
                 <Sheet at={cells.at} origin={(item.rect.x, item.rect.y)} items={vec![item.clone()]} dark={dark} />
                 { super::cells::ring(cells) }
             </>
@@ -241,6 +244,15 @@ fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         Body::Terminal { state, title, lines } => terminal(*state, title, lines),
         Body::Table(of) => table(of),
         Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} /> },
+    }
+}
+
+/// The word of a state, which breaks between its parts where there is little room: it is never cut.
+fn humps(word: &str) -> Html {
+    let at = |(at, pair): (usize, &[u8])| (pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).then_some(at + 1);
+    match word.as_bytes().windows(2).enumerate().find_map(at) {
+        Some(at) => html! { <>{ &word[..at] }<wbr />{ humps(&word[at..]) }</> },
+        None => html! { { word } },
     }
 }
 
@@ -286,7 +298,7 @@ fn loop_of(of: &Loop) -> Html {
 fn terminal(state: Option<PodState>, title: &str, lines: &[String]) -> Html {
     html! {
         <>
-            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ "Pod · client" }</small><b class="ell">{ title }</b></div></div>
+            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ "Pod, for example" }</small><b class="ell">{ title }</b></div></div>
             <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
                 Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
                 None => html! { <p>{ line }</p> },
@@ -500,8 +512,8 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
             <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::app::format::middle(&item.id.name, if w < SLENDER { 12 } else { 13 }) }</b></div><small>{ fact }</small>
-                // Nothing ran there that wrote a file.
-                if !data.is_empty() { <span class="pill storage">{ data }</span> } else if item.state == "bound" { <small>{ "empty" }</small> } else { <span class="pill">{ crate::app::format::sentence(&item.state) }</span> }
+                // What a program writes by itself is not simulated: nothing is said where nobody wrote, in the room of what would be.
+                if !data.is_empty() { <span class="pill storage">{ data }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ crate::app::format::sentence(&item.state) }</span> }
             </div>
         </>
     }

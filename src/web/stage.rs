@@ -522,9 +522,12 @@ impl Stage {
     /// Brings what the line below a frame tells of into sight, where something is out of it.
     #[inline(never)]
     fn follow(&mut self, props: &Props) {
-        let Some(key) = &props.follow else { return };
-        let is = |item: &&Rc<Item>| item.id.name == key.name && item.id.kind == key.kind.name() && item.id.namespace == key.namespace;
-        if let Some(rect) = props.scene.items.iter().find(is).map(|item| item.rect) {
+        let is = |item: &&Rc<Item>| props.follow.is_some() && key_of(&item.id) == props.follow;
+        let chosen = |item: &&Rc<Item>| Some(item.id.uid.as_str()) == props.selected.as_deref();
+        let items = &props.scene.items;
+        // Where both have room it stands as it opened; what a person chose stays in sight.
+        self.place(props);
+        if let Some(rect) = items.iter().find(chosen).or_else(|| items.iter().find(is)).map(|item| item.rect) {
             self.bring(props, rect);
         }
     }
@@ -939,6 +942,7 @@ impl Component for Stage {
         if same {
             return false;
         }
+        let mut opens = false;
         if !Rc::ptr_eq(&old.scene, &props.scene) {
             // What comes first after another width was laid out for it.
             let resized = std::mem::take(&mut self.resized);
@@ -949,6 +953,7 @@ impl Component for Stage {
             let other = old.scope != props.scope || foreign;
             // A rewind is no other picture: it keeps its place, so that one sees what differs.
             let elsewhere = foreign || old.scope.split('/').next() != props.scope.split('/').next();
+            opens = elsewhere;
             self.quiet = other || !props.animate;
             if other {
                 self.ghosts.clear();
@@ -985,7 +990,9 @@ impl Component for Stage {
                 self.settle(ctx, &old.scene);
             }
         }
-        if props.embed && !self.touched && old.follow != props.follow {
+        // It opens at the top, and stays there until a person does something in the frame.
+        let told = (&old.follow, &old.selected) != (&props.follow, &props.selected);
+        if props.embed && !self.touched && !opens && told && dom::acted() {
             self.follow(props);
         }
         self.admit(ctx);

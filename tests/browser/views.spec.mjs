@@ -426,6 +426,46 @@ test('where both sides have no room the manifest gives way, nothing is covered, 
   await expect(page.locator('#manifest')).toBeVisible();
 });
 
+test('a frame opens at the top, and what is chosen in it is in sight', async ({ page }) => {
+  await page.setViewportSize({ width: 480, height: 360 });
+  await page.goto('index.html?embed&view=nodes');
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await scope(page, (text) => { loopscope.load(text); loopscope.pause(); for (let i = 0; i < 60; i++) loopscope.step(); }, example('rollout'));
+  const first = page.locator('.item[data-kind="Node"][data-name="node-1"]:not(.ghost)');
+  await expect(page.locator('.item[data-kind="Pod"]:not(.ghost)').first()).toBeVisible();
+  await page.waitForTimeout(500);
+  const top = async () => (await first.boundingBox()).y;
+  expect(await top()).toBeGreaterThanOrEqual(0);
+  // What the line below tells of may bring another node into sight: the one that is chosen comes back.
+  await on(page, 3);
+  await first.click({ position: { x: 20, y: 180 } });
+  await expect.poll(top).toBeGreaterThanOrEqual(0);
+});
+
+test('the word of a state is whole on a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('index.html?view=storage');
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await scope(page, (text) => { loopscope.load(text); loopscope.pause(); }, example('statefulset').replace('replicas: 2', 'replicas: 3'));
+  const words = page.locator('.pod small em');
+  const cut = () => words.evaluateAll((all) => all.filter((one) => {
+    const [word, card] = [one.getBoundingClientRect(), one.closest('.pod').getBoundingClientRect()];
+    return one.parentElement.scrollWidth > one.parentElement.clientWidth || word.bottom > card.bottom;
+  }).map((one) => one.textContent));
+  const seen = new Set();
+  for (let i = 0; i < 60; i++) {
+    await scope(page, () => loopscope.step());
+    await page.waitForTimeout(30);
+    for (const word of await words.allTextContents()) seen.add(word);
+    expect(await cut()).toEqual([]);
+  }
+  await on(page, 6);
+  await scope(page, () => loopscope.kubectl('delete pod web-1 --wait=false'));
+  await expect(words.getByText('Terminating')).toBeVisible();
+  expect(await cut()).toEqual([]);
+  expect([...seen]).toContain('ContainerCreating');
+});
+
 for (const [width, height] of [[480, 320], [480, 360], [720, 420]]) {
   test(`a frame of ${width}x${height} shows an update as a whole, in letters that can be read`, async ({ page }) => {
     await page.setViewportSize({ width, height });

@@ -304,11 +304,21 @@ fn place(block: &Block, pod: &Pod) -> usize {
     block.search(|other| other.order(pod)).unwrap_or_else(|at| at)
 }
 
-/// The grace that is left.
+/// The grace that is left; once the containers have ended, nothing waits for it.
 fn left(object: &Object, now: i64) -> String {
+    if let Some(pod) = object.pod()
+        && (pod.is_terminal() || ended(&pod.status.container_statuses))
+    {
+        return pod.node_name.to_string();
+    }
     let end = object.meta.deletion_timestamp.map_or(0, |end| end.0 * 1000);
     let left = (end - now).max(0) / 100 * 100;
-    format!("{} left", super::super::format::duration(left as u64).replace("0 ms", "0 s"))
+    format!("at most {}", super::super::format::duration(left as u64).replace("0 ms", "0 s"))
+}
+
+/// Whether all containers that there are have ended.
+fn ended(all: &[crate::api::pod::ContainerStatus]) -> bool {
+    !all.is_empty() && all.iter().all(|one| one.state.terminated.is_some())
 }
 
 fn read(object: &Object, family: &str) -> Pod {
