@@ -19,13 +19,6 @@ pub fn document() -> Document {
     window().document().expect("a document")
 }
 
-/// Whether a person has done something here; where the browser does not say, they may have.
-pub fn acted() -> bool {
-    let get = |of: &wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(of, &name.into()).ok();
-    let known = get(&window().navigator(), "userActivation").and_then(|of| get(&of, "hasBeenActive")?.as_bool());
-    known.unwrap_or(true)
-}
-
 /// The element with this id.
 pub fn element(id: &str) -> Option<Element> {
     document().get_element_by_id(id)

@@ -519,15 +519,19 @@ impl Stage {
         self.goes = !self.go();
     }
 
-    /// Brings what the line below a frame tells of into sight, where something is out of it.
+    /// Brings what a person chose into sight, else what the line below a frame tells of. Tables and nodes would be torn at each
+    /// line: there the head stays where it is.
     #[inline(never)]
     fn follow(&mut self, props: &Props) {
-        let is = |item: &&Rc<Item>| props.follow.is_some() && key_of(&item.id) == props.follow;
+        let hangs = props.scope.starts_with("nodes") || props.scope.starts_with("network");
+        let is = |item: &&Rc<Item>| !hangs && props.follow.is_some() && key_of(&item.id) == props.follow;
         let chosen = |item: &&Rc<Item>| Some(item.id.uid.as_str()) == props.selected.as_deref();
         let items = &props.scene.items;
-        // Where both have room it stands as it opened; what a person chose stays in sight.
+        // Where it has room in the picture as it opened, that is shown; half of it is enough.
         self.place(props);
-        if let Some(rect) = items.iter().find(chosen).or_else(|| items.iter().find(is)).map(|item| item.rect) {
+        if let Some(rect) = items.iter().find(chosen).or_else(|| items.iter().find(is)).map(|item| item.rect)
+            && (!hangs || rect.cy() * self.zoom + self.pan.1 > self.room(props))
+        {
             self.bring(props, rect);
         }
     }
@@ -990,9 +994,9 @@ impl Component for Stage {
                 self.settle(ctx, &old.scene);
             }
         }
-        // It opens at the top, and stays there until a person does something in the frame.
+        // It opens at the top.
         let told = (&old.follow, &old.selected) != (&props.follow, &props.selected);
-        if props.embed && !self.touched && !opens && told && dom::acted() {
+        if props.embed && !self.touched && !opens && told {
             self.follow(props);
         }
         self.admit(ctx);

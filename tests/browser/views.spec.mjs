@@ -436,9 +436,12 @@ test('a frame opens at the top, and what is chosen in it is in sight', async ({ 
   await page.waitForTimeout(500);
   const top = async () => (await first.boundingBox()).y;
   expect(await top()).toBeGreaterThanOrEqual(0);
-  // What the line below tells of may bring another node into sight: the one that is chosen comes back.
-  await on(page, 3);
-  await first.click({ position: { x: 20, y: 180 } });
+  // What is chosen comes into sight, and the head comes back with what is near it.
+  const last = page.locator('.item[data-kind="Node"][data-name="node-3"]:not(.ghost)');
+  const stage = await page.locator('#stage').boundingBox();
+  await last.click({ position: { x: 20, y: 20 } });
+  await expect.poll(async () => { const box = await last.boundingBox(); return box.y + box.height; }).toBeLessThanOrEqual(stage.y + stage.height);
+  await first.click({ position: { x: 20, y: 190 } });
   await expect.poll(top).toBeGreaterThanOrEqual(0);
 });
 
