@@ -11,7 +11,6 @@ use super::shell::{Answer, Applying, Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
 use crate::api::storage::PersistentVolumeClaim;
-use crate::api::workload::ReplicaSet;
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid, sources};
 use crate::engine::controllers::taint_eviction;
 use crate::engine::graves;
@@ -1431,16 +1430,16 @@ impl State {
                 return;
             }
             let Record::Write { object, before: Some(before), .. } = &entry.record else { continue };
-            let replicas = |object: &Object| object.get::<ReplicaSet>().map(|body| body.spec.replicas);
-            let (Some(from), Some(to)) = (replicas(before), replicas(object)) else { continue };
+            if object.kind != Kind::ReplicaSet {
+                continue;
+            }
             let is = |set: &&mut &mut crate::scene::model::Controller| {
                 set.chip.is_empty() && set.id.name == object.meta.name && set.id.namespace == object.meta.namespace
             };
-            if from != to
+            if let Some(sizes) = words::scaled(before, object)
                 && let Some(set) = sets.iter_mut().find(is)
             {
-                let count = |n: i32| crate::scene::format::count(n.max(0) as usize);
-                set.chip = format!("{} → {}", count(from), count(to));
+                set.chip = sizes;
             }
         }
     }

@@ -173,6 +173,13 @@ fn replicas(object: &Object) -> Option<i32> {
     }
 }
 
+/// From how many replicas to how many a write took a workload, if it did: `3 → 2`.
+#[inline]
+pub fn scaled(before: &Object, after: &Object) -> Option<String> {
+    let (from, to) = (replicas(before)?, replicas(after)?);
+    (from != to).then(|| format!("{} → {}", number(from), number(to)))
+}
+
 /// What an entry did, as a sentence.
 pub fn effect(entry: &Entry) -> Vec<Span> {
     match &entry.record {
@@ -205,10 +212,8 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     if !before.meta.is_deleting() && object.meta.is_deleting() {
         return with(" marked for deletion");
     }
-    if let (Some(from), Some(to)) = (replicas(before), replicas(object))
-        && from != to
-    {
-        return vec![name(object), text(" scaled "), Span::Strong(format!("{} → {}", number(from), number(to)))];
+    if let Some(sizes) = scaled(before, object) {
+        return vec![name(object), text(" scaled "), Span::Strong(sizes)];
     }
     if let (Some(was), Some(is)) = (before.pod(), object.pod()) {
         if was.node_name.is_empty() && !is.node_name.is_empty() {
