@@ -168,6 +168,19 @@ impl DeploymentStatus {
 }
 
 impl Deployment {
+    /// How many Pods more and how many fewer than wanted there may be in an update. Both zero would never move, so one may be
+    /// unavailable then.
+    pub fn limits(&self) -> (i64, i64) {
+        let Some(rolling) = self.spec.strategy.rolling_update.as_ref().filter(|_| self.spec.strategy.kind != "Recreate") else {
+            return (0, 0);
+        };
+        let resolved = |limit: &Option<IntOrPercent>, up| limit.as_ref().map_or(0, |limit| limit.resolve(self.spec.replicas.into(), up));
+        match (resolved(&rolling.max_surge, true), resolved(&rolling.max_unavailable, false)) {
+            (0, 0) => (0, 1),
+            limits => limits,
+        }
+    }
+
     #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(Deployment { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
@@ -313,5 +326,18 @@ mod tests {
         assert_eq!(IntOrPercent::Percent(25).resolve(3, false), 0);
         assert_eq!(IntOrPercent::Percent(25).resolve(10, true), 3);
         assert_eq!(IntOrPercent::Int(2).resolve(10, false), 2);
+    }
+
+    #[test]
+    fn an_update_that_may_do_nothing_may_take_one_away() {
+        let limits = |strategy: Value| {
+            let spec = serde_json::json!({ "replicas": 10, "strategy": strategy });
+            Deployment::from_parts(Some(spec), None).expect("a Deployment").limits()
+        };
+        let update =
+            |surge: &str| serde_json::json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": surge, "maxUnavailable": "9%" } });
+        assert_eq!(limits(update("25%")), (3, 0));
+        assert_eq!(limits(update("0%")), (0, 1));
+        assert_eq!(limits(serde_json::json!({ "type": "Recreate" })), (0, 0));
     }
 }

@@ -1259,11 +1259,9 @@ impl State {
         // A small frame that is wider than high shows the wide layout, only smaller.
         let width = if self.stage.0 > self.stage.1 { self.stage.0.max(560.0) } else { self.stage.0 };
         let uid = uid.as_deref();
-        let budget = (self.view == View::Ownership).then(|| {
-            let list = |kind| self.run.sim().list(kind).cloned().collect::<Vec<_>>();
-            adapt::budget(&list, &self.pods, &scope, selected.as_deref()).map(Rc::new)
-        });
+        let budget = (self.view == View::Ownership).then(|| adapt::budget(&list, &self.pods, &scope, selected.as_deref()).map(Rc::new));
         let budget = budget.flatten();
+        let namespaces = Rc::new(adapt::namespaces(&list, &self.pods));
         // On a phone there is no strip over the diagram.
         if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
             model.budget = budget.clone();
@@ -1280,7 +1278,7 @@ impl State {
             View::Rollout => self.rollout(width),
             View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), self.stage),
         };
-        let list = |kind| self.run.sim().list(kind).cloned().collect::<Vec<_>>();
+        scene.stage = self.stage;
         let pill = self.pill(&scene);
         let old = self.drawn.take().map(|(_, picture)| picture);
         // Equal parts keep their pointer, so that their components need not look.
@@ -1291,7 +1289,6 @@ impl State {
             }
             None => Rc::new(scene),
         };
-        let namespaces = Rc::new(adapt::namespaces(&list, &self.pods));
         let picture = Rc::new(Picture { scene, budget, pill, namespaces, hidden: model.hidden });
         let picture = match old {
             Some(old) if *old == *picture => old,

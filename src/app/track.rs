@@ -162,13 +162,7 @@ fn limits(object: &Object) -> ((u32, u32), u32) {
     match &object.body {
         Body::Deployment(body) => {
             let desired = i64::from(body.spec.replicas);
-            let rolling = body.spec.strategy.rolling_update.as_ref();
-            let of = |value: Option<&crate::api::workload::IntOrPercent>, up| value.map_or(0, |value| value.resolve(desired, up));
-            let surge = of(rolling.and_then(|r| r.max_surge.as_ref()), true);
-            let mut gone = of(rolling.and_then(|r| r.max_unavailable.as_ref()), false);
-            if surge == 0 && gone == 0 {
-                gone = 1;
-            }
+            let (surge, gone) = body.limits();
             if body.spec.strategy.kind == "Recreate" {
                 return ((0, whole(desired)), whole(desired));
             }

@@ -426,11 +426,8 @@ fn revision(object: &Object) -> i64 {
 /// How many Pods more than wanted there may be in an update, with those that are on their way out: each time new ones are ready
 /// as many old ones go as both limits let, and end while the next are made. None more where all are replaced at once.
 fn surplus(body: &Deployment) -> i64 {
-    let (quarter, desired) = (IntOrPercent::Percent(25), i64::from(body.spec.replicas.max(0)));
-    let update = body.spec.strategy.rolling_update.as_ref();
-    let surge = update.and_then(|update| update.max_surge.as_ref()).unwrap_or(&quarter).resolve(desired, true);
-    let unavailable = update.and_then(|update| update.max_unavailable.as_ref()).unwrap_or(&quarter).resolve(desired, false);
-    if body.spec.strategy.kind == "Recreate" { 0 } else { 2 * surge + unavailable.max(i64::from(surge == 0)) }
+    let (surge, unavailable) = body.limits();
+    2 * surge + unavailable
 }
 
 fn controller(object: &Object) -> Controller {
@@ -801,17 +798,12 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
     };
     let body = object.get::<Deployment>()?;
     let desired = i64::from(body.spec.replicas.max(0));
-    let quarter = IntOrPercent::Percent(25);
+    let (more, fewer) = body.limits();
     let update = body.spec.strategy.rolling_update.as_ref();
-    let surge = update.and_then(|update| update.max_surge.as_ref()).unwrap_or(&quarter);
-    let unavailable = update.and_then(|update| update.max_unavailable.as_ref()).unwrap_or(&quarter);
-    let (more, mut fewer) = (surge.resolve(desired, true), unavailable.resolve(desired, false));
-    if more == 0 && fewer == 0 {
-        fewer = 1;
-    }
-    let words = |limit: &IntOrPercent| match limit {
-        IntOrPercent::Int(n) => n.to_string(),
-        IntOrPercent::Percent(n) => format!("{n}%"),
+    let words = |limit: Option<&IntOrPercent>| match limit {
+        Some(IntOrPercent::Int(n)) => n.to_string(),
+        Some(IntOrPercent::Percent(n)) => format!("{n}%"),
+        None => String::new(),
     };
     let mut sets: Vec<&Rc<Object>> = sets.iter().filter(|set| set.meta.is_controlled_by(object.meta.uid)).collect();
     crate::order::sort_by_key(&mut sets, |set| revision(set));
@@ -820,8 +812,8 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
         uid: object.meta.uid.to_string(),
         name: object.meta.name.to_string(),
         several: all.len() > 1,
-        surge: words(surge),
-        unavailable: words(unavailable),
+        surge: words(update.and_then(|update| update.max_surge.as_ref())),
+        unavailable: words(update.and_then(|update| update.max_unavailable.as_ref())),
         at_least: (desired - fewer).max(0) as usize,
         at_most: (desired + more).max(0) as usize,
         ..Budget::default()
@@ -905,7 +897,7 @@ mod tests {
         vec![
             object(
                 Kind::Deployment,
-                json!({ "metadata": meta("nginx", 1), "spec": { "replicas": 3 }, "status": { "replicas": 3, "readyReplicas": 2 } }),
+                json!({ "metadata": meta("nginx", 1), "spec": { "replicas": 3, "strategy": { "type": "RollingUpdate", "rollingUpdate": { "maxSurge": "25%", "maxUnavailable": "25%" } } }, "status": { "replicas": 3, "readyReplicas": 2 } }),
             ),
             set("nginx-a", 2, "1", 0),
             set("nginx-b", 3, "2", 3),

@@ -60,6 +60,22 @@ pub struct Sizes {
     pub unobserved: Option<i64>,
 }
 
+/// A bar of the Pods that count: each a piece, or of many those that are equal.
+pub struct Bar<'a> {
+    /// From one Pod to the next, and how much of that is left empty.
+    pub pitch: f64,
+    pub gap: f64,
+    /// Where each begins, and how long it is.
+    pub pieces: Vec<(&'a Cell, f64, f64)>,
+}
+
+impl Bar<'_> {
+    /// Between the Pods that a limit counts and the others.
+    pub fn limit(&self, pods: usize) -> f64 {
+        pods as f64 * self.pitch - self.gap / 2.0
+    }
+}
+
 impl Sizes {
     /// How many Pods the newest ReplicaSet may be asked for on top. Models `NewRSNewReplicas`.
     fn room(self, at_most: usize) -> usize {
@@ -87,6 +103,23 @@ impl Budget {
     /// Pods that count.
     pub fn pods(&self) -> usize {
         self.cells.iter().map(|cell| cell.pods).sum()
+    }
+
+    /// All of them within a length, a Pod no longer than `most`.
+    pub fn bar(&self, length: f64, most: f64) -> Bar<'_> {
+        let pitch = (length / self.at_most.max(self.pods()).max(1) as f64).min(most);
+        let gap = if pitch >= 8.0 { 3.0 } else { 0.0 };
+        let mut pieces = Vec::new();
+        let mut at = 0.0;
+        for cell in &self.cells {
+            let (count, pods) = if gap > 0.0 { (cell.pods, 1) } else { (1, cell.pods) };
+            let long = pitch * pods as f64;
+            for _ in 0..count {
+                pieces.push((cell, at, (long - gap).max(1.0)));
+                at += long;
+            }
+        }
+        Bar { pitch, gap, pieces }
     }
 
     /// Pods that are ready.
@@ -209,6 +242,24 @@ mod tests {
         let [old, new, available] = sizes;
         let budget = budget.settle(Sizes { desired: 8, old, new, available, ..Sizes::default() }, (creating > 0).then_some("…-p"));
         format!("{}: {}", budget.head, budget.text)
+    }
+
+    #[test]
+    fn few_pods_are_pieces_of_the_bar_and_many_alike_are_one() {
+        let of = |pods| {
+            let mut budget = Budget { at_least: pods - 1, at_most: pods + 1, ..Budget::default() };
+            budget.add(PodState::Ready, "", false, pods);
+            budget
+        };
+        let few = of(3);
+        let bar = few.bar(340.0, 68.0);
+        assert_eq!((bar.pieces.len(), bar.pitch, bar.limit(2)), (3, 68.0, 134.5));
+        // A limit stands in the gap after the Pods that it counts.
+        assert!(bar.pieces[1].1 + bar.pieces[1].2 < bar.limit(2) && bar.limit(2) < bar.pieces[2].1);
+        let many = of(3_000);
+        let bar = many.bar(340.0, 68.0);
+        assert_eq!(bar.pieces.len(), 1);
+        assert!(bar.pieces[0].2 <= bar.limit(3_000) + 0.01 && bar.limit(3_001) <= 340.01);
     }
 
     #[test]

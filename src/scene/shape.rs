@@ -312,6 +312,8 @@ pub struct Scene {
     pub bands: Vec<Rect>,
     /// The picture in a sentence.
     pub summary: String,
+    /// The stage that it was laid out for.
+    pub stage: (f64, f64),
 }
 
 impl Scene {

@@ -428,22 +428,12 @@ fn brief(of: &Controller, width: f64) -> Html {
 /// A Deployment on a phone, with what its rollout may do: a stretch of each kind of Pods between the limits, and what comes next.
 #[inline(never)]
 fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
-    let slots = budget.at_most.max(budget.pods()).max(1);
     let long = (width - 30.0) * 0.48;
-    let pitch = long / slots as f64;
-    let gap = if pitch >= 8.0 { 3.0 } else { 0.0 };
-    let mut at = 0;
-    // Of many Pods those that are equal are one stretch.
-    let pieces = budget.cells.iter().flat_map(|cell| {
-        let (pieces, pods) = if gap > 0.0 { (cell.pods, 1) } else { (1, cell.pods) };
-        std::iter::repeat_n((cell, pods), pieces)
+    let bar = budget.bar(long, long);
+    let cells = bar.pieces.iter().map(|(cell, x, long)| {
+        html! { <rect class={classes!(cell.state.class(), cell.new.then_some("new"))} x={Px(x + 1.0).to_string()} y="4" width={Px(*long).to_string()} height="8" rx={if bar.gap > 0.0 { "2" } else { "0" }} /> }
     });
-    let cells = pieces.map(|(cell, pods)| {
-        let x = at as f64 * pitch;
-        at += pods;
-        html! { <rect class={classes!(cell.state.class(), cell.new.then_some("new"))} x={Px(x + 1.0).to_string()} y="4" width={Px((pitch * pods as f64 - gap).max(1.0)).to_string()} height="8" rx={if gap > 0.0 { "2" } else { "0" }} /> }
-    });
-    let limit = |n: usize| format!("M{} 0V16", Px(n as f64 * pitch + 1.0 - gap / 2.0));
+    let limit = |n: usize| format!("M{} 0V16", Px(bar.limit(n) + 1.0));
     let count = crate::app::format::count;
     let rolls = of.chip.ends_with("updated");
     html! {

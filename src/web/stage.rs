@@ -439,10 +439,8 @@ impl Stage {
 
     /// Those that no node took stand at the foot: how many they are is told where that is out of sight, and leads there.
     #[inline(never)]
-    fn far_tray(&self, ctx: &Context<Self>) -> Html {
+    fn far_tray(&self, ctx: &Context<Self>, title: &str, rect: Rect) -> Html {
         let props = ctx.props();
-        let tray = |item: &Rc<Item>| if let Body::Tray { title, .. } = &item.body { Some((title.clone(), item.rect)) } else { None };
-        let Some((title, rect)) = props.scene.items.iter().rev().find_map(tray) else { return Html::default() };
         if props.embed || (rect.y + 40.0) * self.zoom + self.pan.1 < self.room(props) {
             return Html::default();
         }
@@ -948,8 +946,9 @@ impl Component for Stage {
         }
         let mut opens = false;
         if !Rc::ptr_eq(&old.scene, &props.scene) {
-            // What comes first after another width was laid out for it.
-            let resized = std::mem::take(&mut self.resized);
+            // What was laid out for another width may still come.
+            let resized = self.resized && props.scene.stage.0 == self.size.0;
+            self.resized &= !resized;
             // Another manifest is another picture: nothing of the one before is in it.
             // Another run may have the same uids.
             let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id == item.id);
@@ -988,7 +987,7 @@ impl Component for Stage {
                     props.on_size.emit((self.size.0, self.whole));
                 }
             }
-            if !self.touched && (elsewhere || resized && !self.stays(props)) {
+            if !self.touched && (elsewhere || resized) {
                 self.fit(props);
             } else if !self.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
                 self.settle(ctx, &old.scene);
@@ -1073,7 +1072,7 @@ impl Component for Stage {
                     }
                     { self.card(props) }
                     // It comes last, with a Pod and a note in it.
-                    if scene.items.iter().rev().take(4).any(|item| matches!(item.body, Body::Tray { .. })) { { self.far_tray(ctx) } }
+                    { for scene.items.iter().rev().take(4).find_map(|item| if let Body::Tray { title, .. } = &item.body { Some(self.far_tray(ctx, title, item.rect)) } else { None }) }
                     // Where there is a legend too, what is under both is not drawn there.
                     if self.controls(props) && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
                         <div class="foot" />

@@ -60,6 +60,17 @@ test('where the clock stops, comparisons and branches are in a sheet', async ({ 
   await expect(pods(page)).toHaveCount(3);
 });
 
+test('the picture opens as large as it stays', async ({ page }) => {
+  const scale = page.locator('#stage .world');
+  for (const size of [{ width: 390, height: 844 }, { width: 1024, height: 768 }]) {
+    await page.setViewportSize(size);
+    await page.goto('index.html');
+    await expect(pods(page).first()).toBeVisible();
+    // It was laid out for another width first. A picture that could be larger is let rest for three seconds.
+    await expect(scale).toHaveAttribute('style', /--z:1$/, { timeout: 1_500 });
+  }
+});
+
 test('filter, list and language are there too', async ({ page }) => {
   await open(page, example('network'));
   await page.keyboard.press('1');

@@ -2,7 +2,7 @@
 
 use super::{Diagnosis, held_up, line};
 use crate::api::daemonset::DaemonSet;
-use crate::api::workload::{Condition, Deployment, IntOrPercent, ReplicaSet, StatefulSet};
+use crate::api::workload::{Condition, Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Sim;
 use crate::engine::waits::{Cure, Fact, Label, Waits};
@@ -141,13 +141,7 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     );
     out.since(sim, progress.and_then(|condition| condition.last_transition_time));
     if old > 0 && spec.strategy.kind != "Recreate" {
-        let quarter = IntOrPercent::Percent(25);
-        let limits = spec.strategy.rolling_update.as_ref();
-        let most = limits.and_then(|limits| limits.max_surge.as_ref()).unwrap_or(&quarter).resolve(desired.into(), true);
-        let mut fewer = limits.and_then(|limits| limits.max_unavailable.as_ref()).unwrap_or(&quarter).resolve(desired.into(), false);
-        if most == 0 && fewer == 0 {
-            fewer = 1;
-        }
+        let (most, fewer) = body.limits();
         out.count(Label::Updated, status.updated_replicas);
         out.count(Label::Old, old);
         out.count(Label::Available, status.available_replicas);

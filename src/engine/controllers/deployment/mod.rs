@@ -128,24 +128,11 @@ impl Pass<'_, '_, '_> {
         self.deployment().spec.replicas
     }
 
-    /// Surge and unavailable as numbers. Both zero would never move, so one may be unavailable then.
-    fn limits(&self) -> (i32, i32) {
-        let Some(rolling) = &self.deployment().spec.strategy.rolling_update else { return (0, 0) };
-        if self.deployment().spec.strategy.kind == "Recreate" {
-            return (0, 0);
-        }
-        let wanted = i64::from(self.wanted());
-        let surge = rolling.max_surge.as_ref().map_or(0, |v| v.resolve(wanted, true));
-        let unavailable = rolling.max_unavailable.as_ref().map_or(0, |v| v.resolve(wanted, false));
-        if surge == 0 && unavailable == 0 { (0, 1) } else { (surge as i32, unavailable as i32) }
-    }
-
     fn max_surge(&self) -> i32 {
-        self.limits().0
+        self.deployment().limits().0 as i32
     }
 
     fn max_unavailable(&self) -> i32 {
-        let (wanted, unavailable) = (self.wanted(), self.limits().1);
-        if wanted == 0 || self.deployment().spec.strategy.kind == "Recreate" { 0 } else { unavailable.min(wanted) }
+        (self.deployment().limits().1 as i32).min(self.wanted())
     }
 }
