@@ -1256,8 +1256,7 @@ impl State {
         let selected = self.object().cloned();
         model.chosen = selected.as_ref().and_then(|object| self.pods.get(object.meta.uid)).cloned();
         let uid = selected.as_ref().map(|object| object.meta.uid.to_string());
-        // A small frame that is wider than high shows the wide layout, only smaller.
-        let width = if self.stage.0 > self.stage.1 { self.stage.0.max(560.0) } else { self.stage.0 };
+        let width = self.stage.0;
         let uid = uid.as_deref();
         let budget = (self.view == View::Ownership).then(|| adapt::budget(&list, &self.pods, &scope, selected.as_deref()).map(Rc::new));
         let budget = budget.flatten();

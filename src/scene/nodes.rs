@@ -34,9 +34,8 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen
     if all > 12 || dense && all > 6 {
         return many(model, (&on, &waiting), chosen, width, (out, seen));
     }
-    // Cards shrink a little before a row breaks; on a phone each has the whole width.
+    // Cards shrink a little before a row breaks; one alone in a row has more of it.
     let columns = (((room + 16.0) / (CARD.1 + 16.0)).floor() as usize).clamp(1, all.max(1));
-    let columns = if width < 560.0 { 1 } else { columns };
     let most = if columns == 1 { 358.0 } else { CARD.0 };
     let wide = ((room + 16.0) / columns as f64 - 16.0).min(most).floor();
     let across = columns as f64 * (wide + 16.0) - 16.0;

@@ -126,7 +126,9 @@ pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
     if track.points.is_empty() {
         return out;
     }
-    let rect = Rect::new(16.0, 16.0, (width - 32.0).clamp(300.0, 1400.0), (height - 76.0).clamp(260.0, 720.0));
+    // A low frame has no controls at the foot.
+    let foot = if height < super::ownership::LOW_FRAME { 0.0 } else { 44.0 };
+    let rect = Rect::new(16.0, 16.0, (width - 32.0).clamp(300.0, 1400.0), (height - 32.0 - foot).clamp(236.0, 720.0));
     let chart = draw(track, rect.w, rect.h);
     let id = Id { uid: format!("rollout/{}", track.id.uid), ..track.id.clone() };
     out.put(&id, rect, Body::Chart(Rc::new(chart)), None, "", out.summary.clone());

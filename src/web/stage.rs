@@ -240,14 +240,8 @@ impl Stage {
         let least = match () {
             () if props.scope.starts_with("loops") => 1.0,
             // In a frame nobody makes them larger; a low one has lower cards.
-            () if props.embed
-                && !scene.dense()
-                && h < LOW_FRAME
-                && (props.scope.starts_with("ownership") || props.scope.starts_with("storage") && h < w) =>
-            {
-                1.0
-            }
-            () if props.embed => 0.75,
+            () if props.embed && h < LOW_FRAME && !scene.dense() => 1.0,
+            () if props.embed => 0.85,
             () if w < 560.0 => 0.8,
             // A column is read as a whole, and what is beside it is panned to.
             () if props.scope.starts_with("storage") => 1.0,

@@ -427,7 +427,7 @@ test('where both sides have no room the manifest gives way, nothing is covered, 
 });
 
 test('a frame opens at the top, and what is chosen in it is in sight', async ({ page }) => {
-  await page.setViewportSize({ width: 480, height: 360 });
+  await page.setViewportSize({ width: 480, height: 430 });
   await page.goto('index.html?embed&view=nodes');
   await page.waitForFunction(() => window.loopscope?.ready);
   await scope(page, (text) => { loopscope.load(text); loopscope.pause(); for (let i = 0; i < 60; i++) loopscope.step(); }, example('rollout'));
@@ -439,9 +439,11 @@ test('a frame opens at the top, and what is chosen in it is in sight', async ({ 
   // What is chosen comes into sight, and the head comes back with what is near it.
   const last = page.locator('.item[data-kind="Node"][data-name="node-3"]:not(.ghost)');
   const stage = await page.locator('#stage').boundingBox();
-  await last.click({ position: { x: 20, y: 20 } });
+  const at = await last.boundingBox();
+  await page.mouse.click(at.x + 20, at.y + 20);
   await expect.poll(async () => { const box = await last.boundingBox(); return box.y + box.height; }).toBeLessThanOrEqual(stage.y + stage.height);
-  await first.click({ position: { x: 20, y: 190 } });
+  const left = await first.boundingBox();
+  await page.mouse.click(left.x + 20, left.y + left.height - 8);
   await expect.poll(top).toBeGreaterThanOrEqual(0);
 });
 
@@ -469,6 +471,25 @@ test('the word of a state is whole on a phone', async ({ page }) => {
   expect([...seen]).toContain('ContainerCreating');
 });
 
+// The size of the smallest letters in a picture.
+const smallest = (page) => page.locator('.world *').evaluateAll((all) => {
+  const scale = new DOMMatrix(getComputedStyle(document.querySelector('.world')).transform).a;
+  const said = all.filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+  return Math.min(...said.map((one) => parseFloat(getComputedStyle(one).fontSize) * scale));
+});
+
+test('the letters of each view can be read in a small frame', async ({ page }) => {
+  await page.setViewportSize({ width: 480, height: 360 });
+  for (const view of ['nodes', 'network', 'storage', 'rollout', 'loops']) {
+    await page.goto(`index.html?embed&view=${view}`);
+    await page.waitForFunction(() => window.loopscope?.ready);
+    await scope(page, (text) => { loopscope.load(text); loopscope.pause(); for (let i = 0; i < 60; i++) loopscope.step(); }, example('statefulset'));
+    await expect(page.locator('.world .item').first()).toBeVisible();
+    // The times below a chart are the smallest.
+    await expect.poll(() => smallest(page), view).toBeGreaterThanOrEqual(view === 'rollout' ? 10 : 11);
+  }
+});
+
 for (const [width, height] of [[480, 320], [480, 360], [720, 420]]) {
   test(`a frame of ${width}x${height} shows an update as a whole, in letters that can be read`, async ({ page }) => {
     await page.setViewportSize({ width, height });
@@ -488,12 +509,7 @@ for (const [width, height] of [[480, 320], [480, 360], [720, 420]]) {
       expect(box.y).toBeGreaterThanOrEqual(stage.y);
       expect(box.y + box.height).toBeLessThanOrEqual(stage.y + stage.height);
     }
-    const letters = await page.locator('.world *').evaluateAll((all) => {
-      const scale = new DOMMatrix(getComputedStyle(document.querySelector('.world')).transform).a;
-      const said = all.filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
-      return Math.min(...said.map((one) => parseFloat(getComputedStyle(one).fontSize) * scale));
-    });
-    expect(letters).toBeGreaterThanOrEqual(11);
+    expect(await smallest(page)).toBeGreaterThanOrEqual(11);
     const cut = await page.locator('.card :is(b, small), .pod :is(b, small)').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent));
     expect(cut).toEqual([]);
     // The line below tells of what is there, or has just gone.
