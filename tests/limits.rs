@@ -63,3 +63,27 @@ fn three_hundred_containers_are_counted_to_the_end() {
     let key = ObjectRef::new(Kind::Pod, "default", "x");
     assert!(sim.get(&key).and_then(|o| o.pod()).is_some_and(|pod| pod.is_ready()));
 }
+
+#[test]
+fn a_node_may_be_as_large_as_a_number_and_says_what_it_cannot_be() {
+    let mut sim = run(workload("Deployment", &json!({ "replicas": 3 })));
+    for name in ["node-8", "node-9"] {
+        sim.fault(&format!("add-node {name} cpu=9000P memory=9E pods=2000000000")).unwrap();
+    }
+    sim.advance(Time(60_000_000), 3_000);
+    let node = sim.get(&ObjectRef::new(Kind::Node, "", "node-9")).unwrap().to_value();
+    assert_eq!(node["status"]["allocatable"]["cpu"], "9000P");
+    assert_eq!(node["status"]["capacity"]["ephemeral-storage"], "100Gi", "what is not named is as on every node");
+    for (said, what) in [
+        ("add-node node-7 cpu", "cpu: RESOURCE=AMOUNT is required"),
+        ("add-node node-7 gpu=1", "gpu: cpu, memory, pods or ephemeral-storage is required"),
+        ("add-node node-7 cpu=0", "cpu=0: must be greater than 0"),
+        ("add-node node-7 cpu=-1", "cpu=-1: must be greater than 0"),
+        ("add-node node-7 cpu=much", "cpu=much: quantities must match"),
+    ] {
+        let error = sim.fault(said).unwrap_err();
+        assert!(error.starts_with(&format!("add-node: {what}")), "{said}: {error}");
+        assert!(sim.get(&ObjectRef::new(Kind::Node, "", "node-7")).is_none(), "{said}");
+    }
+    assert_eq!(sim.fault("add-node node-9 cpu=1").unwrap_err(), "nodes \"node-9\" already exists");
+}

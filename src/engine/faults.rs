@@ -12,7 +12,7 @@ use crate::api::{Body, Kind, Object, ObjectRef};
 use serde_json::json;
 
 const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-probe pod/NAME KIND [timeout], pass-probe pod/NAME KIND, evict pod/NAME, node-down NODE, node-up NODE, \
-                     node-notready NODE, add-node NODE, remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], \
+                     node-notready NODE, add-node NODE [RESOURCE=AMOUNT ...], remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], \
                      lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME]";
 
 impl Sim {
@@ -34,6 +34,9 @@ impl Sim {
         if let ["memory-pressure", node, ref amount @ ..] = words[..] {
             return self.memory_fault(line, node, amount);
         }
+        if let ["add-node", node, ref has @ ..] = words[..] {
+            return self.add_node(line, node, has);
+        }
         let (target, forced) = match words[..] {
             ["exit", target, code] => (target, Forced::Exit(code.parse().map_err(|_| format!("exit: not an exit code: {code}"))?)),
             ["unready", target] => (target, Forced::Ready(false)),
@@ -42,7 +45,7 @@ impl Sim {
             ["fail-probe", target, kind, "timeout"] => (target, Forced::Probe(probed(kind)?, Some(true))),
             ["pass-probe", target, kind] => (target, Forced::Probe(probed(kind)?, None)),
             ["evict", target] => return self.evict_fault(line, target),
-            ["node-down" | "node-up" | "node-notready" | "add-node" | "remove-node", node] => return self.node_fault(line, words[0], node),
+            ["node-down" | "node-up" | "node-notready" | "remove-node", node] => return self.node_fault(line, words[0], node),
             _ => return Err(format!("unknown fault {line:?}; known are: {KNOWN}")),
         };
         let name = target.strip_prefix("pod/").ok_or_else(|| format!("{target}: pod/NAME is required"))?;
@@ -68,12 +71,7 @@ impl Sim {
 
     fn node_fault(&mut self, line: &str, what: &str, name: &str) -> Result<(), String> {
         let key = ObjectRef::new(Kind::Node, "", name);
-        let exists = self.get(&key).is_some();
-        if what == "add-node" {
-            if exists {
-                return Err(format!("nodes {name:?} already exists"));
-            }
-        } else if !exists || what != "remove-node" && !self.kubelets.has(name) {
+        if self.get(&key).is_none() || what != "remove-node" && !self.kubelets.has(name) {
             return Err(format!("nodes {name:?} not found"));
         }
         let asked = self.command(&format!("fault {line}"));
@@ -90,7 +88,6 @@ impl Sim {
                 self.report(&key, &origin, None);
             }
             "node-notready" => self.report(&key, &origin, Some(("KubeletNotReady", "container runtime is down"))),
-            "add-node" => self.add_node(name, &origin),
             _ => {
                 self.kubelets.leave(name);
                 // That it exists was seen above.
@@ -138,9 +135,26 @@ impl Sim {
         let _ = self.request(|server| server.update_status(origin, object, Why::NodeReport));
     }
 
-    fn add_node(&mut self, name: &str, origin: &Origin) {
+    /// A node joins, larger than others if that is asked for: `cpu=8`.
+    fn add_node(&mut self, line: &str, name: &str, has: &[&str]) -> Result<(), String> {
+        if self.get(&ObjectRef::new(Kind::Node, "", name)).is_some() {
+            return Err(format!("nodes {name:?} already exists"));
+        }
+        let amount = |pair: &&str| {
+            let (resource, amount) = pair.split_once('=').ok_or_else(|| format!("add-node: {pair}: RESOURCE=AMOUNT is required"))?;
+            if !["cpu", "memory", "pods", "ephemeral-storage"].contains(&resource) {
+                return Err(format!("add-node: {resource}: cpu, memory, pods or ephemeral-storage is required"));
+            }
+            match Quantity::parse(amount) {
+                Ok(many) if many.as_units() > 0 => Ok((resource.to_owned(), json!(amount))),
+                Ok(_) => Err(format!("add-node: {pair}: must be greater than 0")),
+                Err(error) => Err(format!("add-node: {pair}: {error}")),
+            }
+        };
+        let allocatable = has.iter().map(amount).collect::<Result<Vec<_>, _>>()?;
+        let origin = &Origin { actor: Actor::kubelet(&name.into()), ..self.command(&format!("fault {line}")) };
         let number = self.kubelets.join(name);
-        let config = NodeConfig { name: name.into(), allocatable: Vec::new() };
+        let config = NodeConfig { name: name.into(), allocatable };
         let mut value = cluster::node(number, &config, self.server().wall_at(self.now()));
         // Until the node controller has looked at it, nothing may be placed there.
         value["spec"]["taints"] = json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]);
@@ -153,6 +167,7 @@ impl Sim {
         for pod in stranded {
             self.dispatch(KUBELETS, Op::Added, &pod, None, id);
         }
+        Ok(())
     }
 }
 
