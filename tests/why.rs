@@ -476,6 +476,8 @@ fn why_is_this_pod_ready_its_probe_has_answered() {
     assert_eq!(ready("{httpGet: {port: 80}, initialDelaySeconds: 5}"), "readiness probe GET / → 200");
     assert_eq!(ready("{tcpSocket: {port: 5432}}"), "readiness probe TCP :5432 → open");
     assert_eq!(ready("{exec: {command: [cat, /tmp/up]}}"), "readiness probe cat /tmp/up → 0");
+    // What is a person's own word keeps its numbers as they are.
+    assert_eq!(ready("{exec: {command: [check, \"2181\"]}}"), "readiness probe check 2181 → 0");
 }
 
 #[test]

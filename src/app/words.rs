@@ -448,8 +448,8 @@ pub fn because(entry: &Entry) -> String {
         Why::Bootstrap => "part of the cluster from the start".into(),
         // The sentence has said so.
         Why::Revision { .. } | Why::Scaled { .. } => String::new(),
-        // A hash may be of digits alone.
-        why @ Why::NewTemplate { .. } => crate::i18n::why(why),
+        // A hash may be of digits alone, and what a probe asks is a person's words.
+        why @ (Why::NewTemplate { .. } | Why::BecameReady { .. }) => crate::i18n::why(why),
         why => grouped(&crate::i18n::why(why)),
     }
 }

@@ -309,7 +309,7 @@ impl Row<'_> {
             Row::Policy(policy) => {
                 let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);
                 out.put(&policy.id, rect, Body::Service { form: policy.form.clone() }, None, "settled", label);
-                (policy.words.clone(), policy.words.clone())
+                (policy.words.clone(), policy.words.split(", ").next().unwrap_or_default().into())
             }
         };
         // Where the words do not fit before the rail, the short ones do.
