@@ -19,7 +19,7 @@ use crate::engine::{Actor, Entry, Op, Record};
 use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
-use crate::scene::model::{Group, Model, PodState, Removed, Root};
+use crate::scene::model::{Group, Model, PodState, Removed, Root, natural};
 use crate::scene::shape::{Body, Scene};
 use crate::scene::{lag, nodes, ownership, storage};
 use std::rc::Rc;
@@ -444,13 +444,13 @@ const DOCUMENTS: usize = 16;
 /// So many tasks are spent on a remedy when it is tried.
 const TRIAL: usize = 20_000;
 
-/// What a person applies first of all, in the order in which it is looked for.
+/// What a person applies first of all, in the order in which pictures show it.
 const WORKLOADS: [Kind; 8] = [
     Kind::Deployment,
     Kind::StatefulSet,
     Kind::DaemonSet,
-    Kind::Job,
     Kind::CronJob,
+    Kind::Job,
     Kind::ReplicaSet,
     Kind::ReplicationController,
     Kind::Pod,
@@ -1061,10 +1061,12 @@ impl State {
         if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim, self.run.turns) }
     }
 
-    /// The first workload that was created since some entry of the journal.
+    /// Of the workloads that were created since some entry of the journal, the one that stands first in a picture.
     fn made_since(&self, entry: usize) -> Option<ObjectRef> {
         let new = self.run.sim().journal().from(entry).iter().filter_map(|entry| entry.write());
-        new.filter(|(op, object)| *op == Op::Added && WORKLOADS.contains(&object.kind)).map(|(_, object)| object.key()).next()
+        let made = new.filter(|(op, object)| *op == Op::Added && WORKLOADS.contains(&object.kind)).map(|(_, object)| object.key());
+        let place = |of: &ObjectRef| (WORKLOADS.iter().position(|kind| *kind == of.kind), of.namespace.clone());
+        made.min_by(|a, b| place(a).cmp(&place(b)).then_with(|| natural(&a.name, &b.name)))
     }
 
     /// What a reader will want to look at first.

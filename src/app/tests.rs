@@ -86,6 +86,25 @@ fn begun(text: &str) -> State {
 }
 
 #[test]
+fn what_is_chosen_at_first_stands_first_in_the_picture() {
+    let of = |kind: &str, name: &str| {
+        let template = "{metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: nginx}]}}";
+        format!(
+            "{{apiVersion: apps/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{selector: {{matchLabels: {{app: a}}}}, template: {template}}}}}\n"
+        )
+    };
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: nginx}]}}\n";
+    let text = [pod.into(), of("StatefulSet", "db"), of("Deployment", "web-10"), of("Deployment", "web-9")].join("---\n");
+    let mut state = State::new(&text, 1);
+    finish(&mut state);
+    assert_eq!(state.selected.as_ref().map(|key| &*key.name), Some("web-9"));
+    while !state.read(usize::MAX) {}
+    let scene = state.draw(usize::MAX).scene.clone();
+    let first = scene.items.iter().find(|item| item.id.kind == "Deployment" || item.id.kind == "StatefulSet" || item.id.kind == "Pod");
+    assert_eq!(first.map(|item| item.id.name.as_str()), Some("web-9"));
+}
+
+#[test]
 fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
     for text in [long(), long().replace('\n', "\r\n")] {
         let mut whole = Run::new(1);
