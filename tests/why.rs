@@ -693,6 +693,23 @@ fn why_does_the_job_not_try_again_it_backs_off() {
     );
 }
 
+/// Of a second try it is said which failure it comes after, and that leads back to the first.
+#[test]
+fn why_was_this_pod_of_a_job_made_another_failed() {
+    let sim = sim(1, &[&job("task", "backoffLimit: 3, ", "exit 7"), "+14"]);
+    let mut pods: Vec<_> = sim.list(Kind::Pod).collect();
+    pods.sort_by_key(|pod| pod.meta.creation_timestamp);
+    let [first, second] = [pods[0], pods[1]].map(|pod| pod.key());
+    let made = sim.journal().iter().position(|entry| entry.key().as_ref() == Some(&second)).unwrap();
+    let chain = words::chain(sim.journal().first(made + 1), sim.held_up(), &second, 0);
+    let text = print(&[], &chain);
+    let by: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
+    assert_eq!(by[..2], ["job-controller", "kubelet node-1"], "{text}");
+    assert_eq!((by.last(), chain[1].object.as_ref()), (Some(&"you"), Some(&first)), "{text}");
+    assert_eq!(chain[0].short, format!("{} failed (exit code 7); the back-off of 10 s is over", first.name));
+    assert!(chain[1].saw.contains(&("exit code".into(), "7".into())), "{text}");
+}
+
 #[test]
 fn why_does_the_job_do_nothing_it_is_suspended() {
     ask(

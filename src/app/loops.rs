@@ -527,7 +527,7 @@ const ANY: &[Source] = &[
 fn lights(why: &Why) -> &'static str {
     match why {
         Why::Observed => "status",
-        Why::TooFew { .. } | Why::MissingOrdinal { .. } => "create",
+        Why::TooFew { .. } | Why::Retry(_) | Why::MissingOrdinal { .. } => "create",
         Why::MissingClaim { .. } => "claim",
         Why::TooMany { .. } | Why::CondemnedOrdinal { .. } | Why::EndedPod { .. } | Why::OwnerGone { .. } | Why::OwnerWaits { .. } => {
             "delete"

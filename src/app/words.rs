@@ -384,6 +384,14 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
                 row(words, format!("{more} − {less} = {}", more - less)),
             ]
         }
+        Why::Retry(of) => vec![
+            row("desired", of.want.to_string()),
+            row("actual", of.have.to_string()),
+            row("failed last", short_name(&of.pod)),
+            row("how it ended", of.how.to_string()),
+            row("back-off", format!("{} s", of.back_off)),
+            row("so create", format!("{} − {} = {}", of.want, of.have, of.want - of.have)),
+        ],
         Why::TooFew { have, want } => vec![
             row("desired", want.to_string()),
             row("actual", have.to_string()),
