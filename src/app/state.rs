@@ -10,6 +10,7 @@ use super::run::{Command, QUIET, Run, is_event};
 use super::shell::{Answer, Applying, Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
+use crate::api::batch::Job;
 use crate::api::storage::PersistentVolumeClaim;
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid, sources};
 use crate::engine::controllers::taint_eviction;
@@ -1240,8 +1241,15 @@ impl State {
             // The loops may hear of it late: what is drawn is there.
             let all_read = self.pods_at == Some((self.run.turns, self.run.happened()));
             lag::mark(&mut model.roots, &|id| {
+                let policy = |job: &Job| job.spec.pod_failure_policy.is_some();
                 if all_read {
-                    return Some(self.pods.come_to(Uid::parse(&id.uid)?));
+                    let mut pods = self.pods.come_to(Uid::parse(&id.uid)?);
+                    // Where a policy may let a failure pass, not every one of them is to be counted.
+                    let key = || ObjectRef::new(Kind::Job, &id.namespace, &id.name);
+                    if id.kind == "Job" && self.run.get(&key()).and_then(|job| job.get::<Job>()).is_some_and(policy) {
+                        pods.failed = 0;
+                    }
+                    return Some(pods);
                 }
                 let mut all = lag::Pods::default();
                 for alike in self.run.sim().tally_of(Uid::parse(&id.uid)?)? {
@@ -1527,9 +1535,9 @@ impl State {
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| self.run.sim().list(kind))
-            .filter(|object| object.meta.controller().is_none())
+            .filter(|object| object.meta.controller().is_none_or(|owner| owner.kind == "CronJob"))
             .filter(shown)
-            .filter_map(|object| Some((words::standing(object, pods(object))?, &object.meta.name)))
+            .filter_map(|object| Some((words::standing(object, pods(object))?, object)))
             .collect();
         // The worst first.
         crate::order::sort_by_key(&mut all, |((_, state), _)| match state {
@@ -1537,15 +1545,19 @@ impl State {
             PodState::Ready | PodState::Succeeded => 2,
             _ => 1,
         });
-        let ((words, state), name) = all.first()?;
+        let ((words, state), of) = all.first()?;
         // Of several it is said which one is meant.
-        let one = all.len() == 1 || matches!(state, PodState::Ready | PodState::Succeeded);
-        let words = if one { words.clone() } else { [crate::scene::format::middle(name, 24).as_str(), ": ", words].concat() };
+        let words = match state {
+            _ if all.len() == 1 => words.clone(),
+            PodState::Succeeded => [&crate::scene::format::count(all.len()), " Jobs complete"].concat(),
+            PodState::Ready => words.clone(),
+            _ => [crate::scene::format::middle(&of.meta.name, 24).as_str(), ": ", words].concat(),
+        };
         let failed = scene.items.iter().find_map(|item| match &item.body {
             Body::Pod { state: PodState::Failed, word, .. } => Some(word),
             _ => None,
         });
-        if let (PodState::Creating | PodState::Pending, Some(word)) = (state, failed) {
+        if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
             return Some((["Rollout waits: ", word].concat(), PodState::NotReady.class(), PodState::NotReady.glyph()));
         }
         Some((words, state.class(), state.glyph()))
@@ -1560,6 +1572,53 @@ mod tests {
         let mut state = State::new(text, 1);
         state.update(Msg::Seconds(30));
         state
+    }
+
+    #[test]
+    fn the_pill_tells_of_the_job_that_is_worst() {
+        let job = |name: &str, command: &str| {
+            format!(
+                "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}}}\nspec: {{backoffLimit: 1, template: {{spec: {{restartPolicy: \
+                 Never, containers: [{{name: c, image: busybox, command: [sh, -c, {command}]}}]}}}}}}\n---\n"
+            )
+        };
+        let pill = |jobs: &[(&str, &str)], seconds: i64| {
+            let mut state = State::new(&jobs.iter().map(|(name, command)| job(name, command)).collect::<String>(), 1);
+            state.update(Msg::Seconds(seconds));
+            state.picture().pill.clone().expect("words").0
+        };
+        let (quick, slow, fails) = (("quick", "exit 0"), ("slow", "sleep 60"), ("fails", "exit 1"));
+        assert_eq!(pill(&[quick], 20), "Job complete");
+        assert_eq!(pill(&[quick, slow], 20), "slow: Job runs, 0 of 1 complete");
+        assert_eq!(pill(&[quick, fails], 8), "fails: Job tries again, 1 failed");
+        assert_eq!(pill(&[quick, slow, fails], 50), "fails: Job failed: BackoffLimitExceeded");
+        assert_eq!(pill(&[quick, slow], 80), "2 Jobs complete");
+    }
+
+    /// Of every instant a counter of a Job is as its Pods are, or marked.
+    #[test]
+    fn a_job_that_has_not_counted_its_pods_yet_is_marked() {
+        let mut state = State::new((examples::ALL.iter().find(|of| of.file.starts_with("jobs")).unwrap().text)(), 1);
+        let mut marked = 0;
+        for _ in 0..400 {
+            state.update(Msg::Step);
+            for item in &state.picture().scene.items {
+                let Body::Controller { of, .. } = &item.body else { continue };
+                let Some(job) = state.run.sim().list(Kind::Job).find(|job| job.meta.uid.to_string() == item.id.uid) else { continue };
+                let mine = || state.run.sim().list(Kind::Pod).filter(|pod| pod.meta.is_controlled_by(job.meta.uid));
+                let phase = |phase: &str| mine().filter(|pod| pod.pod().is_some_and(|pod| pod.status.phase == phase)).count();
+                let active = mine().filter(|pod| pod.is_active_pod()).count();
+                let status = &job.get::<Job>().unwrap().status;
+                let lags = [
+                    (status.succeeded as usize) < phase("Succeeded"),
+                    status.active as usize != active,
+                    (status.failed as usize) < phase("Failed"),
+                ];
+                assert_eq!(of.counters.iter().map(|counter| !counter.lags.is_empty()).collect::<Vec<_>>(), lags, "{status:?}");
+                marked += usize::from(lags.contains(&true));
+            }
+        }
+        assert!(marked > 20, "{marked}");
     }
 
     #[test]

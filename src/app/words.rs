@@ -2,6 +2,7 @@
 
 use super::causes::cause;
 use super::run::is_event;
+use crate::api::batch::Job;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
@@ -642,6 +643,23 @@ pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> String {
     first.map(|entry| sentence(entry, &effect(entry), here().count() - 1)).unwrap_or_default()
 }
 
+/// Where a Job stands that has not ended.
+#[inline(never)]
+fn unfinished(job: &Job, pods: Pods) -> (String, PodState) {
+    let (spec, done) = (&job.spec, pods.succeeded.max(job.status.succeeded.max(0) as usize));
+    if spec.suspend {
+        return ("Job suspended".into(), PodState::Pending);
+    }
+    let failed = pods.failed.max(job.status.failed.max(0) as usize);
+    if pods.active == 0 && failed > 0 {
+        return (format!("Job tries again, {} failed", count(failed)), PodState::NotReady);
+    }
+    match spec.completions {
+        Some(all) => (format!("Job runs, {} of {} complete", count(done), number(all)), PodState::Creating),
+        None => ("Job runs".into(), PodState::Creating),
+    }
+}
+
 /// Where a workload stands, for the pill over the diagram: by the Pods that are there, as the strip below it counts them, for a status
 /// may be older than they are.
 pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
@@ -649,7 +667,7 @@ pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
         return match (job.status.met("Failed"), job.status.met("Complete")) {
             (Some(failed), _) => Some((format!("Job failed: {}", failed.reason), PodState::Failed)),
             (_, Some(_)) => Some(("Job complete".into(), PodState::Succeeded)),
-            _ => None,
+            _ => Some(unfinished(job, pods)),
         };
     }
     if let Body::Deployment(b) = &object.body
