@@ -1519,7 +1519,10 @@ impl State {
         crate::order::sort(&mut drawn);
         // Storage draws only what has claims; its words are of all.
         let scope = Some(self.scope()).filter(|scope| self.view == View::Storage && scope.filter.trim().is_empty());
+        // The chart is of one.
+        let followed = self.tracker.subject().filter(|_| self.view == View::Rollout && !scene.items.is_empty());
         let shown = |object: &&Rc<Object>| match &scope {
+            _ if followed.is_some() => followed == Some(object.meta.uid),
             Some(scope) => scope.holds(object),
             None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
         };
@@ -1593,6 +1596,30 @@ mod tests {
         assert_eq!(pill(&[quick, fails], 8), "fails: Job tries again, 1 failed");
         assert_eq!(pill(&[quick, slow, fails], 50), "fails: Job failed: BackoffLimitExceeded");
         assert_eq!(pill(&[quick, slow], 80), "2 Jobs complete");
+    }
+
+    #[test]
+    fn over_a_rollout_it_is_said_how_it_stands() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(Msg::View(View::Rollout));
+        let pill = |state: &mut State| state.picture().pill.clone().map(|pill| pill.0).unwrap_or_default();
+        assert_eq!(pill(&mut state), "All Pods are Ready");
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(pill(&mut state), "Rolling update in progress");
+        state.update(Msg::Kubectl("kubectl rollout pause deployment/nginx-deployment".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(pill(&mut state), "Rollout paused");
+        state.update(Msg::Kubectl("kubectl rollout resume deployment/nginx-deployment".into()));
+        state.update(Msg::Seconds(30));
+        assert_eq!(pill(&mut state), "All Pods are Ready");
+        let mut state = settled((examples::ALL[2].text)());
+        state.update(Msg::View(View::Rollout));
+        state.update(Msg::Kubectl("kubectl set image statefulset/web nginx=nginx:1.27".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(pill(&mut state), "Rolling update in progress");
+        state.update(Msg::Seconds(120));
+        assert_eq!(pill(&mut state), "All Pods are Ready");
     }
 
     /// Of every instant a counter of a Job is as its Pods are, or marked.

@@ -678,11 +678,17 @@ pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
     // Those wanted, and those that are of an older template.
     let (desired, old) = match &object.body {
         Body::Deployment(b) => (b.spec.replicas, b.status.replicas - b.status.updated_replicas),
+        Body::StatefulSet(b) if b.spec.update_strategy.kind == "RollingUpdate" && b.status.current_revision != b.status.update_revision => {
+            let kept = b.spec.update_strategy.rolling_update.as_ref().and_then(|rolling| rolling.partition).unwrap_or(0);
+            (b.spec.replicas, b.status.replicas - b.status.updated_replicas - kept)
+        }
         Body::StatefulSet(b) => (b.spec.replicas, 0),
         Body::ReplicaSet(b) => (b.spec.replicas, 0),
         Body::DaemonSet(body) => {
             let status = &body.status;
-            (status.desired_number_scheduled, status.desired_number_scheduled - status.updated_number_scheduled)
+            let rolls = body.spec.update_strategy.kind != "OnDelete";
+            let old = if rolls { status.desired_number_scheduled - status.updated_number_scheduled } else { 0 };
+            (status.desired_number_scheduled, old)
         }
         _ => return None,
     };
@@ -703,8 +709,9 @@ pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
             0 => ("All Pods are Ready".into(), PodState::Ready),
             leaving => (format!("{} {} terminating", n(leaving), if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating),
         }
-    } else if object.kind == Kind::Deployment && old > 0 && pods.active > old as usize {
-        ("Rolling update in progress".into(), PodState::Creating)
+    } else if old > 0 && (object.kind != Kind::Deployment || pods.active > old as usize) {
+        let paused = matches!(&object.body, Body::Deployment(b) if b.spec.paused);
+        if paused { ("Rollout paused".into(), PodState::Pending) } else { ("Rolling update in progress".into(), PodState::Creating) }
     } else if pods.active + pods.leaving < desired {
         (format!("{} of {} Pods exist, {} Ready", n(pods.active + pods.leaving), n(desired), n(pods.ready)), PodState::Pending)
     } else {
