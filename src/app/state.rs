@@ -1506,11 +1506,7 @@ impl State {
 
     fn pill(&self, scene: &Scene) -> Option<(String, &'static str, &'static str)> {
         if self.view == View::Loops {
-            return Some((
-                "Every controller watches the API server, compares, and writes back. None talks to another.".into(),
-                "plain",
-                "",
-            ));
+            return Some(("Each loop watches the API server, compares, and writes back.".into(), "plain", ""));
         }
         if self.view == View::Nodes {
             return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));

@@ -240,10 +240,10 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     {
         let many = format::count(over(&point) as usize);
         let now = points.last().is_some_and(|last| std::ptr::eq(last, point));
-        let words = if now {
-            format!("{many} Pods too many are not deleted yet")
-        } else {
-            format!("{many} too many at {}, not deleted yet", format::stamp(point.at))
+        let words = match now {
+            true if small => format!("{many} over the limit"),
+            true => format!("{many} over the limit, not deleted yet"),
+            false => format!("{many} over the limit at {}", format::stamp(point.at)),
         };
         notes.put(&mut out.words, x(point.at), y(all(point)) + 4.0, "lim", words);
     }
@@ -279,7 +279,7 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
 
 /// How wide a note is.
 fn long(words: &str) -> f64 {
-    words.len() as f64 * 6.3
+    words.chars().count() as f64 * 6.3
 }
 
 /// Notes within the plot: none lies on another, on a line of a limit or on a fold.
@@ -291,7 +291,9 @@ struct Notes {
 impl Notes {
     /// Beside a place: before it, else after it, and where both are taken as near above or below as there is room.
     fn put(&mut self, out: &mut Vec<Word>, x: f64, y: f64, class: &'static str, words: String) {
-        let (plot, w) = (self.plot, long(&words));
+        let plot = self.plot;
+        let words = format::middle(&words, ((plot.w - 8.0) / 6.3) as usize);
+        let w = long(&words);
         let box_at = |x: f64, y: f64| {
             let x = x.min(plot.right() - w - 4.0).max(plot.x + 4.0);
             Rect::new(x, y.min(plot.bottom() - 6.0).max(plot.y + 12.0) - 11.0, w, 14.0)

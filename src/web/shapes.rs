@@ -183,8 +183,9 @@ fn outer(item: &Item) -> Classes {
             classes!(
                 "loop",
                 (item.rect.h < 70.0).then_some("low"),
-                (item.rect.w < 60.0).then_some("bare"),
                 (!of.slow.is_empty()).then_some("slow"),
+                of.part.map(|_| "part"),
+                (item.rect.h < 24.0).then_some("line"),
                 big.then_some("big"),
                 (item.rect.w < 132.0).then_some("small"),
                 above.then_some("above"),
@@ -286,7 +287,7 @@ fn loop_of(of: &Loop) -> Html {
     let queue = of.queue;
     html! {
         <>
-            <span class="ring">{ icon(of.glyph, 18) }</span>
+            <span class="ring" style={of.part.map(|part| format!("--part:{part}%"))}>{ icon(of.glyph, 18) }</span>
             <span class="nm"><b>{ &of.title }</b>
                 <i class="queue">if !of.slow.is_empty() { { &of.slow } }{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
             </span>
