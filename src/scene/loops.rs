@@ -174,25 +174,37 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = format!("API server and etcd, resourceVersion {}", of.version);
     out.put(&id, store, Body::Store { version: of.version }, None, "", label);
-    let mut named: Vec<(Rect, f64, bool)> = Vec::new();
+    let places: Vec<Place> = (0..of.loops.len())
+        .map(|i| {
+            let angle = turn + i as f64 * TAU / count;
+            let radius = if of.chosen == Some(i) { BIG } else { SMALL };
+            Place { angle, radius, x: cx + rx * angle.cos(), y: cy + ry * angle.sin(), above: angle.sin() < -0.05 }
+        })
+        .collect();
+    let letters = |i: usize, two: bool| {
+        let title = &of.loops[i].title;
+        let long = if two { title.split(' ').map(str::len).max() } else { Some(title.len()) };
+        long.unwrap_or_default() as f64 * LETTER
+    };
+    // Names that would touch have two lines if they can; if that does not help, one of them stands further off.
+    let meet = |i: usize, j: usize, two: &[bool]| {
+        let (a, b) = (&places[i], &places[j]);
+        (a.x - b.x).abs() < (letters(i, two[i]) + letters(j, two[j])) / 2.0 + 6.0
+            && (a.name() - b.name()).abs() < if two[i] || two[j] { 30.0 } else { 16.0 }
+    };
+    let one_line = vec![false; places.len()];
+    let two: Vec<bool> =
+        (0..places.len()).map(|i| of.loops[i].title.contains(' ') && (0..places.len()).any(|j| j != i && meet(i, j, &one_line))).collect();
+    let mut all_far: Vec<bool> = Vec::new();
     for (i, one) in of.loops.iter().enumerate() {
-        let angle = turn + i as f64 * TAU / count;
+        let Place { angle, radius, x, y, above } = places[i];
         let big = of.chosen == Some(i);
-        let radius = if big { BIG } else { SMALL };
-        let (x, y) = (cx + rx * angle.cos(), cy + ry * angle.sin());
-        let above = angle.sin() < -0.05;
-        // A name that would touch its neighbour's stands further off.
-        let letters = one.title.len() as f64 * LETTER;
-        let meets = |(other, wide, far): &(Rect, f64, bool)| {
-            !far && (other.cx() - x).abs() < (wide + letters) / 2.0 + 6.0
-                && (other.y - (y - radius - if above { NAME } else { 0.0 })).abs() < 16.0
-        };
-        let far = named.iter().any(meets);
+        let far = (0..i).any(|j| !all_far[j] && meet(i, j, &two));
+        all_far.push(far);
         let more = if far { FAR } else { 0.0 };
         let top = if above { y - radius - NAME - more } else { y - radius };
         let rect = Rect::new(x - NAMED / 2.0, top, NAMED, radius * 2.0 + NAME + more);
-        named.push((rect, letters, far));
-        put_loop(one, rect, (above, far), big, &mut out);
+        put_loop(one, rect, (above, far, two[i]), big, &mut out);
         let (sx, sy) = edge_of(&store, x, y);
         let length = (x - sx).hypot(y - sy).max(1.0);
         let (ux, uy) = ((x - sx) / length, (y - sy) / length);
@@ -257,7 +269,24 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     out.finish(20.0)
 }
 
-fn put_loop(one: &Loop, rect: Rect, (above, far): (bool, bool), big: bool, out: &mut Scene) {
+/// Where a loop stands on the ring.
+#[derive(Clone, Copy)]
+struct Place {
+    angle: f64,
+    radius: f64,
+    x: f64,
+    y: f64,
+    above: bool,
+}
+
+impl Place {
+    /// The height of its name.
+    fn name(&self) -> f64 {
+        if self.above { self.y - self.radius - 2.0 - 18.0 } else { self.y + self.radius + 2.0 }
+    }
+}
+
+fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, bool), big: bool, out: &mut Scene) {
     let state = if one.writes {
         "writing"
     } else if one.queue > 0 {
@@ -270,7 +299,7 @@ fn put_loop(one: &Loop, rect: Rect, (above, far): (bool, bool), big: bool, out: 
     if !one.slow.is_empty() {
         label = format!("{label}, slowed: {}", one.slow);
     }
-    out.put(&id, rect, Body::Loop { of: Box::new(one.clone()), above, far, big }, Some(0), state, label);
+    out.put(&id, rect, Body::Loop { of: Box::new(one.clone()), above, far, two, big }, Some(0), state, label);
 }
 
 /// Where not even one row has room for circles with names: an icon and a name each, in aligned columns, as many as there is room for. Gives
@@ -288,7 +317,7 @@ fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Scene) -> f64 
         let column = i % columns;
         let x = left + widths[..column].iter().sum::<f64>() + gap * column as f64;
         let rect = Rect::new(x, top + (i / columns) as f64 * LIST, widths[column].min(wide), LIST);
-        put_loop(one, rect, (false, false), of.chosen == Some(i), out);
+        put_loop(one, rect, (false, false, false), of.chosen == Some(i), out);
     }
     of.loops.len().div_ceil(columns) as f64 * LIST
 }
@@ -328,7 +357,7 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
         };
         let y = if over { top + row * chip } else { store.bottom() + gap + row * chip };
         let rect = Rect::new(left + ((n % columns) as f64 + at) * pitch - across / 2.0, y, across, chip);
-        put_loop(one, rect, (over, false), of.chosen == Some(i), &mut out);
+        put_loop(one, rect, (over, false, false), of.chosen == Some(i), &mut out);
         let (x, from, to) = if over { (rect.cx(), rect.bottom(), store.y) } else { (rect.cx(), rect.y, store.bottom()) };
         let s = (to - from).signum() * 6.0;
         let head = if one.writes { format!("M{} {}L{x} {to}L{} {}", x - 4.0, to - s, x + 4.0, to - s) } else { String::new() };
@@ -451,9 +480,14 @@ mod tests {
                 let of = |title: &&str| Loop { name: title.to_string(), title: title.to_string(), ..Loop::default() };
                 let scene = layout(&Loops { loops: titles[titles.len() - count..].iter().map(of).collect(), ..some(chosen) }, size);
                 let name = |item: &std::rc::Rc<super::super::shape::Item>| match &item.body {
-                    Body::Loop { of, above, .. } => {
-                        let (wide, y) = (of.title.len() as f64 * LETTER, if *above { item.rect.y } else { item.rect.bottom() - NAME });
-                        Some(Rect::new(item.rect.cx() - wide / 2.0, y + 2.0, wide, 15.0))
+                    Body::Loop { of, above, far, two, big } => {
+                        // Beside its circle, or as much further off.
+                        let long = if *two { of.title.split(' ').map(str::len).max().unwrap() } else { of.title.len() };
+                        let (wide, high) = (long as f64 * LETTER, if *two { 28.0 } else { 15.0 });
+                        let off = if *far { FAR } else { 0.0 };
+                        let across = if *big { BIG } else { SMALL } * 2.0;
+                        let y = if *above { item.rect.bottom() - across - off - high - 2.0 } else { item.rect.y + across + off + 2.0 };
+                        Some(Rect::new(item.rect.cx() - wide / 2.0, y, wide, high))
                     }
                     _ => None,
                 };
@@ -465,6 +499,18 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_name_of_two_words_breaks_before_it_leaves_its_circle() {
+        let names = ["deployment", "replicaset", "statefulset", "endpointslice", "volume", "garbage collector", "scheduler"];
+        let titles = names.into_iter().chain(["kubelet node-1", "kubelet node-2", "kubelet node-3"]);
+        let loops: Vec<Loop> = titles.map(|title| Loop { name: title.into(), title: title.into(), ..Loop::default() }).collect();
+        for (size, chosen) in [(800.0, 652.0), (1400.0, 800.0)].into_iter().flat_map(|size| (0..10).map(move |at| (size, at))) {
+            let scene = layout(&Loops { loops: loops.clone(), ..some(Some(chosen)) }, size);
+            let hangs = scene.items.iter().filter(|item| matches!(&item.body, Body::Loop { of, far: true, .. } if of.title.contains(' ')));
+            assert_eq!(hangs.count(), 0, "{chosen} {size:?}");
         }
     }
 

@@ -179,7 +179,7 @@ fn outer(item: &Item) -> Classes {
         Body::Totals { .. } => classes!("card", "totals"),
         Body::Note(_) => classes!("foldnote"),
         Body::Store { .. } => classes!("card", "store", (item.rect.h < 100.0).then_some("low"), (item.rect.h < 40.0).then_some("line")),
-        Body::Loop { of, big, above, far } => {
+        Body::Loop { of, big, above, far, two } => {
             classes!(
                 "loop",
                 (item.rect.h < 70.0).then_some("low"),
@@ -190,6 +190,7 @@ fn outer(item: &Item) -> Classes {
                 (item.rect.w < 132.0).then_some("small"),
                 above.then_some("above"),
                 far.then_some("far"),
+                two.then_some("two"),
                 of.writes.then_some("writes")
             )
         }
