@@ -123,8 +123,17 @@ fn updates(root: &Root) -> bool {
     root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
 }
 
-/// So many newest entries are looked through for how ReplicaSets were scaled.
-const SCALED: usize = 2_000;
+/// So many newest entries are looked through for how ReplicaSets were scaled, where an update is first seen; from there on it is kept.
+const SCALED: usize = 100_000;
+
+/// How ReplicaSets were last scaled, until so far in the history.
+#[derive(Default)]
+struct Scaled {
+    turns: u64,
+    read: usize,
+    sizes: std::collections::BTreeMap<Uid, String>,
+}
+
 /// So many Pods are asked at most what they lack.
 const LACKS: usize = 24;
 
@@ -362,6 +371,7 @@ pub struct State {
     tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
     marks: Marks,
     scanned: usize,
+    scaled: Scaled,
     /// The last entry of a failure among those that were scanned.
     last_bad: Option<usize>,
     left: Option<Option<Rc<Left>>>,
@@ -506,6 +516,7 @@ impl State {
             tried: None,
             marks: Marks::default(),
             scanned: 0,
+            scaled: Scaled::default(),
             last_bad: None,
             left: None,
             drawn: None,
@@ -1428,26 +1439,25 @@ impl State {
 
     /// In an update each ReplicaSet tells how it was last scaled.
     #[inline(never)]
-    fn say_scaled(&self, model: &mut Model) {
-        let mut sets: Vec<&mut crate::scene::model::Controller> = Vec::new();
-        for root in model.roots.iter_mut().filter(|root| updates(root)) {
-            sets.extend(root.groups.iter_mut().filter_map(|group| group.controller.as_mut().map(Rc::make_mut)));
+    fn say_scaled(&mut self, model: &mut Model) {
+        let happened = self.run.happened();
+        if self.scaled.turns != self.run.turns || self.scaled.read > happened {
+            self.scaled = Scaled { turns: self.run.turns, ..Scaled::default() };
         }
-        for entry in self.run.journal().first(self.run.happened()).iter().rev().take(SCALED) {
-            if sets.iter().all(|set| !set.chip.is_empty()) {
-                return;
-            }
+        let from = self.scaled.read.max(happened.saturating_sub(SCALED));
+        for entry in self.run.journal().first(happened).from(from).iter() {
             let Record::Write { object, before: Some(before), .. } = &entry.record else { continue };
-            if object.kind != Kind::ReplicaSet {
-                continue;
-            }
-            let is = |set: &&mut &mut crate::scene::model::Controller| {
-                set.chip.is_empty() && set.id.name == object.meta.name && set.id.namespace == object.meta.namespace
-            };
-            if let Some(sizes) = words::scaled(before, object)
-                && let Some(set) = sets.iter_mut().find(is)
+            if object.kind == Kind::ReplicaSet
+                && let Some(sizes) = words::scaled(before, object)
             {
-                set.chip = sizes;
+                self.scaled.sizes.insert(object.meta.uid, sizes);
+            }
+        }
+        self.scaled.read = happened;
+        for group in model.roots.iter_mut().filter(|root| updates(root)).flat_map(|root| &mut root.groups) {
+            let Some(set) = group.controller.as_mut().filter(|set| set.chip.is_empty()) else { continue };
+            if let Some(sizes) = Uid::parse(&set.id.uid).and_then(|uid| self.scaled.sizes.get(&uid)) {
+                Rc::make_mut(set).chip = sizes.clone();
             }
         }
     }
@@ -1616,6 +1626,41 @@ mod tests {
         assert_eq!(pill(&mut state), "Rolling update in progress");
         state.update(Msg::Seconds(120));
         assert_eq!(pill(&mut state), "All Pods are Ready");
+    }
+
+    /// However much else is written while an update stands still.
+    #[test]
+    fn how_a_replicaset_was_scaled_is_told_as_long_as_its_update_lasts() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(Msg::Kubectl("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(Msg::Seconds(10));
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.161".into()));
+        state.update(Msg::Seconds(60));
+        let chips = |state: &mut State| -> Vec<String> {
+            let of = |item: &Rc<crate::scene::shape::Item>| match &item.body {
+                Body::Controller { of, .. } if of.id.kind == "ReplicaSet" => Some(of.chip.clone()),
+                _ => None,
+            };
+            state.picture().scene.items.iter().filter_map(of).collect()
+        };
+        let told = chips(&mut state);
+        assert!(told.iter().any(|chip| chip.contains('→')), "{told:?}");
+        let before = state.run.happened();
+        for at in 0..30 {
+            state.update(Msg::Kubectl(format!("kubectl create deployment other-{at} --image=nginx --replicas=30")));
+            state.update(Msg::Seconds(5));
+            state.update(Msg::Kubectl(format!("kubectl delete deployment other-{at}")));
+            state.update(Msg::Seconds(5));
+            state.picture();
+        }
+        assert!(state.run.happened() > before + 4_000);
+        let uid = |state: &mut State| chips(state).into_iter().filter(|chip| chip.contains('→')).collect::<Vec<_>>();
+        let still: Vec<String> = told.into_iter().filter(|chip| chip.contains('→')).collect();
+        assert!(uid(&mut state).iter().filter(|chip| still.contains(chip)).count() >= still.len());
+        // As it was then, also when it is looked at again.
+        state.update(Msg::Seek(2_000));
+        state.update(Msg::Live);
+        assert!(uid(&mut state).iter().filter(|chip| still.contains(chip)).count() >= still.len());
     }
 
     /// Of every instant a counter of a Job is as its Pods are, or marked.
