@@ -49,7 +49,9 @@ impl Tracker {
         }
         self.scanned = to;
         self.lags = to < journal.len();
-        self.track.now = now;
+        // Until then it is read: what comes later is not as the last of it was.
+        let read = journal.get(to.saturating_sub(1)).filter(|_| self.lags).map(|entry| entry.time.0 / 1000);
+        self.track.now = read.unwrap_or(now);
         &self.track
     }
 
@@ -257,6 +259,19 @@ mod tests {
         assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3 }));
         assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8 }));
         assert_eq!(points.last().map(|point| point.at), Some(99_999));
+    }
+
+    #[test]
+    fn a_track_that_is_still_read_ends_where_it_is_read() {
+        let mut state = crate::app::State::new((crate::app::examples::ALL[0].text)(), 1);
+        state.update(crate::app::Msg::Seconds(30));
+        let sim = state.run.sim();
+        let (object, now) = (sim.list(Kind::Deployment).next().unwrap().clone(), state.run.now());
+        let mut tracker = Tracker::default();
+        let some = tracker.read(&object, state.run.journal(), 0, now, 40).clone();
+        assert!(some.now < now && some.points.iter().all(|point| point.at <= some.now), "{some:?}");
+        let all = tracker.read(&object, state.run.journal(), 0, now, 100_000).clone();
+        assert!(all.now == now && !tracker.lags && all.points.starts_with(&some.points[..some.points.len() - 1]));
     }
 
     #[test]
