@@ -50,7 +50,12 @@
     return undefined;
   }
 
+  // What was done to how many: `2 rejected, 1 applied`. In a sentence with a hole, a hole would hold the others.
+  const COUNTED = /^(\d[\d,]*) (created|configured|unchanged|rejected|applied|updated)$/;
+
   function find(text, depth) {
+    const counted = text.split(', ').map((part) => COUNTED.exec(part));
+    if (counted.every((part) => part && exact.has(part[2]))) return counted.map(([, n, word]) => `${exact.get(word)} ${n} 个`).join('，');
     if (text.endsWith('.')) {
       const whole = sentence(text, depth);
       if (whole !== undefined) return whole;

@@ -205,6 +205,32 @@ fn why_is_this_pod_pending_too_many_pods() {
     );
 }
 
+/// Of thousands it helps nobody that one finds room: as many nodes are offered as all of them need, and nothing that is too little.
+#[test]
+fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
+    let tenth = "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 100m}}}]}";
+    let agent = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {app: agent}}, template: {metadata: \
+                 {labels: {app: agent}}, spec: {containers: [{name: c, image: nginx, resources: {requests: {cpu: 500m}}}]}}}\n";
+    let mut sim = sim(3, &["kubectl cordon node-3", agent, "+5", &deployment("web", 700, "", tenth), "+60"]);
+    let pod = key(&sim, "Pod/web-*");
+    let chain = diagnose::chain_of_waiting(&sim, &ObjectRef::new(Kind::Deployment, "default", "web"));
+    let found = chain.last().unwrap();
+    assert!(found.object.name.starts_with("web-") && diagnose::diagnose(&sim, &pod).is_some(), "{}", print(&chain, &[]));
+    let words: Vec<String> = found.remedies.iter().map(|remedy| remedy.words()).collect();
+    // 35 of them have room on each of two nodes, and on each new one.
+    assert_eq!(words, ["Add node-4 to node-21: 18 nodes"], "{}", print(&chain, &[]));
+    let steps: Vec<&str> = found.remedies[0].steps.iter().map(String::as_str).collect();
+    act(&mut sim, &steps);
+    act(&mut sim, &["+90"]);
+    let ready = sim.list(Kind::Pod).filter(|pod| pod.meta.name.starts_with("web-") && pod.pod().is_some_and(|pod| pod.is_ready())).count();
+    assert_eq!(ready, 700);
+    // What no number of nodes has room for gets none.
+    let big = "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 5}}}]}";
+    let sim = self::sim(2, &[&deployment("big", 2, "", big), "+20"]);
+    let found = diagnose::diagnose(&sim, &key(&sim, "Pod/big-*")).unwrap();
+    assert!(found.remedies.iter().all(|remedy| !remedy.words().starts_with("Add ")), "{found:?}");
+}
+
 #[test]
 fn why_is_this_pod_pending_no_node_has_the_label() {
     let fast = pod("fast", "{nodeSelector: {disk: ssd}, containers: [{name: c, image: nginx}]}");
@@ -693,6 +719,23 @@ fn why_does_the_job_not_try_again_it_backs_off() {
             remedy: "",
         },
     );
+}
+
+/// Of a second try it is said which failure it comes after, and that leads back to the first.
+#[test]
+fn why_was_this_pod_of_a_job_made_another_failed() {
+    let sim = sim(1, &[&job("task", "backoffLimit: 3, ", "exit 7"), "+14"]);
+    let mut pods: Vec<_> = sim.list(Kind::Pod).collect();
+    pods.sort_by_key(|pod| pod.meta.creation_timestamp);
+    let [first, second] = [pods[0], pods[1]].map(|pod| pod.key());
+    let made = sim.journal().iter().position(|entry| entry.key().as_ref() == Some(&second)).unwrap();
+    let chain = words::chain(sim.journal().first(made + 1), sim.held_up(), &second, 0);
+    let text = print(&[], &chain);
+    let by: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
+    assert_eq!(by[..2], ["job-controller", "kubelet node-1"], "{text}");
+    assert_eq!((by.last(), chain[1].object.as_ref()), (Some(&"you"), Some(&first)), "{text}");
+    assert_eq!(chain[0].short, format!("{} failed (exit code 7); the back-off of 10 s is over", first.name));
+    assert!(chain[1].saw.contains(&("exit code".into(), "7".into())), "{text}");
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<Entr
 enum Inputs<'e> {
     /// The size that a ReplicaSet should have, and its Pods: whether they were too few.
     Size(&'e OwnerReference, i32, bool),
+    /// A Job, and which of its Pods failed last.
+    Failure(&'e OwnerReference, &'e str),
     /// A Deployment, and the sizes of its ReplicaSets.
     Room(&'e OwnerReference),
     /// A Deployment, and how many Pods of its ReplicaSets are available.
@@ -42,6 +44,7 @@ impl<'e> Inputs<'e> {
         match &entry.why {
             Why::TooFew { want, .. } => Some(Inputs::Size(owner()?, *want, true)),
             Why::TooMany { want, .. } => Some(Inputs::Size(owner()?, *want, false)),
+            Why::Retry(of) => Some(Inputs::Failure(owner()?, &of.pod)),
             Why::MissingOrdinal { .. } => Some(Inputs::Ordinal(owner()?, object)),
             Why::RolloutUp { .. } | Why::Scaled { .. } => Some(Inputs::Room(owner()?)),
             Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } => Some(Inputs::Available(owner()?)),
@@ -65,6 +68,9 @@ impl<'e> Inputs<'e> {
             }
             Inputs::Size(owner, _, true) => {
                 object.pod().is_some() && of(owner) && !active(*op, object) && before.is_none_or(|b| active(Op::Modified, b))
+            }
+            Inputs::Failure(owner, pod) => {
+                object.meta.name == *pod && of(owner) && !active(*op, object) && before.is_some_and(|b| active(Op::Modified, b))
             }
             Inputs::Size(owner, ..) => matches!(entry.why, Why::Adopt) && of(owner),
             Inputs::Room(owner) | Inputs::Available(owner) | Inputs::Ordinal(owner, _) if is(owner) => meant(),

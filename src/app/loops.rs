@@ -80,6 +80,12 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
                 glyph: glyph(name),
                 queue: queues.iter().find(|(of, _)| of == name).map_or(waiting, |(_, waiting)| *waiting),
                 writes: newest.as_ref() == Some(name),
+                // In steps that are seen: more would be drawn than is read.
+                part: slowed.as_ref().and_then(|slowed| {
+                    let (_, ends) = slowed.pass.as_ref()?;
+                    let left = ends.0.saturating_sub(run.now() * 1000).min(slowed.span);
+                    Some(((slowed.span - left) * 24 / slowed.span.max(1) * 100 / 24) as u8)
+                }),
                 slow: slowed.as_ref().map_or_else(String::new, |slowed| format!("{} a pass", span(slowed.span / 1000))),
             }
         })
@@ -527,7 +533,7 @@ const ANY: &[Source] = &[
 fn lights(why: &Why) -> &'static str {
     match why {
         Why::Observed => "status",
-        Why::TooFew { .. } | Why::MissingOrdinal { .. } => "create",
+        Why::TooFew { .. } | Why::Retry(_) | Why::MissingOrdinal { .. } => "create",
         Why::MissingClaim { .. } => "claim",
         Why::TooMany { .. } | Why::CondemnedOrdinal { .. } | Why::EndedPod { .. } | Why::OwnerGone { .. } | Why::OwnerWaits { .. } => {
             "delete"
@@ -642,6 +648,27 @@ mod tests {
         assert!((1..40).contains(&passes), "{}", slices.title);
         let set = shown("statefulset-controller");
         assert!(set.steps[1].1.iter().any(|(_, value)| value.contains(" → ")), "{:?}", set.steps);
+    }
+
+    #[test]
+    fn a_slowed_pass_tells_how_far_it_is() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(20));
+        let part =
+            |state: &State| read(&state.run, None).loops.iter().find(|one| one.name == "replicaset-controller").and_then(|one| one.part);
+        assert_eq!(part(&state), None);
+        state.update(Msg::Kubectl("fault slow replicaset-controller 10s".into()));
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        let told: Vec<Option<u8>> = (0..12)
+            .map(|_| {
+                state.update(Msg::Seconds(1));
+                part(&state)
+            })
+            .collect();
+        // Each second a tenth, in whole steps of a twenty-fourth; then the next pass.
+        let whole: Vec<u8> = told.iter().flatten().copied().take(9).collect();
+        assert!(whole.is_sorted() && whole[0] <= 12 && (80..96).contains(&whole[8]), "{told:?}");
+        assert!(told[9..].iter().flatten().any(|part| *part < 20), "{told:?}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::run::{Command, QUIET, Run, is_event};
 use super::shell::{Answer, Applying, Diagnostic, Line, Plan, Trial};
 use super::speed;
 use super::words;
+use crate::api::batch::Job;
 use crate::api::storage::PersistentVolumeClaim;
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid, sources};
 use crate::engine::controllers::taint_eviction;
@@ -122,8 +123,17 @@ fn updates(root: &Root) -> bool {
     root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
 }
 
-/// So many newest entries are looked through for how ReplicaSets were scaled.
-const SCALED: usize = 2_000;
+/// So many newest entries are looked through for how ReplicaSets were scaled, where an update is first seen; from there on it is kept.
+const SCALED: usize = 100_000;
+
+/// How ReplicaSets were last scaled, until so far in the history.
+#[derive(Default)]
+struct Scaled {
+    turns: u64,
+    read: usize,
+    sizes: std::collections::BTreeMap<Uid, String>,
+}
+
 /// So many Pods are asked at most what they lack.
 const LACKS: usize = 24;
 
@@ -361,6 +371,7 @@ pub struct State {
     tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
     marks: Marks,
     scanned: usize,
+    scaled: Scaled,
     /// The last entry of a failure among those that were scanned.
     last_bad: Option<usize>,
     left: Option<Option<Rc<Left>>>,
@@ -505,6 +516,7 @@ impl State {
             tried: None,
             marks: Marks::default(),
             scanned: 0,
+            scaled: Scaled::default(),
             last_bad: None,
             left: None,
             drawn: None,
@@ -1242,8 +1254,15 @@ impl State {
             // The loops may hear of it late: what is drawn is there.
             let all_read = self.pods_at == Some((self.run.turns, self.run.happened()));
             lag::mark(&mut model.roots, &|id| {
+                let policy = |job: &Job| job.spec.pod_failure_policy.is_some();
                 if all_read {
-                    return Some(self.pods.come_to(Uid::parse(&id.uid)?));
+                    let mut pods = self.pods.come_to(Uid::parse(&id.uid)?);
+                    // Where a policy may let a failure pass, not every one of them is to be counted.
+                    let key = || ObjectRef::new(Kind::Job, &id.namespace, &id.name);
+                    if id.kind == "Job" && self.run.get(&key()).and_then(|job| job.get::<Job>()).is_some_and(policy) {
+                        pods.failed = 0;
+                    }
+                    return Some(pods);
                 }
                 let mut all = lag::Pods::default();
                 for alike in self.run.sim().tally_of(Uid::parse(&id.uid)?)? {
@@ -1418,26 +1437,25 @@ impl State {
 
     /// In an update each ReplicaSet tells how it was last scaled.
     #[inline(never)]
-    fn say_scaled(&self, model: &mut Model) {
-        let mut sets: Vec<&mut crate::scene::model::Controller> = Vec::new();
-        for root in model.roots.iter_mut().filter(|root| updates(root)) {
-            sets.extend(root.groups.iter_mut().filter_map(|group| group.controller.as_mut().map(Rc::make_mut)));
+    fn say_scaled(&mut self, model: &mut Model) {
+        let happened = self.run.happened();
+        if self.scaled.turns != self.run.turns || self.scaled.read > happened {
+            self.scaled = Scaled { turns: self.run.turns, ..Scaled::default() };
         }
-        for entry in self.run.journal().first(self.run.happened()).iter().rev().take(SCALED) {
-            if sets.iter().all(|set| !set.chip.is_empty()) {
-                return;
-            }
+        let from = self.scaled.read.max(happened.saturating_sub(SCALED));
+        for entry in self.run.journal().first(happened).from(from).iter() {
             let Record::Write { object, before: Some(before), .. } = &entry.record else { continue };
-            if object.kind != Kind::ReplicaSet {
-                continue;
-            }
-            let is = |set: &&mut &mut crate::scene::model::Controller| {
-                set.chip.is_empty() && set.id.name == object.meta.name && set.id.namespace == object.meta.namespace
-            };
-            if let Some(sizes) = words::scaled(before, object)
-                && let Some(set) = sets.iter_mut().find(is)
+            if object.kind == Kind::ReplicaSet
+                && let Some(sizes) = words::scaled(before, object)
             {
-                set.chip = sizes;
+                self.scaled.sizes.insert(object.meta.uid, sizes);
+            }
+        }
+        self.scaled.read = happened;
+        for group in model.roots.iter_mut().filter(|root| updates(root)).flat_map(|root| &mut root.groups) {
+            let Some(set) = group.controller.as_mut().filter(|set| set.chip.is_empty()) else { continue };
+            if let Some(sizes) = Uid::parse(&set.id.uid).and_then(|uid| self.scaled.sizes.get(&uid)) {
+                Rc::make_mut(set).chip = sizes.clone();
             }
         }
     }
@@ -1496,11 +1514,7 @@ impl State {
 
     fn pill(&self, scene: &Scene) -> Option<(String, &'static str, &'static str)> {
         if self.view == View::Loops {
-            return Some((
-                "Every controller watches the API server, compares, and writes back. None talks to another.".into(),
-                "plain",
-                "",
-            ));
+            return Some(("Each loop watches the API server, compares, and writes back.".into(), "plain", ""));
         }
         if self.view == View::Nodes {
             return Some((scene.summary.trim_end_matches('.').replace("; ", " · "), "", ""));
@@ -1509,7 +1523,10 @@ impl State {
         crate::order::sort(&mut drawn);
         // Storage draws only what has claims; its words are of all.
         let scope = Some(self.scope()).filter(|scope| self.view == View::Storage && scope.filter.trim().is_empty());
+        // The chart is of one.
+        let followed = self.tracker.subject().filter(|_| self.view == View::Rollout && !scene.items.is_empty());
         let shown = |object: &&Rc<Object>| match &scope {
+            _ if followed.is_some() => followed == Some(object.meta.uid),
             Some(scope) => scope.holds(object),
             None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
         };
@@ -1525,9 +1542,9 @@ impl State {
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| self.run.sim().list(kind))
-            .filter(|object| object.meta.controller().is_none())
+            .filter(|object| object.meta.controller().is_none_or(|owner| owner.kind == "CronJob"))
             .filter(shown)
-            .filter_map(|object| Some((words::standing(object, pods(object))?, &object.meta.name)))
+            .filter_map(|object| Some((words::standing(object, pods(object))?, object)))
             .collect();
         // The worst first.
         crate::order::sort_by_key(&mut all, |((_, state), _)| match state {
@@ -1535,15 +1552,19 @@ impl State {
             PodState::Ready | PodState::Succeeded => 2,
             _ => 1,
         });
-        let ((words, state), name) = all.first()?;
+        let ((words, state), of) = all.first()?;
         // Of several it is said which one is meant.
-        let one = all.len() == 1 || matches!(state, PodState::Ready | PodState::Succeeded);
-        let words = if one { words.clone() } else { [crate::scene::format::middle(name, 24).as_str(), ": ", words].concat() };
+        let words = match state {
+            _ if all.len() == 1 => words.clone(),
+            PodState::Succeeded => [&crate::scene::format::count(all.len()), " Jobs complete"].concat(),
+            PodState::Ready => words.clone(),
+            _ => [crate::scene::format::middle(&of.meta.name, 24).as_str(), ": ", words].concat(),
+        };
         let failed = scene.items.iter().find_map(|item| match &item.body {
             Body::Pod { state: PodState::Failed, word, .. } => Some(word),
             _ => None,
         });
-        if let (PodState::Creating | PodState::Pending, Some(word)) = (state, failed) {
+        if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
             return Some((["Rollout waits: ", word].concat(), PodState::NotReady.class(), PodState::NotReady.glyph()));
         }
         Some((words, state.class(), state.glyph()))
@@ -1558,6 +1579,112 @@ mod tests {
         let mut state = State::new(text, 1);
         state.update(Msg::Seconds(30));
         state
+    }
+
+    #[test]
+    fn the_pill_tells_of_the_job_that_is_worst() {
+        let job = |name: &str, command: &str| {
+            format!(
+                "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}}}\nspec: {{backoffLimit: 1, template: {{spec: {{restartPolicy: \
+                 Never, containers: [{{name: c, image: busybox, command: [sh, -c, {command}]}}]}}}}}}\n---\n"
+            )
+        };
+        let pill = |jobs: &[(&str, &str)], seconds: i64| {
+            let mut state = State::new(&jobs.iter().map(|(name, command)| job(name, command)).collect::<String>(), 1);
+            state.update(Msg::Seconds(seconds));
+            state.picture().pill.clone().expect("words").0
+        };
+        let (quick, slow, fails) = (("quick", "exit 0"), ("slow", "sleep 60"), ("fails", "exit 1"));
+        assert_eq!(pill(&[quick], 20), "Job complete");
+        assert_eq!(pill(&[quick, slow], 20), "slow: Job runs, 0 of 1 complete");
+        assert_eq!(pill(&[quick, fails], 8), "fails: Job tries again, 1 failed");
+        assert_eq!(pill(&[quick, slow, fails], 50), "fails: Job failed: BackoffLimitExceeded");
+        assert_eq!(pill(&[quick, slow], 80), "2 Jobs complete");
+    }
+
+    #[test]
+    fn over_a_rollout_it_is_said_how_it_stands() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(Msg::View(View::Rollout));
+        let pill = |state: &mut State| state.picture().pill.clone().map(|pill| pill.0).unwrap_or_default();
+        assert_eq!(pill(&mut state), "All Pods are Ready");
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(pill(&mut state), "Rolling update in progress");
+        state.update(Msg::Kubectl("kubectl rollout pause deployment/nginx-deployment".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(pill(&mut state), "Rollout paused");
+        state.update(Msg::Kubectl("kubectl rollout resume deployment/nginx-deployment".into()));
+        state.update(Msg::Seconds(30));
+        assert_eq!(pill(&mut state), "All Pods are Ready");
+        let mut state = settled((examples::ALL[2].text)());
+        state.update(Msg::View(View::Rollout));
+        state.update(Msg::Kubectl("kubectl set image statefulset/web nginx=nginx:1.27".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(pill(&mut state), "Rolling update in progress");
+        state.update(Msg::Seconds(120));
+        assert_eq!(pill(&mut state), "All Pods are Ready");
+    }
+
+    /// However much else is written while an update stands still.
+    #[test]
+    fn how_a_replicaset_was_scaled_is_told_as_long_as_its_update_lasts() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(Msg::Kubectl("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(Msg::Seconds(10));
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.161".into()));
+        state.update(Msg::Seconds(60));
+        let chips = |state: &mut State| -> Vec<String> {
+            let of = |item: &Rc<crate::scene::shape::Item>| match &item.body {
+                Body::Controller { of, .. } if of.id.kind == "ReplicaSet" => Some(of.chip.clone()),
+                _ => None,
+            };
+            state.picture().scene.items.iter().filter_map(of).collect()
+        };
+        let told = chips(&mut state);
+        assert!(told.iter().any(|chip| chip.contains('→')), "{told:?}");
+        let before = state.run.happened();
+        for at in 0..30 {
+            state.update(Msg::Kubectl(format!("kubectl create deployment other-{at} --image=nginx --replicas=30")));
+            state.update(Msg::Seconds(5));
+            state.update(Msg::Kubectl(format!("kubectl delete deployment other-{at}")));
+            state.update(Msg::Seconds(5));
+            state.picture();
+        }
+        assert!(state.run.happened() > before + 4_000);
+        let uid = |state: &mut State| chips(state).into_iter().filter(|chip| chip.contains('→')).collect::<Vec<_>>();
+        let still: Vec<String> = told.into_iter().filter(|chip| chip.contains('→')).collect();
+        assert!(uid(&mut state).iter().filter(|chip| still.contains(chip)).count() >= still.len());
+        // As it was then, also when it is looked at again.
+        state.update(Msg::Seek(2_000));
+        state.update(Msg::Live);
+        assert!(uid(&mut state).iter().filter(|chip| still.contains(chip)).count() >= still.len());
+    }
+
+    /// Of every instant a counter of a Job is as its Pods are, or marked.
+    #[test]
+    fn a_job_that_has_not_counted_its_pods_yet_is_marked() {
+        let mut state = State::new((examples::ALL.iter().find(|of| of.file.starts_with("jobs")).unwrap().text)(), 1);
+        let mut marked = 0;
+        for _ in 0..400 {
+            state.update(Msg::Step);
+            for item in &state.picture().scene.items {
+                let Body::Controller { of, .. } = &item.body else { continue };
+                let Some(job) = state.run.sim().list(Kind::Job).find(|job| job.meta.uid.to_string() == item.id.uid) else { continue };
+                let mine = || state.run.sim().list(Kind::Pod).filter(|pod| pod.meta.is_controlled_by(job.meta.uid));
+                let phase = |phase: &str| mine().filter(|pod| pod.pod().is_some_and(|pod| pod.status.phase == phase)).count();
+                let active = mine().filter(|pod| pod.is_active_pod()).count();
+                let status = &job.get::<Job>().unwrap().status;
+                let lags = [
+                    (status.succeeded as usize) < phase("Succeeded"),
+                    status.active as usize != active,
+                    (status.failed as usize) < phase("Failed"),
+                ];
+                assert_eq!(of.counters.iter().map(|counter| !counter.lags.is_empty()).collect::<Vec<_>>(), lags, "{status:?}");
+                marked += usize::from(lags.contains(&true));
+            }
+        }
+        assert!(marked > 20, "{marked}");
     }
 
     #[test]

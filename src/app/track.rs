@@ -49,8 +49,15 @@ impl Tracker {
         }
         self.scanned = to;
         self.lags = to < journal.len();
-        self.track.now = now;
+        // Until then it is read: what comes later is not as the last of it was.
+        let read = journal.get(to.saturating_sub(1)).filter(|_| self.lags).map(|entry| entry.time.0 / 1000);
+        self.track.now = read.unwrap_or(now);
         &self.track
+    }
+
+    /// Whose track it is.
+    pub fn subject(&self) -> Option<Uid> {
+        self.subject
     }
 
     fn take(&mut self, entry: &Entry) {
@@ -147,13 +154,34 @@ impl Tracker {
             _ => self.track.points.push(point),
         }
         if self.track.points.len() > MOST {
-            let mut keep = false;
-            self.track.points.retain(|_| {
-                keep = !keep;
-                keep
-            });
+            thin(&mut self.track.points);
         }
     }
+}
+
+/// Makes the older half fewer. Of so many points beside each other stay the one with the fewest ready Pods under its limit, the one with
+/// the most Pods, and the last: what was below a limit or above one is not forgotten, however long ago it was.
+#[inline(never)]
+fn thin(points: &mut Vec<Point>) {
+    const BESIDE: usize = 8;
+    let ready = |point: &Point| point.counts.iter().map(|count| count.ready).sum::<u32>();
+    let all = |point: &Point| point.counts.iter().map(|count| count.ready + count.unready).sum::<u32>();
+    let older = points.len() / 2 / BESIDE * BESIDE;
+    let mut at = 0;
+    for from in (0..older).step_by(BESIDE) {
+        let here = || from..from + BESIDE;
+        let missing = |i: &usize| (points[*i].limits.0.saturating_sub(ready(&points[*i])), std::cmp::Reverse(ready(&points[*i])));
+        let over = |i: &usize| (all(&points[*i]).saturating_sub(points[*i].limits.1), all(&points[*i]));
+        let [least, most] = [here().max_by_key(missing), here().max_by_key(over)].map(|found| found.unwrap_or(from));
+        let stay = [least.min(most), least.max(most), from + BESIDE - 1];
+        for (i, place) in stay.into_iter().enumerate() {
+            if i == 0 || place != stay[i - 1] {
+                points.swap(at, place);
+                at += 1;
+            }
+        }
+    }
+    points.drain(at..older);
 }
 
 /// Pods that must stay and Pods allowed, and Pods wanted.
@@ -201,6 +229,44 @@ pub fn subject(key: &ObjectRef, get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<O
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_history_is_thinned_and_keeps_what_was_worst_in_it() {
+        let mut tracker = Tracker::default();
+        let point = |at: u64, ready: u32, unready: u32| Point { at, counts: vec![Count { ready, unready }], limits: (9, 12), desired: 10 };
+        // Of a hundred thousand instants each stands between two others, and two are out of the limits.
+        for at in 0..100_000 {
+            let last = match at {
+                1_234 => point(at, 2, 3),
+                51_111 => point(at, 9, 8),
+                _ => point(at, 9 + (at % 2) as u32, 1),
+            };
+            tracker.track.points.push(last);
+            if tracker.track.points.len() > MOST {
+                thin(&mut tracker.track.points);
+            }
+            assert!(tracker.track.points.len() <= MOST);
+        }
+        let points = &tracker.track.points;
+        assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MOST / 2, "{}", points.len());
+        let at = |time: u64| points.iter().find(|point| point.at == time).map(|point| point.counts[0]);
+        assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3 }));
+        assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8 }));
+        assert_eq!(points.last().map(|point| point.at), Some(99_999));
+    }
+
+    #[test]
+    fn a_track_that_is_still_read_ends_where_it_is_read() {
+        let mut state = crate::app::State::new((crate::app::examples::ALL[0].text)(), 1);
+        state.update(crate::app::Msg::Seconds(30));
+        let sim = state.run.sim();
+        let (object, now) = (sim.list(Kind::Deployment).next().unwrap().clone(), state.run.now());
+        let mut tracker = Tracker::default();
+        let some = tracker.read(&object, state.run.journal(), 0, now, 40).clone();
+        assert!(some.now < now && some.points.iter().all(|point| point.at <= some.now), "{some:?}");
+        let all = tracker.read(&object, state.run.journal(), 0, now, 100_000).clone();
+        assert!(all.now == now && !tracker.lags && all.points.starts_with(&some.points[..some.points.len() - 1]));
+    }
 
     #[test]
     fn who_made_pods_go_in_one_instant_is_told_apart() {

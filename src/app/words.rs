@@ -1,7 +1,9 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
 use super::causes::cause;
+use super::changes::{Field, fields};
 use super::run::is_event;
+use crate::api::batch::Job;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
@@ -207,7 +209,7 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     }
     let Some(before) = before else { return with(" changed") };
     if let Why::Revision { revision } = &entry.why {
-        return vec![name(object), text(" became "), Span::Strong(format!("revision {revision}"))];
+        return vec![name(object), text(" annotated with "), Span::Strong(format!("revision {revision}"))];
     }
     if !before.meta.is_deleting() && object.meta.is_deleting() {
         return with(" marked for deletion");
@@ -234,7 +236,9 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
             return with(" found no node");
         }
         let gone = before.meta.finalizers.iter().find(|finalizer| !object.meta.finalizers.contains(finalizer));
-        return with(&gone.map_or_else(|| ": status written".into(), |finalizer| format!(": finalizer {finalizer} removed")));
+        if let Some(finalizer) = gone {
+            return with(&format!(": finalizer {finalizer} removed"));
+        }
     }
     if let Some(words) = phases(before, object) {
         return with(&words);
@@ -252,12 +256,52 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
     {
         return vec![name(object), text(" image "), Span::Strong(format!("{from} → {to}"))];
     }
-    if object.meta.generation == before.meta.generation
-        && let Some(numbers) = numbers(object)
-    {
-        return vec![name(object), text(": status, "), Span::Strong(numbers)];
+    match field(before, object) {
+        Some((path, change)) => [subject(), vec![text(": "), Span::Text(path), text(" "), Span::Strong(change)]].concat(),
+        None => with(" changed"),
     }
-    with(" changed")
+}
+
+/// Of the fields that a write changed the one that tells most, and how it changed.
+#[inline(never)]
+fn field(before: &Object, object: &Object) -> Option<(String, String)> {
+    // In this order; of what else there is, first what is said of the object, then what is noted of the writing.
+    const TELLING: [&str; 8] = [
+        "status.readyReplicas",
+        "status.availableReplicas",
+        "status.updatedReplicas",
+        "status.replicas",
+        "status.succeeded",
+        "status.failed",
+        "status.active",
+        "].status",
+    ];
+    let rank = |field: &Field| match TELLING.iter().position(|end| field.path.ends_with(end)) {
+        Some(place) => place,
+        None if field.is_technical() => 10,
+        None => {
+            if field.path.starts_with("spec.") {
+                8
+            } else {
+                9
+            }
+        }
+    };
+    let found = fields(before, object).into_iter().min_by_key(rank)?;
+    let set = |value: Option<String>| value.filter(|value| value != "null");
+    let counts = |value: &Option<String>| value.as_ref().is_none_or(|value| value.parse::<u64>().is_ok());
+    let (from, to) = (set(found.from), set(found.to));
+    // A count of nothing is left out.
+    let none = (found.path.starts_with("status.") && counts(&from) && counts(&to)).then(|| "0".to_string());
+    let change = match (from.or(none.clone()), to.or(none)) {
+        (_, None) => "removed".into(),
+        // An object within another says too much.
+        (None, Some(to)) if to.starts_with(['{', '[']) => "set".into(),
+        (None, Some(to)) => grouped(&to),
+        (Some(from), Some(to)) if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) => "changed".into(),
+        (Some(from), Some(to)) => format!("{} → {}", grouped(&from), grouped(&to)),
+    };
+    Some((found.path, change))
 }
 
 /// What an entry did, without the name of the object that it did it to.
@@ -276,17 +320,6 @@ pub fn without_subject(effect: &[Span]) -> Vec<Span> {
 
 fn number(n: i32) -> String {
     count(n.max(0) as usize)
-}
-
-/// The status of a workload in numbers.
-pub fn numbers(object: &Object) -> Option<String> {
-    let (ready, all) = match &object.body {
-        Body::ReplicaSet(body) => (body.status.ready_replicas, body.status.replicas),
-        Body::Deployment(body) => (body.status.ready_replicas, body.status.replicas),
-        Body::StatefulSet(body) => (body.status.ready_replicas, body.status.replicas),
-        _ => return None,
-    };
-    Some(format!("{} of {} ready", number(ready), number(all)))
 }
 
 /// What became of a Node or of a Job.
@@ -384,6 +417,14 @@ pub fn saw(why: &Why) -> Vec<(String, String)> {
                 row(words, format!("{more} − {less} = {}", more - less)),
             ]
         }
+        Why::Retry(of) => vec![
+            row("desired", of.want.to_string()),
+            row("actual", of.have.to_string()),
+            row("failed last", short_name(&of.pod)),
+            row("how it ended", of.how.to_string()),
+            row("back-off", format!("{} s", of.back_off)),
+            row("so create", format!("{} − {} = {}", of.want, of.have, of.want - of.have)),
+        ],
         Why::TooFew { have, want } => vec![
             row("desired", want.to_string()),
             row("actual", have.to_string()),
@@ -634,6 +675,23 @@ pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> String {
     first.map(|entry| sentence(entry, &effect(entry), here().count() - 1)).unwrap_or_default()
 }
 
+/// Where a Job stands that has not ended.
+#[inline(never)]
+fn unfinished(job: &Job, pods: Pods) -> (String, PodState) {
+    let (spec, done) = (&job.spec, pods.succeeded.max(job.status.succeeded.max(0) as usize));
+    if spec.suspend {
+        return ("Job suspended".into(), PodState::Pending);
+    }
+    let failed = pods.failed.max(job.status.failed.max(0) as usize);
+    if pods.active == 0 && failed > 0 {
+        return (format!("Job tries again, {} failed", count(failed)), PodState::NotReady);
+    }
+    match spec.completions {
+        Some(all) => (format!("Job runs, {} of {} complete", count(done), number(all)), PodState::Creating),
+        None => ("Job runs".into(), PodState::Creating),
+    }
+}
+
 /// Where a workload stands, for the pill over the diagram: by the Pods that are there, as the strip below it counts them, for a status
 /// may be older than they are.
 pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
@@ -641,7 +699,7 @@ pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
         return match (job.status.met("Failed"), job.status.met("Complete")) {
             (Some(failed), _) => Some((format!("Job failed: {}", failed.reason), PodState::Failed)),
             (_, Some(_)) => Some(("Job complete".into(), PodState::Succeeded)),
-            _ => None,
+            _ => Some(unfinished(job, pods)),
         };
     }
     if let Body::Deployment(b) = &object.body
@@ -652,11 +710,17 @@ pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
     // Those wanted, and those that are of an older template.
     let (desired, old) = match &object.body {
         Body::Deployment(b) => (b.spec.replicas, b.status.replicas - b.status.updated_replicas),
+        Body::StatefulSet(b) if b.spec.update_strategy.kind == "RollingUpdate" && b.status.current_revision != b.status.update_revision => {
+            let kept = b.spec.update_strategy.rolling_update.as_ref().and_then(|rolling| rolling.partition).unwrap_or(0);
+            (b.spec.replicas, b.status.replicas - b.status.updated_replicas - kept)
+        }
         Body::StatefulSet(b) => (b.spec.replicas, 0),
         Body::ReplicaSet(b) => (b.spec.replicas, 0),
         Body::DaemonSet(body) => {
             let status = &body.status;
-            (status.desired_number_scheduled, status.desired_number_scheduled - status.updated_number_scheduled)
+            let rolls = body.spec.update_strategy.kind != "OnDelete";
+            let old = if rolls { status.desired_number_scheduled - status.updated_number_scheduled } else { 0 };
+            (status.desired_number_scheduled, old)
         }
         _ => return None,
     };
@@ -677,8 +741,9 @@ pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
             0 => ("All Pods are Ready".into(), PodState::Ready),
             leaving => (format!("{} {} terminating", n(leaving), if leaving == 1 { "Pod is" } else { "Pods are" }), PodState::Terminating),
         }
-    } else if object.kind == Kind::Deployment && old > 0 && pods.active > old as usize {
-        ("Rolling update in progress".into(), PodState::Creating)
+    } else if old > 0 && (object.kind != Kind::Deployment || pods.active > old as usize) {
+        let paused = matches!(&object.body, Body::Deployment(b) if b.spec.paused);
+        if paused { ("Rollout paused".into(), PodState::Pending) } else { ("Rolling update in progress".into(), PodState::Creating) }
     } else if pods.active + pods.leaving < desired {
         (format!("{} of {} Pods exist, {} Ready", n(pods.active + pods.leaving), n(desired), n(pods.ready)), PodState::Pending)
     } else {
@@ -697,6 +762,32 @@ mod tests {
         assert_eq!(plain(&in_short(&scaled("nginx-deployment-6c5f67b5f7"))), "…6c5f67b5f7 scaled 3 → 2");
         assert_eq!(plain(&in_short(&scaled("a-very-long-database-0"))), "…database-0 scaled 3 → 2");
         assert_eq!(plain(&in_short(&scaled("web-0"))), "web-0 scaled 3 → 2");
+    }
+
+    #[test]
+    fn a_status_that_is_written_is_told_by_the_field_that_changed() {
+        let mut told = std::collections::BTreeMap::new();
+        for example in crate::app::examples::ALL {
+            let mut state = crate::app::State::new((example.text)(), 1);
+            state.update(crate::app::Msg::Seconds(70));
+            for entry in state.run.journal().iter() {
+                let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { continue };
+                let words = plain(&effect(entry));
+                assert!(!words.contains("status written") && !words.contains(": status,"), "{words}");
+                if words.ends_with(" changed") && !words.contains(": ") {
+                    assert!(fields(before, object).is_empty(), "{words}: {:?}", fields(before, object));
+                }
+                if let Some(at) = words.find(": status.") {
+                    let field = words[at + 2..].split(' ').next().unwrap_or("").to_string();
+                    told.entry((object.kind.name(), field)).or_insert(words);
+                }
+            }
+        }
+        let of = |kind: &'static str, field: &str| told.get(&(kind, field.to_string())).map_or("", String::as_str);
+        assert!(of("ReplicaSet", "status.readyReplicas").ends_with(": status.readyReplicas 0 → 1"), "{told:#?}");
+        assert_eq!(of("Deployment", "status.readyReplicas"), "Deployment nginx-deployment: status.readyReplicas 0 → 1");
+        assert_eq!(of("Job", "status.succeeded"), "Job pi: status.succeeded 0 → 2");
+        assert_eq!(of("CronJob", "status.active"), "CronJob hello: status.active set");
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub(super) const HEALTHY: [(&str, &str, &str, &str); 4] = [
 ];
 
 /// The `n`-th Node, as its kubelet has registered it.
-pub(super) fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
+pub fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
     let at = at.rfc3339();
     let condition = |(kind, status, reason, message): (&str, &str, &str, &str)| {
         filled(CONDITION, &[("$type", kind), ("$status", status), ("$reason", reason), ("$message", message), ("$at", &at)])

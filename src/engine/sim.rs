@@ -280,6 +280,11 @@ impl Sim {
         self.scheduler.pods_on(node)
     }
 
+    /// The Pods that have no node, as the scheduler knows them.
+    pub fn unplaced(&self) -> impl Iterator<Item = &Rc<Object>> {
+        self.scheduler.unplaced()
+    }
+
     /// Whether the scheduler is about to try a Pod.
     pub fn scheduler_busy(&self) -> bool {
         self.scheduler.queued() > 0

@@ -447,6 +447,7 @@ pub enum Cure {
     Untaint,
     LabelNode,
     AddNode,
+    AddNodes,
     NodeUp,
     MakeRoom,
     ScaleDown,

@@ -92,6 +92,8 @@ pub enum Why {
         /// Pods wanted.
         want: i32,
     },
+    /// job: fewer Pods than wanted, and the back-off since the last failure is over.
+    Retry(Box<Retry>),
     /// replicaset: more Pods than wanted; this one ranks first for deletion.
     TooMany {
         /// Active Pods.
@@ -394,6 +396,21 @@ pub enum Why {
         /// Pods that may be kept.
         kept: u32,
     },
+}
+
+/// What a Job that tries again goes by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Retry {
+    /// Active Pods.
+    pub have: i32,
+    /// Pods wanted.
+    pub want: i32,
+    /// The Pod that failed last.
+    pub pod: Str,
+    /// How: `exit code 1`, or the reason of its status.
+    pub how: Str,
+    /// How long no new Pod was made since, in seconds.
+    pub back_off: u64,
 }
 
 /// What decides which of two Pods of a ReplicaSet goes first, in the order it is looked at.

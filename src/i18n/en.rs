@@ -22,6 +22,7 @@ pub fn why(why: &Why) -> String {
         Why::HistoryLimit { limit } => format!("revisionHistoryLimit keeps {limit}"),
         Why::Paused { paused: true } => "the rollout was paused".into(),
         Why::Paused { paused: false } => "the rollout was resumed".into(),
+        Why::Retry(of) => format!("{} failed ({}); the back-off of {} s is over", of.pod, of.how, of.back_off),
         Why::TooFew { have, want } => format!("{have} of {want} Pods exist"),
         // Where all have to go, none of them is chosen.
         Why::TooMany { have: 1, want: 0, .. } => "1 Pod, 0 wanted".into(),

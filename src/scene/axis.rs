@@ -132,11 +132,16 @@ impl Axis {
 
     /// Ticks at round times, about 110 px apart and none beside a fold, and the distance between two.
     pub fn ticks(&self) -> (Vec<u64>, u64) {
+        self.ticks_apart(110.0)
+    }
+
+    /// The same about so many pixels apart.
+    pub fn ticks_apart(&self, apart: f64) -> (Vec<u64>, u64) {
         const STEPS: [u64; 20] = [
             10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000,
             21_600_000, 86_400_000,
         ];
-        let wanted = self.per * 110.0;
+        let wanted = self.per * apart;
         let step = STEPS.into_iter().find(|step| *step as f64 + 0.5 >= wanted).unwrap_or(604_800_000);
         let (mut out, mut from, last) = (Vec::new(), self.from, self.time(self.width));
         let ends = self.folds.iter().copied().filter(|fold| fold.1 > self.from).chain([(last, last)]);

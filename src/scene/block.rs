@@ -29,6 +29,8 @@ struct Members {
     ended: usize,
     /// How many of them have neither ended nor leave.
     active: usize,
+    /// How many of them have succeeded, and failed, and stay.
+    outcomes: [usize; 2],
     /// What is wrong with those that fail, and with how many.
     reasons: Vec<(String, usize)>,
 }
@@ -50,6 +52,11 @@ impl Members {
         }
         if pod.ended {
             add(&mut self.ended, by);
+            match pod.state {
+                PodState::Succeeded => add(&mut self.outcomes[0], by),
+                PodState::Failed => add(&mut self.outcomes[1], by),
+                _ => {}
+            }
         } else if pod.state != PodState::Terminating {
             add(&mut self.active, by);
         }
@@ -140,7 +147,8 @@ impl Block {
         let looks = leaving > 0 && self.len() <= FEW;
         let ended = |pod: &&Rc<Pod>| pod.state == PodState::Terminating && pod.ended;
         let stopped = if looks { self.iter().filter(ended).count() } else { 0 };
-        super::lag::Pods { all: self.len(), active: self.0.active, ready, leaving, stopped }
+        let [succeeded, failed] = self.0.outcomes;
+        super::lag::Pods { all: self.len(), active: self.0.active, ready, leaving, stopped, succeeded, failed }
     }
 
     /// Whether one mounts a claim.

@@ -20,6 +20,10 @@ pub struct Pods {
     pub leaving: usize,
     /// Those of them whose containers have ended, as far as that is known: they are not ready.
     pub stopped: usize,
+    /// Those that have ended well, and stay.
+    pub succeeded: usize,
+    /// Those that have ended otherwise, and stay.
+    pub failed: usize,
 }
 
 impl std::iter::Sum for Pods {
@@ -30,6 +34,8 @@ impl std::iter::Sum for Pods {
             ready: sum.ready + own.ready,
             leaving: sum.leaving + own.leaving,
             stopped: sum.stopped + own.stopped,
+            succeeded: sum.succeeded + own.succeeded,
+            failed: sum.failed + own.failed,
         })
     }
 }
@@ -40,7 +46,7 @@ pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
     for root in roots {
         let mut sum = Some(Pods::default());
         for group in &mut root.groups {
-            let Some(of) = group.controller.as_mut().filter(|of| of.id.kind == "ReplicaSet") else { continue };
+            let Some(of) = group.controller.as_mut().filter(|of| matches!(of.id.kind.as_str(), "ReplicaSet" | "Job")) else { continue };
             let own = pods(&of.id);
             check(of, own);
             sum = sum.zip(own).map(|(sum, own)| [sum, own].into_iter().sum());
@@ -49,7 +55,7 @@ pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
         match of.id.kind.as_str() {
             // It adds up what the statuses of its ReplicaSets say.
             "Deployment" => check(of, sum),
-            "ReplicaSet" | "StatefulSet" => {
+            "ReplicaSet" | "StatefulSet" | "Job" => {
                 let own = pods(&of.id);
                 check(of, own);
             }
@@ -60,19 +66,27 @@ pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
 
 fn check(of: &mut Rc<Controller>, pods: Option<Pods>) {
     let Some(pods) = pods else { return };
-    let whole = of.id.kind == "StatefulSet";
+    let (whole, job) = (of.id.kind == "StatefulSet", of.id.kind == "Job");
     for at in 0..of.counters.len() {
         let counter = &of.counters[at];
         // A StatefulSet counts its Pods until they are gone, a ReplicaSet until they leave. Whether one that leaves is ready still
         // is not counted: a StatefulSet may be right within that.
+        let said = counter.value.split('/').next().unwrap_or_default();
         let (least, most) = match counter.word {
+            // A Job has counted also Pods that are gone by now.
+            "done" | "failed" if job => {
+                let pods = if counter.word == "done" { pods.succeeded } else { pods.failed };
+                (pods, said.replace(',', "").parse().unwrap_or(usize::MAX).max(pods))
+            }
+            "active" if job => (pods.active, pods.active),
             "current" if whole => (pods.all, pods.all),
             "current" => (pods.active, pods.active),
             "ready" if whole => (pods.ready, pods.ready + pods.leaving.saturating_sub(pods.stopped)),
             "ready" => (pods.ready, pods.ready),
             _ => continue,
         };
-        if !(least..=most).any(|n| counter.value == short_count(n as u64)) {
+        let fits = if job { said == count(least) || most > least } else { (least..=most).any(|n| said == short_count(n as u64)) };
+        if !fits {
             let words = format!("status says {}; its Pods come to {} now: no loop has written that yet", counter.value, count(least));
             let counter = &mut Rc::make_mut(of).counters[at];
             // What is no longer so is not praised.
@@ -103,13 +117,41 @@ mod tests {
             folded: 0,
         }];
         mark(&mut roots, &|id| {
-            let old = Pods { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000, stopped: 0 };
+            let old = Pods { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000, ..Pods::default() };
             Some(if id.name == "old" { old } else { Pods { all: 2_500, active: 2_500, ..Pods::default() } })
         });
         let says = |status, now| format!("status says {status}; its Pods come to {now} now: no loop has written that yet");
         assert_eq!(marks(&roots[0].groups[0].controller), ["", &says("4,500", "4,000"), &says("4,500", "4,000")]);
         assert_eq!(marks(&roots[0].groups[1].controller), ["", "", ""]);
         assert_eq!(marks(&roots[0].controller), ["", &says("7,000", "6,500"), &says("4,500", "4,000")]);
+    }
+
+    #[test]
+    fn of_a_job_what_its_pods_have_come_to_is_compared_with_what_it_has_counted() {
+        let of = |done: &str, active: u64, failed: u64| {
+            let mut counters = counters(active, active, failed);
+            for (counter, word) in counters.iter_mut().zip(["done", "active", "failed"]) {
+                counter.word = word;
+            }
+            counters[0].value = done.into();
+            Some(Rc::new(Controller { id: Id::named("Job", "pi"), counters, ..Controller::default() }))
+        };
+        let pods = Pods { all: 6, active: 2, succeeded: 3, failed: 1, ..Pods::default() };
+        let says = |status, now| format!("status says {status}; its Pods come to {now} now: no loop has written that yet");
+        let marked = |job: &Option<Rc<Controller>>| {
+            let mut roots = [
+                Root { controller: job.clone(), ..Root::default() },
+                Root { groups: vec![Group { controller: job.clone(), pods: Default::default() }], ..Root::default() },
+            ];
+            mark(&mut roots, &|_| Some(pods));
+            let own = marks(&roots[0].controller).join("|");
+            assert_eq!(own, marks(&roots[1].groups[0].controller).join("|"), "one of a CronJob is told as one that stands alone");
+            own
+        };
+        assert_eq!(marked(&of("3/9", 2, 1)), "||");
+        // It has counted Pods that have been deleted since.
+        assert_eq!(marked(&of("5", 2, 4)), "||");
+        assert_eq!(marked(&of("2/9", 4, 0)), [says("2/9", "3"), says("4", "2"), says("0", "1")].join("|"));
     }
 
     #[test]
@@ -124,12 +166,12 @@ mod tests {
             ("ReplicaSet", 3, 2, true),
         ] {
             let mut roots = [Root { controller: Some(of(kind, "web", current, ready)), groups: vec![Group::default()], folded: 0 }];
-            mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, stopped: 0 }));
+            mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, ..Pods::default() }));
             assert_eq!(marks(&roots[0].controller).concat() != "", marked, "{kind} {current} {ready}");
         }
         // Once its containers have ended it is ready no more.
         let mut roots = [Root { controller: Some(of("StatefulSet", "web", 3, 3)), groups: vec![Group::default()], folded: 0 }];
-        mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1 }));
+        mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1, ..Pods::default() }));
         assert_eq!(marks(&roots[0].controller), ["", "", "status says 3; its Pods come to 2 now: no loop has written that yet"]);
         let mut roots = [Root { controller: Some(of("ReplicaSet", "web", 3, 2)), ..Root::default() }];
         mark(&mut roots, &|_| None);

@@ -21,6 +21,8 @@ pub struct Loop {
     pub writes: bool,
     /// What a person has each of its passes take; nothing if it is as fast as it can.
     pub slow: String,
+    /// How much of its pass that is under way is over, in hundredths; nothing if it has none that takes time.
+    pub part: Option<u8>,
 }
 
 /// A line of the pseudo-code.
@@ -139,6 +141,11 @@ const SHORT: (f64, f64) = (54.0, 66.0);
 const ONE_LINE: f64 = 100.0;
 /// The steps, where the code stands beside them.
 const STEPS: f64 = 230.0;
+/// A loop in a list: its height, a letter, its icon, and the least between two.
+const LIST: f64 = 20.0;
+const LIST_LETTER: f64 = 6.1;
+const LIST_ICON: f64 = 18.0;
+const LIST_GAP: f64 = 8.0;
 /// Height of name and queue.
 const NAME: f64 = 34.0;
 
@@ -167,25 +174,37 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = format!("API server and etcd, resourceVersion {}", of.version);
     out.put(&id, store, Body::Store { version: of.version }, None, "", label);
-    let mut named: Vec<(Rect, f64, bool)> = Vec::new();
+    let places: Vec<Place> = (0..of.loops.len())
+        .map(|i| {
+            let angle = turn + i as f64 * TAU / count;
+            let radius = if of.chosen == Some(i) { BIG } else { SMALL };
+            Place { angle, radius, x: cx + rx * angle.cos(), y: cy + ry * angle.sin(), above: angle.sin() < -0.05 }
+        })
+        .collect();
+    let letters = |i: usize, two: bool| {
+        let title = &of.loops[i].title;
+        let long = if two { title.split(' ').map(str::len).max() } else { Some(title.len()) };
+        long.unwrap_or_default() as f64 * LETTER
+    };
+    // Names that would touch have two lines if they can; if that does not help, one of them stands further off.
+    let meet = |i: usize, j: usize, two: &[bool]| {
+        let (a, b) = (&places[i], &places[j]);
+        (a.x - b.x).abs() < (letters(i, two[i]) + letters(j, two[j])) / 2.0 + 6.0
+            && (a.name() - b.name()).abs() < if two[i] || two[j] { 30.0 } else { 16.0 }
+    };
+    let one_line = vec![false; places.len()];
+    let two: Vec<bool> =
+        (0..places.len()).map(|i| of.loops[i].title.contains(' ') && (0..places.len()).any(|j| j != i && meet(i, j, &one_line))).collect();
+    let mut all_far: Vec<bool> = Vec::new();
     for (i, one) in of.loops.iter().enumerate() {
-        let angle = turn + i as f64 * TAU / count;
+        let Place { angle, radius, x, y, above } = places[i];
         let big = of.chosen == Some(i);
-        let radius = if big { BIG } else { SMALL };
-        let (x, y) = (cx + rx * angle.cos(), cy + ry * angle.sin());
-        let above = angle.sin() < -0.05;
-        // A name that would touch its neighbour's stands further off.
-        let letters = one.title.len() as f64 * LETTER;
-        let meets = |(other, wide, far): &(Rect, f64, bool)| {
-            !far && (other.cx() - x).abs() < (wide + letters) / 2.0 + 6.0
-                && (other.y - (y - radius - if above { NAME } else { 0.0 })).abs() < 16.0
-        };
-        let far = named.iter().any(meets);
+        let far = (0..i).any(|j| !all_far[j] && meet(i, j, &two));
+        all_far.push(far);
         let more = if far { FAR } else { 0.0 };
         let top = if above { y - radius - NAME - more } else { y - radius };
         let rect = Rect::new(x - NAMED / 2.0, top, NAMED, radius * 2.0 + NAME + more);
-        named.push((rect, letters, far));
-        put_loop(one, rect, (above, far), big, &mut out);
+        put_loop(one, rect, (above, far, two[i]), big, &mut out);
         let (sx, sy) = edge_of(&store, x, y);
         let length = (x - sx).hypot(y - sy).max(1.0);
         let (ux, uy) = ((x - sx) / length, (y - sy) / length);
@@ -250,7 +269,24 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     out.finish(20.0)
 }
 
-fn put_loop(one: &Loop, rect: Rect, (above, far): (bool, bool), big: bool, out: &mut Scene) {
+/// Where a loop stands on the ring.
+#[derive(Clone, Copy)]
+struct Place {
+    angle: f64,
+    radius: f64,
+    x: f64,
+    y: f64,
+    above: bool,
+}
+
+impl Place {
+    /// The height of its name.
+    fn name(&self) -> f64 {
+        if self.above { self.y - self.radius - 2.0 - 18.0 } else { self.y + self.radius + 2.0 }
+    }
+}
+
+fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, bool), big: bool, out: &mut Scene) {
     let state = if one.writes {
         "writing"
     } else if one.queue > 0 {
@@ -263,11 +299,31 @@ fn put_loop(one: &Loop, rect: Rect, (above, far): (bool, bool), big: bool, out: 
     if !one.slow.is_empty() {
         label = format!("{label}, slowed: {}", one.slow);
     }
-    out.put(&id, rect, Body::Loop { of: Box::new(one.clone()), above, far, big }, Some(0), state, label);
+    out.put(&id, rect, Body::Loop { of: Box::new(one.clone()), above, far, two, big }, Some(0), state, label);
+}
+
+/// Where not even one row has room for circles with names: an icon and a name each, in aligned columns, as many as there is room for. Gives
+/// the height.
+fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Scene) -> f64 {
+    let own = |one: &Loop| one.title.len() as f64 * LIST_LETTER + LIST_ICON;
+    let widths = |columns: usize| -> Vec<f64> {
+        (0..columns).map(|column| of.loops.iter().skip(column).step_by(columns).map(own).fold(0.0, f64::max)).collect()
+    };
+    let room = |columns: &usize| widths(*columns).iter().sum::<f64>() + LIST_GAP * (*columns - 1) as f64 <= wide;
+    let columns = (1..=of.loops.len().max(1)).rev().find(room).unwrap_or(1);
+    let widths = widths(columns);
+    let gap = if columns > 1 { (wide - widths.iter().sum::<f64>()) / (columns - 1) as f64 } else { 0.0 };
+    for (i, one) in of.loops.iter().enumerate() {
+        let column = i % columns;
+        let x = left + widths[..column].iter().sum::<f64>() + gap * column as f64;
+        let rect = Rect::new(x, top + (i / columns) as f64 * LIST, widths[column].min(wide), LIST);
+        put_loop(one, rect, (false, false, false), of.chosen == Some(i), out);
+    }
+    of.loops.len().div_ceil(columns) as f64 * LIST
 }
 
 /// No room for a ring beside what the loop does, as on a phone: the loops stand in rows above and below the store, in a low frame
-/// in one row if they can, or without names.
+/// in one row if they can, or as a list.
 fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
     let (left, wide, low) = (16.0, width - 32.0, height < LOW);
     let fit = ((wide / TIGHT) as usize).max(5);
@@ -279,16 +335,19 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
     let columns = above.max(1).div_ceil(above.div_ceil(most).max(1));
     let (pitch, shifted) = (wide / columns as f64, above > columns);
     let (chip, gap, thick) = match low {
-        true => (if bare || pitch >= ONE_LINE { SHORT.0 } else { SHORT.1 }, 6.0, 28.0),
+        true => (if pitch >= ONE_LINE { SHORT.0 } else { SHORT.1 }, 6.0, 28.0),
         false => (CHIP, 18.0, 48.0),
     };
     let top = if low { 6.0 } else { 8.0 };
-    let store = Rect::new(left, top + above.div_ceil(columns) as f64 * chip + gap, wide, thick);
+    let mut loops = Scene::default();
+    let under_loops = top + if bare { list(of, (left, top, wide), &mut loops) } else { above.div_ceil(columns) as f64 * chip };
+    let store = Rect::new(left, under_loops + gap, wide, thick);
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = format!("API server and etcd, resourceVersion {}", of.version);
     out.put(&id, store, Body::Store { version: of.version }, None, "", label);
+    out.items.append(&mut loops.items);
     let across = pitch.min(NAMED - 1.0).min(if shifted { pitch / 2.0 + 24.0 } else { pitch });
-    for (i, one) in of.loops.iter().enumerate() {
+    for (i, one) in of.loops.iter().enumerate().filter(|_| !bare) {
         let (over, n) = (i < above, i % above.max(1));
         let row = (n / columns) as f64;
         let at = match (shifted, over == (n / columns % 2 == 0)) {
@@ -298,7 +357,7 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
         };
         let y = if over { top + row * chip } else { store.bottom() + gap + row * chip };
         let rect = Rect::new(left + ((n % columns) as f64 + at) * pitch - across / 2.0, y, across, chip);
-        put_loop(one, rect, (over, false), of.chosen == Some(i), &mut out);
+        put_loop(one, rect, (over, false, false), of.chosen == Some(i), &mut out);
         let (x, from, to) = if over { (rect.cx(), rect.bottom(), store.y) } else { (rect.cx(), rect.y, store.bottom()) };
         let s = (to - from).signum() * 6.0;
         let head = if one.writes { format!("M{} {}L{x} {to}L{} {}", x - 4.0, to - s, x + 4.0, to - s) } else { String::new() };
@@ -421,9 +480,14 @@ mod tests {
                 let of = |title: &&str| Loop { name: title.to_string(), title: title.to_string(), ..Loop::default() };
                 let scene = layout(&Loops { loops: titles[titles.len() - count..].iter().map(of).collect(), ..some(chosen) }, size);
                 let name = |item: &std::rc::Rc<super::super::shape::Item>| match &item.body {
-                    Body::Loop { of, above, .. } => {
-                        let (wide, y) = (of.title.len() as f64 * LETTER, if *above { item.rect.y } else { item.rect.bottom() - NAME });
-                        Some(Rect::new(item.rect.cx() - wide / 2.0, y + 2.0, wide, 15.0))
+                    Body::Loop { of, above, far, two, big } => {
+                        // Beside its circle, or as much further off.
+                        let long = if *two { of.title.split(' ').map(str::len).max().unwrap() } else { of.title.len() };
+                        let (wide, high) = (long as f64 * LETTER, if *two { 28.0 } else { 15.0 });
+                        let off = if *far { FAR } else { 0.0 };
+                        let across = if *big { BIG } else { SMALL } * 2.0;
+                        let y = if *above { item.rect.bottom() - across - off - high - 2.0 } else { item.rect.y + across + off + 2.0 };
+                        Some(Rect::new(item.rect.cx() - wide / 2.0, y, wide, high))
                     }
                     _ => None,
                 };
@@ -439,10 +503,25 @@ mod tests {
     }
 
     #[test]
+    fn a_name_of_two_words_breaks_before_it_leaves_its_circle() {
+        let names = ["deployment", "replicaset", "statefulset", "endpointslice", "volume", "garbage collector", "scheduler"];
+        let titles = names.into_iter().chain(["kubelet node-1", "kubelet node-2", "kubelet node-3"]);
+        let loops: Vec<Loop> = titles.map(|title| Loop { name: title.into(), title: title.into(), ..Loop::default() }).collect();
+        for (size, chosen) in [(800.0, 652.0), (1400.0, 800.0)].into_iter().flat_map(|size| (0..10).map(move |at| (size, at))) {
+            let scene = layout(&Loops { loops: loops.clone(), ..some(Some(chosen)) }, size);
+            let hangs = scene.items.iter().filter(|item| matches!(&item.body, Body::Loop { of, far: true, .. } if of.title.contains(' ')));
+            assert_eq!(hangs.count(), 0, "{chosen} {size:?}");
+        }
+    }
+
+    #[test]
     fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
         // A phone, the stage of a small screen, two embeds.
         for (width, height) in [(390.0, 584.0), (656.0, 476.0), (720.0, 332.0), (480.0, 272.0)] {
-            let one = |i: usize| Loop { name: i.to_string(), ..Loop::default() };
+            let names = ["deployment", "replicaset", "statefulset", "endpointslice", "volume", "garbage collector", "scheduler"];
+            let nodes = ["kubelet node-1", "kubelet node-2", "kubelet node-3"];
+            let one =
+                |i: usize| Loop { name: i.to_string(), title: names.iter().chain(&nodes).nth(i).unwrap().to_string(), ..Loop::default() };
             let row = |name: &str| (name.to_string(), "3 − 3 = 0".to_string());
             let steps = vec![("Observe", vec![row("desired"); 3]), ("Diff", vec![row("actual"); 3]), ("Act", vec![row("status")])];
             let code = (0..11).map(|i| Code { text: "    pods := active(cache.Owned(rs))", lit: i == 4, ..Code::default() }).collect();
@@ -454,6 +533,16 @@ mod tests {
             assert!(pass.rect.y + least <= height && scene.width <= width, "{:?}", pass.rect);
             let (store, loops) = (scene.items[0].rect, &scene.items[1..11]);
             let above = loops.iter().filter(|one| one.rect.bottom() < store.y).count();
+            let listed = height < LOWEST && width < 720.0;
+            if listed {
+                // Names that can be read stand beside each other, none on another.
+                for (i, a) in loops.iter().enumerate() {
+                    assert!(a.rect.x >= 16.0 && a.rect.right() <= width - 15.9 && a.rect.h == LIST, "{:?}", a.rect);
+                    for b in &loops[i + 1..] {
+                        assert!(b.rect.y > a.rect.y || b.rect.x >= a.rect.right() + LIST_GAP - 0.01, "{:?} {:?}", a.rect, b.rect);
+                    }
+                }
+            }
             assert!(above == if height < LOWEST { 10 } else { 5 } && loops[above..].iter().all(|one| one.rect.y > store.bottom()));
             assert!(loops.windows(2).all(|two| two[0].rect.right() <= two[1].rect.x + 0.01 || two[0].rect.y < two[1].rect.y));
         }

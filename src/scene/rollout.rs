@@ -44,13 +44,16 @@ pub struct Track {
     pub now: u64,
 }
 
+/// Place, anchor, class, words.
+type Word = (f64, f64, &'static str, &'static str, String);
+
 /// A drawn chart: paths with their classes, words, and what can be asked about any of its instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
     /// Class and path, in paint order.
     pub paths: Vec<(String, String)>,
     /// Place, anchor, class, words.
-    pub words: Vec<(f64, f64, &'static str, &'static str, String)>,
+    pub words: Vec<Word>,
     /// Whose Pods they are.
     pub title: String,
     /// The revisions that are named: the class of their layer, which one, image and hash.
@@ -168,16 +171,17 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         out.words.push((plot.x - 8.0, y(n) + 4.0, "end", "", format::count(n as usize)));
     }
     out.paths.push(("grid".into(), grid));
-    let (ticks, step) = axis.ticks();
+    let (ticks, step) = axis.ticks_apart(if small { 64.0 } else { 110.0 });
     let times = ticks.into_iter().map(|at| (axis.x(at), format::tick(at, step)));
     for (x, words) in times.chain(axis.breaks().map(|(x, idle)| (x, format::about(idle)))) {
         out.words.push((plot.x + x, plot.bottom() + 20.0, "middle", "time", words));
     }
-    // Layers from the bottom: the newest revision's ready Pods stand on the older ones, so that it is seen to take over.
+    // Layers from the bottom: the newest revision's ready Pods stand on the older ones, so that it is seen to take over. On all that are
+    // ready stand those that are not: one edge is to be compared with the lower limit, the uppermost with the upper.
     let revisions = track.revisions.len();
     let mut below = vec![0u32; points.len()];
-    for revision in 0..revisions {
-        for ready in [true, false] {
+    for ready in [true, false] {
+        for revision in 0..revisions {
             let heights: Vec<u32> = points
                 .iter()
                 .map(|point| point.counts.get(revision).map_or(0, |count| if ready { count.ready } else { count.unready }))
@@ -225,6 +229,12 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     if let Some(point) = last.filter(|point| point.limits.0 == point.limits.1 && point.desired > 0) {
         ahead(&mut out, plot, (x(track.now), y(point.desired)), format!("{} desired", format::count(point.desired as usize)));
     }
+    let mut notes = Notes { plot, taken: Vec::new() };
+    notes.taken.extend(axis.breaks().map(|(middle, _)| Rect::new(plot.x + middle - FOLD / 2.0, plot.y, FOLD, plot.h)));
+    notes.taken.push(Rect::new(x(track.now) - 2.0, plot.y, 4.0, plot.h));
+    if let Some(point) = last.filter(|_| limited) {
+        notes.taken.extend([point.limits.0, point.limits.1].map(|n| Rect::new(plot.x, y(n) - 1.0, plot.w, 2.0)));
+    }
     // Limits hold for what ReplicaSets ask for; Pods are deleted some at a time.
     let over = |point: &&Point| all(point).saturating_sub(point.limits.1);
     if let Some(point) =
@@ -232,34 +242,34 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     {
         let many = format::count(over(&point) as usize);
         let now = points.last().is_some_and(|last| std::ptr::eq(last, point));
-        let words = if now {
-            format!("{many} Pods too many are not deleted yet")
-        } else {
-            format!("{many} too many at {}, not deleted yet", format::stamp(point.at))
+        let words = match now {
+            true if small => format!("{many} over the limit"),
+            true => format!("{many} over the limit, not deleted yet"),
+            false => format!("{many} over the limit at {}", format::stamp(point.at)),
         };
-        // Before it, where there were fewer, if there is room without a fold; a letter is 6 pixels wide.
-        let (at, long) = (x(point.at), words.len() as f64 * 6.0 + 12.0);
-        let folded = |left: f64| axis.breaks().any(|(middle, _)| (left..left + long).contains(&(plot.x + middle)));
-        let ends = at - plot.x > long && (!folded(at - long) || folded(at));
-        let (anchor, dx) = if ends { ("end", -6.0) } else { ("start", 6.0) };
-        out.words.push((x(point.at) + dx, y(all(point)) + 4.0, anchor, "lim", words));
+        notes.put(&mut out.words, x(point.at), y(all(point)) + 4.0, "lim", words);
     }
     // And they are lowered by what the status says, which may lag behind Pods that go.
     let ready = |point: &Point| point.counts.iter().map(|count| count.ready).sum::<u32>();
     let under = |point: &&Point| point.limits.0.saturating_sub(ready(point));
     // Before an update has begun nothing is under its limit.
     let held = points.iter().position(|point| point.limits.0 > 0 && under(&point) == 0).unwrap_or(points.len());
+    let mut short = String::new();
+    for (i, point) in points.iter().enumerate().skip(held).filter(|(_, point)| limited && under(point) > 0) {
+        let (from, to) = (x(point.at), x(points.get(i + 1).map_or(track.now, |next| next.at)));
+        let _ = write!(short, "M{from:.1} {:.1}H{to:.1}V{:.1}H{from:.1}Z", y(point.limits.0), y(ready(point)));
+    }
+    if !short.is_empty() {
+        out.paths.insert(1, ("short".into(), short));
+    }
     if let Some(point) = points[held..].iter().filter(|point| limited && under(point) > 0).max_by_key(|point| under(point)) {
         let words = format!("{} below the limit at {}", format::count(under(&point) as usize), format::stamp(point.at));
-        let (at, long) = (x(point.at), words.len() as f64 * 6.0 + 12.0);
-        let (anchor, dx) = if at - plot.x > long { ("end", -6.0) } else { ("start", 6.0) };
-        out.words.push((at + dx, y(ready(point)) + 16.0, anchor, "lim", words));
+        notes.put(&mut out.words, x(point.at), y(ready(point)) - 6.0, "lim bad", words);
     }
-    out.words.extend(gap(track, points, &all).map(|(from, to, desired, words)| {
-        // It stays within the plot.
-        let (at, half) = ((x(from) + x(to)) / 2.0, words.len() as f64 * 3.0);
-        (at.clamp(plot.x + half, (plot.right() - half).max(plot.x + half)), y(desired) - 6.0, "middle", "lim", words)
-    }));
+    if let Some((from, to, desired, words)) = gap(track, points, &all) {
+        let half = long(&words) / 2.0;
+        notes.put(&mut out.words, (x(from) + x(to)) / 2.0 + half, y(desired) - 6.0, "lim", words);
+    }
     for (middle, _) in axis.breaks() {
         let d = format!("M{:.1} {}v{}h{FOLD}v-{}", plot.x + middle - FOLD / 2.0, plot.y, plot.h, plot.h);
         out.paths.push(("fold".into(), d));
@@ -267,6 +277,37 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     out.paths.push(("now".into(), format!("M{:.1} {}V{}", x(track.now), plot.y - 8.0, plot.bottom())));
     out.axis = axis;
     out
+}
+
+/// How wide a note is.
+fn long(words: &str) -> f64 {
+    words.chars().count() as f64 * 6.3
+}
+
+/// Notes within the plot: none lies on another, on a line of a limit or on a fold.
+struct Notes {
+    plot: Rect,
+    taken: Vec<Rect>,
+}
+
+impl Notes {
+    /// Beside a place: before it, else after it, and where both are taken as near above or below as there is room.
+    fn put(&mut self, out: &mut Vec<Word>, x: f64, y: f64, class: &'static str, words: String) {
+        let plot = self.plot;
+        let words = format::middle(&words, ((plot.w - 8.0) / 6.3) as usize);
+        let w = long(&words);
+        let box_at = |x: f64, y: f64| {
+            let x = x.min(plot.right() - w - 4.0).max(plot.x + 4.0);
+            Rect::new(x, y.min(plot.bottom() - 6.0).max(plot.y + 12.0) - 11.0, w, 14.0)
+        };
+        let meets = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+        let rows = (0..12).flat_map(|row| [f64::from(row), -f64::from(row)]);
+        let places = rows.flat_map(|row| [x - w - 6.0, x + 6.0].map(|x| box_at(x, y + row * 8.0)));
+        let free = |place: &Rect| self.taken.iter().all(|other| !meets(place, other));
+        let place = places.clone().find(free).unwrap_or_else(|| box_at(x, y));
+        self.taken.push(place);
+        out.push((place.x, place.y + 11.0, "start", class, words));
+    }
 }
 
 /// What holds now goes on until something changes it: the time to come is not empty, and its words stand still at the edge.
@@ -286,7 +327,8 @@ fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) -> Option<(
     let begins = (1..points.len()).filter(|i| missing(&points[*i]) && !missing(&points[i - 1]));
     let gaps = begins.filter_map(|i| {
         // Of several the one who made most go.
-        let left = track.left.iter().rev().filter(|left| left.0 == points[i].at);
+        // Of a long history not every instant is left.
+        let left = track.left.iter().rev().filter(|left| left.0 <= points[i].at && left.0 > points[i - 1].at);
         let (_, name, pods, by) = left.max_by_key(|left| left.2)?;
         let to = points[i..].iter().find(|point| !missing(point)).map_or(track.now, |point| point.at);
         let words = match pods {
@@ -402,6 +444,30 @@ mod tests {
         assert!(chart.paths.iter().all(|(_, d)| !d.contains("M-") && !d.contains("L-") && !d.contains("H-")));
         track.points.push(point(26_000, 0, 3));
         assert_eq!(draw(&track, 900.0, 400.0).axis.from, 0);
+    }
+
+    #[test]
+    fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
+        let point = |at, ready, unready| Point { at, counts: vec![Count { ready, unready }], limits: (9, 15), desired: 12 };
+        let points = vec![point(0, 0, 12), point(3_000, 12, 0), point(10_000, 9, 6), point(14_000, 0, 7), point(17_000, 12, 5)];
+        let left = vec![(14_000, "shop-a".into(), 15, "you".into())];
+        let track = Track { revisions: vec!["1.14 (a)".into()], points, left, now: 19_000, ..Track::default() };
+        for (width, height) in [(358.0, 508.0), (760.0, 560.0), (1400.0, 720.0)] {
+            let chart = draw(&track, width, height);
+            let short: Vec<&String> = chart.paths.iter().filter(|path| path.0 == "short").map(|path| &path.1).collect();
+            // Only what was missing after all had been there.
+            assert!(short.len() == 1 && short[0].matches('M').count() == 1, "{short:?}");
+            let notes: Vec<_> = chart.words.iter().filter(|word| word.3.starts_with("lim") && word.0 < chart.plot.right()).collect();
+            assert_eq!(notes.len(), 3, "{notes:?}");
+            for (i, (x, y, anchor, _, words)) in notes.iter().enumerate() {
+                assert!(*anchor == "start" && *x >= chart.plot.x && x + long(words) <= chart.plot.right(), "{words} at {x}, {width}");
+                assert!(*y <= chart.plot.bottom() && *y >= chart.plot.y, "{words} at {y}");
+                for (other, below, _, _, others) in notes.iter().skip(i + 1).map(|note| (note.0, note.1, note.2, note.3, &note.4)) {
+                    assert!((below - y).abs() >= 12.0 || *x + long(words) <= other || other + long(others) <= *x, "{words}, {others}");
+                }
+            }
+            assert!(chart.words.iter().filter(|word| word.3 == "time").count() > 1, "{width}");
+        }
     }
 
     #[test]

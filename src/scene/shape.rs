@@ -128,7 +128,7 @@ pub enum Body {
     /// The API server and its store.
     Store { version: u64 },
     /// A control loop; its name stands above or below, or further off there.
-    Loop { of: Box<Loop>, above: bool, far: bool, big: bool },
+    Loop { of: Box<Loop>, above: bool, far: bool, two: bool, big: bool },
     /// The last pass of a loop.
     Pass(Box<Pass>),
     /// What a Pod asks and hears: prompt lines begin with `/ #`. Without a state it stands for any.

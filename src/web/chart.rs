@@ -35,7 +35,7 @@ pub fn ChartView(props: &Props) -> Html {
 fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
     html! {
         <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
-            <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0H6V6H0Z" /><path class="line" d="M1 0V6" /></pattern>
+            <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="line" d="M1 0V6" /></pattern>
             { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
             { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
         </svg>

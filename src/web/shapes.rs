@@ -179,16 +179,18 @@ fn outer(item: &Item) -> Classes {
         Body::Totals { .. } => classes!("card", "totals"),
         Body::Note(_) => classes!("foldnote"),
         Body::Store { .. } => classes!("card", "store", (item.rect.h < 100.0).then_some("low"), (item.rect.h < 40.0).then_some("line")),
-        Body::Loop { of, big, above, far } => {
+        Body::Loop { of, big, above, far, two } => {
             classes!(
                 "loop",
                 (item.rect.h < 70.0).then_some("low"),
-                (item.rect.w < 60.0).then_some("bare"),
                 (!of.slow.is_empty()).then_some("slow"),
+                of.part.map(|_| "part"),
+                (item.rect.h < 24.0).then_some("line"),
                 big.then_some("big"),
                 (item.rect.w < 132.0).then_some("small"),
                 above.then_some("above"),
                 far.then_some("far"),
+                two.then_some("two"),
                 of.writes.then_some("writes")
             )
         }
@@ -286,7 +288,7 @@ fn loop_of(of: &Loop) -> Html {
     let queue = of.queue;
     html! {
         <>
-            <span class="ring">{ icon(of.glyph, 18) }</span>
+            <span class="ring" style={of.part.map(|part| format!("--part:{part}%"))}>{ icon(of.glyph, 18) }</span>
             <span class="nm"><b>{ &of.title }</b>
                 <i class="queue">if !of.slow.is_empty() { { &of.slow } }{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
             </span>

@@ -296,6 +296,10 @@ impl Stage {
         let (pan, zoom) = (self.pan, self.zoom);
         self.fit(props);
         let larger = self.larger.take();
+        // A chart is as large as the stage it is drawn for.
+        if props.scope.starts_with("rollout") {
+            return;
+        }
         let over = (self.size.0 - props.scene.width * zoom, self.room(props) - props.scene.height * zoom);
         if self.zoom >= zoom && !old.items.is_empty() {
             // It could be larger: that is worth a move only if it lasts. So the same state comes to have the same scale.

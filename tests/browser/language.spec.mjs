@@ -110,3 +110,12 @@ test('answers of kubectl stay as they are, also in what is said for a moment', a
   await page.evaluate(() => { loopscope.pause(); loopscope.kubectl('delete pod --all --wait=false'); });
   await expect(page.locator('#notice')).toHaveText(/pod "nginx-deployment-\S+" deleted from default namespace/);
 });
+
+test('what was done to how many reads as Chinese does', async ({ page }) => {
+  await open(page);
+  const map = (name) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
+  await page.evaluate((text) => window.loopscope.load(text), [map('a'), map('B_'), map('C_')].join('---\n'));
+  await expect(page.locator('#manifest .pill')).toHaveText('已拒绝 2 个，已应用 1 个');
+  await page.locator('#manifest textarea').fill([map('a'), map('d'), map('B_')].join('---\n'));
+  await expect(page.locator('#plan b')).toHaveText('新建 1 个，未变 1 个，已拒绝 1 个');
+});

@@ -1,16 +1,22 @@
 //! Pods that have no node: gates, claims, and what each node has against them.
 
-use super::{Diagnosis, free_name, held_up, line, owners};
-use crate::api::pod::Pod;
+use super::{Diagnosis, held_up, line, owners};
+use crate::api::daemonset::DaemonSet;
+use crate::api::node::Node;
+use crate::api::pod::{Pod, Resources};
 use crate::api::storage::{PersistentVolumeClaim, StorageClass};
-use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::api::{Kind, Object, ObjectRef, Str, Timestamp};
 use crate::engine::Sim;
+use crate::engine::cluster::{self, NodeConfig};
 use crate::engine::waits::{Cure, Fact, Label, Refuses, Waits};
 use crate::i18n::amount;
 use std::rc::Rc;
 
 /// So many nodes are asked: of thousands, the first tell it too.
 const LOOKED: usize = 100;
+/// So many Pods without a node are counted, and so many nodes are offered for them at most.
+const WAITING: usize = 20_000;
+const MOST_NODES: i64 = 200;
 /// More nodes than this are not listed.
 const NODES: usize = 12;
 
@@ -103,8 +109,14 @@ fn missing_claim(sim: &Sim, claim: &ObjectRef, out: &mut Diagnosis) {
 fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
     let alone: Vec<(&Str, &Refuses)> =
         nodes.iter().filter_map(|(node, refuses)| if let [one] = &refuses[..] { Some((node, one)) } else { None }).collect();
+    // Of many alike all have to find room: what makes room for some of them is no remedy.
+    let alike = alike(sim, object);
+    let room = |node: &str| object.pod().is_none_or(|pod| fit(sim.free_on(node), i64::MAX, pod.spec.requests) >= alike);
+    let room = |node: &&(&Str, &Refuses)| {
+        alike == 1 || !matches!(node.1, Refuses::Cordoned | Refuses::Taint { .. } | Refuses::Label { .. }) || room(node.0)
+    };
     let mut crowded = nodes.is_empty();
-    for (node, one) in &alone {
+    for (node, one) in alone.iter().filter(room) {
         match one {
             Refuses::Cordoned => {
                 let free = [&amount("cpu", sim.free_on(node).cpu), " cpu"].concat();
@@ -127,8 +139,10 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
         }
     }
     if crowded {
-        let name = free_name(sim, Kind::Node, "", "node");
-        out.cure(Cure::AddNode, &name, "", &[["fault add-node ", &name].concat()]);
+        add_nodes(sim, object, &alone, out);
+    }
+    if alike > 1 {
+        return;
     }
     let harmless = out.remedies.len();
     // A few nodes are enough: these cost somebody something, and finding them costs time.
@@ -148,6 +162,65 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
             Refuses::Pods { .. } => room_for(sim, node, "", 0, out),
             _ => {}
         }
+    }
+}
+
+/// How many Pods of its controller have no node, a Pod among them.
+fn alike(sim: &Sim, object: &Object) -> i64 {
+    let Some(owner) = object.meta.controller() else { return 1 };
+    sim.unplaced().filter(|other| other.meta.is_controlled_by(owner.uid)).count().max(1) as i64
+}
+
+/// How many Pods fit that request so much.
+fn fit(free: Resources, most: i64, asks: Resources) -> i64 {
+    let of = |free: i64, asks: i64| if asks > 0 { free.max(0) / asks } else { i64::MAX };
+    most.min(of(free.cpu, asks.cpu)).min(of(free.memory, asks.memory)).min(of(free.ephemeral, asks.ephemeral))
+}
+
+/// As many new nodes as all Pods without one need: others that wait as long take their share of them.
+#[inline(never)]
+fn add_nodes(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], out: &mut Diagnosis) {
+    let Some(pod) = object.pod() else { return };
+    let node = cluster::node(1, &NodeConfig { name: "new".into(), allocatable: Vec::new() }, Timestamp::default());
+    let Ok(node) = Object::from_value(Kind::Node, node) else { return };
+    let node: &Node = node.body();
+    // Pods of DaemonSets come first.
+    let daemons: Vec<Resources> =
+        sim.list(Kind::DaemonSet).filter_map(|set| Some(set.get::<DaemonSet>()?.template.spec.requests)).collect();
+    let free = daemons.iter().fold(node.allocatable(), |free, asks| free.minus(*asks));
+    let places = node.max_pods() - daemons.len() as i64;
+    // Those that keep apart have a node each.
+    let apart = alone.iter().any(|(_, one)| matches!(one, Refuses::Port { .. } | Refuses::Apart { .. }));
+    let mut classes: Vec<(Resources, i64)> = Vec::new();
+    for asks in sim.unplaced().take(WAITING).filter_map(|other| other.pod()).map(|pod| pod.spec.requests) {
+        match classes.iter_mut().find(|(known, _)| *known == asks) {
+            Some((_, many)) => *many += 1,
+            None => classes.push((asks, 1)),
+        }
+    }
+    let need = |(asks, many): &(Resources, i64)| match fit(free, places, *asks) {
+        each if each < 1 => (*asks == pod.spec.requests).then_some(MOST_NODES + 1),
+        each => Some(if apart { *many } else { (*many + each - 1) / each }),
+    };
+    let nodes: i64 = classes.iter().filter_map(need).sum();
+    if !(1..=MOST_NODES).contains(&nodes) {
+        return;
+    }
+    let mut names: Vec<String> = Vec::new();
+    for number in 1_i64.. {
+        let name = ["node-", &number.to_string()].concat();
+        if sim.get(&ObjectRef::new(Kind::Node, "", &name)).is_none() {
+            names.push(name);
+        }
+        if names.len() as i64 == nodes {
+            break;
+        }
+    }
+    let steps: Vec<String> = names.iter().map(|name| ["fault add-node ", name].concat()).collect();
+    match &names[..] {
+        [one] => out.cure(Cure::AddNode, one, "", &steps),
+        [first, .., last] => out.cure(Cure::AddNodes, &[first, " to ", last].concat(), &nodes.to_string(), &steps),
+        [] => {}
     }
 }
 

@@ -143,6 +143,8 @@ pub struct Kubelets {
     /// The last address given out on each node that has a kubelet.
     next_ip: BTreeMap<Str, u32>,
     silent: Vec<nodes::Silent>,
+    /// When those came back that have been silent.
+    back: BTreeMap<Str, Time>,
     pressed: Vec<eviction::Pressure>,
     /// How often a kubelet renews its Lease.
     heartbeat: u64,
@@ -161,7 +163,16 @@ impl Kubelets {
         }
         let heartbeat = nodes::heartbeat(config.node_monitor_grace);
         let registered = config.nodes.len();
-        Kubelets { timing: config.timing, pods: Tree::default(), next_ip, silent: Vec::new(), pressed: Vec::new(), heartbeat, registered }
+        Kubelets {
+            timing: config.timing,
+            pods: Tree::default(),
+            next_ip,
+            silent: Vec::new(),
+            back: BTreeMap::new(),
+            pressed: Vec::new(),
+            heartbeat,
+            registered,
+        }
     }
 
     /// Takes in a watch event; gives what is to be done about it.

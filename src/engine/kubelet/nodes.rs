@@ -46,7 +46,9 @@ impl Kubelets {
             return None;
         }
         let until = self.silent_since(node).unwrap_or(now);
-        Some(Time(until.0 / LEASE * LEASE))
+        // One that has come back renews it at once, and goes on from there.
+        let from = self.back.get(node).map_or(0, |back| back.0);
+        Some(Time(from + until.0.saturating_sub(from) / LEASE * LEASE))
     }
 
     /// Whether this node has a kubelet.
@@ -57,7 +59,7 @@ impl Kubelets {
     /// The kubelet falls silent; its last heartbeat was some time ago.
     pub(in crate::engine) fn silence(&mut self, node: &str, now: Time) {
         if self.silent.iter().all(|s| s.node != node) {
-            let since = Time(now.0 / self.heartbeat * self.heartbeat);
+            let since = Time(now.0 / self.heartbeat * self.heartbeat).max(self.back.get(node).copied().unwrap_or_default());
             self.silent.push(Silent { node: node.into(), since, parked: Vec::new() });
         }
     }
@@ -66,6 +68,7 @@ impl Kubelets {
     pub(in crate::engine) fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, Job)> {
         let Some(at) = self.silent.iter().position(|s| s.node == node) else { return Vec::new() };
         let parked = self.silent.remove(at).parked;
+        self.back.insert(node.into(), now);
         let mut jobs: Vec<(Time, Job)> = parked.into_iter().map(|job| (now, job)).collect();
         for (uid, running) in self.pods.iter() {
             if running.node == node {
@@ -85,7 +88,40 @@ impl Kubelets {
     /// The kubelet is gone for good, and so are its Pods' containers.
     pub(in crate::engine) fn leave(&mut self, node: &str) {
         self.next_ip.remove(node);
+        self.back.remove(node);
         self.silent.retain(|s| s.node != node);
         self.pods.retain(|_, running| running.node != node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::Time;
+    use crate::engine::Sim;
+    use crate::engine::cluster::ClusterConfig;
+
+    /// No Lease was renewed while nobody could renew it.
+    #[test]
+    fn a_kubelet_that_is_back_renews_its_lease_then_and_not_before() {
+        let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
+        let to = |sim: &mut Sim, second: u64| {
+            sim.advance(Time(second * 1_000_000), 100_000);
+        };
+        let renewed = |sim: &Sim| sim.lease_renewed("node-1").map(|at| at.0 / 1_000_000);
+        to(&mut sim, 12);
+        assert_eq!(renewed(&sim), Some(10));
+        assert!(sim.fault("node-down node-1").is_ok());
+        to(&mut sim, 47);
+        assert_eq!(renewed(&sim), Some(10));
+        assert!(sim.fault("node-up node-1").is_ok());
+        to(&mut sim, 53);
+        // At 50 it would be had it never been silent, at 40 within its silence.
+        assert_eq!(renewed(&sim), Some(47));
+        to(&mut sim, 58);
+        assert_eq!(renewed(&sim), Some(57));
+        // Silent again at once, it was last heard when it came back or later.
+        assert!(sim.fault("node-down node-1").is_ok() && sim.fault("node-up node-1").is_ok() && sim.fault("node-down node-1").is_ok());
+        to(&mut sim, 90);
+        assert_eq!(renewed(&sim), Some(58));
     }
 }

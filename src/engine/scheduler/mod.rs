@@ -351,6 +351,11 @@ impl Scheduler {
         self.active.len()
     }
 
+    /// The Pods that have no node.
+    pub fn unplaced(&self) -> impl Iterator<Item = &Rc<Object>> {
+        self.pending.values().map(|pending| &pending.object)
+    }
+
     /// The Pod whose cycle is planned, as far as is known: another may come before it. And when that ends.
     pub fn under_way(&self) -> Option<(ObjectRef, Time)> {
         let (_, _, uid) = self.active.keys().next()?;

@@ -33,6 +33,10 @@ use yew::prelude::*;
 const SLICE: f64 = 6.0;
 /// Milliseconds of a frame for reading what has been written.
 const READS: f64 = 4.0;
+/// The same and the picture itself, in the frame of a picture.
+const CATCHES: f64 = 16.0;
+/// Milliseconds for which the next picture waits for Pods that are not read yet.
+const WAITS: f64 = 100.0;
 /// A frame that comes so long after it was asked for is late.
 const LATE: f64 = 20.0;
 /// It takes less where frames come late, but never less than this.
@@ -215,6 +219,10 @@ pub struct Page {
     spare: bool,
     /// Milliseconds that the last picture took.
     cost: f64,
+    /// What is selected, as it was then, and how its status lags: the inspector tells the numbers that the picture tells.
+    shown: Option<(Rc<Object>, Option<String>)>,
+    /// When the last picture was made.
+    pictured: f64,
     /// Since when the picture of this frame is made.
     making: Option<f64>,
     asks_at: f64,
@@ -325,13 +333,21 @@ impl Page {
         SHOWN.set(state.run.now());
         let begun = dom::now();
         // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
-        let (playing, rests) = (state.playing, paced && begun < self.rests);
-        // The frame with such a picture has enough to do: what is written is read in those before it.
-        if rests || !paced || self.cost < DEAR {
-            while !state.read(16 * GRAIN) && dom::now() - begun < READS {}
+        let (playing, mut rests) = (state.playing, paced && begun < self.rests);
+        // The frame with such a picture has enough to do: most of what is written is read in those before it.
+        let most = if rests || !paced { READS } else { (CATCHES - self.cost).clamp(1.0, READS) };
+        let mut all = state.read(16 * GRAIN);
+        while !all && dom::now() - begun < most {
+            all = state.read(16 * GRAIN);
+        }
+        // The numbers of a picture are those of one instant: where its Pods are not all read yet it waits for them, but not for long.
+        if !all && paced && !rests && begun - self.pictured < WAITS {
+            rests = true;
         }
         if !rests {
+            self.pictured = begun;
             self.picture = state.draw(NODES);
+            self.shown = state.object().map(|object| (object.clone(), card::lag(&state, object)));
             self.making = Some(begun);
         }
         state.follow(GRAIN);
@@ -345,7 +361,10 @@ impl Page {
         }
         if window::is_whole() {
             self.explain();
-            self.describe();
+            // What a picture that rests shows, its card tells.
+            if !rests || self.card.is_none() {
+                self.describe();
+            }
             if !playing {
                 self.diagnose();
             }
@@ -620,6 +639,8 @@ impl Component for Page {
             slice: SLICE,
             spare: false,
             cost: 0.0,
+            shown: None,
+            pictured: 0.0,
             making: None,
             asks_at: 0.0,
             spoke: 0.0,

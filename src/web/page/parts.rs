@@ -1,7 +1,7 @@
 //! The panels with what they are given.
 
 use super::{Msg, Over, Page};
-use crate::api::ObjectRef;
+use crate::api::{Object, ObjectRef};
 use crate::app::card;
 use crate::app::diagnose::Remedy;
 use crate::app::state::{Picture, Tab, View};
@@ -15,6 +15,7 @@ use crate::web::stage::Stage;
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
 use crate::web::window;
+use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlSelectElement};
 use yew::prelude::*;
@@ -159,12 +160,18 @@ impl Page {
     pub(super) fn inspect(&self, ctx: &Context<Self>) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
+        let now = state.object();
+        let same = |shown: &&(Rc<Object>, Option<String>)| now.is_some_and(|now| now.meta.uid == shown.0.meta.uid);
+        let (object, late) = match self.shown.as_ref().filter(same) {
+            Some((object, late)) => (Some(object.clone()), late.clone()),
+            None => (now.cloned(), now.and_then(|object| card::lag(&state, object))),
+        };
         html! {
             <Inspector
                 narrow={self.narrow()}
                 key_of={state.selected.clone()}
-                object={state.object().cloned()}
-                late={state.object().and_then(|object| card::lag(&state, object))}
+                late={late}
+                object={object}
                 epoch={state.run.sim().config.epoch}
                 tab={state.tab}
                 chain={self.chain.clone()}

@@ -57,8 +57,12 @@ impl Record {
         if self.failures == 0 {
             return 0;
         }
-        let seconds = (FIRST << (self.failures - 1).clamp(0, 10)).min(LONGEST);
-        (seconds * SECOND).saturating_add_signed(-view.since(self.last))
+        (self.seconds() * SECOND).saturating_add_signed(-view.since(self.last))
+    }
+
+    /// How long no Pod is made after the last failure.
+    pub fn seconds(self) -> u64 {
+        (FIRST << (self.failures - 1).clamp(0, 10)).min(LONGEST)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::api::pod::{Pod, PodSpec};
 use crate::api::{Body, Duration, Kind, Labels, Object, ObjectMeta, Str};
 use crate::engine::out::{Out, View};
 use crate::engine::store::{ApiError, Delete, Reason};
-use crate::engine::why::{DeletionRank, Why};
+use crate::engine::why::{DeletionRank, Retry, Why};
 use serde_json::{Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -170,7 +170,8 @@ impl Pass<'_> {
             let mut failed = None;
             out.together(|out| {
                 for place in now {
-                    match out.create(self.new_pod(*place, template.as_ref()), Why::TooFew { have, want }) {
+                    let why = self.retries(*place, have, want).unwrap_or(Why::TooFew { have, want });
+                    match out.create(self.new_pod(*place, template.as_ref()), why) {
                         Ok(pod) => {
                             made += 1;
                             out.event(&self.object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name));
@@ -189,6 +190,20 @@ impl Pass<'_> {
             batch *= 2;
         }
         (made, Ok(()))
+    }
+
+    /// The failure that a new Pod comes after, if there was one since the last success.
+    fn retries(&self, place: Option<i64>, have: i32, want: i32) -> Option<Why> {
+        let last = || self.pods.iter().filter(|pod| self.is_failed(pod)).max_by_key(|pod| backoff::ended_at(pod));
+        let (failed, record) = match place.filter(|_| self.spec.backoff_limit_per_index.is_some()) {
+            Some(index) => {
+                let pod = self.replaced_at(index)?;
+                (pod, Record { failures: all_failures(pod) + 1, ..Record::default() })
+            }
+            None => (if self.record.failures > 0 { last()? } else { return None }, self.record),
+        };
+        let pod = failed.meta.name.clone();
+        Some(Why::Retry(Box::new(Retry { have, want, pod, how: how_it_failed(failed), back_off: record.seconds() })))
     }
 
     fn new_pod(&self, place: Option<i64>, indexed: Option<&Value>) -> Object {
@@ -231,6 +246,21 @@ impl Pass<'_> {
         if ignored > 0 {
             put(annotations, IGNORED, ignored);
         }
+    }
+}
+
+/// How a Pod failed: the reason of its status says more than the code of a container that was stopped.
+fn how_it_failed(object: &Object) -> Str {
+    let Some(status) = object.pod().map(|pod| &pod.status) else { return Str::default() };
+    if !status.reason.is_empty() {
+        return status.reason.clone();
+    }
+    let all = status.init_container_statuses.iter().chain(&status.container_statuses);
+    let code = all.filter_map(|one| one.state.terminated.as_ref()).map(|end| end.exit_code).find(|code| *code != 0);
+    match code {
+        Some(code) => format_smolstr!("exit code {code}"),
+        None if object.meta.is_deleting() => "deleted".into(),
+        None => status.phase.clone(),
     }
 }
 
