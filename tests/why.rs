@@ -187,6 +187,25 @@ fn why_is_this_pod_pending_too_little_memory_anywhere() {
 }
 
 #[test]
+fn why_is_this_pod_pending_it_is_larger_than_a_node() {
+    let answer = |of, remedy, by| Answer { of, headline: "None of the 3 nodes takes it", facts: &[], then: &[], by, remedy };
+    let report = pod("report", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 6, memory: 1Gi}}}]}");
+    ask(&sim(3, &[&report, "+20"]), &answer("Pod/report", "Add node-4 with 8 cpu", &["default-scheduler", "you"]));
+    // Of two both have room, and of a DaemonSet's Pod there is one there too.
+    let agent = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {app: agent}}, template: {metadata: \
+                 {labels: {app: agent}}, spec: {containers: [{name: c, image: nginx, resources: {requests: {memory: 1Gi}}}]}}}\n";
+    let big = deployment("big", 2, "", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 5, memory: 16Gi}}}]}");
+    ask(
+        &sim(3, &[agent, "+5", &big, "+20"]),
+        &answer(
+            "Pod/big-*",
+            "Add node-4 with 16 cpu, 64Gi memory",
+            &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+        ),
+    );
+}
+
+#[test]
 fn why_is_this_pod_pending_too_many_pods() {
     let mut config = ClusterConfig::with_nodes(1);
     config.nodes[0].allocatable = vec![("pods".into(), "3".into())];
@@ -224,8 +243,8 @@ fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
     act(&mut sim, &["+90"]);
     let ready = sim.list(Kind::Pod).filter(|pod| pod.meta.name.starts_with("web-") && pod.pod().is_some_and(|pod| pod.is_ready())).count();
     assert_eq!(ready, 700);
-    // What no number of nodes has room for gets none.
-    let big = "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 5}}}]}";
+    // What no machine has room for gets none.
+    let big = "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 100}}}]}";
     let sim = self::sim(2, &[&deployment("big", 2, "", big), "+20"]);
     let found = diagnose::diagnose(&sim, &key(&sim, "Pod/big-*")).unwrap();
     assert!(found.remedies.iter().all(|remedy| !remedy.words().starts_with("Add ")), "{found:?}");

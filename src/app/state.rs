@@ -467,6 +467,11 @@ const WORKLOADS: [Kind; 8] = [
     Kind::Pod,
 ];
 
+/// Hands out all objects of a kind.
+fn all(run: &Run) -> impl Fn(Kind) -> Vec<Rc<Object>> {
+    |kind| run.sim().list(kind).cloned().collect()
+}
+
 /// Whether a manifest may go on being applied after a message: it leaves the cluster and its clock alone, or does away with both.
 fn spares(msg: &Msg) -> bool {
     let clock = matches!(msg, Msg::Toggle | Msg::Play | Msg::Pause | Msg::Speed(_) | Msg::Settle | Msg::Break(_) | Msg::Unbreak(_));
@@ -1226,9 +1231,7 @@ impl State {
         }
         (self.seen.most, self.seen.lags) = (most, false);
         let scope = self.scope();
-        let run = &self.run;
-        let list = |kind| run.sim().list(kind).cloned().collect::<Vec<_>>();
-        let mut model = adapt::model(&list, &mut self.pods, &scope);
+        let mut model = adapt::model(&all(&self.run), &mut self.pods, &scope);
         for volume in &mut model.volumes {
             let disk = format!("volume/{}", volume.id.name);
             let files: Vec<_> = self.run.sim().disks.list(&disk).collect();
@@ -1279,9 +1282,10 @@ impl State {
         let uid = selected.as_ref().map(|object| object.meta.uid.to_string());
         let width = self.stage.0;
         let uid = uid.as_deref();
-        let budget = (self.view == View::Ownership).then(|| adapt::budget(&list, &self.pods, &scope, selected.as_deref()).map(Rc::new));
+        let budget =
+            (self.view == View::Ownership).then(|| adapt::budget(&all(&self.run), &self.pods, &scope, selected.as_deref()).map(Rc::new));
         let budget = budget.flatten();
-        let namespaces = Rc::new(adapt::namespaces(&list, &self.pods));
+        let namespaces = Rc::new(adapt::namespaces(&all(&self.run), &self.pods));
         // On a phone there is no strip over the diagram.
         if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
             model.budget = budget.clone();

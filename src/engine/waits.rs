@@ -448,6 +448,7 @@ pub enum Cure {
     LabelNode,
     AddNode,
     AddNodes,
+    AddLarger,
     NodeUp,
     MakeRoom,
     ScaleDown,

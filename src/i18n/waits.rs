@@ -235,6 +235,7 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> String {
         Cure::Untaint => ("Remove the taint from ", ": ", ""),
         Cure::LabelNode => ("Label ", ": ", ""),
         Cure::AddNode => ("Add ", "", ""),
+        Cure::AddLarger => ("Add ", " with ", ""),
         Cure::AddNodes => ("Add ", ": ", " nodes"),
         Cure::NodeUp => ("Power on ", "", ""),
         Cure::MakeRoom => ("Delete ", ", which uses ", ""),

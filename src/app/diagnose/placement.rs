@@ -1,6 +1,6 @@
 //! Pods that have no node: gates, claims, and what each node has against them.
 
-use super::{Diagnosis, held_up, line, owners};
+use super::{Diagnosis, free_name, held_up, line, owners};
 use crate::api::daemonset::DaemonSet;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, Resources};
@@ -140,6 +140,8 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
     }
     if crowded {
         add_nodes(sim, object, &alone, out);
+    } else if nodes.iter().any(|(_, refuses)| outgrown(refuses)) {
+        add_larger(sim, object, alike, out);
     }
     if alike > 1 {
         return;
@@ -177,18 +179,57 @@ fn fit(free: Resources, most: i64, asks: Resources) -> i64 {
     most.min(of(free.cpu, asks.cpu)).min(of(free.memory, asks.memory)).min(of(free.ephemeral, asks.ephemeral))
 }
 
+/// What a new node has for other Pods than those of DaemonSets, which come first.
+fn new_node(sim: &Sim) -> Option<(Resources, i64)> {
+    let node = cluster::node(1, &NodeConfig { name: "new".into(), allocatable: Vec::new() }, Timestamp::default());
+    let node = Object::from_value(Kind::Node, node).ok()?;
+    let node: &Node = node.body();
+    let daemons: Vec<Resources> =
+        sim.list(Kind::DaemonSet).filter_map(|set| Some(set.get::<DaemonSet>()?.template.spec.requests)).collect();
+    let free = daemons.iter().fold(node.allocatable(), |free, asks| free.minus(*asks));
+    Some((free, node.max_pods() - daemons.len() as i64))
+}
+
+/// Whether nothing but a node's size is against a Pod.
+fn outgrown(refuses: &[Refuses]) -> bool {
+    let short = |one: &Refuses| if let Refuses::Short { asks, all, .. } = one { Some(asks > all) } else { None };
+    refuses.iter().all(|one| short(one).is_some()) && refuses.iter().any(|one| short(one) == Some(true))
+}
+
+/// A node larger than all there are, if such machines are sold, for those Pods alike that no other could take.
+#[inline(never)]
+fn add_larger(sim: &Sim, object: &Object, alike: i64, out: &mut Diagnosis) {
+    let Some(asks) = object.pod().map(|pod| pod.spec.requests) else { return };
+    let Some((free, _)) = new_node(sim).filter(|(_, places)| *places >= alike) else { return };
+    // Machines come in powers of two.
+    let larger = |what: &str, free: i64, asks: i64, unit: i64, least: i64, most: i64| {
+        let lacks = asks.saturating_mul(alike).saturating_sub(free);
+        if lacks <= 0 {
+            return Some(None);
+        }
+        let units = lacks.saturating_add(least * unit + unit - 1) / unit;
+        let units = u64::try_from(units).ok()?.checked_next_power_of_two().filter(|units| *units <= most as u64)?;
+        Some(Some((what.to_string(), units)))
+    };
+    let gib = 1 << 30;
+    let Some(cpu) = larger("cpu", free.cpu, asks.cpu, 1000, 4, 128) else { return };
+    let Some(memory) = larger("memory", free.memory, asks.memory, gib, 8, 1024) else { return };
+    let unit = |what: &str| if what == "memory" { "Gi" } else { "" };
+    let has: Vec<(String, u64)> = [cpu, memory].into_iter().flatten().collect();
+    if has.is_empty() {
+        return;
+    }
+    let name = free_name(sim, Kind::Node, "", "node");
+    let pairs: Vec<String> = has.iter().map(|(what, units)| [what, "=", &units.to_string(), unit(what)].concat()).collect();
+    let words: Vec<String> = has.iter().map(|(what, units)| [&units.to_string(), unit(what), " ", what].concat()).collect();
+    out.cure(Cure::AddLarger, &name, &words.join(", "), &[["fault add-node ", &name, " ", &pairs.join(" ")].concat()]);
+}
+
 /// As many new nodes as all Pods without one need: others that wait as long take their share of them.
 #[inline(never)]
 fn add_nodes(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], out: &mut Diagnosis) {
     let Some(pod) = object.pod() else { return };
-    let node = cluster::node(1, &NodeConfig { name: "new".into(), allocatable: Vec::new() }, Timestamp::default());
-    let Ok(node) = Object::from_value(Kind::Node, node) else { return };
-    let node: &Node = node.body();
-    // Pods of DaemonSets come first.
-    let daemons: Vec<Resources> =
-        sim.list(Kind::DaemonSet).filter_map(|set| Some(set.get::<DaemonSet>()?.template.spec.requests)).collect();
-    let free = daemons.iter().fold(node.allocatable(), |free, asks| free.minus(*asks));
-    let places = node.max_pods() - daemons.len() as i64;
+    let Some((free, places)) = new_node(sim) else { return };
     // Those that keep apart have a node each.
     let apart = alone.iter().any(|(_, one)| matches!(one, Refuses::Port { .. } | Refuses::Apart { .. }));
     let mut classes: Vec<(Resources, i64)> = Vec::new();
