@@ -7,8 +7,8 @@ use super::shape::{Body, Cells, Item, NodeBody, Rect, Scene};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Width of a card: the most, and the least before a row breaks.
-const CARD: (f64, f64) = (240.0, 196.0);
+/// Width of a card: the most, and the least before a row breaks. A few share the width there is.
+const CARD: (f64, f64) = (380.0, 196.0);
 const HEAD: f64 = 218.0;
 const TILE: f64 = 32.0;
 /// One of many: its width, its head, and cells in a row.
