@@ -453,12 +453,14 @@ fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
 
 #[inline(never)]
 fn wide(of: &Controller) -> Html {
+    // How far a rollout is tells more than how it is done.
+    let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer };
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small>{ &of.caption }</small><b class="ell">{ &of.id.name }</b></div></div>
             <div class="facts">
                 { for of.counters.iter().map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ counter.word }</span> }) }
-                if !of.footer.is_empty() { <span class="pill">{ &of.footer }</span> }
+                if !pill.is_empty() { <span class="pill">{ pill }</span> }
             </div>
         </>
     }

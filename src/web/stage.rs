@@ -446,7 +446,9 @@ impl Stage {
             event.stop_propagation();
             Msg::Centre(rect.cx(), rect.cy())
         });
-        html! { <button type="button" class="btn sm tofar" style={format!("bottom:{}px", if props.scene.dense() { 12 } else { 52 })} onclick={go} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>{ icon("i-down", 14) }{ words }</button> }
+        // Where no controls keep that room free, what it would cover is not drawn there.
+        let under = (!self.controls(props)).then(|| html! { <div class="foot under" /> });
+        html! { <>{ under }<button type="button" class="btn sm tofar" style={format!("bottom:{}px", if props.scene.dense() { 12 } else { 52 })} onclick={go} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>{ icon("i-down", 14) }{ words }</button></> }
     }
 
     fn card(&self, props: &Props) -> Html {
