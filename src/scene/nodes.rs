@@ -492,6 +492,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_few_nodes_share_the_width() {
+        let node = |n: usize| Rc::new(Node { id: Id::named("Node", &format!("node-{n}")), ready: true, ..Node::default() });
+        for (nodes, width, share) in [(3, 1280.0, 0.9), (3, 800.0, 0.9), (2, 800.0, 0.9), (1, 800.0, 0.4)] {
+            let model = Model { nodes: Rc::new((0..nodes).map(node).collect()), ..Model::default() };
+            let scene = layout(&model, None, width, &mut Seen::default());
+            let right = scene.items.iter().map(|item| item.rect.right()).fold(0.0, f64::max);
+            assert!(right <= width && right > width * share, "{nodes} {width}: {right}");
+        }
+    }
+
+    #[test]
     fn pods_stand_on_their_node_and_the_rest_in_the_tray() {
         let pod = |name: &str, node: &str| Pod { id: Id::named("Pod", name), node: node.into(), cpu: 1500, ..Pod::default() };
         let node = |name: &str| {

@@ -1154,7 +1154,13 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         for claim in pods.flat_map(|pod| claims_of(model, pod)) {
             if !drawn.contains(&claim.id.uid) {
                 drawn.push(claim.id.uid.clone());
-                put_claim(&mut out, claim, Rect::new(m, y, w, 60.0), parent, &[&claim.phase, &claim.capacity, &super::format::volume(&claim.volume)]);
+                put_claim(
+                    &mut out,
+                    claim,
+                    Rect::new(m, y, w, 60.0),
+                    parent,
+                    &[&claim.phase, &claim.capacity, &super::format::volume(&claim.volume)],
+                );
                 y += 68.0;
             }
         }
