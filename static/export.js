@@ -98,7 +98,7 @@
         const at = place(rect);
         make('text', {
           x: at.x, y: round(at.y + at.h / 2), 'dominant-baseline': 'central', fill: style.color, 'font-family': style.fontFamily,
-          'font-size': style.fontSize, 'font-weight': style.fontWeight === '400' ? null : style.fontWeight, 'letter-spacing': spacing ? `${round(spacing)}px` : null, 'xml:space': 'preserve',
+          'font-size': style.fontSize, 'font-weight': style.fontWeight === '400' ? null : style.fontWeight, 'letter-spacing': spacing ? `${round(spacing)}px` : null, 'text-decoration': style.textDecorationLine === 'line-through' ? 'line-through' : null, 'xml:space': 'preserve',
         }, into).textContent = shown;
       }
     }

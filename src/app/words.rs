@@ -68,14 +68,15 @@ fn text(words: &str) -> Span {
 }
 
 fn name(object: &Object) -> Span {
-    Span::Name(short_name(&object.meta.name))
+    let volume = matches!(object.body, Body::PersistentVolume(_));
+    Span::Name(if volume { super::format::volume(&object.meta.name) } else { short_name(&object.meta.name) })
 }
 
 /// The same for a narrow place: of a name only its end, which tells it apart, so that what was done to it stays in sight.
 pub fn in_short(effect: &[Span]) -> Vec<Span> {
     let short = |span: &Span| match span {
         // A command is no name.
-        Span::Name(name) if name.len() > 12 && !name.contains(' ') => {
+        Span::Name(name) if name.len() > 12 && !name.contains([' ', '…']) => {
             // An ordinal or a short word says too little.
             let end = name.rmatch_indices('-').map(|(at, _)| &name[at + 1..]).find(|end| end.len() > 3);
             Span::Name(end.map_or_else(|| name.clone(), |end| ["…", end].concat()))

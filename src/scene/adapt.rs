@@ -603,11 +603,21 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
         let ports = body.spec.ports.iter().map(port).collect();
         let slice = if let [one] = own[..] { Some(id(one)) } else { None };
         let (slices, selector) = (own.len(), selector.join(","));
-        Some(Service { id: id(object), form, selector, endpoints, slices, slice, address, ports, hint })
+        let node_ports = body.spec.ports.iter().filter(|port| port.node_port > 0).map(|port| port.node_port.to_string()).collect();
+        let external = if body.spec.kind == "LoadBalancer" { balancer(&body.status) } else { String::new() };
+        Some(Service { id: id(object), form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint })
     };
     let mut out: Vec<Service> = services.iter().filter_map(read).collect();
     crate::order::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
     out
+}
+
+/// The addresses of a load balancer, as `kubectl get service` prints them.
+#[inline(never)]
+fn balancer(status: &serde_json::Value) -> String {
+    let ingress = status["loadBalancer"]["ingress"].as_array().into_iter().flatten();
+    let all: Vec<&str> = ingress.filter_map(|one| one["ip"].as_str().or(one["hostname"].as_str())).collect();
+    if all.is_empty() { super::model::PENDING.into() } else { all.join(",") }
 }
 
 /// Why a Service reaches nothing: the label in which the nearest Pod differs.

@@ -298,9 +298,16 @@ pub struct Service {
     pub address: String,
     /// `80 → 8080`
     pub ports: Vec<String>,
+    /// `30080`, which every node listens at.
+    pub node_ports: Vec<String>,
+    /// The address of its load balancer, or that it waits for one; empty if it asks for none.
+    pub external: String,
     /// Why it has no endpoints, if it has none.
     pub hint: String,
 }
+
+/// As kubectl says it of a load balancer that has no address: nobody gives it one without a cloud provider.
+pub const PENDING: &str = "<pending>";
 
 /// An address behind a Service.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,7 +4,7 @@
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
 
 use super::format::middle;
-use super::model::{Controller, Endpoint, Group, Id, Model, Pod, PodState, Root, Service, natural};
+use super::model::{Controller, Endpoint, Group, Id, Model, PENDING, Pod, PodState, Root, Service, natural};
 use super::ownership::pod_label;
 use super::shape::{Body, Label, Line, Port, Rect, Scene, Table, elbow};
 use std::rc::Rc;
@@ -30,7 +30,7 @@ const CLOSE: Columns = Columns { client: 226.0, dns: 252.0, slice: 200.0, pod: 1
 const ABOVE: Columns = Columns { client: 370.0, dns: 262.0, slice: 210.0, pod: 168.0, gaps: (0.0, 34.0, 34.0) };
 /// There a record's type goes too, which is always the same.
 const TIGHT: Columns = Columns { client: 370.0, dns: 216.0, slice: 190.0, pod: 146.0, gaps: (0.0, 20.0, 20.0) };
-/// The columns of a virtual IP with the gaps between them: who asks above the EndpointSlices, the Service above kube-proxy, the Pods.
+/// The columns of a virtual IP with the gaps between them: who asks, the Service, the Pods.
 type Way = [f64; 5];
 const FAR_WAY: Way = [232.0, 72.0, 264.0, 80.0, 180.0];
 const WAY: Way = [204.0, 52.0, 240.0, 56.0, 170.0];
@@ -600,8 +600,8 @@ fn down(x: f64, y1: f64, y2: f64) -> String {
     format!("M{x} {y1}V{y2}M{} {}L{x} {y2}L{} {}", x - 4.0, y2 - 7.0, x + 4.0, y2 - 7.0)
 }
 
-/// A Service with an address of its own, in front of every ready Pod: who asks and the Service above, kube-proxy below it with the
-/// EndpointSlices that it reads, and the Pods at the right.
+/// A Service with an address of its own, in front of every ready Pod: who asks, the Service, and the Pods at the right. kube-proxy is not on
+/// the way: on each node it makes rules of the EndpointSlices, which a dotted line below says.
 fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way, top: f64, out: &mut Scene) -> f64 {
     let [client_w, gap, vip_w, reach, pod_w] = way;
     let name = service.id.name.as_str();
@@ -625,13 +625,22 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     let tall = (0..shown.len()).map(pitch).sum::<f64>() + rest.len() as f64 * 20.0;
     let mut rows = vec![(vec![if external { "external name" } else { "virtual IP" }.to_string(), service.address.clone()], true)];
     rows.extend(ports(service));
+    rows.extend(outer_rows(service, "nodePort"));
+    rows.extend((!external).then(|| (rule(service), false)));
     let vip_h = HEAD + rows.len() as f64 * 32.0 + 10.0;
-    let left_h = if external { vip_h } else { vip_h + BELOW + PROXY };
+    // Who asks from outside the cluster stands below who asks inside; the EndpointSlices take that place where nobody can.
+    let doors = doors(model, service);
+    let doors_h = HEAD + doors.len() as f64 * 32.0 + 10.0;
+    let left_h = match () {
+        () if external => vip_h,
+        () if doors.is_empty() => (ASKS + BELOW + SLICES).max(vip_h + BELOW),
+        () => (ASKS + APART + doors_h + 18.0).max(vip_h + BELOW + SLICES),
+    };
     let height = tall.max(left_h);
     let (vip_x, vip_y) = (LEFT + client_w + gap, y + (height - left_h) / 2.0);
     let (pod_x, mid) = (vip_x + vip_w + reach, vip_y + vip_h / 2.0);
     let asked = format!("/ # wget -qO- {}", middle(name, ((client_w - 28.0) / 7.2) as usize - 14));
-    put_client(out, model, service, Rect::new(LEFT, mid - 48.0, client_w, 96.0), vec![asked]);
+    put_client(out, model, service, Rect::new(LEFT, vip_y, client_w, ASKS), vec![asked]);
     let vip = Table {
         kind: "Service",
         caption: "Service".into(),
@@ -643,15 +652,28 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     let label = format!("Service {name}, {}, {}, {ready} ready endpoints", service.form, service.address);
     let state = if ready > 0 { "ready" } else { "none" };
     out.put(&service.id, Rect::new(vip_x, vip_y, vip_w, vip_h), Body::Table(vip), None, state, label);
-    out.link(format!("ask/{uid}"), arrow(LEFT + client_w + 2.0, vip_x - 3.0, mid), Line::Travels);
+    out.link(format!("ask/{uid}"), arrow(LEFT + client_w + 2.0, vip_x - 3.0, vip_y + ASKS - 28.0), Line::Travels);
     if external {
         return y + height;
     }
-    let proxy = Rect::new(vip_x, vip_y + vip_h + BELOW, vip_w, PROXY);
-    put_proxy(model, service, proxy, out);
-    out.link(format!("proxy/{uid}"), down(proxy.cx(), vip_y + vip_h + 2.0, proxy.y - 3.0), Line::Travels);
-    put_slices(service, Rect::new(LEFT, proxy.y, client_w, PROXY), out);
-    out.link(format!("reads/{uid}"), format!("M{} {}H{}", proxy.x, proxy.cy(), LEFT + client_w), Line::Watches);
+    let stem = vip_x + 24.0;
+    // Nothing travels along this line: rules are made of what is read, and the packets are rewritten by those on the node they leave.
+    if doors.is_empty() {
+        let slices = Rect::new(LEFT, vip_y + ASKS + BELOW, client_w, SLICES);
+        let high = slices.cy().max(vip_y + vip_h + BELOW - 10.0);
+        put_slices(service, slices, out);
+        out.link(
+            format!("reads/{uid}"),
+            format!("M{stem} {}V{}Q{stem} {high} {} {high}H{}", vip_y + vip_h, high - 10.0, stem - 10.0, slices.right()),
+            Line::Watches,
+        );
+    } else {
+        put_doors(service, doors, Rect::new(LEFT, vip_y + ASKS + APART, client_w, doors_h), (vip_x, vip_y), out);
+        let slices = Rect::new(vip_x, vip_y + vip_h + BELOW, vip_w, SLICES);
+        put_slices(service, slices, out);
+        out.link(format!("reads/{uid}"), format!("M{stem} {}V{}", vip_y + vip_h, slices.y), Line::Watches);
+    }
+    say(["kube-proxy on each node".to_string(), "makes rules of it: it is no hop".into()], (stem + 10.0, vip_y + vip_h + 7.0), "", out);
     let reached = |one: &&Endpoint| one.ready || service.falls_back(one);
     let followed = follows.or_else(|| shown.iter().find(reached).map(|one| one.pod.as_str()));
     let (mut at, mut together) = (y + (height - tall) / 2.0, 0);
@@ -660,7 +682,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
         together += 1;
         if reached(&one) {
             let here = at + POD / 2.0;
-            let d = elbow(proxy.right(), proxy.cy(), pod_x - 3.0, here, pod_x - reach / 2.0);
+            let d = elbow(vip_x + vip_w, mid, pod_x - 3.0, here, pod_x - reach / 2.0);
             let head = format!("{d}M{} {}L{} {here}L{} {}", pod_x - 10.0, here - 4.0, pod_x - 3.0, pod_x - 10.0, here + 4.0);
             let line = if Some(one.pod.as_str()) == followed { Line::Travels } else { Line::Derives };
             out.link(format!("to/{uid}/{}", one.pod), head, line);
@@ -692,24 +714,84 @@ fn ports(service: &Service) -> impl Iterator<Item = (Vec<String>, bool)> {
     service.ports.iter().take(3).map(move |port| (row(port), false))
 }
 
-/// Below a Service, and the height of kube-proxy.
-const BELOW: f64 = 40.0;
-const PROXY: f64 = 126.0;
+/// Height of who asks, the room below a Service, the height of the EndpointSlices, and from who asks inside to who asks outside.
+const ASKS: f64 = 96.0;
+const BELOW: f64 = 52.0;
+const SLICES: f64 = 126.0;
+const APART: f64 = 24.0;
+/// So many nodes are named.
+const NODES: usize = 3;
 
-fn put_proxy(model: &Model, service: &Service, rect: Rect, out: &mut Scene) {
-    let ready = service.ready();
-    let on = client(model, service).map(|pod| format!("kube-proxy on {}", pod.node)).unwrap_or("kube-proxy, each node".into());
-    let says = match ready {
-        0 if service.endpoints.iter().any(|one| service.falls_back(one)) => {
-            ["only terminating endpoints:".to_string(), "they still get traffic".into()]
+/// What the rules on each node do with a packet for the Service.
+fn rule(service: &Service) -> Vec<String> {
+    let one_in = |n: usize| format!("1 in {}", super::format::count(n));
+    match service.ready() {
+        0 => match service.endpoints.iter().filter(|one| service.falls_back(one)).count() {
+            0 => vec!["no ready Pod".into(), "refused".into()],
+            n => vec!["only terminating".into(), one_in(n)],
+        },
+        n => vec!["each ready Pod".into(), one_in(n)],
+    }
+}
+
+/// What a Service has for those outside the cluster.
+fn outer_rows(service: &Service, named: &str) -> Vec<(Vec<String>, bool)> {
+    let port = service.node_ports.first().map(|port| (vec![named.to_string(), port.clone()], false));
+    let external = (!service.external.is_empty()).then(|| (vec!["EXTERNAL-IP".to_string(), service.external.clone()], false));
+    port.into_iter().chain(external).collect()
+}
+
+/// Where somebody outside the cluster can ask: the address of a load balancer, and the port on every node.
+fn doors(model: &Model, service: &Service) -> Vec<(Vec<String>, bool)> {
+    let mut rows = Vec::new();
+    if !service.external.is_empty() {
+        rows.push((vec!["EXTERNAL-IP".to_string(), service.external.clone()], false));
+    }
+    if let Some(port) = service.node_ports.first() {
+        let named = if model.nodes.len() > NODES { NODES - 1 } else { NODES };
+        rows.extend(model.nodes.iter().take(named).map(|node| (vec![middle(&node.id.name, 12), format!(":{port}")], true)));
+        if model.nodes.len() > NODES {
+            rows.push((vec![format!("+{} nodes", super::format::count(model.nodes.len() - named)), format!(":{port}")], true));
         }
-        0 => ["no ready endpoint:".to_string(), "the connection is refused".into()],
-        n => ["each ready endpoint".to_string(), format!("has a chance of 1 in {}", super::format::count(n))],
+    }
+    rows
+}
+
+/// Draws them, with the way from each that works.
+fn put_doors(service: &Service, rows: Vec<(Vec<String>, bool)>, rect: Rect, (vip_x, vip_y): (f64, f64), out: &mut Scene) {
+    let uid = &service.id.uid;
+    let row = |at: usize| rect.y + HEAD + 4.0 + at as f64 * 32.0 + 16.0;
+    let waits = service.external == PENDING;
+    // Ports and the virtual IP come first on the Service's card.
+    let port = vip_y + HEAD + 4.0 + (1 + service.ports.len().min(3)) as f64 * 32.0 + 16.0;
+    let (from, to, bend) = (rect.right(), vip_x - 3.0, (rect.right() + vip_x) / 2.0);
+    let way = |here: f64, there: f64| {
+        format!("{}M{} {}L{to} {there}L{} {}", elbow(from, here, to, there, bend), to - 7.0, there - 4.0, to - 7.0, there + 4.0)
     };
-    let rows = says.into_iter().map(|text| (vec![text], false)).collect();
-    let proxy = Table { kind: "Proxy", caption: on, title: "rewrites to one Pod".into(), pill: String::new(), head: Vec::new(), rows };
-    let id = Id { uid: format!("proxy/{}", service.id.uid), ..Id::default() };
-    out.put(&id, rect, Body::Table(proxy), None, "", format!("kube-proxy, {ready} ready endpoints"));
+    let balanced = usize::from(!service.external.is_empty());
+    // Without an address nothing comes in there.
+    if balanced == 1 && !waits {
+        let there = port + if service.node_ports.is_empty() { 0.0 } else { 32.0 };
+        out.link(format!("outside/{uid}"), way(row(0), there), Line::Travels);
+    }
+    for at in balanced..rows.len() {
+        out.link(format!("outside/{uid}/{at}"), way(row(at), port), Line::Travels);
+    }
+    if waits {
+        let text = "no cloud provider gives an address".into();
+        out.labels.push(Label { x: rect.x, y: rect.bottom() + 3.0, text, class: "under", centred: false });
+    }
+    let told = rows.iter().map(|(cells, _)| cells.concat()).collect::<Vec<_>>().join(", ");
+    let table = Table {
+        kind: "Outside",
+        caption: "outside the cluster".into(),
+        title: "any client".into(),
+        pill: String::new(),
+        head: Vec::new(),
+        rows,
+    };
+    let id = Id { uid: format!("outside/{uid}"), ..Id::default() };
+    out.put(&id, rect, Body::Table(table), None, "", format!("outside the cluster: {told}"));
 }
 
 /// The EndpointSlices of a Service, with what they list: one of them by its name.
@@ -772,14 +854,13 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
             };
             rows.push(two(what, format!("{} of {} ready", super::format::count(ready), super::format::count(of))));
         }
-        rows.push(match ready {
-            _ if service.form == "ExternalName" => two("another name, outside the cluster".into(), String::new()),
-            0 if service.endpoints.iter().any(|one| service.falls_back(one)) => {
-                two("only terminating endpoints".into(), "they still get traffic".into())
-            }
-            0 => two("the connection is refused".into(), "no ready endpoint".into()),
-            n => two("kube-proxy, each node".into(), format!("picks 1 in {}", super::format::count(n))),
-        });
+        rows.extend(outer_rows(service, "nodePort, each node"));
+        if service.form == "ExternalName" {
+            rows.push(two("another name, outside the cluster".into(), String::new()));
+        } else {
+            rows.push((rule(service), false));
+            rows.push(two("rules by kube-proxy".into(), "on each node".into()));
+        }
     }
     if !service.hint.is_empty() {
         rows.push((vec![service.hint.clone()], false));
@@ -963,7 +1044,7 @@ mod tests {
             let cells: Vec<String> = tables.flatten().flat_map(|(cells, _)| cells.clone()).collect();
             let reached = scene.edges.iter().filter(|edge| edge.key.starts_with("to/")).count();
             let under: Vec<String> = scene.labels.iter().filter(|label| label.class == "under").map(|label| label.text.clone()).collect();
-            (cells.contains(&"they still get traffic".to_string()), reached, under)
+            (cells.contains(&"only terminating".to_string()), reached, under)
         };
         assert_eq!(told(&model, 1200.0), (true, 2, vec!["2 terminating: still get traffic".into()]));
         assert_eq!(told(&model, 390.0), (true, 2, vec!["terminating: still gets traffic".into(); 2]));
@@ -1017,9 +1098,49 @@ mod tests {
     }
 
     #[test]
+    fn kube_proxy_is_no_hop() {
+        for width in [656.0, 800.0, 1200.0] {
+            let scene = layout(&some("ClusterIP", "10.96.0.7"), None, width);
+            let service = scene.items.iter().find(|item| item.id.kind == "Service").unwrap().rect;
+            let to = scene.edges.iter().find(|edge| edge.key.starts_with("to/")).unwrap();
+            assert!(to.d.starts_with(&format!("M{} {}", service.right(), service.cy())), "from the Service straight to a Pod: {}", to.d);
+            assert!(!scene.items.iter().any(|item| item.label.contains("kube-proxy")));
+            assert!(scene.labels.iter().any(|label| label.text == "kube-proxy on each node"));
+        }
+    }
+
+    /// A Service with a port on each of five nodes.
+    fn opened(form: &str, external: &str) -> Model {
+        let mut model = some(form, "10.96.0.7");
+        let node = |n: usize| Rc::new(super::super::model::Node { id: Id::named("Node", &format!("node-{n}")), ..Default::default() });
+        model.nodes = Rc::new((1..=5).map(node).collect());
+        (model.services[0].node_ports, model.services[0].external) = (vec!["30080".into()], external.into());
+        model.services[0].ports = vec!["80 → 8080".into()];
+        model
+    }
+
+    #[test]
+    fn the_outside_comes_in_by_the_port_of_a_node_while_there_is_no_address() {
+        for (form, external, ways) in [("NodePort", "", 3), ("LoadBalancer", PENDING, 3), ("LoadBalancer", "203.0.113.7", 4)] {
+            let scene = layout(&opened(form, external), None, 800.0);
+            assert_eq!(scene.edges.iter().filter(|edge| edge.key.starts_with("outside/")).count(), ways, "{form} {external}");
+            assert_eq!(scene.labels.iter().any(|label| label.text.contains("cloud provider")), external == PENDING);
+            let outside = scene.items.iter().find(|item| item.label.starts_with("outside the cluster")).unwrap();
+            assert!(outside.label.ends_with("node-1:30080, node-2:30080, +3 nodes:30080"), "{}", outside.label);
+            let meet = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+            for (at, one) in scene.items.iter().enumerate() {
+                assert!(scene.items[..at].iter().all(|other| !meet(&one.rect, &other.rect)), "{}", one.label);
+            }
+        }
+        // One that is for the cluster alone has no outside.
+        assert!(!layout(&some("ClusterIP", "10.96.0.7"), None, 800.0).items.iter().any(|item| item.label.starts_with("outside")));
+    }
+
+    #[test]
     fn nothing_is_wider_than_the_stage() {
-        for form in [("headless", ""), ("ClusterIP", "10.96.0.7"), ("ExternalName", "db.example.com")] {
-            let mut model = some(form.0, form.1);
+        let forms = [("headless", ""), ("ClusterIP", "10.96.0.7"), ("ExternalName", "db.example.com"), ("LoadBalancer", "10.96.0.7")];
+        for form in forms {
+            let mut model = if form.0 == "LoadBalancer" { opened(form.0, PENDING) } else { some(form.0, form.1) };
             let other = Service { id: Id::named("Service", "other"), ..model.services[0].clone() };
             model.services.extend([other.clone(), Service { id: Id::named("Service", "third"), ..other }]);
             for width in [390.0, 656.0, 700.0, 800.0, 1000.0, 1020.0, 1080.0, 1200.0, 1500.0] {

@@ -7,8 +7,8 @@ use super::shape::{Body, Cells, Item, NodeBody, Rect, Scene};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Width of a card: the most, and the least before a row breaks.
-const CARD: (f64, f64) = (240.0, 196.0);
+/// Width of a card: the most, and the least before a row breaks. A few share the width there is.
+const CARD: (f64, f64) = (380.0, 196.0);
 const HEAD: f64 = 218.0;
 const TILE: f64 = 32.0;
 /// One of many: its width, its head, and cells in a row.
@@ -490,6 +490,17 @@ fn reasons(message: &str) -> Vec<[String; 3]> {
 mod tests {
     use super::super::model::{Group, Root};
     use super::*;
+
+    #[test]
+    fn a_few_nodes_share_the_width() {
+        let node = |n: usize| Rc::new(Node { id: Id::named("Node", &format!("node-{n}")), ready: true, ..Node::default() });
+        for (nodes, width, share) in [(3, 1280.0, 0.9), (3, 800.0, 0.9), (2, 800.0, 0.9), (1, 800.0, 0.4)] {
+            let model = Model { nodes: Rc::new((0..nodes).map(node).collect()), ..Model::default() };
+            let scene = layout(&model, None, width, &mut Seen::default());
+            let right = scene.items.iter().map(|item| item.rect.right()).fold(0.0, f64::max);
+            assert!(right <= width && right > width * share, "{nodes} {width}: {right}");
+        }
+    }
 
     #[test]
     fn pods_stand_on_their_node_and_the_rest_in_the_tray() {

@@ -97,6 +97,9 @@ const HUGE: usize = 1_000;
 /// Between two blocks, and the line that leads over them.
 const APART_BLOCKS: f64 = 28.0;
 const OVER: f64 = 16.0;
+/// The height of a root that lies over its blocks, and the room below it.
+const LIFTED: f64 = 54.0;
+const BELOW_ROOT: f64 = 24.0;
 /// About the cells of a block.
 const PAD: f64 = 8.0;
 
@@ -589,10 +592,15 @@ impl<'a> Tree<'a> {
     /// Left of the sets and of the Pods.
     fn xs(&self) -> (f64, f64) {
         let c = self.columns;
-        let set = if self.root.controller.is_some() { c.root + c.gap } else { 0.0 };
+        let set = if self.root.controller.is_some() && !self.lifted() { c.root + c.gap } else { 0.0 };
         let of = |kind: &str| self.root.controller.as_ref().is_some_and(|of| of.id.kind == kind);
         let sets = !self.beside && (of("Deployment") || of("CronJob") || self.root.groups.iter().any(|group| group.controller.is_some()));
         (set, if sets { set + c.set + c.gap } else { set })
+    }
+
+    /// Whether the root lies over its blocks, which are as wide as the stage then. What it names stands below it, in a column of its own.
+    fn lifted(&self) -> bool {
+        self.beside && !self.measures.low && self.uses.is_empty()
     }
 
     /// Finds the places of the groups. While an update runs they have the room of the Pods that there can be at one time, all of
@@ -647,16 +655,17 @@ impl<'a> Tree<'a> {
         let rail = if rails > 0.0 { self.measures.rail + rails * 10.0 } else { 0.0 };
         let each = ((frame.width - rail - self.xs().1 - APART_BLOCKS) / 2.0).max(self.columns.set);
         let columns = ((each - 2.0 * PAD) / pitch) as usize;
+        let (over, least) = if self.lifted() { (LIFTED + BELOW_ROOT, 0.0) } else { (OVER, self.card()) };
         let kind = |now: usize| Leaves::Cells { columns, rows: now.div_ceil(columns), side, pitch };
         for group in &root.groups {
             let of = group.controller.as_deref();
             let kind = kind(group.pods.len().max(of.map_or(0, |of| of.desired)));
             let height = leaves_height(&group.pods, 0, &kind, 0.0, self.measures);
-            self.slots.push((kind, height, OVER + of.map_or(0.0, |of| self.high(of)) + 20.0 + height));
+            self.slots.push((kind, height, over + of.map_or(0.0, |of| self.high(of)) + 20.0 + height));
         }
         let high = leaves_height(&Block::default(), 0, &kind(root.desired()), 0.0, self.measures);
         let cards = root.groups.iter().filter_map(|group| group.controller.as_deref()).map(|of| self.high(of));
-        self.least = OVER + cards.fold(self.card(), f64::max) + 20.0 + high;
+        self.least = over + cards.fold(least, f64::max) + 20.0 + high;
         let wide = self.xs().1 + 2.0 * (columns as f64 * pitch + 2.0 * PAD) + APART_BLOCKS;
         self.ends = (wide, wide + rail);
     }
@@ -664,11 +673,15 @@ impl<'a> Tree<'a> {
     /// Draws two blocks in a row, each below its ReplicaSet, and returns their bottom and the root.
     fn put_beside(&self, frame: &Frame<'a>, (x, top): (f64, f64), out: &mut Scene, ends: &mut Vec<End<'a>>) -> (f64, Option<usize>, Rect) {
         let (c, Some(of)) = (self.columns, &self.root.controller) else { return (top, None, Rect::default()) };
-        let root = Rect::new(x, top + OVER, c.root, self.high(of));
-        let index = put_controller(out, of, root, None, self.look());
         let left = x + self.xs().1;
         let wide = (self.ends.0 - self.xs().1 - APART_BLOCKS) / 2.0;
-        let (mut y, mut bottom) = (top + OVER, top + self.least);
+        let (root, look, first) = if self.lifted() {
+            (Rect::new(x, top, self.ends.0, LIFTED), Look::Wide, top + LIFTED + BELOW_ROOT)
+        } else {
+            (Rect::new(x, top + OVER, c.root, self.high(of)), self.look(), top + OVER)
+        };
+        let index = put_controller(out, of, root, None, look);
+        let (mut y, mut bottom) = (first, top + self.least);
         for (groups, slots) in self.root.groups.rchunks(2).zip(self.slots.rchunks(2)) {
             let heights = groups.iter().filter_map(|group| group.controller.as_deref()).map(|of| self.high(of));
             let block = y + heights.fold(0.0, f64::max) + 20.0;
@@ -679,7 +692,12 @@ impl<'a> Tree<'a> {
                     let rect = Rect::new(at, y, c.set, block - 20.0 - y);
                     let on = chosen(frame.selected, &set.id) || frame.model.place(group, frame.selected).is_some();
                     let (mid, over) = (left - c.gap / 2.0, y - OVER + 2.0);
-                    let d = if column == 0 {
+                    let d = if self.lifted() && y == first {
+                        drop(rect.cx(), root.bottom(), rect.cx(), rect.y, rect.y)
+                    } else if self.lifted() {
+                        // Beside the blocks above it.
+                        format!("M{x} {}H{}V{over}H{}V{}", root.cy(), x - 10.0, rect.cx(), rect.y)
+                    } else if column == 0 {
                         elbow(root.right(), root.cy(), rect.x, rect.y + root.h / 2.0, mid)
                     } else {
                         let (x, y) = (rect.cx(), over + 10.0);
@@ -1136,7 +1154,13 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         for claim in pods.flat_map(|pod| claims_of(model, pod)) {
             if !drawn.contains(&claim.id.uid) {
                 drawn.push(claim.id.uid.clone());
-                put_claim(&mut out, claim, Rect::new(m, y, w, 60.0), parent, &[&claim.phase, &claim.capacity, &middle(&claim.volume, 17)]);
+                put_claim(
+                    &mut out,
+                    claim,
+                    Rect::new(m, y, w, 60.0),
+                    parent,
+                    &[&claim.phase, &claim.capacity, &super::format::volume(&claim.volume)],
+                );
                 y += 68.0;
             }
         }
@@ -1527,6 +1551,9 @@ mod tests {
             assert_eq!(rect(&rest, uid), rect(&update, uid), "{uid}");
         }
         assert_eq!((rest.width, rest.height), (update.width, update.height));
+        // The two blocks take the whole width, below their root.
+        let root = rect(&rest, "Deployment/shop0");
+        assert!(root.bottom() < old.y && old.x == root.x && new.right() == root.right() && root.w > 700.0, "{root:?} {old:?} {new:?}");
         // Of three, the newest two stand in the first row.
         let three = at(&[("set0", 2_000), ("next", 1_000), ("last", 2_000)]);
         nothing_overlaps(&three);

@@ -110,8 +110,8 @@ fn kept(model: &Model, across: Across, out: &mut Scene) {
     if !model.claims.iter().any(|claim| claim.member.is_some()) {
         return;
     }
-    let y = out.items.iter().map(|item| item.rect.bottom()).fold(out.height, f64::max) + 6.0;
-    out.height = y + 18.0;
+    let y = out.items.iter().map(|item| item.rect.bottom()).fold(out.height, f64::max) + 4.0;
+    out.height = y + 22.0;
     let Some(removed) = &model.removed else { return };
     let claim = |claim: &&Claim| claim.id.namespace == removed.id.namespace && removed.claims.contains(&claim.id.name);
     let Some(claim) = model.claims.iter().find(claim) else { return };

@@ -33,7 +33,7 @@ pub fn Strip(props: &StripProps) -> Html {
     let ((a1, x1), (a2, x2)) = (anchor(least), anchor(most));
     html! {
         <section class="budget" aria-label="Rollout budget">
-            <div class="b-words">if budget.several { <h2 class="mono ell">{ crate::app::format::middle(&budget.name, 16) }</h2> } else { <h2>{ "Rollout budget" }</h2> }<p>{ format!("surge {}", budget.surge) }<br />{ format!("unavailable {}", budget.unavailable) }</p></div>
+            <div class="b-words"><h2 class="mono ell" title={budget.name.clone()}>{ crate::app::format::middle(&budget.name, 16) }</h2><p>{ format!("surge {}", budget.surge) }<br />{ format!("unavailable {}", budget.unavailable) }</p></div>
             <svg width="384" height="56" role="img" aria-label={budget.label()}>
                 { for cells }
                 <path class="limit" d={format!("M{} 14V50", Px(least))} /><path class="limit" d={format!("M{} 2V38", Px(most))} />

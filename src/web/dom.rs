@@ -248,7 +248,7 @@ pub fn kind_icon(kind: &str) -> (&'static str, &'static str) {
         "Secret" => ("i-secret", ""),
         "Namespace" => ("i-namespace", "cluster"),
         "Dns" => ("i-dns", "network"),
-        "Proxy" => ("i-kubelet", "cluster"),
+        "Outside" => ("i-user", "cluster"),
         "ResourceQuota" | "LimitRange" => ("i-pdb", "cluster"),
         _ => ("i-configmap", "cluster"),
     }

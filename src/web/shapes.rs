@@ -232,7 +232,7 @@ fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
-        Body::Volume { fact } => volume(&cut(item, 76.0), fact),
+        Body::Volume { fact } => volume(&crate::app::format::volume(&item.id.name), fact),
         Body::Class { reclaim } => class(item, reclaim),
         Body::Node(body) if body.small.is_some() => small_node(item, body),
         Body::Node(body) => node(&cut(item, 134.0), body),
@@ -455,12 +455,14 @@ fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
 
 #[inline(never)]
 fn wide(of: &Controller) -> Html {
+    // How far a rollout is tells more than how it is done.
+    let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer };
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small>{ &of.caption }</small><b class="ell">{ &of.id.name }</b></div></div>
             <div class="facts">
                 { for of.counters.iter().map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ counter.word }</span> }) }
-                if !of.footer.is_empty() { <span class="pill">{ &of.footer }</span> }
+                if !pill.is_empty() { <span class="pill">{ pill }</span> }
             </div>
         </>
     }
@@ -503,7 +505,7 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
                 <path d={format!("M1 13V{}A{} 12 0 0 0 {} {}V13", h - 13.0, w / 2.0 - 1.0, w - 1.0, h - 13.0)} />
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
-            <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::app::format::middle(&item.id.name, if w < SLENDER { 12 } else { 13 }) }</b></div><small>{ fact }</small>
+            <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::app::format::volume(&item.id.name) }</b></div><small>{ fact }</small>
                 // What a program writes by itself is not simulated: nothing is said where nobody wrote, in the room of what would be.
                 if !data.is_empty() { <span class="pill storage">{ data }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ crate::app::format::sentence(&item.state) }</span> }
             </div>

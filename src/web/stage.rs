@@ -134,6 +134,9 @@ const FRAME: u32 = 20;
 const FAR: f64 = 160.0;
 /// The height of the controls at the foot.
 const FOOT: f64 = 44.0;
+/// What is a little too large is made so much smaller to be seen whole: letters of 12 px are 10.5 then, and smaller ones are made larger
+/// (`views.css`).
+const NEARLY: f64 = 0.875;
 /// Width of a card, and the height it may have.
 const CARD: f64 = 264.0;
 const TALL: f64 = 256.0;
@@ -236,6 +239,7 @@ impl Stage {
         }
         let room = self.room_in(props, h);
         let narrow = w < 560.0 && h >= w;
+        let (across, down) = (w / scene.width, room / scene.height);
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
             () if props.scope.starts_with("loops") => 1.0,
@@ -244,10 +248,9 @@ impl Stage {
             () if props.embed => 0.85,
             () if w < 560.0 => 0.8,
             // A column is read as a whole, and what is beside it is panned to.
-            () if props.scope.starts_with("storage") => 1.0,
-            () => 0.9,
+            () if props.scope.starts_with("storage") && across.min(down) < NEARLY => 1.0,
+            () => NEARLY,
         };
-        let (across, down) = (w / scene.width, room / scene.height);
         // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
         // Nodes with cells get higher and lower as Pods come and go, and keep their scale.
         self.zoom = if narrow || scene.dense() || down < least && h > 320.0 { across } else { across.min(down) }.clamp(least, 1.0);
@@ -447,7 +450,9 @@ impl Stage {
             event.stop_propagation();
             Msg::Centre(rect.cx(), rect.cy())
         });
-        html! { <button type="button" class="btn sm tofar" style={format!("bottom:{}px", if props.scene.dense() { 12 } else { 52 })} onclick={go} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>{ icon("i-down", 14) }{ words }</button> }
+        // Where no controls keep that room free, what it would cover is not drawn there.
+        let under = (!self.controls(props)).then(|| html! { <div class="foot under" /> });
+        html! { <>{ under }<button type="button" class="btn sm tofar" style={format!("bottom:{}px", if props.scene.dense() { 12 } else { 52 })} onclick={go} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>{ icon("i-down", 14) }{ words }</button></> }
     }
 
     fn card(&self, props: &Props) -> Html {
@@ -1072,8 +1077,8 @@ impl Component for Stage {
                     // It comes last, with a Pod and a note in it.
                     { for scene.items.iter().rev().take(4).find_map(|item| if let Body::Tray { title, .. } = &item.body { Some(self.far_tray(ctx, title, item.rect)) } else { None }) }
                     // Where there is a legend too, what is under both is not drawn there.
-                    if self.controls(props) && self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
-                        <div class="foot" />
+                    if self.pan.1 + scene.height * self.zoom > self.room(props) + 12.0 {
+                        <div class={classes!("foot", (!self.controls(props)).then_some("bare"))} />
                     }
                     if let Some(at) = self.map.map(|corner| self.corner(corner, props)) {
                         <Minimap at={at} scene={scene.clone()} pan={self.pan} zoom={self.zoom} size={self.size} on_centre={link.callback(|(x, y)| Msg::Centre(x, y))} />

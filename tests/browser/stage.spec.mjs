@@ -89,6 +89,40 @@ for (const [form, scheme, view, name] of [['SVG', 'light', 1, 'network'], ['PNG'
   });
 }
 
+test('a saved picture keeps the line through a name', async ({ page }) => {
+  await open(page, example('network'));
+  // As the name of a Pod that is gone has one.
+  await page.locator('.world .item b').first().evaluate((name) => { name.style.textDecoration = 'line-through'; });
+  await page.locator('#export').click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'SVG' }).click()]);
+  expect(readFileSync(await download.path()).toString().match(/text-decoration="line-through"/g)).toHaveLength(1);
+});
+
+test('nothing that is focused out of sight moves the stage itself', async ({ page }) => {
+  await open(page, example('network'));
+  await page.keyboard.press('3');
+  await expect(page.locator('.stage .foot')).toHaveCount(1);
+  const scrolled = () => page.locator('#stage').evaluate((stage) => [stage.scrollLeft, stage.scrollTop]);
+  await page.evaluate(() => document.querySelector('#stage').scrollTo(0, 80));
+  expect(await scrolled()).toEqual([0, 0]);
+  await page.locator('.world .item').last().evaluate((item) => item.scrollIntoView());
+  expect(await scrolled()).toEqual([0, 0]);
+});
+
+test('a picture that is a little too high is seen whole, with letters that can be read', async ({ page }) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await open(page, example('deployment'));
+  const whole = await page.evaluate(() => {
+    const world = document.querySelector('.world');
+    const z = new DOMMatrix(getComputedStyle(world).transform).a;
+    const written = [...world.querySelectorAll('*')].filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+    return { z, least: z * Math.min(...written.map((one) => parseFloat(getComputedStyle(one).fontSize))) };
+  });
+  expect(whole.z).toBeLessThan(1);
+  expect(whole.least).toBeGreaterThan(10.45);
+  await expect(page.locator('.stage .foot')).toHaveCount(0);
+});
+
 test('a map appears when the diagram no longer fits, and leads through it', async ({ page }) => {
   await open(page, example('network'));
   const map = page.locator('.minimap');
