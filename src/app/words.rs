@@ -302,7 +302,10 @@ fn field(before: &Object, object: &Object) -> Option<(String, String)> {
         (Some(from), Some(to)) if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) => "changed".into(),
         (Some(from), Some(to)) => format!("{} → {}", grouped(&from), grouped(&to)),
     };
-    Some((found.path, change))
+    // Of a condition its type is the name.
+    let condition = found.path.strip_prefix("status.conditions[").and_then(|rest| rest.strip_suffix("].status"));
+    let path = condition.map(|of| format!("condition {of}"));
+    Some((path.unwrap_or(found.path), change))
 }
 
 /// What an entry did, without the name of the object that it did it to.
@@ -775,6 +778,7 @@ mod tests {
                 let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { continue };
                 let words = plain(&effect(entry));
                 assert!(!words.contains("status written") && !words.contains(": status,"), "{words}");
+                assert!(!words.contains("conditions["), "a condition is told by its type: {words}");
                 if words.ends_with(" changed") && !words.contains(": ") {
                     assert!(fields(before, object).is_empty(), "{words}: {:?}", fields(before, object));
                 }
