@@ -303,9 +303,12 @@ fn field(before: &Object, object: &Object) -> Option<(String, String)> {
         (Some(from), Some(to)) => format!("{} → {}", grouped(&from), grouped(&to)),
     };
     // Of a condition its type is the name.
-    let condition = found.path.strip_prefix("status.conditions[").and_then(|rest| rest.strip_suffix("].status"));
-    let path = condition.map(|of| format!("condition {of}"));
-    Some((path.unwrap_or(found.path), change))
+    let path = match found.path.strip_prefix("status.conditions[").and_then(|rest| rest.split_once(']')) {
+        Some((of, "" | ".status")) => format!("condition {of}"),
+        Some((of, rest)) => format!("condition {of}{rest}"),
+        None => found.path,
+    };
+    Some((path, change))
 }
 
 /// What an entry did, without the name of the object that it did it to.
