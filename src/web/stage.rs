@@ -305,8 +305,10 @@ impl Stage {
         }
         let over = (self.size.0 - props.scene.width * zoom, self.room(props) - props.scene.height * zoom);
         if self.zoom >= zoom && !old.items.is_empty() {
-            // It could be larger: that is worth a move only if it lasts. So the same state comes to have the same scale.
-            if self.zoom > zoom * 1.01 {
+            let left = slide(pan.0, over.0);
+            let aside = over.0 > 0.0 && (over.0 - 2.0 * left).abs() > self.size.0 / 8.0;
+            // It could be larger, or in the middle: that is worth a move only if it lasts. So the same state comes to look the same.
+            if self.zoom > zoom * 1.01 || aside {
                 let link = ctx.link().clone();
                 self.larger = larger.or_else(|| Some(Timeout::new(3_000, move || link.send_message(Msg::Refit))));
             }
@@ -314,7 +316,7 @@ impl Stage {
             // It may hang a little lower or higher than the middle, by a fifth of the height.
             let top =
                 if !self.hangs(props) && over.1 > 0.0 && (over.1 - 2.0 * top).abs() > self.room(props) / 5.0 { over.1 / 2.0 } else { top };
-            (self.pan, self.zoom) = ((slide(pan.0, over.0).round(), top.round()), zoom);
+            (self.pan, self.zoom) = ((left.round(), top.round()), zoom);
         }
     }
 
