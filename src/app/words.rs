@@ -81,6 +81,8 @@ pub fn in_short(effect: &[Span]) -> Vec<Span> {
             let end = name.rmatch_indices('-').map(|(at, _)| &name[at + 1..]).find(|end| end.len() > 3);
             Span::Name(end.map_or_else(|| name.clone(), |end| ["…", end].concat()))
         }
+        // Of a field its own name.
+        Span::Text(path) => Span::Text(path.strip_prefix("status.").unwrap_or(path).to_string()),
         other => other.clone(),
     };
     effect.iter().map(short).collect()
@@ -309,20 +311,6 @@ fn field(before: &Object, object: &Object) -> Option<(String, String)> {
         None => found.path,
     };
     Some((path, change))
-}
-
-/// What an entry did, without the name of the object that it did it to.
-pub fn without_subject(effect: &[Span]) -> Vec<Span> {
-    let mut rest = match effect {
-        [Span::Text(_), Span::Text(space), Span::Name(_), rest @ ..] if space == " " && !rest.is_empty() => rest,
-        [Span::Name(_), rest @ ..] if !rest.is_empty() => rest,
-        all => all,
-    }
-    .to_vec();
-    if let Some(Span::Text(text)) = rest.first_mut() {
-        *text = text.trim_start_matches([':', ' ']).into();
-    }
-    rest
 }
 
 fn number(n: i32) -> String {

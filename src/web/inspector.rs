@@ -270,15 +270,10 @@ fn chain(props: &Props) -> Html {
         let time = reason.at;
         let onclick = Callback::from(move |_: MouseEvent| on_seek.emit(time));
         let first = at == 0;
-        // Of the object that is shown, its name need not be said again.
+        // The object that is shown is known, and numbers stand beside what they are of.
         let own = reason.object.is_some() && reason.object == props.key_of;
         let counts = reason.effect.iter().any(|span| matches!(span, Span::Strong(_)));
-        let effect = match (own, counts) {
-            (true, _) => spans(&words::without_subject(&reason.effect)),
-            // Numbers stand beside what they are of.
-            (_, true) => spans(&words::in_short(&reason.effect)),
-            _ => spans(&reason.effect),
-        };
+        let effect = if own || counts { spans(&words::in_short(&reason.effect)) } else { spans(&reason.effect) };
         html! {
             <li key={reason.entry}>
                 <span class={classes!("dotk", reason.user.then_some("user"))}>{ icon(reason.icon, 12) }</span>

@@ -94,8 +94,9 @@ pub enum Msg {
     Key(KeyboardEvent),
     /// Zoom by a factor about the middle.
     Zoom(f64),
-    /// Fit everything, because a person wants it, or because it could have been larger for a while.
+    /// As it opened; all of it in sight, however small; or as it opened because it could have been larger for a while.
     Fit,
+    All,
     Refit,
     /// Ghosts are gone.
     Bury(u32),
@@ -150,6 +151,8 @@ pub struct Stage {
     pan: (f64, f64),
     zoom: f64,
     touched: bool,
+    /// A person wants all of it in sight.
+    all: bool,
     /// The size at the last fit, and whether the width has been another since the last picture.
     fitted: (f64, f64),
     resized: bool,
@@ -242,6 +245,7 @@ impl Stage {
         let (across, down) = (w / scene.width, room / scene.height);
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
+            () if self.all => 0.25,
             () if props.scope.starts_with("loops") => 1.0,
             // In a frame nobody makes them larger; a low one has lower cards.
             () if props.embed && h < LOW_FRAME && !scene.dense() => 1.0,
@@ -253,7 +257,8 @@ impl Stage {
         };
         // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
         // Nodes with cells get higher and lower as Pods come and go, and keep their scale.
-        self.zoom = if narrow || scene.dense() || down < least && h > 320.0 { across } else { across.min(down) }.clamp(least, 1.0);
+        self.zoom =
+            if !self.all && (narrow || scene.dense() || down < least && h > 320.0) { across } else { across.min(down) }.clamp(least, 1.0);
         self.fitted = (w, h);
         self.place(props);
     }
@@ -716,7 +721,7 @@ impl Stage {
                 return true;
             }
             ("0", _) => {
-                self.touched = false;
+                (self.touched, self.all) = (false, true);
                 self.fit(ctx.props());
                 event.stop_propagation();
                 return true;
@@ -830,7 +835,8 @@ impl Stage {
                 true
             }
             Msg::Refit if self.touched => false,
-            Msg::Fit | Msg::Refit => {
+            Msg::Fit | Msg::Refit | Msg::All => {
+                self.all = matches!(msg, Msg::All) || self.all && matches!(msg, Msg::Refit);
                 self.larger = None;
                 self.touched = false;
                 self.fit(ctx.props());
@@ -908,6 +914,7 @@ impl Component for Stage {
             pan: (0.0, 0.0),
             zoom: 1.0,
             touched: false,
+            all: false,
             fitted: (0.0, 0.0),
             resized: false,
             pointers: Vec::new(),
@@ -967,6 +974,7 @@ impl Component for Stage {
                 self.ghosts.clear();
                 self.fresh.clear();
                 self.touched &= !elsewhere;
+                self.all &= !elsewhere;
             } else if props.animate && old.scene.items.len() < 400 {
                 let lacks = |scene: &Scene, item: &Item| !scene.items.iter().any(|other| other.id.uid == item.id.uid);
                 self.generation += 1;
@@ -1088,9 +1096,9 @@ impl Component for Stage {
                     if self.controls(props) {
                         <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>
                             <button type="button" aria-label="Zoom out" onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
-                            <button type="button" class="pc" aria-label="Fit" onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.zoom * 100.0).round() as i64) }</button>
+                            <button type="button" class="pc" aria-label="Readable size" onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.zoom * 100.0).round() as i64) }</button>
                             <button type="button" aria-label="Zoom in" onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
-                            <button type="button" aria-label="Fit everything" onclick={link.callback(|_| Msg::Fit)}>{ icon("i-fit", 14) }</button>
+                            <button type="button" aria-label="Fit everything" onclick={link.callback(|_| Msg::All)}>{ icon("i-fit", 14) }</button>
                             <button type="button" id="export" aria-label="Save the picture" aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
                             if self.menu { { Self::menu(link) } }
                         </div>

@@ -140,8 +140,16 @@ test('a map appears when the diagram no longer fits, and leads through it', asyn
   await page.waitForTimeout(500);
   expect(await where()).toBeLessThan(left - 200);
   await page.getByRole('button', { name: 'Fit everything' }).click();
-  for (let i = 0; i < 3; i++) await page.getByRole('button', { name: 'Zoom out' }).click();
   await expect(map).toHaveCount(0);
+  await page.waitForTimeout(500);
+  const stage = await page.locator('#stage').boundingBox();
+  for (const one of await page.locator('.world .item').all()) {
+    const at = await one.boundingBox();
+    const inside = at.x >= stage.x && at.y >= stage.y && at.x + at.width <= stage.x + stage.width && at.y + at.height <= stage.y + stage.height;
+    expect(inside, await one.getAttribute('aria-label')).toBe(true);
+  }
+  await page.getByRole('button', { name: 'Readable size' }).click();
+  await expect(page.getByRole('button', { name: 'Readable size' })).toHaveText('100%');
 });
 
 test('nothing is covered by the controls, also where the stage is low', async ({ page }) => {
