@@ -493,7 +493,7 @@ fn leaves(most: usize, now: usize, total: usize, (width, room): (f64, f64), of: 
 /// Height of the counts over cells: a line for each state, or for two where there is room; two at least, so that the second
 /// moves nothing.
 fn counts_height(pods: &Block, width: f64) -> f64 {
-    8.0 + 18.0 * pods.counts().len().div_ceil(if width >= 300.0 { 2 } else { 1 }).max(2) as f64
+    8.0 + 18.0 * pods.counts().len().div_ceil(if width >= 336.0 { 2 } else { 1 }).max(2) as f64
 }
 
 fn leaves_height(pods: &Block, now: usize, kind: &Leaves, pitch: f64, of: &Measures) -> f64 {
@@ -689,7 +689,7 @@ impl<'a> Tree<'a> {
                 let at = left + column as f64 * (wide + APART_BLOCKS);
                 let mut owner = (Some(index), root, Some(of));
                 if let Some(set) = &group.controller {
-                    let rect = Rect::new(at, y, c.set, block - 20.0 - y);
+                    let rect = Rect::new(at, y, if self.lifted() { wide } else { c.set }, block - 20.0 - y);
                     let on = chosen(frame.selected, &set.id) || frame.model.place(group, frame.selected).is_some();
                     let (mid, over) = (left - c.gap / 2.0, y - OVER + 2.0);
                     let d = if self.lifted() && y == first {

@@ -69,7 +69,7 @@ impl Page {
             Over::Keys => {
                 const KEYS: [(&str, &str); 20] = [
                     ("Space", "Play or pause"),
-                    ("→  ←", "One reconcile on, back (Shift: ten)"),
+                    ("→ ←", "One reconcile on, back (Shift: ten)"),
                     (".  ,", "One second on, back"),
                     ("]  [", "Next, previous thing you did"),
                     (">  <", "Faster, slower"),
@@ -91,7 +91,7 @@ impl Page {
                 ];
                 (
                     "Keys",
-                    html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt><kbd class="k">{ *key }</kbd></dt><dd>{ *words }</dd></> }) }</dl> },
+                    html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt>{ for key.split_whitespace().map(|key| if key == "…" { key.into() } else { html! { <kbd class="k">{ key }</kbd> } }) }</dt><dd>{ *words }</dd></> }) }</dl> },
                 )
             }
             Over::More => ("More", self.more(ctx)),
