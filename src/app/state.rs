@@ -22,7 +22,7 @@ use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
 use crate::scene::model::{Group, Model, PodState, Removed, Root, natural};
 use crate::scene::shape::{Body, Scene};
-use crate::scene::{lag, nodes, ownership, storage};
+use crate::scene::{lag, network, nodes, ownership, storage};
 use std::rc::Rc;
 
 /// Which diagram.
@@ -1298,7 +1298,8 @@ impl State {
                 ownership::claims(&model, uid, self.stage)
             }
             View::Storage => storage::layout(&model, uid, (width, self.stage.1)),
-            View::Network => crate::scene::network::layout(&model, uid, width),
+            View::Network if self.stage.1 < ownership::LOW_FRAME => network::layout(&model, uid, width.min(network::NARROW)),
+            View::Network => network::layout(&model, uid, width),
             View::Rollout => self.rollout(width),
             View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), self.stage),
         };

@@ -39,6 +39,12 @@ const TIGHT_WAY: Way = [172.0, 34.0, 212.0, 38.0, 152.0];
 const HEAD: f64 = 52.0;
 const TABLE: f64 = 28.0;
 const ROW: f64 = 40.0;
+/// Up to this width, and in a low frame, tables are short and have no terminal above them.
+pub const NARROW: f64 = 619.0;
+/// A card narrower than this leaves out what tells least.
+const SHORT: f64 = 300.0;
+/// From this width on a small frame has two columns.
+const PAIR: f64 = 440.0;
 /// More endpoints than this are counted, not drawn.
 const MOST: usize = 8;
 /// So many Pods of an owner are looked through for those that are no endpoints yet.
@@ -78,8 +84,8 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         if n > 0 {
             out.bands.push(Rect::new(LEFT, y - 22.0, rule, 1.0));
         }
-        y = if width < 620.0 {
-            narrow(model, service, width, y, &mut out)
+        y = if width <= NARROW {
+            narrow(model, service, follows, width, y, &mut out)
         } else if service.form == "headless" {
             headless(model, service, follows, c, y, &mut out)
         } else {
@@ -100,13 +106,15 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             *kin = true;
         }
     }
-    out.finish(if width < 620.0 { 16.0 } else { 24.0 })
+    out.finish(if width <= NARROW { 16.0 } else { 24.0 })
 }
 
 fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
     let label = format!("Service {}, {}, {} ready endpoints", service.id.name, service.form, service.ready());
     let state = if service.ready() > 0 { "ready" } else { "none" };
-    out.put(&service.id, rect, Body::Service { form: service.form.clone() }, None, state, label)
+    // In a narrow one the name comes first.
+    let form = if rect.w < SHORT / 1.5 { String::new() } else { service.form.clone() };
+    out.put(&service.id, rect, Body::Service { form }, None, state, label)
 }
 
 /// Pods that a Service asks for and that are in none of its EndpointSlices: mostly they have no address yet.
@@ -418,18 +426,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let y = client_y + if above { client_h + 42.0 } else { 0.0 };
     let slice_x = dns_x + c.dns + c.gaps.1;
     let pod_x = slice_x + c.slice + c.gaps.2;
-    // The record that is followed: of the selected Pod, else of the first that has a name of its own, also while it has no
-    // record; else of the first that is ready, else the Service's own.
-    let named = || shown.iter().find(|endpoint| !endpoint.hostname.is_empty());
-    let first = || named().or_else(|| shown.iter().find(|endpoint| endpoint.ready)).map(|endpoint| endpoint.pod.as_str());
-    let followed = follows.or_else(first);
-    let endpoint = shown.iter().find(|endpoint| Some(endpoint.pod.as_str()) == followed);
-    // No application asks for a name that is made of an address: it asks for the Service, and gets all that are ready.
-    let hosted = endpoint.filter(|endpoint| !endpoint.hostname.is_empty());
-    let asked = hosted.map_or(name.to_string(), |endpoint| format!("{}.{name}", host(endpoint)));
-    let any = || shown.iter().find(|one| one.ready).filter(|_| hosted.is_none());
-    let heard = endpoint.filter(|endpoint| endpoint.ready).or_else(any);
-    let followed = heard.map(|one| one.pod.as_str()).or(followed);
+    let Lookup { asked, hosted, heard, followed } = Lookup::of(&shown, follows, name);
     let ready = service.ready();
     // The answer is whole; names give way to it, and what tells least goes first.
     let answers = shown.iter().map(|one| one.address.len()).chain([all_ready(ready).len()]).max().unwrap_or(0).max(11);
@@ -589,6 +586,33 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     out.link(format!("go/{uid}"), d, Line::Travels);
     stop(out, (from + right) / 2.0, low - 10.0, &format!("3 connects straight to {}: no virtual IP, no balancing", endpoint.address), true);
     low + 8.0
+}
+
+/// What is asked of DNS, and where the answer leads.
+struct Lookup<'a> {
+    asked: String,
+    /// The Pod whose own name is asked for.
+    hosted: Option<&'a Endpoint>,
+    /// The Pod whose address is answered.
+    heard: Option<&'a Endpoint>,
+    followed: Option<&'a str>,
+}
+
+impl<'a> Lookup<'a> {
+    /// The record that is followed: of the selected Pod, else of the first that has a name of its own, also while it has no
+    /// record; else of the first that is ready, else the Service's own.
+    fn of(shown: &'a [Endpoint], follows: Option<&'a str>, name: &str) -> Lookup<'a> {
+        let named = || shown.iter().find(|endpoint| !endpoint.hostname.is_empty());
+        let first = || named().or_else(|| shown.iter().find(|endpoint| endpoint.ready)).map(|endpoint| endpoint.pod.as_str());
+        let followed = follows.or_else(first);
+        let endpoint = shown.iter().find(|endpoint| Some(endpoint.pod.as_str()) == followed);
+        // No application asks for a name that is made of an address: it asks for the Service, and gets all that are ready.
+        let hosted = endpoint.filter(|endpoint| !endpoint.hostname.is_empty());
+        let asked = hosted.map_or(name.to_string(), |endpoint| format!("{}.{name}", host(endpoint)));
+        let any = || shown.iter().find(|one| one.ready).filter(|_| hosted.is_none());
+        let heard = endpoint.filter(|endpoint| endpoint.ready).or_else(any);
+        Lookup { asked, hosted, heard, followed: heard.map(|one| one.pod.as_str()).or(followed) }
+    }
 }
 
 /// One of the numbered words on a way.
@@ -820,30 +844,70 @@ fn put_slices(service: &Service, rect: Rect, out: &mut Scene) {
 }
 
 /// The stacked layout of a phone: who asks, the Service with what it does, and a stem to the Pods that it reaches.
-fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scene) -> f64 {
-    let w = (width - 32.0).max(280.0);
-    let (shown, more) = drawn(model, service, None);
+fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, top: f64, out: &mut Scene) -> f64 {
+    let span = (width - 32.0).max(280.0);
+    // Where there is room for two columns the Pods stand beside the card that tells of them, else below it in two.
+    let pair = width >= PAIR;
+    let w = if pair { ((span - 40.0) * 0.58).min(440.0).floor() } else { span };
+    let (pods_x, pod_w) = if pair { (56.0 + w, (span - w - 40.0).min(320.0)) } else { (16.0, (span - 28.0) / 2.0) };
+    let stem = if pair { pods_x - 16.0 } else { 16.0 + w / 2.0 };
+    let (shown, more) = drawn(model, service, follows.filter(|_| pair));
     let (name, ready, uid) = (service.id.name.as_str(), service.ready(), &service.id.uid);
     let headless = service.address.is_empty();
     let asker = client(model, service).map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 14));
-    let does = if headless { "nslookup" } else { "wget -qO-" };
-    stop(out, 16.0, top, &format!("1 {asker}, for example: {does} {}", middle(name, 14)), false);
-    // The answer goes back beside the question.
-    let (from, card) = (top + 22.0, top + if headless { 58.0 } else { 40.0 });
-    let (x, to) = (36.0, card - 2.0);
-    out.link(format!("ask/{uid}"), down(x, from, to), Line::Travels);
-    let mut rows = Vec::new();
+    let Lookup { asked, hosted, heard, .. } = Lookup::of(&shown, follows, name);
+    let asks =
+        if headless { format!("1 {asker}: nslookup {}", middle(&asked, 24)) } else { format!("1 {asker}: wget -qO- {}", middle(name, 20)) };
+    stop(out, 16.0, top, &asks, false);
+    let (x, y) = (36.0, top + if headless { 58.0 } else { 40.0 });
+    out.link(format!("ask/{uid}"), down(x, top + 22.0, y - 2.0), Line::Travels);
     let two = |a: String, b: String| (vec![a, b], false);
+    let high = |rows: &[(Vec<String>, bool)]| HEAD + rows.len() as f64 * 32.0 + 12.0;
+    // Where the Pods begin, and where the line to them does.
+    let (mut below, from);
     if headless {
-        rows.push(two("Cluster DNS".into(), crate::engine::dns::SERVER.into()));
         let answer = |one: &Endpoint| if one.ready { one.address.clone() } else { "no record".into() };
-        rows.extend(shown.iter().map(|one| two(format!("{}.{name}", host(one)), answer(one))));
-        rows.push(two(name.into(), all_ready(ready)));
-        // What follows each name in DNS, and where the connection goes: no virtual IP means that nothing translates the port.
-        rows.push(two("each name ends in".into(), format!(".{}.{}", service.id.namespace, crate::engine::dns::ZONE)));
-        rows.extend(ports(service));
+        let is = |one: &Endpoint| hosted.is_some_and(|hosted| hosted.pod == one.pod);
+        let mut rows: Vec<_> = shown.iter().map(|one| (vec![format!("{}.{name}", host(one)), answer(one)], is(one))).collect();
+        rows.push((vec![name.into(), all_ready(ready)], hosted.is_none()));
+        // What follows each name in DNS.
+        let suffix = two("each name ends in".into(), format!(".{}.{}", service.id.namespace, crate::engine::dns::ZONE));
+        rows.extend((w >= SHORT).then_some(suffix));
+        let names = if ready == 0 { 0 } else { ready + 1 };
+        let height = high(&rows);
+        let table = Table {
+            kind: "Dns",
+            caption: "Cluster DNS".into(),
+            title: crate::engine::dns::SERVER.into(),
+            pill: format!("{} name{}", super::format::count(names), if names == 1 { "" } else { "s" }),
+            head: Vec::new(),
+            rows,
+        };
+        let id = Id { uid: format!("dns/{uid}"), ..Id::default() };
+        out.put(&id, Rect::new(16.0, y, w, height), Body::Table(table), None, "", format!("Cluster DNS, {names} names for {name}"));
+        let at = if pair { y } else { y + height + 34.0 };
+        let card = Rect::new(pods_x, at, if pair { pod_w } else { w }, 54.0);
+        put_service(out, service, card);
+        if pair {
+            out.link(format!("slice/{uid}"), arrow(card.x - 4.0, 20.0 + w, at + 18.0), Line::Derives);
+        } else {
+            let (x, low, high) = (36.0, at - 3.0, y + height + 4.0);
+            let d = format!("M{x} {low}V{high}M{} {}L{x} {high}L{} {}", x - 4.0, high + 7.0, x + 4.0, high + 7.0);
+            out.link(format!("slice/{uid}"), d, Line::Derives);
+            let text = "DNS records are made from its EndpointSlice".into();
+            out.labels.push(Label { x: x + 10.0, y: at - 24.0, text, class: "", centred: false });
+        }
+        // No virtual IP means that nothing translates the port.
+        let lines = ports(service).map(|(row, _)| row.join(" "));
+        let lines = lines.chain((card.w < SHORT / 1.5).then(|| "headless".to_string()));
+        let said = say(lines, (pods_x, card.bottom() + 6.0), "", out);
+        let hint = Some(service.hint.clone()).filter(|hint| !hint.is_empty());
+        let hinted = say(hint, (pods_x, card.bottom() + 6.0 + said), "hint", out);
+        below = card.bottom() + said + hinted + if said + hinted > 0.0 { 14.0 } else { 16.0 };
+        from = if pair { at + 38.0 } else { card.bottom() };
     } else {
-        rows.push(two(if service.form == "ExternalName" { "external name" } else { "virtual IP" }.into(), service.address.clone()));
+        let mut rows =
+            vec![two(if service.form == "ExternalName" { "external name" } else { "virtual IP" }.into(), service.address.clone())];
         rows.extend(ports(service));
         if service.form != "ExternalName" && service.slices > 0 {
             let of = service.endpoints.len();
@@ -861,67 +925,92 @@ fn narrow(model: &Model, service: &Service, width: f64, top: f64, out: &mut Scen
             rows.push((rule(service), false));
             rows.push(two("rules by kube-proxy".into(), "on each node".into()));
         }
+        if !service.hint.is_empty() {
+            rows.push((vec![service.hint.clone()], false));
+        }
+        let height = high(&rows);
+        let title = titled(name, &service.form, w);
+        let table = Table { kind: "Service", caption: "Service".into(), title, pill: service.form.clone(), head: Vec::new(), rows };
+        let label = format!("Service {name}, {}, {ready} ready endpoints", service.form);
+        let state = if ready > 0 { "ready" } else { "none" };
+        out.put(&service.id, Rect::new(16.0, y, w, height), Body::Table(table), None, state, label);
+        (below, from) = if pair { (y, y + 27.0) } else { (y + height + 16.0, y + height) };
     }
-    if !service.hint.is_empty() {
-        rows.push((vec![service.hint.clone()], false));
-    }
-    let height = HEAD + rows.len() as f64 * 32.0 + 12.0;
-    let table = Table {
-        kind: "Service",
-        caption: "Service".into(),
-        title: titled(name, &service.form, w),
-        pill: service.form.clone(),
-        head: Vec::new(),
-        rows,
-    };
-    let label = format!("Service {name}, {}, {ready} ready endpoints", service.form);
-    let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, Rect::new(16.0, card, w, height), Body::Table(table), None, state, label);
-    // The stem goes down between the Pods, with a branch to each.
-    let (half, from, stem) = ((w - 28.0) / 2.0, card + height, 16.0 + w / 2.0);
-    let (mut y, mut last) = (from + 16.0, from);
-    if headless && let Some(one) = shown.iter().find(|one| one.ready) {
-        let (back, high) = (x + 100.0, top + 24.0);
+    let straight = heard.filter(|_| headless);
+    if let Some(one) = straight {
+        let (back, high, low) = (x + 100.0, top + 24.0, y - 2.0);
         stop(out, back + 8.0, top + 30.0, "2 answer", false);
-        out.link(format!("hear/{uid}"), format!("M{back} {to}V{high}"), Line::Selects);
+        out.link(format!("hear/{uid}"), format!("M{back} {low}V{high}"), Line::Selects);
         let head = format!("M{} {}L{back} {high}L{} {}", back - 4.0, high + 7.0, back + 4.0, high + 7.0);
         out.link(format!("hears/{uid}"), head, Line::Travels);
-        stop(out, stem, from + 8.0, &format!("3 connects straight to {}", one.address), true);
-        y += 24.0;
+        let to = if pair && pod_w < SHORT / 1.5 { String::new() } else { [" to ", &one.address].concat() };
+        let words = ["3 connects straight", &to].concat();
+        if pair {
+            stop(out, pods_x, top + 30.0, &words, false);
+        } else {
+            stop(out, 24.0, below, &words, false);
+            below += 28.0;
+        }
     }
-    for pair in shown.chunks(2) {
+    // A branch to each Pod, and from who asks a line to the one that was answered.
+    let (mut last, columns) = (from, if pair { 1 } else { 2 });
+    for row in shown.chunks(columns) {
         let mut told = false;
-        for (one, right) in pair.iter().zip([false, true]) {
-            let x = if right { 44.0 + half } else { 16.0 };
-            let found = behind(model, service, one);
-            put_pod(out, service, (one, found), (x, y, half));
+        for (column, one) in row.iter().enumerate() {
+            let x = pods_x + column as f64 * (pod_w + 28.0);
+            put_pod(out, service, (one, behind(model, service, one)), (x, below, pod_w));
             // On heights of their own: the two do not hang together.
-            let (edge, mid) = (if right { x } else { x + half }, y + POD / 2.0 + if right { 6.0 } else { -6.0 });
+            let side = if pair || column > 0 { x } else { x + pod_w };
+            let mid = below
+                + POD / 2.0
+                + if pair {
+                    0.0
+                } else if column > 0 {
+                    6.0
+                } else {
+                    -6.0
+                };
             // What is in no EndpointSlice has no port: nothing is known of it there.
             if !one.address.is_empty() {
-                out.ports.push(Port { x: edge, y: mid, full: one.ready, network: true });
+                out.ports.push(Port { x: side, y: mid, full: one.ready, network: true });
             }
             if one.ready || service.falls_back(one) {
-                out.link(format!("to/{uid}/{}", one.pod), format!("M{stem} {mid}H{edge}"), Line::Selects);
+                out.link(format!("to/{uid}/{}", one.pod), format!("M{stem} {mid}H{side}"), Line::Selects);
                 last = mid;
             }
+            if straight.is_some_and(|heard| heard.pod == one.pod) {
+                let to = below + POD / 2.0;
+                if pair {
+                    let (begins, right, end) = (32.0 + asks.chars().count() as f64 * 6.6, pods_x + pod_w + 12.0, pods_x + pod_w + 2.0);
+                    let high = top + 8.0;
+                    let head = format!("M{} {}L{end} {to}L{} {}", end + 7.0, to - 4.0, end + 7.0, to + 4.0);
+                    let d = format!("M{begins} {high}H{}Q{right} {high} {right} {}V{to}H{end}{head}", right - 10.0, high + 10.0);
+                    out.link(format!("go/{uid}"), d, Line::Travels);
+                } else if column == 0 {
+                    let (high, end) = (top + 8.0, x - 1.0);
+                    let head = format!("M{} {}L{end} {to}L{} {}", end - 6.0, to - 4.0, end - 6.0, to + 4.0);
+                    let d = format!("M14 {high}Q6 {high} 6 {}V{}Q6 {to} 12 {to}H{end}{head}", high + 8.0, to - 6.0);
+                    out.link(format!("go/{uid}"), d, Line::Travels);
+                }
+            }
             if !one.ready || one.gone {
-                out.labels.push(Label { x, y: y + POD + 2.0, text: why_not(service, one, 1, true), class: "under", centred: false });
+                out.labels.push(Label { x, y: below + POD + 2.0, text: why_not(service, one, 1, true), class: "under", centred: false });
                 told = true;
             }
         }
-        y += POD + if told { 24.0 } else { 8.0 };
+        below += POD + if told { 24.0 } else { 8.0 };
     }
     if last > from {
-        out.link(format!("stem/{uid}"), format!("M{stem} {from}V{last}"), Line::Selects);
+        let begins = if pair { format!("M{} {from}H{stem}", if headless { pods_x } else { 16.0 + w }) } else { format!("M{stem} {from}") };
+        out.link(format!("stem/{uid}"), format!("{begins}V{last}"), Line::Selects);
     }
     if more > 0 {
         let rest = rest(service, &shown, more);
         let (first, others) = rest.split_at(2.min(rest.len()));
         let lines = [first, others].into_iter().filter(|part| !part.is_empty()).map(|part| part.join(" · "));
-        y += say(lines, (16.0, y - 2.0), "", out);
+        below += say(lines, (pods_x, below - 2.0), "", out);
     }
-    y
+    out.items.iter().map(|item| item.rect.bottom()).fold(below, f64::max)
 }
 
 fn summary(model: &Model) -> String {
@@ -981,6 +1070,25 @@ mod tests {
         assert_eq!((title.as_str(), lines[0].as_str()), ("busybox", "/ # nslookup web-0.nginx"));
         let pods: Vec<f64> = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.rect.cy()).collect();
         assert_eq!(pods[1] - pods[0], ROW);
+    }
+
+    #[test]
+    fn in_a_small_frame_dns_answers_beside_the_service_and_the_connection_passes_it_by() {
+        for width in [390.0, 480.0, 619.0] {
+            let scene = layout(&some("headless", ""), None, width);
+            let of = |kind: &str| scene.items.iter().find(|item| item.id.kind == kind || item.id.uid.starts_with(kind)).unwrap();
+            let (dns, service, pod) = (of("dns/"), of("Service"), of("Pod"));
+            let Body::Table(table) = &dns.body else { panic!("DNS is a table") };
+            assert_eq!(table.rows[0], (vec!["web-0.nginx".to_string(), "10.244.1.2".into()], true), "{width}");
+            let apart = dns.rect.right() < service.rect.x || dns.rect.bottom() < service.rect.y;
+            assert!(apart && service.rect.bottom() < pod.rect.y, "{width}: {:?} {:?} {:?}", dns.rect, service.rect, pod.rect);
+            // From who asks to the Pod, through neither of the two.
+            let go: Vec<_> = scene.edges.iter().filter(|edge| edge.key.starts_with("go/")).collect();
+            assert!(go.len() == 1 && go[0].line == Line::Travels, "{width}");
+            let side = if width < PAIR { "Q6 " } else { &format!("V{}H", pod.rect.cy()) };
+            assert!(go[0].d.contains(side), "{width}: {}", go[0].d);
+            assert!(scene.width <= width, "{width}: {}", scene.width);
+        }
     }
 
     #[test]
@@ -1072,7 +1180,7 @@ mod tests {
                 assert!(!scene.items.iter().any(|item| item.state == "terminating") && !scene.states().contains(&PodState::Terminating));
                 let words = if form == "ClusterIP" { "gone: still gets traffic" } else { "gone: DNS still names it" };
                 let told = scene.labels.iter().any(|label| label.text == words);
-                assert_eq!(told, form == "ClusterIP" || width < 620.0, "{form} {width}");
+                assert_eq!(told, form == "ClusterIP" || width <= NARROW, "{form} {width}");
             }
         }
     }
