@@ -79,6 +79,8 @@ fn a_node_may_be_as_large_as_a_number_and_says_what_it_cannot_be() {
         ("add-node node-7 gpu=1", "gpu: cpu, memory, pods or ephemeral-storage is required"),
         ("add-node node-7 cpu=0", "cpu=0: must be greater than 0"),
         ("add-node node-7 cpu=-1", "cpu=-1: must be greater than 0"),
+        ("add-node node-7 pods=1500m", "pods=1500m: must be an integer"),
+        ("add-node node-7 cpu=1 cpu=2", "cpu: named twice"),
         ("add-node node-7 cpu=much", "cpu=much: quantities must match"),
     ] {
         let error = sim.fault(said).unwrap_err();

@@ -1447,7 +1447,12 @@ impl State {
         if self.scaled.turns != self.run.turns || self.scaled.read > happened {
             self.scaled = Scaled { turns: self.run.turns, ..Scaled::default() };
         }
-        let from = self.scaled.read.max(happened.saturating_sub(SCALED));
+        let from = happened.saturating_sub(SCALED);
+        if self.scaled.read < from {
+            // What came between is not known.
+            self.scaled.sizes.clear();
+        }
+        let from = self.scaled.read.max(from);
         for entry in self.run.journal().first(happened).from(from).iter() {
             let Record::Write { object, before: Some(before), .. } = &entry.record else { continue };
             if object.kind == Kind::ReplicaSet

@@ -296,13 +296,18 @@ fn field(before: &Object, object: &Object) -> Option<(String, String)> {
     let (from, to) = (set(found.from), set(found.to));
     // A count of nothing is left out.
     let none = (found.path.starts_with("status.") && counts(&from) && counts(&to)).then(|| "0".to_string());
+    // Only a count is one: a port, a year or a label's value is left as it was written. A Secret's value is not told at all.
+    let is_count = found.path.starts_with("status.") || found.path.ends_with("replicas");
+    let said = |value: &str| if is_count { grouped(value) } else { value.to_string() };
+    let secret = object.kind == Kind::Secret && ["data.", "stringData."].iter().any(|of| found.path.starts_with(of));
     let change = match (from.or(none.clone()), to.or(none)) {
         (_, None) => "removed".into(),
+        (from, _) if secret => if from.is_none() { "set" } else { "changed" }.into(),
         // An object within another says too much.
         (None, Some(to)) if to.starts_with(['{', '[']) => "set".into(),
-        (None, Some(to)) => grouped(&to),
+        (None, Some(to)) => said(&to),
         (Some(from), Some(to)) if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) => "changed".into(),
-        (Some(from), Some(to)) => format!("{} → {}", grouped(&from), grouped(&to)),
+        (Some(from), Some(to)) => format!("{} → {}", said(&from), said(&to)),
     };
     // Of a condition its type is the name.
     let path = match found.path.strip_prefix("status.conditions[").and_then(|rest| rest.split_once(']')) {
@@ -784,6 +789,24 @@ mod tests {
         assert_eq!(of("Deployment", "status.readyReplicas"), "Deployment nginx-deployment: status.readyReplicas 0 → 1");
         assert_eq!(of("Job", "status.succeeded"), "Job pi: status.succeeded 0 → 2");
         assert_eq!(of("CronJob", "status.active"), "CronJob hello: status.active set");
+    }
+
+    #[test]
+    fn only_counts_are_grouped_and_a_secret_keeps_what_it_holds() {
+        let of = |port: u16, pass: &str| {
+            format!(
+                "apiVersion: v1\nkind: Service\nmetadata: {{name: s}}\nspec: {{ports: [{{port: {port}}}]}}\n---\n\
+                 apiVersion: v1\nkind: Secret\nmetadata: {{name: sec}}\nstringData: {{pass: {pass}}}\n"
+            )
+        };
+        let mut state = crate::app::State::new(&of(8080, "one"), 1);
+        state.update(crate::app::Msg::Seconds(1));
+        state.update(crate::app::Msg::Edit(of(9090, "two")));
+        state.update(crate::app::Msg::Apply);
+        let journal = state.run.journal();
+        let told: Vec<String> = journal.iter().filter(|entry| entry.actor.name == "user").map(|entry| plain(&effect(entry))).collect();
+        assert!(told.contains(&"Service s: spec.ports[0].port 8080 → 9090".to_string()), "{told:?}");
+        assert!(told.contains(&"Secret sec: data.pass changed".to_string()), "{told:?}");
     }
 
     #[test]

@@ -146,12 +146,20 @@ impl Sim {
                 return Err(format!("add-node: {resource}: cpu, memory, pods or ephemeral-storage is required"));
             }
             match Quantity::parse(amount) {
+                Ok(many) if resource == "pods" && Quantity::parse(&many.as_units().to_string()) != Ok(many) => {
+                    Err(format!("add-node: {pair}: must be an integer"))
+                }
                 Ok(many) if many.as_units() > 0 => Ok((resource.to_owned(), json!(amount))),
                 Ok(_) => Err(format!("add-node: {pair}: must be greater than 0")),
                 Err(error) => Err(format!("add-node: {pair}: {error}")),
             }
         };
         let allocatable = has.iter().map(amount).collect::<Result<Vec<_>, _>>()?;
+        if let Some((twice, _)) =
+            allocatable.iter().enumerate().find_map(|(at, one)| allocatable[..at].iter().find(|other| other.0 == one.0))
+        {
+            return Err(format!("add-node: {twice}: named twice"));
+        }
         let origin = &Origin { actor: Actor::kubelet(&name.into()), ..self.command(&format!("fault {line}")) };
         let number = self.kubelets.join(name);
         let config = NodeConfig { name: name.into(), allocatable };

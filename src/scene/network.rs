@@ -758,9 +758,16 @@ fn rule(service: &Service) -> Vec<String> {
     }
 }
 
+/// The ports on every node, the first two of them.
+fn node_ports(service: &Service, before: &str) -> Option<String> {
+    let more = if service.node_ports.len() > 2 { ", …" } else { "" };
+    let first: Vec<String> = service.node_ports.iter().take(2).map(|port| [before, port].concat()).collect();
+    (!first.is_empty()).then(|| first.join(", ") + more)
+}
+
 /// What a Service has for those outside the cluster.
 fn outer_rows(service: &Service, named: &str) -> Vec<(Vec<String>, bool)> {
-    let port = service.node_ports.first().map(|port| (vec![named.to_string(), port.clone()], false));
+    let port = node_ports(service, "").map(|ports| (vec![named.to_string(), ports], false));
     let external = (!service.external.is_empty()).then(|| (vec!["EXTERNAL-IP".to_string(), service.external.clone()], false));
     port.into_iter().chain(external).collect()
 }
@@ -771,11 +778,11 @@ fn doors(model: &Model, service: &Service) -> Vec<(Vec<String>, bool)> {
     if !service.external.is_empty() {
         rows.push((vec!["EXTERNAL-IP".to_string(), service.external.clone()], false));
     }
-    if let Some(port) = service.node_ports.first() {
+    if let Some(ports) = node_ports(service, ":") {
         let named = if model.nodes.len() > NODES { NODES - 1 } else { NODES };
-        rows.extend(model.nodes.iter().take(named).map(|node| (vec![middle(&node.id.name, 12), format!(":{port}")], true)));
+        rows.extend(model.nodes.iter().take(named).map(|node| (vec![middle(&node.id.name, 12), ports.clone()], true)));
         if model.nodes.len() > NODES {
-            rows.push((vec![format!("+{} nodes", super::format::count(model.nodes.len() - named)), format!(":{port}")], true));
+            rows.push((vec![format!("+{} nodes", super::format::count(model.nodes.len() - named)), ports], true));
         }
     }
     rows
@@ -792,14 +799,17 @@ fn put_doors(service: &Service, rows: Vec<(Vec<String>, bool)>, rect: Rect, (vip
     let way = |here: f64, there: f64| {
         format!("{}M{} {}L{to} {there}L{} {}", elbow(from, here, to, there, bend), to - 7.0, there - 4.0, to - 7.0, there + 4.0)
     };
+    // Where all is refused nothing travels.
+    let reached = service.endpoints.iter().any(|one| one.ready || service.falls_back(one));
+    let line = if reached { Line::Travels } else { Line::Derives };
     let balanced = usize::from(!service.external.is_empty());
     // Without an address nothing comes in there.
     if balanced == 1 && !waits {
         let there = port + if service.node_ports.is_empty() { 0.0 } else { 32.0 };
-        out.link(format!("outside/{uid}"), way(row(0), there), Line::Travels);
+        out.link(format!("outside/{uid}"), way(row(0), there), line);
     }
     for at in balanced..rows.len() {
-        out.link(format!("outside/{uid}/{at}"), way(row(at), port), Line::Travels);
+        out.link(format!("outside/{uid}/{at}"), way(row(at), port), line);
     }
     if waits {
         let text = "no cloud provider gives an address".into();

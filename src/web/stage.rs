@@ -775,9 +775,9 @@ impl Stage {
                     return false;
                 }
                 let ((width, before), whole) = (self.size, self.whole);
-                self.resized |= size.0 != width;
                 self.size = size;
                 self.measure(ctx.props());
+                self.resized = (self.resized || size.0 != width) && ctx.props().scene.stage != (size.0, self.whole);
                 self.quiet = true;
                 if self.touched {
                 } else if (width, whole) == (size.0, self.whole) {
@@ -959,7 +959,7 @@ impl Component for Stage {
         let mut opens = false;
         if !Rc::ptr_eq(&old.scene, &props.scene) {
             // What was laid out for another width may still come.
-            let resized = self.resized && props.scene.stage.0 == self.size.0;
+            let resized = self.resized && props.scene.stage == (self.size.0, self.whole);
             self.resized &= !resized;
             // Another manifest is another picture: nothing of the one before is in it.
             // Another run may have the same uids.
