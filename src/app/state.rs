@@ -21,7 +21,7 @@ use crate::scene::adapt::{self, Pods, Scope};
 use crate::scene::budget::Budget;
 use crate::scene::marks::{Mark, Marks};
 use crate::scene::model::{Group, Model, PodState, Removed, Root, natural};
-use crate::scene::shape::{Body, Scene};
+use crate::scene::shape::{Body, Item, Scene};
 use crate::scene::{lag, network, nodes, ownership, storage};
 use std::rc::Rc;
 
@@ -1562,7 +1562,7 @@ impl State {
             PodState::Ready | PodState::Succeeded => 2,
             _ => 1,
         });
-        let ((words, state), of) = all.first()?;
+        let Some(((words, state), of)) = all.first() else { return lone(scene) };
         // Of several it is said which one is meant.
         let words = match state {
             _ if all.len() == 1 => words.clone(),
@@ -1579,6 +1579,24 @@ impl State {
         }
         Some((words, state.class(), state.glyph()))
     }
+}
+
+/// The same where there are only Pods without a workload.
+#[inline(never)]
+fn lone(scene: &Scene) -> Option<(String, &'static str, &'static str)> {
+    let of = |item: &Rc<Item>| if let Body::Pod { state, word, .. } = &item.body { Some((*state, word.clone())) } else { None };
+    let pods: Vec<(PodState, String)> = scene.items.iter().filter_map(of).collect();
+    let (state, word) = pods.iter().min_by_key(|(state, _)| match state {
+        PodState::Failed => 0,
+        PodState::Ready | PodState::Succeeded => 2,
+        _ => 1,
+    })?;
+    let words = match (state, pods.iter().filter(|(other, _)| other == state).count()) {
+        (PodState::Ready, _) => "All Pods are Ready".into(),
+        (_, 1) => ["1 Pod: ", word].concat(),
+        (_, n) => format!("{} Pods: {word}", crate::scene::format::count(n)),
+    };
+    Some((words, state.class(), state.glyph()))
 }
 
 #[cfg(test)]

@@ -86,6 +86,25 @@ fn begun(text: &str) -> State {
 }
 
 #[test]
+fn pods_without_a_workload_have_a_pill_as_well() {
+    let pod = |name: &str, cpu: u8| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}}}, spec: {{containers: [{{name: c, image: nginx, resources: {{requests: {{cpu: {cpu}}}}}}}]}}}}\n"
+        )
+    };
+    let pill = |text: &str| {
+        let mut state = State::new(text, 1);
+        finish(&mut state);
+        state.update(Msg::Seconds(10));
+        while !state.read(usize::MAX) {}
+        state.draw(usize::MAX).pill.clone().map(|pill| pill.0)
+    };
+    assert_eq!(pill(&pod("a", 1)).as_deref(), Some("All Pods are Ready"));
+    assert_eq!(pill(&[pod("a", 1), pod("b", 6)].join("---\n")).as_deref(), Some("1 Pod: Pending"));
+    assert_eq!(pill(&[pod("a", 7), pod("b", 6)].join("---\n")).as_deref(), Some("2 Pods: Pending"));
+}
+
+#[test]
 fn what_is_chosen_at_first_stands_first_in_the_picture() {
     let of = |kind: &str, name: &str| {
         let template = "{metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: nginx}]}}";
