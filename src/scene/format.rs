@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(count(150_000), "150,000");
         assert_eq!(count(7), "7");
         assert_eq!((short_count(5000), short_count(2_147_483_647)), ("5,000".into(), "2,147 M".into()));
-        assert_eq!(middle("pvc-7d26aaaa-bbbb-51f3", 13), "pvc-7…51f3");
+        assert_eq!(middle("pvc-7d26aaaa-bbbb-51f3", 13), "pvc-7d…b-51f3");
         assert_eq!(volume("pvc-7d26aaaa-bbbb-51f3"), "pvc-7…51f3");
         assert_eq!(middle("web-0", 13), "web-0");
         assert_eq!(front("nginx-5d59d67564", 12), "…-5d59d67564");

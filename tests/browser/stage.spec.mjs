@@ -190,15 +190,11 @@ test('of many Pods both revisions are in sight, and neither the map nor the cont
   expect(Math.abs(old.y - next.y)).toBeLessThan(1);
   expect(next.y + 100).toBeLessThan(foot.y);
   expect((await box('.zoom')).y).toBeGreaterThan(foot.y);
-  // The map comes at the latest when the picture is moved, where there is nothing; blocks as wide as the stage leave it no corner.
+  // Blocks as wide as the stage leave the map no corner, also when the picture is moved.
   await page.mouse.move(stage.x + 40, stage.y + 40);
   await page.mouse.wheel(0, 40);
   await page.waitForTimeout(500);
-  const map = (await page.locator('.minimap').count()) ? await box('.minimap') : null;
-  for (let n = 0; n < 2; n++) {
-    const of = await blocks.nth(n).boundingBox();
-    expect(!map || map.x + map.width <= of.x || of.x + of.width <= map.x || of.y + of.height <= map.y).toBe(true);
-  }
+  await expect(page.locator('.minimap')).toHaveCount(0);
   expect(before).toMatch(/translate: /);
   expect(before.match(/translate: [^;]*/)?.[0]).toBe((await place(0)).match(/translate: [^;]*/)?.[0]);
 });
