@@ -77,9 +77,29 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     let form = (across, down);
     let mut y = down.top;
     let mut seen: Vec<&str> = Vec::new();
+    // Small sets stand side by side where there is room beside the class.
+    let room = if across.aside { width - ASIDE } else { width };
+    let (mut x, mut row) = (across.left, y);
     for (root, own) in &sets {
         seen.extend(own.iter().map(|claim| claim.id.uid.as_str()));
-        y = set(model, root, own, selected, (form, y), &mut out) + APART;
+        let places = coming(root).min(COMING).max(own.len());
+        let span = places as f64 * across.pitch;
+        let beside = across.named && x > across.left && x + span <= room && places <= COMING;
+        if !beside {
+            (x, row) = (across.left, y);
+        }
+        let labels = out.labels.len();
+        let place = (Across { left: x, ..across }, down);
+        y = y.max(set(model, root, own, selected, (place, row), &mut out) + APART);
+        if beside {
+            // The rows have their names already.
+            let mut at = 0;
+            out.labels.retain(|label| {
+                at += 1;
+                at <= labels || label.class != "rowname"
+            });
+        }
+        x += span + BETWEEN;
     }
     let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(&claim.id.uid.as_str())).collect();
     if !rest.is_empty() {
@@ -101,8 +121,10 @@ fn bar(places: usize) -> f64 {
     BARS[COMING.saturating_sub(places).min(2)]
 }
 
-/// Between the blocks of columns.
+/// Between the blocks of columns, below and beside each other, and what the class takes at the right.
 const APART: f64 = 40.0;
+const BETWEEN: f64 = 24.0;
+const ASIDE: f64 = 152.0;
 
 /// A Pod of a set has been deleted, and what it mounted is still there: this is what a claim is for. The line has its room also
 /// where there is nothing to say, so that nothing moves when there is.
@@ -613,7 +635,7 @@ mod tests {
 
     #[test]
     fn what_a_class_provisions_is_joined_to_it_beside_other_cards() {
-        for size in [WHOLE, (390.0, 600.0), (720.0, 500.0)] {
+        for size in [(390.0, 600.0), (430.0, 900.0)] {
             let scene = layout(&deployments(), None, size);
             let ways: Vec<_> = scene.edges.iter().filter(|edge| edge.line == Line::Provides).collect();
             let below = rect(&scene, "Deployment/b");
@@ -626,6 +648,19 @@ mod tests {
             let (out, aside) = (numbers.nth(2).unwrap(), numbers.next().unwrap());
             assert!(out < below.y, "{out} {below:?}");
             assert!(aside < below.x || aside > below.right(), "{aside} {below:?}");
+        }
+    }
+
+    #[test]
+    fn small_sets_stand_side_by_side_where_there_is_room() {
+        for size in [WHOLE, (720.0, 500.0)] {
+            let scene = layout(&deployments(), None, size);
+            let (a, b) = (rect(&scene, "Deployment/a"), rect(&scene, "Deployment/b"));
+            assert!(a.y == b.y && a.right() < b.x, "{a:?} {b:?}");
+            assert_eq!(scene.labels.iter().filter(|label| label.class == "rowname" && label.text == "Pod").count(), 1);
+            assert!(scene.width <= size.0, "{} {size:?}", scene.width);
+            // What is provided comes out below, and meets nothing.
+            assert!(scene.edges.iter().any(|edge| edge.line == Line::Provides));
         }
     }
 
