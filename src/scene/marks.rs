@@ -150,16 +150,20 @@ const REACH: f64 = 8.0;
 
 /// Merges marks that would touch: all of them, and on those the failures. `marks` must be in order of time.
 pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
-    let mut out = merge(marks.iter().map(|mark| Mark { bad: mark.bad && mark.lane == 0, ..*mark }), axis);
-    out.extend(merge(marks.iter().filter(|mark| mark.bad && mark.lane != 0).copied(), axis));
+    let mut out = Vec::new();
+    merge(marks, axis, false, &mut out);
+    if marks.iter().any(|mark| mark.bad) {
+        merge(marks, axis, true, &mut out);
+    }
     out
 }
 
+/// All marks, or those that are failures of a loop. What a person has asked for has one block whether it was refused or not.
 #[inline(never)]
-fn merge(marks: impl Iterator<Item = Mark>, axis: &Axis) -> Vec<Block> {
+fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<Block>) {
     let mut open: [Option<Block>; LANES.len()] = [None; LANES.len()];
-    let mut out = Vec::new();
-    for mark in marks {
+    for mark in marks.iter().filter(|mark| !failed || mark.bad && mark.lane != 0) {
+        let bad = mark.bad && (failed || mark.lane == 0);
         let Some(slot) = open.get_mut(usize::from(mark.lane)) else { continue };
         let x = axis.x(mark.at);
         if x < -REACH || x > axis.width + REACH {
@@ -170,16 +174,15 @@ fn merge(marks: impl Iterator<Item = Mark>, axis: &Axis) -> Vec<Block> {
             Some(block) if if mark.lane == 0 { x - block.x < 0.5 && block.fault == mark.fault } else { x - (block.x + block.w) < 0.5 } => {
                 block.w = (x + 2.5 - block.x).max(block.w);
                 block.count += mark.count;
-                block.bad |= mark.bad;
+                block.bad |= bad;
             }
             _ => {
                 out.extend(slot.take());
-                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: mark.count, bad: mark.bad, fault: mark.fault });
+                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: mark.count, bad, fault: mark.fault });
             }
         }
     }
     out.extend(open.into_iter().flatten());
-    out
 }
 
 #[cfg(test)]
