@@ -631,8 +631,7 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str, done
             // What a kubelet has done to containers it writes down there.
             let written = *lights == "status" && matches!(lit, "start" | "stop");
             let is_lit = why.is_some() && !lights.is_empty() && (*lights == lit || written);
-            let also = done.iter().filter(|(of, _)| !is_lit && !lights.is_empty() && of == lights).map(|(_, words)| words);
-            let also = also.last();
+            let also = done.iter().rev().find(|(of, _)| !is_lit && !lights.is_empty() && of == lights).map(|(_, words)| words);
             let value = match *value {
                 "" => String::new(),
                 "act" if is_lit => act.to_string(),
