@@ -8,7 +8,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::scene::format::{clock, count, middle, span};
-use crate::scene::loops::{Code, Form, Loop, Loops, Pass};
+use crate::scene::loops::{Code, Form, Loop, Loops, Pass, Step};
 
 /// Loops that are always on the ring; others join when they have written.
 const CORE: [&str; 8] = [
@@ -68,7 +68,7 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     let last = journal.iter().rev().take(4000).find(acts);
     let newest = last.map(|entry| component(entry, one_kubelet));
     let slowed: Vec<_> = names.iter().map(|name| run.sim().slowed(name)).collect();
-    let loops: Vec<Loop> = names
+    let mut loops: Vec<Loop> = names
         .iter()
         .zip(&slowed)
         .map(|(name, slowed)| {
@@ -80,6 +80,7 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
                 glyph: glyph(name),
                 queue: queues.iter().find(|(of, _)| of == name).map_or(waiting, |(_, waiting)| *waiting),
                 writes: newest.as_ref() == Some(name),
+                told: false,
                 // In steps that are seen: more would be drawn than is read.
                 part: slowed.as_ref().and_then(|slowed| {
                     let (_, ends) = slowed.pass.as_ref()?;
@@ -93,6 +94,9 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     let place = |name: &str| loops.iter().position(|one| one.name == name);
     let chosen = chosen.and_then(place);
     let shown = chosen.or_else(|| place(newest.as_deref()?));
+    if let Some(at) = shown {
+        loops[at].told = chosen.is_none();
+    }
     let pass = shown.map(|at| {
         let name = loops[at].name.as_str();
         // What a slowed pass that is under way will find and do shows at its end; the numbers of the one before are not its.
@@ -102,7 +106,8 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
                 key: full_name(&key),
                 held: format!("the pass over {} ends at {}", key.name, clock(ends.0 / 1000)),
                 glyph: glyph(name),
-                code: code(name, None, &[], ""),
+                code: code(name, None, &[], "", &[]),
+                steps: ahead(),
                 ..Pass::default()
             };
         }
@@ -112,12 +117,31 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
             None => Pass {
                 title: format!("{name} · has written nothing yet"),
                 glyph: glyph(name),
-                code: code(name, None, &[], ""),
+                code: code(name, None, &[], "", &[]),
                 ..Pass::default()
             },
         }
     });
     Loops { loops, version: run.sim().server().version(), chosen, shown, pass }
+}
+
+/// What there is to say of a pass that takes time, before it ends.
+#[inline(never)]
+fn ahead() -> Vec<Step> {
+    let row = |name: &str, value: &str| vec![(name.to_string(), value.to_string())];
+    vec![
+        ("Observe", row("reads", "at the end of the pass")),
+        ("Diff", row("compares", "after that")),
+        ("Act", row("writes", "if they differ")),
+    ]
+}
+
+/// The score of the node that a Pod was bound to.
+#[inline(never)]
+fn winner(entry: &Entry) -> Option<(String, String)> {
+    let Why::BestNode { score, feasible: 1.., .. } = &entry.why else { return None };
+    let node = &entry.write()?.1.pod()?.node_name;
+    (!node.is_empty()).then(|| (format!("score of {node}"), score.to_string()))
 }
 
 /// What faults of a person have to do with the pass shown: the watch event of its write is held up or lost.
@@ -187,6 +211,10 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
         all.extend(saw);
     }
     let mut seen = all.clone();
+    if let Some(row) = winner(main) {
+        let at = seen.iter().position(|(name, _)| name.starts_with("score of ")).unwrap_or(seen.len() - 1);
+        seen.insert(at, row);
+    }
     let concludes = seen.pop_if(|(name, value)| name != "desired" && (told || value.contains('=')));
     let mut observe = Vec::new();
     if let Some(before) = of.iter().find_map(|e| if let Record::Write { before, .. } = &e.record { before.as_ref() } else { None }) {
@@ -198,13 +226,18 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
     if !told && !matches!(main.why, Why::Observed) {
         diff.insert(0, ("found".to_string(), words::because(main)));
     }
+    if matches!(&main.why, Why::BestNode { score, next, next_score, .. } if score == next_score && !next.is_empty()) {
+        diff.push(("a tie".to_string(), "first by name".to_string()));
+    }
     diff.extend(differs(main));
     if diff.is_empty() {
         diff.push(("status".to_string(), "is out of date".to_string()));
     }
+    // What else this pass has executed: the line of each write.
+    let done: Vec<(&'static str, String)> = of.iter().map(|e| (lights(&e.why), write(e))).collect();
     let mut writes: Vec<(String, usize)> = Vec::new();
-    for e in &of {
-        let words = write(e);
+    for (_, words) in &done {
+        let words = words.clone();
         match writes.iter_mut().find(|(known, _)| *known == words) {
             Some((_, count)) => *count += 1,
             None => writes.push((words, 1)),
@@ -234,7 +267,7 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
         key: key(main),
         glyph: glyph(name),
         newest,
-        code: code(name, Some(&main.why), &all, &act),
+        code: code(name, Some(&main.why), &all, &act, &done),
         act,
         held: String::new(),
         steps: vec![("Observe", observe), ("Diff", diff), ("Act", rows)],
@@ -571,8 +604,8 @@ fn lights(why: &Why) -> &'static str {
     }
 }
 
-/// The pseudo-code of a loop with the values of a pass.
-fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> Vec<Code> {
+/// The pseudo-code of a loop with the values of a pass: what decided it, and what it has written besides.
+fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str, done: &[(&str, String)]) -> Vec<Code> {
     let source = match name.split(' ').next().unwrap_or(name) {
         "replicaset-controller" | "replication-controller" => REPLICASET,
         "deployment-controller" => DEPLOYMENT,
@@ -590,15 +623,19 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
     }
     let row = |name: &str| saw.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
     let number = |name: &str| row(name)?.replace(',', "").parse::<i32>().ok();
+    // What follows in a branch is of it: the next round begins where one was taken.
+    let (mut skips, mut gone) = (false, false);
     source
         .iter()
         .map(|(text, lights, value)| {
             // What a kubelet has done to containers it writes down there.
             let written = *lights == "status" && matches!(lit, "start" | "stop");
             let is_lit = why.is_some() && !lights.is_empty() && (*lights == lit || written);
+            let also = done.iter().rev().find(|(of, _)| !is_lit && !lights.is_empty() && of == lights).map(|(_, words)| words);
             let value = match *value {
                 "" => String::new(),
                 "act" if is_lit => act.to_string(),
+                "act" if also.is_some() => also.cloned().unwrap_or_default(),
                 "act" => String::new(),
                 "first" => saw.first().map(|(_, value)| value.clone()).unwrap_or_default(),
                 "last" => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
@@ -624,7 +661,12 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str) -> V
                 name @ ("updated" | "ready") => row(name).map(|n| format!("{n} {name}")).unwrap_or_default(),
                 name => row(name).unwrap_or_default(),
             };
-            Code { text, value, lit: is_lit, skipped: why.is_some() && !is_lit && !lights.is_empty() }
+            let leaves = text.trim() == "continue";
+            let skipped = why.is_some()
+                && (gone && text.trim() != "}" || if leaves { skips } else { !is_lit && also.is_none() && !lights.is_empty() });
+            gone |= leaves && !skips && why.is_some();
+            skips = skipped;
+            Code { text, value, lit: is_lit, skipped }
         })
         .collect()
 }
@@ -723,8 +765,45 @@ mod tests {
         let held = &pass.held;
         assert!(held.starts_with("the pass over web-") && held.contains(" ends at 01:0"), "{held}");
         // What the pass before found and did is not told of this one.
-        assert_eq!((pass.title.as_str(), pass.steps.len()), ("default-scheduler · under way", 0));
+        assert_eq!(pass.title, "default-scheduler · under way");
+        assert_eq!(pass.steps, ahead());
         assert!(pass.key.starts_with("default/web-") && pass.code.iter().all(|line| !line.lit && line.value.is_empty()), "{pass:?}");
+    }
+
+    #[test]
+    fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(20));
+        let pass = read(&state.run, Some("default-scheduler")).pass.expect("a pass");
+        let node = pass.act.strip_prefix("bind Pod to ").expect("it binds");
+        let scores: Vec<&(String, String)> = pass.steps[0].1.iter().filter(|row| row.0.starts_with("score of ")).collect();
+        assert!(scores.len() == 2 && scores[0].0 == format!("score of {node}"), "{:?}", pass.steps);
+        assert_eq!(scores[0].1, pass.steps[1].1[0].1);
+        assert_eq!(scores[0].1 == scores[1].1, pass.steps[1].1.iter().any(|row| row.0 == "a tie"));
+        let skipped = |pass: &Pass| pass.code.iter().filter(|line| line.skipped).map(|line| line.text.trim()).collect::<Vec<_>>();
+        assert_eq!(skipped(&pass), ["condition(pod, Unschedulable)", "continue"]);
+        // Where no node is found the round ends there.
+        state.update(Msg::Kubectl("kubectl create deployment big --image=nginx".into()));
+        state.update(Msg::Kubectl("kubectl set resources deployment big --requests=cpu=100".into()));
+        state.update(Msg::Seconds(10));
+        let pass = read(&state.run, Some("default-scheduler")).pass.expect("a pass");
+        assert_eq!(skipped(&pass), ["best := max(score(nodes, pod))", "bind(pod, best)"]);
+    }
+
+    #[test]
+    fn what_a_pass_has_written_is_executed() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(20));
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        let passes = (0..40).filter_map(|_| {
+            state.update(Msg::Step);
+            read(&state.run, Some("replicaset-controller")).pass
+        });
+        let acts = |pass: &Pass| pass.steps.get(2).map_or(0, |(_, rows)| rows.len());
+        let pass = passes.into_iter().find(|pass| acts(pass) == 2).expect("one that creates and notes its status");
+        let told: Vec<(&str, bool)> =
+            pass.code.iter().filter(|line| !line.skipped && line.value.contains(' ')).map(|line| (line.value.as_str(), line.lit)).collect();
+        assert!(told.ends_with(&[("create Pod", true), ("status ReplicaSet", false)]), "{told:?}");
     }
 
     #[test]

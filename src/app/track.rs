@@ -5,7 +5,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Op;
 use crate::engine::journal::{Entry, Journal};
 use crate::scene::adapt;
-use crate::scene::rollout::{Count, Point, Track};
+use crate::scene::rollout::{Count, Point, Track, began, fewer};
 use std::collections::BTreeMap;
 
 /// A Pod as the track counts it.
@@ -32,7 +32,7 @@ pub struct Tracker {
 }
 
 /// The most changes that are kept apart; older ones are thinned out.
-const MOST: usize = 4_000;
+const MOST: usize = 10_000;
 /// So many times it is remembered who made Pods go.
 const LEFT: usize = 64;
 
@@ -154,34 +154,34 @@ impl Tracker {
             _ => self.track.points.push(point),
         }
         if self.track.points.len() > MOST {
-            thin(&mut self.track.points);
+            thin(&mut self.track);
         }
     }
 }
 
-/// Makes the older half fewer. Of so many points beside each other stay the one with the fewest ready Pods under its limit, the one with
-/// the most Pods, and the last: what was below a limit or above one is not forgotten, however long ago it was.
+/// Makes the points fewer, so that none is missed on an axis of all of them, or of the update that runs: a stretch of which few are kept
+/// is a pixel or two wide there, and the same past is drawn alike whenever it is looked at. Idle time does not count: an axis folds it.
 #[inline(never)]
-fn thin(points: &mut Vec<Point>) {
-    const BESIDE: usize = 8;
-    let ready = |point: &Point| point.counts.iter().map(|count| count.ready).sum::<u32>();
-    let all = |point: &Point| point.counts.iter().map(|count| count.ready + count.unready).sum::<u32>();
-    let older = points.len() / 2 / BESIDE * BESIDE;
-    let mut at = 0;
-    for from in (0..older).step_by(BESIDE) {
-        let here = || from..from + BESIDE;
-        let missing = |i: &usize| (points[*i].limits.0.saturating_sub(ready(&points[*i])), std::cmp::Reverse(ready(&points[*i])));
-        let over = |i: &usize| (all(&points[*i]).saturating_sub(points[*i].limits.1), all(&points[*i]));
-        let [least, most] = [here().max_by_key(missing), here().max_by_key(over)].map(|found| found.unwrap_or(from));
-        let stay = [least.min(most), least.max(most), from + BESIDE - 1];
-        for (i, place) in stay.into_iter().enumerate() {
-            if i == 0 || place != stay[i - 1] {
-                points.swap(at, place);
-                at += 1;
-            }
-        }
+fn thin(track: &mut Track) {
+    /// Of an axis of so many stretches.
+    const WIDE: u64 = 620;
+    /// Idle time that counts.
+    const IDLE: u64 = 2_000;
+    let began = began(track).unwrap_or(u64::MAX);
+    let points = &mut track.points;
+    let mut wide = WIDE;
+    while points.len() > MOST * 3 / 4 && wide > 0 {
+        let busy = |after: u64| points.windows(2).filter(|two| two[0].at >= after).map(|two| (two[1].at - two[0].at).min(IDLE)).sum();
+        // A power of two: what was one stretch stays one.
+        let grain = |span: u64| 1 << (span / wide).max(1).ilog2();
+        let [all, update] = [0, began].map(|after| grain(busy(after)));
+        let kept = fewer(points, |i| {
+            let grain: u64 = if points[i].at < began { all } else { update };
+            (grain, points[i].at / grain)
+        });
+        *points = kept.into_iter().map(|i| std::mem::take(&mut points[i])).collect();
+        wide /= 2;
     }
-    points.drain(at..older);
 }
 
 /// Pods that must stay and Pods allowed, and Pods wanted.
@@ -243,7 +243,7 @@ mod tests {
             };
             tracker.track.points.push(last);
             if tracker.track.points.len() > MOST {
-                thin(&mut tracker.track.points);
+                thin(&mut tracker.track);
             }
             assert!(tracker.track.points.len() <= MOST);
         }
@@ -253,6 +253,34 @@ mod tests {
         assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3 }));
         assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8 }));
         assert_eq!(points.last().map(|point| point.at), Some(99_999));
+    }
+
+    #[test]
+    fn a_past_instant_is_the_same_however_much_came_later() {
+        let mut track = Track::default();
+        let push = |track: &mut Track, at: u64, old: u32, new: u32| {
+            let counts = vec![Count { ready: old, unready: 0 }, Count { ready: new, unready: at as u32 % 50 }];
+            track.points.push(Point { at, counts, limits: (3_750, 6_250), desired: 5_000 });
+            if track.points.len() > MOST {
+                thin(track);
+            }
+        };
+        // Five thousand Pods become ready one by one; a minute later all are replaced, again and again.
+        (0..5_000).for_each(|i| push(&mut track, 1_000 + i, i as u32, 0));
+        for update in 1..40 {
+            let began = update * 60_000;
+            (0..=5_000).for_each(|i| push(&mut track, began + i, 5_000 - i as u32, i as u32));
+            let ready =
+                |at: u64, old: bool| track.points[track.points.partition_point(|point| point.at <= at) - 1].counts[usize::from(!old)].ready;
+            // All of it on an axis of 1,240 pixels, with the idle time between folded: five seconds, and one of rest on either side.
+            let pixel = (update + 1) * 7_000 / 1_240;
+            for time in (0..5_000).step_by(100) {
+                let off = |at: u64| u64::from(ready(at + time, at == 1_000).abs_diff(time as u32));
+                assert!(off(1_000) <= 2 * pixel, "{} off at {time} after {update} updates, {pixel} ms a pixel", off(1_000));
+                assert!(off(began) <= 2 * pixel, "{} off at {time} of update {update}, {pixel} ms a pixel", off(began));
+            }
+            assert!(track.points[0].at == 1_000 && track.points.len() <= MOST, "{}", track.points.len());
+        }
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct Loop {
     pub queue: usize,
     /// Whether the newest write is its.
     pub writes: bool,
+    /// Whether the panel is about it although nobody has chosen it.
+    pub told: bool,
     /// What a person has each of its passes take; nothing if it is as fast as it can.
     pub slow: String,
     /// How much of its pass that is under way is over, in hundredths; nothing if it has none that takes time.
@@ -127,6 +129,8 @@ const NAMED: f64 = 132.0;
 /// A letter of its name, and how much further off a name stands that would touch another.
 const LETTER: f64 = 6.6;
 const FAR: f64 = 16.0;
+/// A letter of what it wrote.
+const ACT: f64 = 5.8;
 const CLOSE: f64 = 108.0;
 /// The stage that has room for ring and panel beside each other.
 const BESIDE: (f64, f64) = (780.0, 576.0);
@@ -146,6 +150,8 @@ const LIST: f64 = 20.0;
 const LIST_LETTER: f64 = 6.1;
 const LIST_ICON: f64 = 18.0;
 const LIST_GAP: f64 = 8.0;
+/// The least between a circle in a row and the bar of the store.
+const ARROW: f64 = 20.0;
 /// Height of name and queue.
 const NAME: f64 = 34.0;
 
@@ -238,6 +244,10 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
             // From its circle outwards: the next one on the ring stands further in.
             let beyond = (pass.act.len() as f64 * 3.1 + 6.0 - 36.0).max(0.0);
             let x = x + if angle.cos().abs() < 0.2 { 0.0 } else { beyond * angle.cos().signum() };
+            // And all of it within the stage, and before the panel.
+            let half = pass.act.len() as f64 * ACT / 2.0 + 6.0;
+            let x = x.min(cx + rx + side + 12.0 - half).max(half);
+            let y = if !above && x + half - 6.0 > store.x && x - half + 6.0 < store.right() { y.max(store.bottom() + 4.0) } else { y };
             out.labels.push(Label { x, y, text: pass.act.clone(), class: "onedge writes", centred: true });
         }
     }
@@ -334,11 +344,13 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
     let most = above.clamp(1, if bare { above.max(1) } else { fit });
     let columns = above.max(1).div_ceil(above.div_ceil(most).max(1));
     let (pitch, shifted) = (wide / columns as f64, above > columns);
+    // Between circle and bar there is room for an arrow; a list has none.
     let (chip, gap, thick) = match low {
-        true => (if pitch >= ONE_LINE { SHORT.0 } else { SHORT.1 }, 6.0, 28.0),
-        false => (CHIP, 18.0, 48.0),
+        true if bare => (SHORT.1, 6.0, 28.0),
+        true => (if pitch >= ONE_LINE { SHORT.0 } else { SHORT.1 }, ARROW, 26.0),
+        false => (CHIP, ARROW, 48.0),
     };
-    let top = if low { 6.0 } else { 8.0 };
+    let top = if low { 4.0 } else { 8.0 };
     let mut loops = Scene::default();
     let under_loops = top + if bare { list(of, (left, top, wide), &mut loops) } else { above.div_ceil(columns) as f64 * chip };
     let store = Rect::new(left, under_loops + gap, wide, thick);
@@ -366,7 +378,15 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
     }
     if let Some(pass) = &of.pass {
         let under = (of.loops.len() - above).div_ceil(columns) as f64 * chip;
-        let y = store.bottom() + if under > 0.0 { gap + under } else { 0.0 } + if low { 6.0 } else { 12.0 };
+        let y = store.bottom()
+            + if under > 0.0 { gap + under } else { 0.0 }
+            + if one_row {
+                8.0
+            } else if low {
+                4.0
+            } else {
+                12.0
+            };
         let form = match wide {
             _ if one_row => Form::Lines,
             600.0.. if low => Form::Beside,
@@ -381,14 +401,18 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
 
 /// The height of the panel.
 fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
-    // In the others it stands where else is said that the write comes back.
-    let held = if pass.held.is_empty() || matches!(form, Form::Columns | Form::Rows) { 0.0 } else { 22.0 };
+    // In the others it stands where else is said that the write comes back, and may take another line.
+    let held = match form {
+        _ if pass.held.is_empty() => 0.0,
+        Form::Columns | Form::Rows => ((pass.held.len() as f64 * LETTER / (width - 32.0)).ceil() - 1.0) * 16.0,
+        Form::Beside | Form::Lines => 22.0,
+    };
     held + match form {
         Form::Columns => 246.0 + taller(pass, width) + lines_of(pass, width, 7.3) * 23.0,
         Form::Rows => 148.0 + rows_of(pass, width) + lines_of(pass, width, 6.7) * 21.0,
         Form::Beside => {
             let steps: f64 = pass.steps.iter().map(|(_, rows)| 34.0 + lines(rows, (STEPS - 26.0) / 7.0) * 18.0).sum();
-            58.0 + steps.max(10.0 + lines_of(pass, width - STEPS - 12.0, 6.7) * 21.0)
+            58.0 + steps.max(10.0 + lines_of(pass, width - STEPS - 12.0, 6.7) * 20.0)
         }
         Form::Lines => {
             52.0 + pass.steps.len() as f64 * 22.0
@@ -471,6 +495,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_stands_within_the_stage() {
+        for (chosen, shown) in (0..4).flat_map(|at| [(None, at), (Some(at), at)]) {
+            let mut of = Loops { chosen, shown: Some(shown), ..some(chosen) };
+            of.loops[shown].writes = true;
+            of.pass = of.pass.map(|pass| Pass { act: "bind Pod to node-9".into(), ..pass });
+            let scene = layout(&of, (800.0, 652.0));
+            let half = of.pass.map_or(0.0, |pass| pass.act.len() as f64 * ACT / 2.0);
+            let (label, store, panel) = (&scene.labels[0], scene.items[0].rect, scene.items.last().unwrap());
+            assert!(label.x - half >= 5.9 && label.x + half <= panel.rect.x, "{} of {shown}", label.x);
+            let text = Rect::new(label.x - half, label.y, half * 2.0, 16.0);
+            let apart = text.right() <= store.x || text.x >= store.right() || text.y >= store.bottom() || text.bottom() <= store.y;
+            assert!(apart, "{text:?} on {store:?}");
+        }
+    }
+
+    #[test]
     fn on_a_ring_no_name_touches_another() {
         let names = ["deployment", "replicaset", "statefulset", "endpoint", "endpointslice", "volume", "garbage collector", "scheduler"];
         let nodes: Vec<String> = (1..=4).map(|n| format!("kubelet node-{n}")).collect();
@@ -543,6 +583,9 @@ mod tests {
                     }
                 }
             }
+            // An arrow to the bar, or from it, is one that can be seen.
+            let gap = |one: &std::rc::Rc<super::super::shape::Item>| (store.y - one.rect.bottom()).max(one.rect.y - store.bottom());
+            assert!(listed || loops.iter().all(|one| gap(one) >= ARROW), "{width}");
             assert!(above == if height < LOWEST { 10 } else { 5 } && loops[above..].iter().all(|one| one.rect.y > store.bottom()));
             assert!(loops.windows(2).all(|two| two[0].rect.right() <= two[1].rect.x + 0.01 || two[0].rect.y < two[1].rect.y));
         }

@@ -139,7 +139,7 @@ pub struct Block {
     pub lane: u8,
     /// Marks in it.
     pub count: u32,
-    /// Whether one of them is a failure.
+    /// Whether they are failures: of a block in which there are some, these have one of their own that lies on it.
     pub bad: bool,
     /// Whether they are faults that a person has asked for: these stand apart from what else was done there.
     pub fault: bool,
@@ -148,11 +148,22 @@ pub struct Block {
 /// A mark that is so far out of sight may still reach into it.
 const REACH: f64 = 8.0;
 
-/// Merges marks that would touch. `marks` must be in order of time.
+/// Merges marks that would touch: all of them, and on those the failures. `marks` must be in order of time.
 pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
-    let mut open: [Option<Block>; LANES.len()] = [None; LANES.len()];
     let mut out = Vec::new();
-    for mark in marks {
+    merge(marks, axis, false, &mut out);
+    if marks.iter().any(|mark| mark.bad) {
+        merge(marks, axis, true, &mut out);
+    }
+    out
+}
+
+/// All marks, or those that are failures of a loop. What a person has asked for has one block whether it was refused or not.
+#[inline(never)]
+fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<Block>) {
+    let mut open: [Option<Block>; LANES.len()] = [None; LANES.len()];
+    for mark in marks.iter().filter(|mark| !failed || mark.bad && mark.lane != 0) {
+        let bad = mark.bad && (failed || mark.lane == 0);
         let Some(slot) = open.get_mut(usize::from(mark.lane)) else { continue };
         let x = axis.x(mark.at);
         if x < -REACH || x > axis.width + REACH {
@@ -163,16 +174,15 @@ pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
             Some(block) if if mark.lane == 0 { x - block.x < 0.5 && block.fault == mark.fault } else { x - (block.x + block.w) < 0.5 } => {
                 block.w = (x + 2.5 - block.x).max(block.w);
                 block.count += mark.count;
-                block.bad |= mark.bad;
+                block.bad |= bad;
             }
             _ => {
                 out.extend(slot.take());
-                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: mark.count, bad: mark.bad, fault: mark.fault });
+                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: mark.count, bad, fault: mark.fault });
             }
         }
     }
     out.extend(open.into_iter().flatten());
-    out
 }
 
 #[cfg(test)]
@@ -198,11 +208,22 @@ mod tests {
             &axis,
         );
         let lane2: Vec<(u32, bool)> = merged.iter().filter(|block| block.lane == 2).map(|block| (block.count, block.bad)).collect();
-        assert_eq!(lane2, [(2, true), (1, false)]);
+        assert_eq!(lane2, [(2, false), (1, false), (1, true)]);
         assert_eq!(merged.iter().filter(|block| block.lane == 0).count(), 2);
         // What is out of sight makes none.
         let near = axis.scaled(0.1, 500, 500.0, 1000);
         assert_eq!(blocks(&[mark(10, 2, false), mark(500, 2, false), mark(900, 2, false)], &near).len(), 1);
+    }
+
+    #[test]
+    fn of_a_long_block_only_that_is_red_which_failed() {
+        let axis = Axis::new(0, 5_000.0, 1000.0, Vec::new());
+        let marks: Vec<Mark> =
+            (0..5_000).map(|at| Mark { at, lane: 7, bad: (1_000..1_100).contains(&at), fault: false, count: 1 }).collect();
+        let merged = blocks(&marks, &axis);
+        let [all, red] = merged[..] else { panic!("{merged:?}") };
+        assert!(!all.bad && all.w > 999.0 && all.count == 5_000);
+        assert!(red.bad && red.count == 100 && (red.x - 200.0).abs() < 0.1 && red.w < 23.0, "{red:?}");
     }
 
     #[test]

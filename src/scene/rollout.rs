@@ -29,6 +29,18 @@ pub struct Point {
     pub desired: u32,
 }
 
+impl Point {
+    /// Pods that are ready.
+    fn ready(&self) -> u32 {
+        self.counts.iter().map(|count| count.ready).sum()
+    }
+
+    /// All Pods.
+    fn all(&self) -> u32 {
+        self.counts.iter().map(|count| count.ready + count.unready).sum()
+    }
+}
+
 /// The history of one workload's Pods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Track {
@@ -47,6 +59,25 @@ pub struct Track {
 /// Place, anchor, class, words.
 type Word = (f64, f64, &'static str, &'static str, String);
 
+/// Which of the points stand for all where there are several in a stretch: the one with the fewest ready Pods under its limit, the one
+/// with the most Pods, and the last. What was below a limit or above one is not forgotten. The first of all stays.
+pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Vec<usize> {
+    let missing = |i: usize| (points[i].limits.0.saturating_sub(points[i].ready()), std::cmp::Reverse(points[i].ready()));
+    let over = |i: usize| (points[i].all().saturating_sub(points[i].limits.1), points[i].all());
+    let mut out = Vec::new();
+    let mut from = 0;
+    while from < points.len() {
+        let here = stretch(from);
+        let to = (from + 1..points.len()).find(|i| stretch(*i) != here).unwrap_or(points.len());
+        let least = (from..to).max_by_key(|i| missing(*i)).unwrap_or(from);
+        let most = (from..to).max_by_key(|i| over(*i)).unwrap_or(from);
+        let first = if from == 0 { 0 } else { to - 1 };
+        out.extend((from..to).filter(|i| [first, least, most, to - 1].contains(i)));
+        from = to;
+    }
+    out
+}
+
 /// A drawn chart: paths with their classes, words, and what can be asked about any of its instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
@@ -60,6 +91,8 @@ pub struct Chart {
     pub keys: Vec<(&'static str, usize, [String; 2])>,
     /// Where they are named, from the left.
     pub left: f64,
+    /// In a low frame they are named in one row.
+    pub low: bool,
     /// Where the plot is.
     pub plot: Rect,
     /// Its time.
@@ -98,6 +131,12 @@ impl Chart {
         [of.ready, of.unready].map(|n| format::count(n as usize))
     }
 
+    /// Ready Pods of all of a revision at an instant.
+    pub fn share(&self, revision: usize, at: u64) -> String {
+        let of = self.point(at).counts.get(revision).copied().unwrap_or_default();
+        [of.ready, of.ready + of.unready].map(|n| format::count(n as usize)).join(" / ")
+    }
+
     /// What there is of each revision at the instant shown, the newest first: image, hash, Pods.
     pub fn rows(&self) -> Vec<[String; 3]> {
         let row = |(_, revision, [image, hash]): &(&'static str, usize, [String; 2])| {
@@ -119,6 +158,10 @@ impl Chart {
 
 /// As many revisions are named, the newest.
 const KEYS: usize = 5;
+/// How wide a letter is, how far after the plot the words of its limits begin, and how far a note stands from what it is about.
+const LETTER: f64 = 6.0;
+const AFTER: f64 = 8.0;
+const LEADER: f64 = 14.0;
 /// Where the plot is within the chart.
 const PLOT: Rect = Rect { x: 56.0, y: 34.0, w: 0.0, h: 0.0 };
 
@@ -143,27 +186,47 @@ fn head(track: &Track) -> f64 {
     track.revisions.len().min(KEYS) as f64 * 20.0 + 28.0
 }
 
+/// Room beside the plot for the words of its limits, the longest they have been.
+fn beside(track: &Track, small: bool) -> f64 {
+    let (least, most) = track
+        .points
+        .iter()
+        .fold((0, 0), |(least, most), Point { limits, desired, .. }| (limits.0.max(least), limits.1.max(*desired).max(most)));
+    let words = ["at least ", "at most "].iter().zip([least, most]).map(|(words, n)| long(words) + long(&format::count(n as usize)));
+    (words.fold(0.0, f64::max) + AFTER + 10.0).max(if small { 72.0 } else { 104.0 })
+}
+
 fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let small = width < 520.0;
     let left = if small { 16.0 } else { PLOT.x };
+    // A low frame leaves as much as it can to the plot.
+    let low = height < super::ownership::LOW_FRAME - 32.0;
     // There the title has a line of its own.
-    let top = PLOT.y + head(track) + if small { 20.0 } else { 0.0 };
-    let plot = Rect::new(PLOT.x, top, width - PLOT.x - if small { 84.0 } else { 104.0 }, height - top - 44.0);
+    let top = if low { PLOT.y + 32.0 } else { PLOT.y + head(track) + if small { 20.0 } else { 0.0 } };
+    let plot = Rect::new(PLOT.x, top, width - PLOT.x - beside(track, small), height - top - if low { 28.0 } else { 44.0 });
     let axis = axis(track, plot.w);
     // With what held when the axis begins.
     let points = &track.points[track.points.partition_point(|point| point.at <= axis.from).saturating_sub(1)..];
-    let mut out = Chart { left, plot, keys: keys(track, small), points: points.to_vec(), now: track.now, ..Chart::default() };
+    let keys = keys(track, small, if low { if small { 2 } else { 3 } } else { KEYS });
+    let mut out = Chart { left, low, plot, keys, points: points.to_vec(), now: track.now, ..Chart::default() };
     out.title = format!("{} {}", track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
-    let all = |point: &Point| point.counts.iter().map(|count| count.ready + count.unready).sum::<u32>();
+    let all = Point::all;
     let most = points.iter().map(|point| all(point).max(point.limits.1).max(point.desired)).max().unwrap_or(1).max(1);
-    let top = f64::from(most) * 1.08;
+    // Above all there is room for a note.
+    let top = f64::from(most) / (1.0 - (26.0 / plot.h).min(0.15));
     let x = |at: u64| plot.x + axis.x(at.clamp(axis.from, track.now.max(axis.from)));
     let y = |n: u32| plot.bottom() - f64::from(n) / top * plot.h;
 
+    // Of what falls on one pixel that is drawn which stands out.
+    let every = points;
+    let drawn: Vec<Point> = fewer(points, |i| x(points[i].at) as i64).into_iter().map(|i| points[i].clone()).collect();
+    let points = &drawn[..];
+
     // Grid: at most six lines at whole numbers.
+    let lines = ((plot.h / 36.0) as u32).clamp(2, 6);
     let step = [1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000]
         .into_iter()
-        .find(|step| most / step <= 6)
+        .find(|step| most / step <= lines)
         .unwrap_or(100_000);
     let mut grid = String::new();
     for n in (0..=most).step_by(step as usize) {
@@ -171,10 +234,10 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         out.words.push((plot.x - 8.0, y(n) + 4.0, "end", "", format::count(n as usize)));
     }
     out.paths.push(("grid".into(), grid));
-    let (ticks, step) = axis.ticks_apart(if small { 64.0 } else { 110.0 });
+    let (ticks, step) = axis.ticks_apart(if small { 72.0 } else { 110.0 });
     let times = ticks.into_iter().map(|at| (axis.x(at), format::tick(at, step)));
     for (x, words) in times.chain(axis.breaks().map(|(x, idle)| (x, format::about(idle)))) {
-        out.words.push((plot.x + x, plot.bottom() + 20.0, "middle", "time", words));
+        out.words.push((plot.x + x, plot.bottom() + if low { 17.0 } else { 20.0 }, "middle", "time", words));
     }
     // Layers from the bottom: the newest revision's ready Pods stand on the older ones, so that it is seen to take over. On all that are
     // ready stand those that are not: one edge is to be compared with the lower limit, the uppermost with the upper.
@@ -247,10 +310,10 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
             true => format!("{many} over the limit, not deleted yet"),
             false => format!("{many} over the limit at {}", format::stamp(point.at)),
         };
-        notes.put(&mut out.words, x(point.at), y(all(point)) + 4.0, "lim", words);
+        notes.mark(&mut out, (x(point.at), y(all(point))), -1.0, "", words);
     }
     // And they are lowered by what the status says, which may lag behind Pods that go.
-    let ready = |point: &Point| point.counts.iter().map(|count| count.ready).sum::<u32>();
+    let ready = Point::ready;
     let under = |point: &&Point| point.limits.0.saturating_sub(ready(point));
     // Before an update has begun nothing is under its limit.
     let held = points.iter().position(|point| point.limits.0 > 0 && under(&point) == 0).unwrap_or(points.len());
@@ -264,9 +327,9 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     }
     if let Some(point) = points[held..].iter().filter(|point| limited && under(point) > 0).max_by_key(|point| under(point)) {
         let words = format!("{} below the limit at {}", format::count(under(&point) as usize), format::stamp(point.at));
-        notes.put(&mut out.words, x(point.at), y(ready(point)) - 6.0, "lim bad", words);
+        notes.mark(&mut out, (x(point.at), y(ready(point))), 1.0, " bad", words);
     }
-    if let Some((from, to, desired, words)) = gap(track, points, &all) {
+    if let Some((from, to, desired, words)) = gap(track, every, &all) {
         let half = long(&words) / 2.0;
         notes.put(&mut out.words, (x(from) + x(to)) / 2.0 + half, y(desired) - 6.0, "lim", words);
     }
@@ -281,7 +344,12 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
 
 /// How wide a note is.
 fn long(words: &str) -> f64 {
-    words.chars().count() as f64 * 6.3
+    words.chars().count() as f64 * LETTER
+}
+
+/// Whether one lies on the other.
+fn meets(a: &Rect, b: &Rect) -> bool {
+    a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
 }
 
 /// Notes within the plot: none lies on another, on a line of a limit or on a fold.
@@ -291,16 +359,47 @@ struct Notes {
 }
 
 impl Notes {
+    /// The words of a place that is marked by a dot: before it, and as far above or below as nothing is in the way, with a leader to them.
+    fn mark(&mut self, out: &mut Chart, (x, y): (f64, f64), down: f64, bad: &str, words: String) {
+        let plot = self.plot;
+        let words = format::middle(&words, ((plot.w - 8.0) / LETTER) as usize);
+        let w = long(&words);
+        // After it only where there is no room before it; where there is none at all, above or below it.
+        let (before, after) = (x - LEADER - w >= plot.x + 4.0, x + LEADER + w <= plot.right() - 4.0);
+        let left = match (before, after) {
+            (true, _) => x - LEADER - w,
+            (_, true) => x + LEADER,
+            _ => (x + 10.0 - w).max(plot.x + 4.0),
+        };
+        // At the very bottom or top there is room on the other side only.
+        let down = if (plot.y..plot.bottom()).contains(&(y + down * 17.0)) { down } else { -down };
+        let top = |row: i32| (y + down * (10.0 + f64::from(row) * 4.0)).clamp(plot.y + 7.0, plot.bottom() - 9.0) - 7.0;
+        let places = (0..16).map(|row| Rect::new(left, top(row + i32::from(!before && !after)), w, 14.0));
+        let free = |place: &Rect| self.taken.iter().all(|other| !meets(place, other));
+        let place = places.clone().find(free).or_else(|| places.clone().next()).unwrap_or_default();
+        self.taken.push(place);
+        self.taken.push(Rect::new(x - 3.0, y - 3.0, 6.0, 6.0));
+        let middle = place.y + 7.0;
+        let (from_x, from_y) = match (before, after) {
+            (true, _) => (place.right() + 2.0, middle),
+            (_, true) => (place.x - 2.0, middle),
+            _ => (x, middle - down * 7.0),
+        };
+        out.paths.push((format!("leader{bad}"), format!("M{from_x:.1} {from_y:.1}L{x:.1} {y:.1}")));
+        out.paths.push((format!("dot{bad}"), format!("M{:.1} {y:.1}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", x - 3.0)));
+        let (at, anchor) = if before { (place.right(), "end") } else { (place.x, "start") };
+        out.words.push((at, place.y + 11.0, anchor, if bad.is_empty() { "lim" } else { "lim bad" }, words));
+    }
+
     /// Beside a place: before it, else after it, and where both are taken as near above or below as there is room.
     fn put(&mut self, out: &mut Vec<Word>, x: f64, y: f64, class: &'static str, words: String) {
         let plot = self.plot;
-        let words = format::middle(&words, ((plot.w - 8.0) / 6.3) as usize);
+        let words = format::middle(&words, ((plot.w - 8.0) / LETTER) as usize);
         let w = long(&words);
         let box_at = |x: f64, y: f64| {
             let x = x.min(plot.right() - w - 4.0).max(plot.x + 4.0);
             Rect::new(x, y.min(plot.bottom() - 6.0).max(plot.y + 12.0) - 11.0, w, 14.0)
         };
-        let meets = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
         let rows = (0..12).flat_map(|row| [f64::from(row), -f64::from(row)]);
         let places = rows.flat_map(|row| [x - w - 6.0, x + 6.0].map(|x| box_at(x, y + row * 8.0)));
         let free = |place: &Rect| self.taken.iter().all(|other| !meets(place, other));
@@ -313,7 +412,7 @@ impl Notes {
 /// What holds now goes on until something changes it: the time to come is not empty, and its words stand still at the edge.
 fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: String) {
     out.paths.push(("limit ahead".into(), format!("M{from:.1} {y:.1}H{:.1}", plot.right())));
-    out.words.push((plot.right() + 8.0, y + 4.0, "start", "lim", words));
+    out.words.push((plot.right() + AFTER, y + 4.0, "start", "lim", words));
 }
 
 /// The longest time for which Pods were missing that had been there, how many are wanted, and who made them go.
@@ -341,7 +440,7 @@ fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) -> Option<(
 }
 
 /// When the update that runs began: Pods of two revisions there have been since.
-fn began(track: &Track) -> Option<u64> {
+pub fn began(track: &Track) -> Option<u64> {
     let mixed = |point: &Point| point.counts.iter().filter(|count| count.ready + count.unready > 0).count() > 1;
     let after = track.points.iter().rposition(|point| !mixed(point)).map_or(0, |last| last + 1);
     track.points.get(after).map(|point| point.at)
@@ -362,7 +461,7 @@ fn axis(track: &Track, width: f64) -> Axis {
 }
 
 /// The newest revisions, in their colours.
-fn keys(track: &Track, small: bool) -> Vec<(&'static str, usize, [String; 2])> {
+fn keys(track: &Track, small: bool, most: usize) -> Vec<(&'static str, usize, [String; 2])> {
     let revisions = track.revisions.len();
     let words = |(revision, name): (usize, &String)| {
         let (image, hash) = name.trim_end_matches(')').split_once(" (").unwrap_or((name, ""));
@@ -371,7 +470,7 @@ fn keys(track: &Track, small: bool) -> Vec<(&'static str, usize, [String; 2])> {
         let hash = if small { String::new() } else { format!("{hash}{newest}") };
         (shade(revision, revisions), revision, [format::middle(image, if small { 18 } else { 30 }), hash])
     };
-    track.revisions.iter().enumerate().skip(revisions.saturating_sub(KEYS)).map(words).collect()
+    track.revisions.iter().enumerate().skip(revisions.saturating_sub(most)).map(words).collect()
 }
 
 /// The newest revision has the full colour, those before it paler ones.
@@ -418,6 +517,10 @@ fn summary(track: &Track) -> String {
 mod tests {
     use super::*;
 
+    fn num(text: &str) -> f64 {
+        text.parse().expect("a number")
+    }
+
     #[test]
     fn a_rollout_fills_the_chart_however_long_ago_it_was() {
         let point = |at, ready| Point { at, counts: vec![Count { ready, unready: 0 }], limits: (1, 1), desired: 1 };
@@ -459,14 +562,47 @@ mod tests {
             assert!(short.len() == 1 && short[0].matches('M').count() == 1, "{short:?}");
             let notes: Vec<_> = chart.words.iter().filter(|word| word.3.starts_with("lim") && word.0 < chart.plot.right()).collect();
             assert_eq!(notes.len(), 3, "{notes:?}");
-            for (i, (x, y, anchor, _, words)) in notes.iter().enumerate() {
-                assert!(*anchor == "start" && *x >= chart.plot.x && x + long(words) <= chart.plot.right(), "{words} at {x}, {width}");
+            let notes: Vec<_> = notes
+                .into_iter()
+                .map(|(x, y, anchor, class, words)| (x - if *anchor == "end" { long(words) } else { 0.0 }, *y, *anchor, *class, words))
+                .collect();
+            // What is out of a limit is marked where it is, with its words before it, or where there is no room near it.
+            for (class, down) in [("dot", false), ("dot bad", true)] {
+                let dot = chart.paths.iter().find(|path| path.0 == class).expect("a dot");
+                let leader = chart.paths.iter().find(|path| path.0 == class.replace("dot", "leader")).expect("a leader");
+                let (x, y) = dot.1[1..].split_once('a').unwrap().0.split_once(' ').map(|(x, y)| (num(x) + 3.0, num(y))).unwrap();
+                assert!(leader.1.ends_with(&format!("L{x:.1} {y:.1}")), "{leader:?} {dot:?}");
+                let words = notes.iter().find(|note| note.3 == class.replace("dot", "lim")).expect("words");
+                let down = down && y + 17.0 < chart.plot.bottom();
+                assert!((words.1 - 4.0 > y) == down && (words.1 - 4.0 - y).abs() < 40.0, "{words:?} {y} {width}");
+                assert!(
+                    words.0 + long(words.4) <= x + 10.1 && x - words.0 - long(words.4) < 15.0 || words.0 < chart.plot.x + 4.1,
+                    "{words:?} {x}"
+                );
+            }
+            for (i, (x, y, _, _, words)) in notes.iter().enumerate() {
+                assert!(*x >= chart.plot.x && x + long(words) <= chart.plot.right(), "{words} at {x}, {width}");
                 assert!(*y <= chart.plot.bottom() && *y >= chart.plot.y, "{words} at {y}");
                 for (other, below, _, _, others) in notes.iter().skip(i + 1).map(|note| (note.0, note.1, note.2, note.3, &note.4)) {
                     assert!((below - y).abs() >= 12.0 || *x + long(words) <= other || other + long(others) <= *x, "{words}, {others}");
                 }
             }
             assert!(chart.words.iter().filter(|word| word.3 == "time").count() > 1, "{width}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_beside_the_plot_has_room_on_the_card() {
+        let point = |at| Point { at, counts: vec![Count { ready: 5_000, unready: 0 }], limits: (3_750, 6_250), desired: 5_000 };
+        let track = Track { revisions: vec!["1.14 (a)".into()], points: vec![point(0), point(9_000)], now: 9_000, ..Track::default() };
+        for (width, height) in [(358.0, 508.0), (448.0, 240.0), (688.0, 300.0), (1400.0, 720.0)] {
+            let chart = draw(&track, width, height);
+            let beside = chart.words.iter().filter(|word| word.0 > chart.plot.right());
+            assert!(beside.clone().count() == 2 && beside.clone().all(|word| word.0 + long(&word.4) <= width - 6.0), "{width}");
+            // A low frame is the plot's, with few lines.
+            let ticks: Vec<f64> = chart.words.iter().filter(|word| word.2 == "end").map(|word| word.1).collect();
+            assert!(ticks.windows(2).all(|two| two[0] - two[1] >= 24.0) && ticks.len() >= 3, "{height}: {ticks:?}");
+            assert!(chart.plot.h >= height * 0.55 && chart.low == (height < 368.0), "{:?}", chart.plot);
         }
     }
 

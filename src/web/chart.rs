@@ -47,13 +47,16 @@ fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
 fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
     let row = |(class, revision, [image, hash]): &(&'static str, usize, [String; 2])| {
         let [ready, unready] = of.counts(*revision, at);
+        if of.low {
+            return html! { <tr>{ cell("mono", class, image) }{ cell("", "", &of.share(*revision, at)) }</tr> };
+        }
         html! { <tr>{ cell("mono", class, image) }{ cell("mono", "", hash) }{ cell("", "", &ready) }{ cell("", "", &unready) }</tr> }
     };
     let heads = [("Image", ""), ("Revision", ""), ("Ready", ""), ("Not ready", "unr")];
     // On a phone the axis has no room for the playhead's time.
     let small = of.left < of.plot.x;
     html! {
-        <div class={classes!("keys-of", small.then_some("small"))} style={format!("left:{}px", Px(of.left))}>
+        <div class={classes!("keys-of", small.then_some("small"), of.low.then_some("low"))} style={format!("left:{}px", Px(of.left))}>
             <p><b>{ &of.title }</b>if asked || small { <span class="mono at">{ clock(at) }</span> }<span>{ of.wants(at) }</span></p>
             <table aria-label={of.title.clone()}><thead><tr>{ for heads.iter().map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={*class} /> }{ *words }</th> }) }</tr></thead>
             <tbody>{ for of.keys.iter().map(row) }</tbody></table>

@@ -191,7 +191,8 @@ fn outer(item: &Item) -> Classes {
                 above.then_some("above"),
                 far.then_some("far"),
                 two.then_some("two"),
-                of.writes.then_some("writes")
+                of.writes.then_some("writes"),
+                of.told.then_some("arcs")
             )
         }
         Body::Pass(_) => classes!("card", "pass"),

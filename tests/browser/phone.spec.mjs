@@ -127,3 +127,16 @@ test('a rollout tells on a phone what it may do and what it waits for', async ({
   const cut = await card.locator('b, small, p, span').evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map((e) => e.textContent));
   expect(cut).toEqual([]);
 });
+
+test('of a pass Observe, Diff and Act come before the code', async ({ page }) => {
+  await open(page);
+  await page.keyboard.press('6');
+  const top = (what) => page.locator(`.pass ${what}`).evaluate((one) => one.getBoundingClientRect().top);
+  await expect(page.locator('.pass .steps')).toBeVisible();
+  expect(await top('.steps')).toBeLessThan(await top('.pseudo'));
+  const sheet = await page.locator('.pass .step').last().evaluate((one) => {
+    const box = one.getBoundingClientRect();
+    return document.elementFromPoint(box.x + box.width / 2, box.bottom - 4)?.closest('.pass') !== null;
+  });
+  expect(sheet, 'all three are in sight').toBe(true);
+});

@@ -394,7 +394,7 @@ fn hidden(ctx: &Context<Page>, count: usize) -> Html {
 #[inline(never)]
 fn pace(ctx: &Context<Page>, offer: Option<offers::Offer>) -> Html {
     let Some(offers::Offer { words, title, line }) = offer else { return Html::default() };
-    html! { <button type="button" class="btn sm" id="pace" title={title} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-warn", 14) }{ words }</button> }
+    html! { <button type="button" class="btn sm" id="pace" title={title} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ words }</button> }
 }
 
 /// The branches of the history, to choose from.
