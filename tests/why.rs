@@ -5,8 +5,8 @@ use loopscope::api::{Kind, ObjectRef, Time};
 use loopscope::app::diagnose::{self, Diagnosis};
 use loopscope::app::shell;
 use loopscope::app::words::{self, Reason};
-use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
+use loopscope::engine::{Sim, Why};
 
 /// More than any of these small clusters needs.
 const TASKS: usize = 400_000;
@@ -755,6 +755,29 @@ fn why_was_this_pod_of_a_job_made_another_failed() {
     assert_eq!((by.last(), chain[1].object.as_ref()), (Some(&"you"), Some(&first)), "{text}");
     assert_eq!(chain[0].short, format!("{} failed (exit code 7); the back-off of 10 s is over", first.name));
     assert!(chain[1].saw.contains(&("exit code".into(), "7".into())), "{text}");
+}
+
+/// Only the Pod that stands in for a failed one is a further try: the others are more Pods.
+#[test]
+fn why_was_this_pod_of_a_job_made_more_are_wanted_than_failed() {
+    let suspend = |on: &str| format!("kubectl patch job task --type=merge -p '{{\"spec\":{{\"suspend\":{on}}}}}'");
+    let sim = sim(
+        2,
+        &[
+            &job("task", "parallelism: 1, completions: 5, backoffLimit: 6, ", "sleep 3; exit 1"),
+            "+6",
+            &suspend("true"),
+            "+15",
+            &suspend("false, \"parallelism\": 3"),
+            "+2",
+        ],
+    );
+    let made = |wanted: &dyn Fn(&Why) -> bool| {
+        let pods = sim.journal().iter().filter(|entry| entry.key().is_some_and(|key| key.kind == Kind::Pod));
+        pods.filter(|entry| wanted(&entry.why)).count()
+    };
+    let retries = made(&|why| matches!(why, Why::Retry(_)));
+    assert_eq!((retries, made(&|why| matches!(why, Why::TooFew { .. }))), (1, 3), "the first Pod, a further try, and two more");
 }
 
 #[test]

@@ -61,12 +61,15 @@ impl Pass<'_> {
             return (active - deleted, result);
         }
         let missing = wanted - active - if self.only_replaces_failed() { self.terminating } else { 0 };
+        // Failures that a smaller Job makes up for are not made up for by new Pods later.
+        self.record.unreplaced = self.record.unreplaced.min(i64::from(missing.max(0)));
         if missing <= 0 {
             return (active, Ok(()));
         }
         match self.places(missing as usize, view) {
             Ok(places) => {
                 let (made, result) = self.create_pods(&places, (active, wanted), out);
+                self.record.unreplaced = (self.record.unreplaced - i64::from(made)).max(0);
                 (active + made, result)
             }
             Err(remaining) => {
@@ -103,7 +106,7 @@ impl Pass<'_> {
         for index in places {
             match self
                 .replaced_at(index)
-                .map_or(0, |pod| Record { failures: all_failures(pod) + 1, last: backoff::ended_at(pod) }.remaining(view))
+                .map_or(0, |pod| Record { failures: all_failures(pod) + 1, last: backoff::ended_at(pod), unreplaced: 1 }.remaining(view))
             {
                 0 => now.push(Some(index)),
                 remaining => soonest = Some(soonest.map_or(remaining, |s: u64| s.min(remaining))),
@@ -167,13 +170,14 @@ impl Pass<'_> {
     fn create_pods(&self, places: &[Option<i64>], (have, want): (i32, i32), out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
         let template = self.indexes.as_ref().map(|_| indexed_spec(&self.spec.template.spec.raw));
         let (mut made, mut batch, mut rest) = (0, 1, places);
-        let last = self.last_failed();
+        let (last, retries) = (self.last_failed(), self.record.unreplaced);
         while !rest.is_empty() {
             let (now, later) = rest.split_at(batch.min(rest.len()));
             let mut failed = None;
             out.together(|out| {
                 for place in now {
-                    let why = self.retries(*place, last, have, want).unwrap_or(Why::TooFew { have, want });
+                    let why =
+                        self.retries(*place, last.filter(|_| i64::from(made) < retries), have, want).unwrap_or(Why::TooFew { have, want });
                     match out.create(self.new_pod(*place, template.as_ref()), why) {
                         Ok(pod) => {
                             made += 1;
