@@ -250,6 +250,51 @@ fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
     assert!(found.remedies.iter().all(|remedy| !remedy.words().starts_with("Add ")), "{found:?}");
 }
 
+fn cures(sim: &Sim, of: &str) -> Vec<String> {
+    let found = diagnose::diagnose(sim, &key(sim, of)).unwrap();
+    found.remedies.iter().map(|remedy| remedy.words()).collect()
+}
+
+/// New nodes are counted for those that they would take, one for each Pod only where the Pods asked about keep apart.
+#[test]
+fn new_nodes_are_not_counted_for_pods_that_they_do_not_take() {
+    let spec = |more: &str| format!("{{{more}containers: [{{name: c, image: nginx, resources: {{requests: {{cpu: 1}}}}}}]}}");
+    let full = deployment("full", 8, "", &spec(""));
+    let apart = "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, \
+                 labelSelector: {matchLabels: {app: apart}}}]}}, ";
+    let apart = deployment("apart", 4, "", &spec(apart));
+    let affinity = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: \
+                    [{key: disk, operator: Exists}]}]}}}, ";
+    for others in ["nodeSelector: {disk: ssd}, ", "schedulingGates: [{name: x}], ", affinity] {
+        let others = deployment("others", 300, "", &spec(others));
+        let sim = sim(1, &[&full, "+10", &others, "+20"]);
+        assert_eq!(cures(&sim, "Pod/full-*")[0], "Add node-2", "{others}");
+        let sim = self::sim(2, &[&apart, "+10", &others, "+20"]);
+        let sim_cures = cures(&sim, "Pod/apart-*");
+        assert!(sim_cures[0].starts_with("Add node-3") && sim_cures[0].ends_with(": 2 nodes"), "{sim_cures:?} {others}");
+    }
+    // Others that wait for room share it: four more nodes for eight that keep apart, two for eight that do not.
+    let sim = self::sim(2, &[&apart, "+10", &deployment("more", 14, "", &spec("")), "+20"]);
+    let sim_cures = cures(&sim, "Pod/apart-*");
+    assert!(sim_cures[0].ends_with(": 4 nodes"), "{sim_cures:?}");
+}
+
+/// Of very many nothing is offered that is too little.
+#[test]
+fn too_many_to_be_counted_get_no_nodes() {
+    let mut sim = sim(1, &[]);
+    let mut talk = None;
+    shell::run(&mut sim, &mut talk, &diagnose::command(&deployment("web", 21_000, "", PLAIN)));
+    while sim.waiting() < 20_800 && sim.now() < Time(900_000_000) {
+        sim.advance(Time(sim.now().0 + 5_000_000), 4_000_000);
+    }
+    assert!(sim.waiting() > 20_000, "{}", sim.waiting());
+    let set = sim.list(Kind::ReplicaSet).next().unwrap().key();
+    let chain = diagnose::chain_of_waiting(&sim, &set);
+    let words: Vec<String> = chain.last().unwrap().remedies.iter().map(|remedy| remedy.words()).collect();
+    assert!(words.iter().all(|words| !words.starts_with("Add ")), "{words:?}");
+}
+
 #[test]
 fn why_is_this_pod_pending_no_node_has_the_label() {
     let fast = pod("fast", "{nodeSelector: {disk: ssd}, containers: [{name: c, image: nginx}]}");
