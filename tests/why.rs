@@ -237,7 +237,7 @@ fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
     assert!(found.object.name.starts_with("web-") && diagnose::diagnose(&sim, &pod).is_some(), "{}", print(&chain, &[]));
     let words: Vec<String> = found.remedies.iter().map(|remedy| remedy.words()).collect();
     // 35 of them have room on each of two nodes, and on each new one.
-    assert_eq!(words, ["Add node-4 to node-21: 18 nodes"], "{}", print(&chain, &[]));
+    assert_eq!(words, ["Add node-4 … node-21: 18 nodes"], "{}", print(&chain, &[]));
     let steps: Vec<&str> = found.remedies[0].steps.iter().map(String::as_str).collect();
     act(&mut sim, &steps);
     act(&mut sim, &["+90"]);
@@ -277,6 +277,40 @@ fn new_nodes_are_not_counted_for_pods_that_they_do_not_take() {
     let sim = self::sim(2, &[&apart, "+10", &deployment("more", 14, "", &spec("")), "+20"]);
     let sim_cures = cures(&sim, "Pod/apart-*");
     assert!(sim_cures[0].ends_with(": 4 nodes"), "{sim_cures:?}");
+}
+
+/// What is too little on one node is done on as many as are needed.
+#[test]
+fn what_keeps_pods_from_several_nodes_is_taken_from_all_of_them() {
+    let two = |more: &str| format!("{{{more}containers: [{{name: c, image: nginx, resources: {{requests: {{cpu: 2}}}}}}]}}");
+    let web = |replicas| deployment("web", replicas, "", &two(""));
+    let label = deployment("web", 4, "", &two("nodeSelector: {disk: ssd}, "));
+    let on_both = |line: &str| [1, 2].map(|number| line.replace('#', &number.to_string()));
+    let [cordon, taint, down] =
+        ["kubectl cordon node-#", "kubectl taint nodes node-# a=b:NoSchedule", "fault node-down node-#"].map(on_both);
+    let none: [String; 2] = Default::default();
+    for (acts, then, workload, words) in [
+        (&cordon, "+1", web(4), "Uncordon node-1, node-2: 8 cpu is free there"),
+        (&cordon, "+1", web(2), "Uncordon node-1: 4 cpu is free there"),
+        (&taint, "+1", web(4), "Remove the taint from node-1, node-2: a"),
+        (&down, "+400", web(4), "Power on node-1, node-2"),
+        (&none, "+1", label, "Label node-1, node-2: disk=ssd"),
+    ] {
+        let acts: Vec<&str> = acts.iter().map(String::as_str).filter(|act| !act.is_empty()).collect();
+        let sim = sim(2, &[&acts[..], &[then, &workload, "+20"]].concat());
+        let found = diagnose::diagnose(&sim, &key(&sim, "Pod/web-*")).unwrap();
+        let remedy = found.remedies.iter().find(|remedy| remedy.words() == words);
+        assert!(diagnose::works(&sim, &found, remedy.unwrap_or_else(|| panic!("{words}: {found:?}")), TASKS), "{words}");
+    }
+    // Nothing that is too little even on all of them.
+    let sim = sim(2, &[&cordon[0], &cordon[1], &web(5), "+20"]);
+    assert!(cures(&sim, "Pod/web-*").iter().all(|words| !words.starts_with("Uncordon")));
+    // A node that has its Pods has no room, whatever they request.
+    let mut config = ClusterConfig::with_nodes(2);
+    config.nodes.iter_mut().for_each(|node| node.allocatable = vec![("pods".into(), "3".into())]);
+    let mut sim = Sim::new(config, 1);
+    act(&mut sim, &[&cordon[0], &cordon[1], &deployment("web", 4, "", PLAIN), "+20"]);
+    assert_eq!(cures(&sim, "Pod/web-*")[0], "Uncordon node-1, node-2: 8 cpu is free there");
 }
 
 /// Of very many nothing is offered that is too little.

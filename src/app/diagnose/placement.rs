@@ -10,6 +10,7 @@ use crate::engine::Sim;
 use crate::engine::cluster::{self, NodeConfig};
 use crate::engine::waits::{Cure, Fact, Label, Refuses, Waits};
 use crate::i18n::amount;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -113,10 +114,6 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
     // Of many alike all have to find room: what makes room for some of them is no remedy.
     let waiting = Waiting::count(sim, object);
     let alike = waiting.alike;
-    let room = |node: &str| object.pod().is_none_or(|pod| fit(sim.free_on(node), i64::MAX, pod.spec.requests) >= alike);
-    let room = |node: &&(&Str, &Refuses)| {
-        alike == 1 || !matches!(node.1, Refuses::Cordoned | Refuses::Taint { .. } | Refuses::Label { .. }) || room(node.0)
-    };
     // What keeps it from a node that is there, and is nothing against a new one.
     let fills = |one: &Refuses| match one {
         Refuses::Short { asks, all, .. } => asks <= all,
@@ -125,26 +122,7 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
         _ => true,
     };
     let crowded = nodes.is_empty() || nodes.iter().any(|(_, refuses)| !refuses.is_empty() && refuses.iter().all(fills));
-    for (node, one) in alone.iter().filter(room) {
-        match one {
-            Refuses::Cordoned => {
-                let free = [&amount("cpu", sim.free_on(node).cpu), " cpu"].concat();
-                out.cure(Cure::Uncordon, node, &free, &[["kubectl uncordon ", node].concat()]);
-            }
-            Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => {
-                out.cure(Cure::NodeUp, node, "", &[["fault node-up ", node].concat()]);
-            }
-            Refuses::Taint { key, effect, .. } => {
-                let untaint = ["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat();
-                out.cure(Cure::Untaint, node, key, &[untaint]);
-            }
-            Refuses::Label { key, want, .. } => {
-                let pair = [key.as_str(), "=", want].concat();
-                out.cure(Cure::LabelNode, node, &pair, &[["kubectl label node ", node, " ", &pair, " --overwrite"].concat()]);
-            }
-            _ => {}
-        }
-    }
+    free_up(sim, object, &alone, alike, out);
     if crowded {
         add_nodes(sim, object, &waiting, out);
     } else if nodes.iter().any(|(_, refuses)| outgrown(refuses)) {
@@ -171,6 +149,74 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
             Refuses::Pods { .. } => room_for(sim, node, "", 0, out),
             _ => {}
         }
+    }
+}
+
+/// Takes away what alone keeps Pods from nodes that are there: from one node if that is enough, else from several.
+fn free_up(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], alike: i64, out: &mut Diagnosis) {
+    let Some(pod) = object.pod() else { return };
+    let most = if keeps_apart(object, pod) { 1 } else { i64::MAX };
+    let room = |node: &str| fit(sim.free_on(node), sim.places_on(node).min(most), pod.spec.requests);
+    // What is against them is undone in the same way.
+    let key = |one: &Refuses| match one {
+        Refuses::Cordoned => Some((Cure::Uncordon, String::new())),
+        Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => Some((Cure::NodeUp, String::new())),
+        Refuses::Taint { key, effect, .. } => Some((Cure::Untaint, [key, ":", effect].concat())),
+        Refuses::Label { key, want, .. } => Some((Cure::LabelNode, [key, "=", want].concat())),
+        _ => None,
+    };
+    let mut sorts: Vec<((Cure, String), Vec<(&Str, i64)>)> = Vec::new();
+    for (node, one) in alone {
+        let Some(key) = key(one) else { continue };
+        // The only one that waits has room: nothing else is against it.
+        let room = if alike == 1 { 1 } else { room(node) };
+        match sorts.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, nodes)) => nodes.push((node, room)),
+            None => sorts.push((key, vec![(node, room)])),
+        }
+    }
+    for ((cure, what), nodes) in sorts {
+        let nodes = enough(nodes, alike);
+        let names: Vec<String> = nodes.iter().map(|node| node.to_string()).collect();
+        let step = |node: &String| match cure {
+            Cure::Uncordon => ["kubectl uncordon ", node].concat(),
+            Cure::NodeUp => ["fault node-up ", node].concat(),
+            Cure::Untaint => ["kubectl taint nodes ", node, " ", &what, "-"].concat(),
+            _ => ["kubectl label node ", node, " ", &what, " --overwrite"].concat(),
+        };
+        let more = match cure {
+            Cure::Uncordon => [&amount("cpu", nodes.iter().map(|node| sim.free_on(node).cpu).sum()), " cpu"].concat(),
+            Cure::Untaint => what.rsplit_once(':').map_or(String::new(), |(key, _)| key.into()),
+            _ => what.clone(),
+        };
+        if !names.is_empty() {
+            out.cure(cure, &several(&names), &more, &names.iter().map(step).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// The first node that so many have room on, or else as few as have room for them together; none if all have not.
+fn enough<'a>(nodes: Vec<(&'a Str, i64)>, many: i64) -> Vec<&'a Str> {
+    if let Some((node, _)) = nodes.iter().find(|(_, room)| *room >= many) {
+        return vec![node];
+    }
+    let mut roomy: Vec<usize> = (0..nodes.len()).collect();
+    crate::order::sort_by_key(&mut roomy, |at| Reverse(nodes[*at].1));
+    let mut room = 0_i64;
+    let last = roomy.iter().position(|at| {
+        room = room.saturating_add(nodes[*at].1);
+        room >= many
+    });
+    roomy.truncate(last.map_or(0, |last| last + 1));
+    crate::order::sort(&mut roomy);
+    roomy.into_iter().map(|at| nodes[at].0).collect()
+}
+
+/// Names as one: all of a few, the first and the last of more.
+fn several(names: &[String]) -> String {
+    match names {
+        [first, .., last] if names.len() > 3 => [first, " … ", last].concat(),
+        few => few.join(", "),
     }
 }
 
@@ -327,8 +373,7 @@ fn add_nodes(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis)
     let steps: Vec<String> = names.iter().map(|name| ["fault add-node ", name].concat()).collect();
     match &names[..] {
         [one] => out.cure(Cure::AddNode, one, "", &steps),
-        [first, .., last] => out.cure(Cure::AddNodes, &[first, " to ", last].concat(), &nodes.to_string(), &steps),
-        [] => {}
+        _ => out.cure(Cure::AddNodes, &several(&names), &nodes.to_string(), &steps),
     }
 }
 
