@@ -191,6 +191,9 @@ fn why_is_this_pod_pending_it_is_larger_than_a_node() {
     let answer = |of, remedy, by| Answer { of, headline: "None of the 3 nodes takes it", facts: &[], then: &[], by, remedy };
     let report = pod("report", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 6, memory: 1Gi}}}]}");
     ask(&sim(3, &[&report, "+20"]), &answer("Pod/report", "Add node-4 with 8 cpu", &["default-scheduler", "you"]));
+    let scratch = pod("scratch", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 6, ephemeral-storage: 500Gi}}}]}");
+    let of_disk = answer("Pod/scratch", "Add node-4 with 8 cpu, 512Gi ephemeral-storage", &["default-scheduler", "you"]);
+    ask(&sim(3, &[&scratch, "+20"]), &of_disk);
     // Of two both have room, and of a DaemonSet's Pod there is one there too.
     let agent = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {app: agent}}, template: {metadata: \
                  {labels: {app: agent}}, spec: {containers: [{name: c, image: nginx, resources: {requests: {memory: 1Gi}}}]}}}\n";

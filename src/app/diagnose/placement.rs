@@ -326,8 +326,9 @@ fn add_larger(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis
     let gib = 1 << 30;
     let Some(cpu) = larger("cpu", free.cpu, asks.cpu, 1000, 4, 128) else { return };
     let Some(memory) = larger("memory", free.memory, asks.memory, gib, 8, 1024) else { return };
-    let unit = |what: &str| if what == "memory" { "Gi" } else { "" };
-    let has: Vec<(String, u64)> = [cpu, memory].into_iter().flatten().collect();
+    let Some(disk) = larger("ephemeral-storage", free.ephemeral, asks.ephemeral, gib, 100, 4096) else { return };
+    let unit = |what: &str| if what == "cpu" { "" } else { "Gi" };
+    let has: Vec<(String, u64)> = [cpu, memory, disk].into_iter().flatten().collect();
     if has.is_empty() {
         return;
     }
