@@ -1568,6 +1568,12 @@ impl State {
             _ if all.len() == 1 => words.clone(),
             PodState::Succeeded => [&crate::scene::format::count(all.len()), " Jobs complete"].concat(),
             PodState::Ready => words.clone(),
+            // A Job may be called `fails`.
+            _ if of.kind == Kind::Job => {
+                let rest = words.strip_prefix("Job ").unwrap_or(words);
+                let rest = rest.strip_prefix("runs, ").unwrap_or(rest).replacen("failed: ", "failed, ", 1);
+                ["Job ", &crate::scene::format::middle(&of.meta.name, 24), ": ", &rest].concat()
+            }
             _ => [crate::scene::format::middle(&of.meta.name, 24).as_str(), ": ", words].concat(),
         };
         let failed = scene.items.iter().find_map(|item| match &item.body {
@@ -1624,10 +1630,51 @@ mod tests {
         };
         let (quick, slow, fails) = (("quick", "exit 0"), ("slow", "sleep 60"), ("fails", "exit 1"));
         assert_eq!(pill(&[quick], 20), "Job complete");
-        assert_eq!(pill(&[quick, slow], 20), "slow: Job runs, 0 of 1 complete");
-        assert_eq!(pill(&[quick, fails], 8), "fails: Job tries again, 1 failed");
-        assert_eq!(pill(&[quick, slow, fails], 50), "fails: Job failed: BackoffLimitExceeded");
+        assert_eq!(pill(&[quick, slow], 20), "Job slow: 0 of 1 complete");
+        assert_eq!(pill(&[quick, fails], 8), "Job fails: tries again, 1 failed");
+        assert_eq!(pill(&[quick, slow, fails], 50), "Job fails: failed, BackoffLimitExceeded");
         assert_eq!(pill(&[quick, slow], 80), "2 Jobs complete");
+    }
+
+    #[test]
+    fn a_job_tries_again_only_while_it_will() {
+        use crate::scene::lag::Pods;
+        let says = |spec: &str, pods: Pods| {
+            let text = format!(
+                "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: x}}\nspec: {{{spec}template: {{spec: {{restartPolicy: Never, \
+                 containers: [{{name: c, image: busybox}}]}}}}}}\n"
+            );
+            let mut state = State::new(&text, 1);
+            state.update(Msg::Seconds(0));
+            let job = state.run.sim().list(Kind::Job).next().unwrap().clone();
+            words::standing(&job, pods).unwrap().0
+        };
+        let pods = |active, succeeded, failed| Pods { all: active + succeeded + failed, active, succeeded, failed, ..Pods::default() };
+        assert_eq!(says("backoffLimit: 1, ", pods(0, 0, 1)), "Job tries again, 1 failed");
+        assert_eq!(says("backoffLimit: 1, ", pods(1, 0, 1)), "Job runs, 0 of 1 complete");
+        assert_eq!(says("backoffLimit: 1, ", pods(0, 1, 1)), "Job runs, 1 of 1 complete");
+        assert_eq!(says("backoffLimit: 0, ", pods(0, 0, 1)), "Job fails, 1 failed");
+        assert_eq!(says("parallelism: 0, completions: 3, ", pods(0, 0, 1)), "Job paused, parallelism 0");
+        assert_eq!(says("suspend: true, ", pods(0, 0, 1)), "Job suspended");
+    }
+
+    /// How often a Job may still try: the further try that its back-off holds up is one.
+    #[test]
+    fn the_retries_of_a_job_are_counted_until_they_begin() {
+        let manifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: fails}\nspec: {backoffLimit: 2, template: {spec: {restartPolicy: \
+                        Never, containers: [{name: c, image: busybox, command: [sh, -c, 'sleep 1; exit 1']}]}}}\n";
+        let mut state = State::new(manifest, 1);
+        let mut seen: Vec<String> = Vec::new();
+        for _ in 0..80 {
+            state.update(Msg::Seconds(1));
+            let picture = state.picture();
+            let chip = picture.scene.items.iter().find_map(|item| match &item.body {
+                Body::Controller { of, .. } if of.id.name == "fails" => Some(of.chip.clone()),
+                _ => None,
+            });
+            seen.extend(chip.filter(|chip| !chip.is_empty() && seen.last() != Some(chip)));
+        }
+        assert_eq!(seen, ["2 retries left", "1 retry left", "0 retries left", "Failed"]);
     }
 
     #[test]
