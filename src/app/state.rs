@@ -1304,6 +1304,7 @@ impl State {
             View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), self.stage),
         };
         scene.stage = self.stage;
+        scene.failed = self.pods.failed();
         let pill = self.pill(&scene);
         let old = self.drawn.take().map(|(_, picture)| picture);
         // Equal parts keep their pointer, so that their components need not look.
@@ -1656,6 +1657,20 @@ mod tests {
         assert_eq!(says("backoffLimit: 0, ", pods(0, 0, 1)), "Job fails, 1 failed");
         assert_eq!(says("parallelism: 0, completions: 3, ", pods(0, 0, 1)), "Job paused, parallelism 0");
         assert_eq!(says("suspend: true, ", pods(0, 0, 1)), "Job suspended");
+    }
+
+    #[test]
+    fn pods_that_have_failed_for_good_are_called_failed() {
+        let pods = |policy: &str| {
+            let manifest = format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec: {{restartPolicy: {policy}, containers: [{{name: c, image: \
+                 busybox, command: [sh, -c, exit 1]}}]}}\n"
+            );
+            let mut state = State::new(&manifest, 1);
+            state.update(Msg::Seconds(30));
+            state.picture().scene.word(PodState::Failed)
+        };
+        assert_eq!((pods("Never"), pods("Always")), ("Failed", "Failing"));
     }
 
     /// How often a Job may still try: the further try that its back-off holds up is one.
