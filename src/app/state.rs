@@ -1257,13 +1257,11 @@ impl State {
             // The loops may hear of it late: what is drawn is there.
             let all_read = self.pods_at == Some((self.run.turns, self.run.happened()));
             lag::mark(&mut model.roots, &|id| {
-                let policy = |job: &Job| job.spec.pod_failure_policy.is_some();
                 if all_read {
                     let mut pods = self.pods.come_to(Uid::parse(&id.uid)?);
-                    // Where a policy may let a failure pass, not every one of them is to be counted.
-                    let key = || ObjectRef::new(Kind::Job, &id.namespace, &id.name);
-                    if id.kind == "Job" && self.run.get(&key()).and_then(|job| job.get::<Job>()).is_some_and(policy) {
-                        pods.failed = 0;
+                    if id.kind == "Job" {
+                        let job = self.run.get(&ObjectRef::new(Kind::Job, &id.namespace, &id.name));
+                        self.as_its_job_counts(job?, &mut pods);
                     }
                     return Some(pods);
                 }
@@ -1523,6 +1521,29 @@ impl State {
         sets.chain([uid]).map(|uid| if drawn { self.pods.come_to(uid).ready } else { sim.ready_of(uid) }).sum()
     }
 
+    /// Leaves out of what the Pods of a Job come to what the Job does not count.
+    #[inline(never)]
+    fn as_its_job_counts(&self, object: &Object, pods: &mut lag::Pods) {
+        let Some(job) = object.get::<Job>() else { return };
+        // Where a policy may let a failure pass, not every one of them is to be counted.
+        if job.spec.pod_failure_policy.is_some() {
+            pods.failed = 0;
+        }
+        let counted = usize::try_from(job.status.succeeded).unwrap_or(0);
+        if job.spec.completion_mode != "Indexed" || pods.succeeded <= counted {
+            return;
+        }
+        // Of very many it is not looked at each.
+        pods.succeeded = if pods.all > 2_000 {
+            counted
+        } else {
+            let succeeded = |pod: &&Rc<Object>| pod.pod().is_some_and(|pod| pod.status.phase == "Succeeded");
+            let index = |pod: &Rc<Object>| pod.meta.annotation("batch.kubernetes.io/job-completion-index")?.parse().ok();
+            let all = self.run.sim().owned(object.meta.uid, Kind::Pod).filter(succeeded).filter_map(index);
+            lag::indexes(all, job.spec.completions.map_or(0, i64::from))
+        };
+    }
+
     fn pill(&self, scene: &Scene) -> Option<(String, &'static str, &'static str)> {
         if self.view == View::Loops {
             return Some(("Each loop watches the API server, compares, and writes back.".into(), "plain", ""));
@@ -1671,6 +1692,32 @@ mod tests {
             state.picture().scene.word(PodState::Failed)
         };
         assert_eq!((pods("Never"), pods("Always")), ("Failed", "Failing"));
+    }
+
+    /// A Job made smaller does not count the indexes that it has no more: it does not lag for ever.
+    #[test]
+    fn an_indexed_job_made_smaller_does_not_lag() {
+        let manifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\nspec: {completions: 5, parallelism: 5, completionMode: Indexed, \
+                        backoffLimit: 20, template: {metadata: {annotations: {loopscope.dev/exit-after: 4s, \
+                        loopscope.dev/exit-code-by-index: '0=1,1=1,2=1'}}, spec: {restartPolicy: Never, containers: [{name: c, image: \
+                        busybox}]}}}\n";
+        let mut state = State::new(manifest, 1);
+        let marks = |state: &mut State| {
+            while !state.read(usize::MAX) {}
+            let picture = state.picture();
+            let job = picture.scene.items.iter().find_map(|item| match &item.body {
+                Body::Controller { of, .. } if of.id.kind == "Job" => Some(of.clone()),
+                _ => None,
+            });
+            let counters = job.expect("a Job").counters.clone();
+            (counters[0].value.clone(), counters[0].lags.clone())
+        };
+        state.update(Msg::Seconds(30));
+        assert_eq!(marks(&mut state), ("2/5".into(), String::new()));
+        let patch = "kubectl patch job x --type=merge -p '{\"spec\":{\"completions\":3,\"parallelism\":3}}'";
+        state.update(Msg::Kubectl(patch.into()));
+        state.update(Msg::Seconds(30));
+        assert_eq!(marks(&mut state), ("0/3".into(), String::new()));
     }
 
     /// How often a Job may still try: the further try that its back-off holds up is one.
