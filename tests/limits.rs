@@ -91,6 +91,7 @@ fn a_node_may_be_as_large_as_a_number_and_says_what_it_cannot_be() {
 }
 
 /// How long the worst task of a Job with so many Pods takes, while it makes the first ones and when all of them have failed.
+#[allow(clippy::disallowed_methods)]
 fn worst_tasks(pods: usize) -> [std::time::Duration; 2] {
     let mut sim = Sim::new(ClusterConfig::with_nodes(pods / 100 + 1), 1);
     let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "x" }, "spec": {

@@ -691,8 +691,9 @@ fn unfinished(job: &Job, pods: Pods) -> (String, PodState) {
     let enough = spec.completions.map_or(done > 0, |all| done >= number_of(all));
     if pods.active == 0 && failed > 0 && !enough {
         let ends = failed > spec.backoff_limit.map_or(usize::MAX, number_of) || job.status.met("FailureTarget").is_some();
-        let says = if ends { "Job fails, " } else { "Job tries again, " };
-        return ([says, &count(failed), " failed"].concat(), PodState::NotReady);
+        let failed = count(failed);
+        let says = if ends { format!("Job fails, {failed} failed") } else { format!("Job tries again, {failed} failed") };
+        return (says, PodState::NotReady);
     }
     match spec.completions {
         Some(all) => (format!("Job runs, {} of {} complete", count(done.min(number_of(all))), number(all)), PodState::Creating),

@@ -152,6 +152,9 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
     }
 }
 
+/// A node, and how many Pods have room there.
+type Room<'a> = (&'a Str, i64);
+
 /// Takes away what alone keeps Pods from nodes that are there: from one node if that is enough, else from several.
 fn free_up(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], alike: i64, out: &mut Diagnosis) {
     let Some(pod) = object.pod() else { return };
@@ -165,7 +168,7 @@ fn free_up(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], alike: i64, o
         Refuses::Label { key, want, .. } => Some((Cure::LabelNode, [key, "=", want].concat())),
         _ => None,
     };
-    let mut sorts: Vec<((Cure, String), Vec<(&Str, i64)>)> = Vec::new();
+    let mut sorts: Vec<((Cure, String), Vec<Room<'_>>)> = Vec::new();
     for (node, one) in alone {
         let Some(key) = key(one) else { continue };
         // The only one that waits has room: nothing else is against it.
@@ -196,7 +199,7 @@ fn free_up(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], alike: i64, o
 }
 
 /// The first node that so many have room on, or else as few as have room for them together; none if all have not.
-fn enough<'a>(nodes: Vec<(&'a Str, i64)>, many: i64) -> Vec<&'a Str> {
+fn enough(nodes: Vec<Room<'_>>, many: i64) -> Vec<&Str> {
     if let Some((node, _)) = nodes.iter().find(|(_, room)| *room >= many) {
         return vec![node];
     }
