@@ -89,3 +89,30 @@ fn a_node_may_be_as_large_as_a_number_and_says_what_it_cannot_be() {
     }
     assert_eq!(sim.fault("add-node node-9 cpu=1").unwrap_err(), "nodes \"node-9\" already exists");
 }
+
+/// How long the worst task of a Job with so many Pods takes, while it makes the first ones and when all of them have failed.
+#[allow(clippy::disallowed_methods)]
+fn worst_tasks(pods: usize) -> [std::time::Duration; 2] {
+    let mut sim = Sim::new(ClusterConfig::with_nodes(pods / 100 + 1), 1);
+    let job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "x" }, "spec": {
+        "parallelism": pods, "completions": pods, "backoffLimit": 1_000_000, "template": { "spec": { "restartPolicy": "Never",
+            "containers": [{ "name": "c", "image": "busybox", "command": ["sh", "-c", "sleep 30; exit 1"] }] } } } });
+    let origin = sim.command("apply");
+    sim.request(|server| server.create_value(&origin, job, Why::Asked)).unwrap();
+    let mut worst = [std::time::Duration::ZERO; 2];
+    let made = |sim: &Sim| sim.list(Kind::Pod).count();
+    while made(&sim) < pods * 3 / 2 && sim.now() < Time(6_000_000_000) {
+        let start = std::time::Instant::now();
+        sim.advance(Time(sim.now().0 + 1_000_000), 1);
+        let phase = usize::from(made(&sim) > pods);
+        worst[phase] = worst[phase].max(start.elapsed());
+    }
+    assert!(made(&sim) > pods, "failed Pods are replaced");
+    worst
+}
+
+#[test]
+fn a_job_of_which_thousands_of_pods_failed_makes_new_ones_as_fast_as_the_first() {
+    let [first, again] = worst_tasks(3_000);
+    assert!(again < first * 8, "{first:?} at first, {again:?} when all have failed");
+}

@@ -5,8 +5,8 @@ use loopscope::api::{Kind, ObjectRef, Time};
 use loopscope::app::diagnose::{self, Diagnosis};
 use loopscope::app::shell;
 use loopscope::app::words::{self, Reason};
-use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
+use loopscope::engine::{Sim, Why};
 
 /// More than any of these small clusters needs.
 const TASKS: usize = 400_000;
@@ -191,6 +191,9 @@ fn why_is_this_pod_pending_it_is_larger_than_a_node() {
     let answer = |of, remedy, by| Answer { of, headline: "None of the 3 nodes takes it", facts: &[], then: &[], by, remedy };
     let report = pod("report", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 6, memory: 1Gi}}}]}");
     ask(&sim(3, &[&report, "+20"]), &answer("Pod/report", "Add node-4 with 8 cpu", &["default-scheduler", "you"]));
+    let scratch = pod("scratch", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 6, ephemeral-storage: 500Gi}}}]}");
+    let of_disk = answer("Pod/scratch", "Add node-4 with 8 cpu, 512Gi ephemeral-storage", &["default-scheduler", "you"]);
+    ask(&sim(3, &[&scratch, "+20"]), &of_disk);
     // Of two both have room, and of a DaemonSet's Pod there is one there too.
     let agent = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {app: agent}}, template: {metadata: \
                  {labels: {app: agent}}, spec: {containers: [{name: c, image: nginx, resources: {requests: {memory: 1Gi}}}]}}}\n";
@@ -237,7 +240,7 @@ fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
     assert!(found.object.name.starts_with("web-") && diagnose::diagnose(&sim, &pod).is_some(), "{}", print(&chain, &[]));
     let words: Vec<String> = found.remedies.iter().map(|remedy| remedy.words()).collect();
     // 35 of them have room on each of two nodes, and on each new one.
-    assert_eq!(words, ["Add node-4 to node-21: 18 nodes"], "{}", print(&chain, &[]));
+    assert_eq!(words, ["Add node-4 … node-21: 18 nodes"], "{}", print(&chain, &[]));
     let steps: Vec<&str> = found.remedies[0].steps.iter().map(String::as_str).collect();
     act(&mut sim, &steps);
     act(&mut sim, &["+90"]);
@@ -248,6 +251,85 @@ fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
     let sim = self::sim(2, &[&deployment("big", 2, "", big), "+20"]);
     let found = diagnose::diagnose(&sim, &key(&sim, "Pod/big-*")).unwrap();
     assert!(found.remedies.iter().all(|remedy| !remedy.words().starts_with("Add ")), "{found:?}");
+}
+
+fn cures(sim: &Sim, of: &str) -> Vec<String> {
+    let found = diagnose::diagnose(sim, &key(sim, of)).unwrap();
+    found.remedies.iter().map(|remedy| remedy.words()).collect()
+}
+
+/// New nodes are counted for those that they would take, one for each Pod only where the Pods asked about keep apart.
+#[test]
+fn new_nodes_are_not_counted_for_pods_that_they_do_not_take() {
+    let spec = |more: &str| format!("{{{more}containers: [{{name: c, image: nginx, resources: {{requests: {{cpu: 1}}}}}}]}}");
+    let full = deployment("full", 8, "", &spec(""));
+    let apart = "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, \
+                 labelSelector: {matchLabels: {app: apart}}}]}}, ";
+    let apart = deployment("apart", 4, "", &spec(apart));
+    let affinity = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: \
+                    [{key: disk, operator: Exists}]}]}}}, ";
+    for others in ["nodeSelector: {disk: ssd}, ", "schedulingGates: [{name: x}], ", affinity] {
+        let others = deployment("others", 300, "", &spec(others));
+        let sim = sim(1, &[&full, "+10", &others, "+20"]);
+        assert_eq!(cures(&sim, "Pod/full-*")[0], "Add node-2", "{others}");
+        let sim = self::sim(2, &[&apart, "+10", &others, "+20"]);
+        let sim_cures = cures(&sim, "Pod/apart-*");
+        assert!(sim_cures[0].starts_with("Add node-3") && sim_cures[0].ends_with(": 2 nodes"), "{sim_cures:?} {others}");
+    }
+    // Others that wait for room share it: four more nodes for eight that keep apart, two for eight that do not.
+    let sim = self::sim(2, &[&apart, "+10", &deployment("more", 14, "", &spec("")), "+20"]);
+    let sim_cures = cures(&sim, "Pod/apart-*");
+    assert!(sim_cures[0].ends_with(": 4 nodes"), "{sim_cures:?}");
+}
+
+/// What is too little on one node is done on as many as are needed.
+#[test]
+fn what_keeps_pods_from_several_nodes_is_taken_from_all_of_them() {
+    let two = |more: &str| format!("{{{more}containers: [{{name: c, image: nginx, resources: {{requests: {{cpu: 2}}}}}}]}}");
+    let web = |replicas| deployment("web", replicas, "", &two(""));
+    let label = deployment("web", 4, "", &two("nodeSelector: {disk: ssd}, "));
+    let on_both = |line: &str| [1, 2].map(|number| line.replace('#', &number.to_string()));
+    let [cordon, taint, down] =
+        ["kubectl cordon node-#", "kubectl taint nodes node-# a=b:NoSchedule", "fault node-down node-#"].map(on_both);
+    let none: [String; 2] = Default::default();
+    for (acts, then, workload, words) in [
+        (&cordon, "+1", web(4), "Uncordon node-1, node-2: 8 cpu is free there"),
+        (&cordon, "+1", web(2), "Uncordon node-1: 4 cpu is free there"),
+        (&taint, "+1", web(4), "Remove the taint from node-1, node-2: a"),
+        (&down, "+400", web(4), "Power on node-1, node-2"),
+        (&none, "+1", label, "Label node-1, node-2: disk=ssd"),
+    ] {
+        let acts: Vec<&str> = acts.iter().map(String::as_str).filter(|act| !act.is_empty()).collect();
+        let sim = sim(2, &[&acts[..], &[then, &workload, "+20"]].concat());
+        let found = diagnose::diagnose(&sim, &key(&sim, "Pod/web-*")).unwrap();
+        let remedy = found.remedies.iter().find(|remedy| remedy.words() == words);
+        assert!(diagnose::works(&sim, &found, remedy.unwrap_or_else(|| panic!("{words}: {found:?}")), TASKS), "{words}");
+    }
+    // Nothing that is too little even on all of them.
+    let sim = sim(2, &[&cordon[0], &cordon[1], &web(5), "+20"]);
+    assert!(cures(&sim, "Pod/web-*").iter().all(|words| !words.starts_with("Uncordon")));
+    // A node that has its Pods has no room, whatever they request.
+    let mut config = ClusterConfig::with_nodes(2);
+    config.nodes.iter_mut().for_each(|node| node.allocatable = vec![("pods".into(), "3".into())]);
+    let mut sim = Sim::new(config, 1);
+    act(&mut sim, &[&cordon[0], &cordon[1], &deployment("web", 4, "", PLAIN), "+20"]);
+    assert_eq!(cures(&sim, "Pod/web-*")[0], "Uncordon node-1, node-2: 8 cpu is free there");
+}
+
+/// Of very many nothing is offered that is too little.
+#[test]
+fn too_many_to_be_counted_get_no_nodes() {
+    let mut sim = sim(1, &[]);
+    let mut talk = None;
+    shell::run(&mut sim, &mut talk, &diagnose::command(&deployment("web", 21_000, "", PLAIN)));
+    while sim.waiting() < 20_800 && sim.now() < Time(900_000_000) {
+        sim.advance(Time(sim.now().0 + 5_000_000), 4_000_000);
+    }
+    assert!(sim.waiting() > 20_000, "{}", sim.waiting());
+    let set = sim.list(Kind::ReplicaSet).next().unwrap().key();
+    let chain = diagnose::chain_of_waiting(&sim, &set);
+    let words: Vec<String> = chain.last().unwrap().remedies.iter().map(|remedy| remedy.words()).collect();
+    assert!(words.iter().all(|words| !words.starts_with("Add ")), "{words:?}");
 }
 
 #[test]
@@ -755,6 +837,29 @@ fn why_was_this_pod_of_a_job_made_another_failed() {
     assert_eq!((by.last(), chain[1].object.as_ref()), (Some(&"you"), Some(&first)), "{text}");
     assert_eq!(chain[0].short, format!("{} failed (exit code 7); the back-off of 10 s is over", first.name));
     assert!(chain[1].saw.contains(&("exit code".into(), "7".into())), "{text}");
+}
+
+/// Only the Pod that stands in for a failed one is a further try: the others are more Pods.
+#[test]
+fn why_was_this_pod_of_a_job_made_more_are_wanted_than_failed() {
+    let suspend = |on: &str| format!("kubectl patch job task --type=merge -p '{{\"spec\":{{\"suspend\":{on}}}}}'");
+    let sim = sim(
+        2,
+        &[
+            &job("task", "parallelism: 1, completions: 5, backoffLimit: 6, ", "sleep 3; exit 1"),
+            "+6",
+            &suspend("true"),
+            "+15",
+            &suspend("false, \"parallelism\": 3"),
+            "+2",
+        ],
+    );
+    let made = |wanted: &dyn Fn(&Why) -> bool| {
+        let pods = sim.journal().iter().filter(|entry| entry.key().is_some_and(|key| key.kind == Kind::Pod));
+        pods.filter(|entry| wanted(&entry.why)).count()
+    };
+    let retries = made(&|why| matches!(why, Why::Retry(_)));
+    assert_eq!((retries, made(&|why| matches!(why, Why::TooFew { .. }))), (1, 3), "the first Pod, a further try, and two more");
 }
 
 #[test]

@@ -1257,13 +1257,11 @@ impl State {
             // The loops may hear of it late: what is drawn is there.
             let all_read = self.pods_at == Some((self.run.turns, self.run.happened()));
             lag::mark(&mut model.roots, &|id| {
-                let policy = |job: &Job| job.spec.pod_failure_policy.is_some();
                 if all_read {
                     let mut pods = self.pods.come_to(Uid::parse(&id.uid)?);
-                    // Where a policy may let a failure pass, not every one of them is to be counted.
-                    let key = || ObjectRef::new(Kind::Job, &id.namespace, &id.name);
-                    if id.kind == "Job" && self.run.get(&key()).and_then(|job| job.get::<Job>()).is_some_and(policy) {
-                        pods.failed = 0;
+                    if id.kind == "Job" {
+                        let job = self.run.get(&ObjectRef::new(Kind::Job, &id.namespace, &id.name));
+                        self.as_its_job_counts(job?, &mut pods);
                     }
                     return Some(pods);
                 }
@@ -1304,6 +1302,7 @@ impl State {
             View::Loops => crate::scene::loops::layout(&super::loops::read(&self.run, self.chosen.as_deref()), self.stage),
         };
         scene.stage = self.stage;
+        scene.failed = self.pods.failed();
         let pill = self.pill(&scene);
         let old = self.drawn.take().map(|(_, picture)| picture);
         // Equal parts keep their pointer, so that their components need not look.
@@ -1522,6 +1521,29 @@ impl State {
         sets.chain([uid]).map(|uid| if drawn { self.pods.come_to(uid).ready } else { sim.ready_of(uid) }).sum()
     }
 
+    /// Leaves out of what the Pods of a Job come to what the Job does not count.
+    #[inline(never)]
+    fn as_its_job_counts(&self, object: &Object, pods: &mut lag::Pods) {
+        let Some(job) = object.get::<Job>() else { return };
+        // Where a policy may let a failure pass, not every one of them is to be counted.
+        if job.spec.pod_failure_policy.is_some() {
+            pods.failed = 0;
+        }
+        let counted = usize::try_from(job.status.succeeded).unwrap_or(0);
+        if job.spec.completion_mode != "Indexed" || pods.succeeded <= counted {
+            return;
+        }
+        // Of very many it is not looked at each.
+        pods.succeeded = if pods.all > 2_000 {
+            counted
+        } else {
+            let succeeded = |pod: &&Rc<Object>| pod.pod().is_some_and(|pod| pod.status.phase == "Succeeded");
+            let index = |pod: &Rc<Object>| pod.meta.annotation("batch.kubernetes.io/job-completion-index")?.parse().ok();
+            let all = self.run.sim().owned(object.meta.uid, Kind::Pod).filter(succeeded).filter_map(index);
+            lag::indexes(all, job.spec.completions.map_or(0, i64::from))
+        };
+    }
+
     fn pill(&self, scene: &Scene) -> Option<(String, &'static str, &'static str)> {
         if self.view == View::Loops {
             return Some(("Each loop watches the API server, compares, and writes back.".into(), "plain", ""));
@@ -1568,6 +1590,12 @@ impl State {
             _ if all.len() == 1 => words.clone(),
             PodState::Succeeded => [&crate::scene::format::count(all.len()), " Jobs complete"].concat(),
             PodState::Ready => words.clone(),
+            // A Job may be called `fails`.
+            _ if of.kind == Kind::Job => {
+                let rest = words.strip_prefix("Job ").unwrap_or(words);
+                let rest = rest.strip_prefix("runs, ").unwrap_or(rest).replacen("failed: ", "failed, ", 1);
+                ["Job ", &crate::scene::format::middle(&of.meta.name, 24), ": ", &rest].concat()
+            }
             _ => [crate::scene::format::middle(&of.meta.name, 24).as_str(), ": ", words].concat(),
         };
         let failed = scene.items.iter().find_map(|item| match &item.body {
@@ -1624,10 +1652,91 @@ mod tests {
         };
         let (quick, slow, fails) = (("quick", "exit 0"), ("slow", "sleep 60"), ("fails", "exit 1"));
         assert_eq!(pill(&[quick], 20), "Job complete");
-        assert_eq!(pill(&[quick, slow], 20), "slow: Job runs, 0 of 1 complete");
-        assert_eq!(pill(&[quick, fails], 8), "fails: Job tries again, 1 failed");
-        assert_eq!(pill(&[quick, slow, fails], 50), "fails: Job failed: BackoffLimitExceeded");
+        assert_eq!(pill(&[quick, slow], 20), "Job slow: 0 of 1 complete");
+        assert_eq!(pill(&[quick, fails], 8), "Job fails: tries again, 1 failed");
+        assert_eq!(pill(&[quick, slow, fails], 50), "Job fails: failed, BackoffLimitExceeded");
         assert_eq!(pill(&[quick, slow], 80), "2 Jobs complete");
+    }
+
+    #[test]
+    fn a_job_tries_again_only_while_it_will() {
+        use crate::scene::lag::Pods;
+        let says = |spec: &str, pods: Pods| {
+            let text = format!(
+                "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: x}}\nspec: {{{spec}template: {{spec: {{restartPolicy: Never, \
+                 containers: [{{name: c, image: busybox}}]}}}}}}\n"
+            );
+            let mut state = State::new(&text, 1);
+            state.update(Msg::Seconds(0));
+            let job = state.run.sim().list(Kind::Job).next().unwrap().clone();
+            words::standing(&job, pods).unwrap().0
+        };
+        let pods = |active, succeeded, failed| Pods { all: active + succeeded + failed, active, succeeded, failed, ..Pods::default() };
+        assert_eq!(says("backoffLimit: 1, ", pods(0, 0, 1)), "Job tries again, 1 failed");
+        assert_eq!(says("backoffLimit: 1, ", pods(1, 0, 1)), "Job runs, 0 of 1 complete");
+        assert_eq!(says("backoffLimit: 1, ", pods(0, 1, 1)), "Job runs, 1 of 1 complete");
+        assert_eq!(says("backoffLimit: 0, ", pods(0, 0, 1)), "Job fails, 1 failed");
+        assert_eq!(says("parallelism: 0, completions: 3, ", pods(0, 0, 1)), "Job paused, parallelism 0");
+        assert_eq!(says("suspend: true, ", pods(0, 0, 1)), "Job suspended");
+    }
+
+    #[test]
+    fn pods_that_have_failed_for_good_are_called_failed() {
+        let pods = |policy: &str| {
+            let manifest = format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec: {{restartPolicy: {policy}, containers: [{{name: c, image: \
+                 busybox, command: [sh, -c, exit 1]}}]}}\n"
+            );
+            let mut state = State::new(&manifest, 1);
+            state.update(Msg::Seconds(30));
+            state.picture().scene.word(PodState::Failed)
+        };
+        assert_eq!((pods("Never"), pods("Always")), ("Failed", "Failing"));
+    }
+
+    /// A Job made smaller does not count the indexes that it has no more: it does not lag for ever.
+    #[test]
+    fn an_indexed_job_made_smaller_does_not_lag() {
+        let manifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\nspec: {completions: 5, parallelism: 5, completionMode: Indexed, \
+                        backoffLimit: 20, template: {metadata: {annotations: {loopscope.dev/exit-after: 4s, \
+                        loopscope.dev/exit-code-by-index: '0=1,1=1,2=1'}}, spec: {restartPolicy: Never, containers: [{name: c, image: \
+                        busybox}]}}}\n";
+        let mut state = State::new(manifest, 1);
+        let marks = |state: &mut State| {
+            while !state.read(usize::MAX) {}
+            let picture = state.picture();
+            let job = picture.scene.items.iter().find_map(|item| match &item.body {
+                Body::Controller { of, .. } if of.id.kind == "Job" => Some(of.clone()),
+                _ => None,
+            });
+            let counters = job.expect("a Job").counters.clone();
+            (counters[0].value.clone(), counters[0].lags.clone())
+        };
+        state.update(Msg::Seconds(30));
+        assert_eq!(marks(&mut state), ("2/5".into(), String::new()));
+        let patch = "kubectl patch job x --type=merge -p '{\"spec\":{\"completions\":3,\"parallelism\":3}}'";
+        state.update(Msg::Kubectl(patch.into()));
+        state.update(Msg::Seconds(30));
+        assert_eq!(marks(&mut state), ("0/3".into(), String::new()));
+    }
+
+    /// How often a Job may still try: the further try that its back-off holds up is one.
+    #[test]
+    fn the_retries_of_a_job_are_counted_until_they_begin() {
+        let manifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: fails}\nspec: {backoffLimit: 2, template: {spec: {restartPolicy: \
+                        Never, containers: [{name: c, image: busybox, command: [sh, -c, 'sleep 1; exit 1']}]}}}\n";
+        let mut state = State::new(manifest, 1);
+        let mut seen: Vec<String> = Vec::new();
+        for _ in 0..80 {
+            state.update(Msg::Seconds(1));
+            let picture = state.picture();
+            let chip = picture.scene.items.iter().find_map(|item| match &item.body {
+                Body::Controller { of, .. } if of.id.name == "fails" => Some(of.chip.clone()),
+                _ => None,
+            });
+            seen.extend(chip.filter(|chip| !chip.is_empty() && seen.last() != Some(chip)));
+        }
+        assert_eq!(seen, ["2 retries left", "1 retry left", "0 retries left", "Failed"]);
     }
 
     #[test]

@@ -682,14 +682,27 @@ fn unfinished(job: &Job, pods: Pods) -> (String, PodState) {
     if spec.suspend {
         return ("Job suspended".into(), PodState::Pending);
     }
-    let failed = pods.failed.max(job.status.failed.max(0) as usize);
-    if pods.active == 0 && failed > 0 {
-        return (format!("Job tries again, {} failed", count(failed)), PodState::NotReady);
+    if spec.parallelism == Some(0) && pods.active == 0 {
+        return ("Job paused, parallelism 0".into(), PodState::Pending);
+    }
+    let counted = job.status.failed.max(0) as usize;
+    // Where a policy may let a failure pass, not every one of them counts.
+    let failed = if spec.pod_failure_policy.is_some() { counted } else { counted.max(pods.failed) };
+    let enough = spec.completions.map_or(done > 0, |all| done >= number_of(all));
+    if pods.active == 0 && failed > 0 && !enough {
+        let ends = failed > spec.backoff_limit.map_or(usize::MAX, number_of) || job.status.met("FailureTarget").is_some();
+        let failed = count(failed);
+        let says = if ends { format!("Job fails, {failed} failed") } else { format!("Job tries again, {failed} failed") };
+        return (says, PodState::NotReady);
     }
     match spec.completions {
-        Some(all) => (format!("Job runs, {} of {} complete", count(done), number(all)), PodState::Creating),
+        Some(all) => (format!("Job runs, {} of {} complete", count(done.min(number_of(all))), number(all)), PodState::Creating),
         None => ("Job runs".into(), PodState::Creating),
     }
+}
+
+fn number_of(of: i32) -> usize {
+    usize::try_from(of).unwrap_or(0)
 }
 
 /// Where a workload stands, for the pill over the diagram: by the Pods that are there, as the strip below it counts them, for a status

@@ -19,7 +19,7 @@ use super::tree::Tree;
 use super::waits::Refuses;
 use super::why::Why;
 use super::workqueue::WorkQueue;
-use crate::api::pod::Resources;
+use crate::api::pod::{PodSpec, Resources};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use std::rc::Rc;
@@ -283,6 +283,21 @@ impl Sim {
     /// The Pods that have no node, as the scheduler knows them.
     pub fn unplaced(&self) -> impl Iterator<Item = &Rc<Object>> {
         self.scheduler.unplaced()
+    }
+
+    /// How many Pods have no node, as the scheduler knows them.
+    pub fn waiting(&self) -> usize {
+        self.scheduler.waiting()
+    }
+
+    /// How many more Pods a node may have.
+    pub fn places_on(&self, node: &str) -> i64 {
+        self.scheduler.places_on(node)
+    }
+
+    /// Whether a node has the labels that a Pod asks for.
+    pub fn suits(spec: &PodSpec, node: &Object) -> bool {
+        super::scheduler::fits_affinity(spec, node)
     }
 
     /// Whether the scheduler is about to try a Pod.

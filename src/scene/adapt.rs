@@ -523,7 +523,14 @@ fn plain(object: &Object, out: &mut Controller) {
                 word(count("/status/active"), "active", Tone::Plain),
                 word(failed, "failed", if failed > 0 { Tone::Off } else { Tone::Plain }),
             ];
-            let left = number("/spec/backoffLimit").map(|limit| (limit - failed as i64).max(0));
+            // Failures that no new Pod has come after yet: each gets one, unless they are too many.
+            let wanted = match number("/spec/completions") {
+                Some(all) => (all - done as i64).min(number("/spec/parallelism").unwrap_or(1)),
+                None if done > 0 => 0,
+                None => number("/spec/parallelism").unwrap_or(1),
+            };
+            let owed = (wanted - count("/status/active") as i64).clamp(0, failed as i64);
+            let left = number("/spec/backoffLimit").filter(|limit| failed as i64 <= *limit).map(|limit| limit - failed as i64 + owed);
             out.footer = format!("parallelism {}", number("/spec/parallelism").unwrap_or(1));
             let conditions = value.pointer("/status/conditions").and_then(serde_json::Value::as_array);
             let holds = |kind: &str| conditions.into_iter().flatten().any(|c| c["type"] == kind && c["status"] == "True");

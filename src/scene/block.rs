@@ -131,8 +131,14 @@ impl Block {
     pub fn word(&self, state: PodState) -> &str {
         match &self.0.reasons[..] {
             [(reason, _)] if state == PodState::Failed => reason,
+            [_, ..] if state == PodState::Failed && self.failed() => "Failed",
             _ => state.word(),
         }
+    }
+
+    /// Whether all of them that fail have ended.
+    pub fn failed(&self) -> bool {
+        self.0.outcomes[1] == self.0.counts[PodState::Failed as usize]
     }
 
     /// How many have ended.
@@ -378,6 +384,10 @@ mod tests {
         assert_eq!(block.word(PodState::Failed), "ImagePullBackOff");
         block.remove(1);
         assert_eq!(block.word(PodState::Failed), "Failing");
+        // Of those that have ended it is a phase.
+        let ended = |at: u64, reason: &str| Rc::new(Pod { ended: true, ..(*fails(at, reason)).clone() });
+        let block: Block = [pod(0, PodState::Ready), ended(1, "Error"), ended(2, "OOMKilled")].into_iter().collect();
+        assert_eq!((block.word(PodState::Failed), block.failed()), ("Failed", true));
     }
 
     #[test]

@@ -40,6 +40,14 @@ impl std::iter::Sum for Pods {
     }
 }
 
+/// How many indexes of an Indexed Job the indexes of its Pods come to: those it has, each once.
+pub fn indexes(of_pods: impl Iterator<Item = i64>, completions: i64) -> usize {
+    let mut all: Vec<i64> = of_pods.filter(|index| (0..completions).contains(index)).collect();
+    crate::order::sort(&mut all);
+    all.dedup();
+    all.len()
+}
+
 /// Marks what lags. `pods` tells of an owner; nothing where it does not know.
 #[inline(never)]
 pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
@@ -152,6 +160,12 @@ mod tests {
         // It has counted Pods that have been deleted since.
         assert_eq!(marked(&of("5", 2, 4)), "||");
         assert_eq!(marked(&of("2/9", 4, 0)), [says("2/9", "3"), says("4", "2"), says("0", "1")].join("|"));
+    }
+
+    #[test]
+    fn an_index_counts_once_and_only_if_the_job_has_it() {
+        assert_eq!(indexes([3, 4, 0, 0].into_iter(), 5), 3);
+        assert_eq!(indexes([3, 4, 0, 0].into_iter(), 3), 1);
     }
 
     #[test]

@@ -165,7 +165,7 @@ fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), (parent, ch
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
     let rect = Rect::new(x, y, columns as f64 * 8.0, pods.len().div_ceil(columns) as f64 * 8.0);
     // The node's own row says how many there are.
-    let of = |(state, n): &(PodState, usize)| format!("{} {}", format::count(*n), state.word());
+    let of = |(state, n): &(PodState, usize)| format!("{} {}", format::count(*n), pods.word(*state));
     let states: Vec<String> = pods.counts().iter().map(of).collect();
     let label = if pods.is_empty() { String::new() } else { format!("Pods on {}: {}", node.id.name, states.join(", ")) };
     out.put(&id, rect, Body::Cells(cells), Some(parent), "", label);

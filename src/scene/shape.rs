@@ -296,6 +296,8 @@ pub struct Label {
 /// A laid-out diagram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
+    /// Whether all Pods that fail have ended: none of them is started again.
+    pub failed: bool,
     /// With margins.
     pub width: f64,
     /// With margins.
@@ -364,6 +366,11 @@ impl Scene {
             _ => false,
         };
         PodState::ALL.into_iter().filter(|state| self.items.iter().any(|item| has(item, *state))).collect()
+    }
+
+    /// What Pods in a state are called: those that fail are Failed, as the API has it, when all of them have ended.
+    pub fn word(&self, state: PodState) -> &'static str {
+        if state == PodState::Failed && self.failed { "Failed" } else { state.word() }
     }
 
     /// The distance of an item from its root.

@@ -66,7 +66,7 @@ pub fn List(props: &ListProps) -> Html {
     let table = || {
         html! {
             <table class="aslist" aria-label="Nodes">
-                <thead><tr><th>{ "Node" }</th><th>{ "Status" }</th><th>{ "Pods" }</th>{ for columns.iter().map(|state| html! { <th>{ state.word() }</th> }) }</tr></thead>
+                <thead><tr><th>{ "Node" }</th><th>{ "Status" }</th><th>{ "Pods" }</th>{ for columns.iter().map(|state| html! { <th>{ scene.word(*state) }</th> }) }</tr></thead>
                 <tbody>{ for shown.iter().map(|row| {
                     let item = &scene.items[row.item];
                     html! { <tr key={item.id.uid.clone()}><td><button type="button" onclick={click(item)}>{ part("vh", "Node") }{ part("mono", &item.id.name) }</button></td><td class={item.state.clone()}>{ &row.status }</td><td>{ &row.pods }</td>{ for row.counts.iter().map(|n| html! { <td>{ count(*n) }</td> }) }</tr> }

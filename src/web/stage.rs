@@ -1080,7 +1080,7 @@ impl Component for Stage {
                         if props.scope.starts_with("loops") {
                             <div class="legend"><span><i class="dot" />{ "key in the work queue" }</span><span><i class="ln-watch" />{ "watch" }</span><span><i class="ln-write" />{ "newest write" }</span></div>
                         } else {
-                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ state.word() }</span> }) }if scene.has_older() { <span class="older">{ icon("pod-ready", 14) }{ "older revision" }</span> }</div>
+                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ scene.word(*state) }</span> }) }if scene.has_older() { <span class="older">{ icon("pod-ready", 14) }{ "older revision" }</span> }</div>
                         }
                     }
                     { self.card(props) }

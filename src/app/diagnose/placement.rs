@@ -3,18 +3,20 @@
 use super::{Diagnosis, free_name, held_up, line, owners};
 use crate::api::daemonset::DaemonSet;
 use crate::api::node::Node;
-use crate::api::pod::{Pod, Resources};
+use crate::api::pod::{Pod, PodAffinityTerm, Resources};
 use crate::api::storage::{PersistentVolumeClaim, StorageClass};
-use crate::api::{Kind, Object, ObjectRef, Str, Timestamp};
+use crate::api::{Kind, Object, ObjectRef, Str, Timestamp, Uid};
 use crate::engine::Sim;
 use crate::engine::cluster::{self, NodeConfig};
 use crate::engine::waits::{Cure, Fact, Label, Refuses, Waits};
 use crate::i18n::amount;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// So many nodes are asked: of thousands, the first tell it too.
 const LOOKED: usize = 100;
-/// So many Pods without a node are counted, and so many nodes are offered for them at most.
+/// So many Pods without a node are counted, and so many nodes are offered for them at most: more Pods than these have no room there.
 const WAITING: usize = 20_000;
 const MOST_NODES: i64 = 200;
 /// More nodes than this are not listed.
@@ -110,38 +112,21 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
     let alone: Vec<(&Str, &Refuses)> =
         nodes.iter().filter_map(|(node, refuses)| if let [one] = &refuses[..] { Some((node, one)) } else { None }).collect();
     // Of many alike all have to find room: what makes room for some of them is no remedy.
-    let alike = alike(sim, object);
-    let room = |node: &str| object.pod().is_none_or(|pod| fit(sim.free_on(node), i64::MAX, pod.spec.requests) >= alike);
-    let room = |node: &&(&Str, &Refuses)| {
-        alike == 1 || !matches!(node.1, Refuses::Cordoned | Refuses::Taint { .. } | Refuses::Label { .. }) || room(node.0)
+    let waiting = Waiting::count(sim, object);
+    let alike = waiting.alike;
+    // What keeps it from a node that is there, and is nothing against a new one.
+    let fills = |one: &Refuses| match one {
+        Refuses::Short { asks, all, .. } => asks <= all,
+        Refuses::Cordoned | Refuses::Taint { .. } | Refuses::Label { .. } => false,
+        Refuses::Kept | Refuses::Elsewhere | Refuses::Affinity | Refuses::Alone { .. } | Refuses::NoDomain { .. } => false,
+        _ => true,
     };
-    let mut crowded = nodes.is_empty();
-    for (node, one) in alone.iter().filter(room) {
-        match one {
-            Refuses::Cordoned => {
-                let free = [&amount("cpu", sim.free_on(node).cpu), " cpu"].concat();
-                out.cure(Cure::Uncordon, node, &free, &[["kubectl uncordon ", node].concat()]);
-            }
-            Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => {
-                out.cure(Cure::NodeUp, node, "", &[["fault node-up ", node].concat()]);
-            }
-            Refuses::Taint { key, effect, .. } => {
-                let untaint = ["kubectl taint nodes ", node, " ", key, ":", effect, "-"].concat();
-                out.cure(Cure::Untaint, node, key, &[untaint]);
-            }
-            Refuses::Label { key, want, .. } => {
-                let pair = [key.as_str(), "=", want].concat();
-                out.cure(Cure::LabelNode, node, &pair, &[["kubectl label node ", node, " ", &pair, " --overwrite"].concat()]);
-            }
-            Refuses::Short { asks, all, .. } => crowded |= asks <= all,
-            Refuses::Kept | Refuses::Elsewhere | Refuses::Affinity | Refuses::Alone { .. } | Refuses::NoDomain { .. } => {}
-            _ => crowded = true,
-        }
-    }
+    let crowded = nodes.is_empty() || nodes.iter().any(|(_, refuses)| !refuses.is_empty() && refuses.iter().all(fills));
+    free_up(sim, object, &alone, alike, out);
     if crowded {
-        add_nodes(sim, object, &alone, out);
+        add_nodes(sim, object, &waiting, out);
     } else if nodes.iter().any(|(_, refuses)| outgrown(refuses)) {
-        add_larger(sim, object, alike, out);
+        add_larger(sim, object, &waiting, out);
     }
     if alike > 1 {
         return;
@@ -167,10 +152,139 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
     }
 }
 
-/// How many Pods of its controller have no node, a Pod among them.
-fn alike(sim: &Sim, object: &Object) -> i64 {
-    let Some(owner) = object.meta.controller() else { return 1 };
-    sim.unplaced().filter(|other| other.meta.is_controlled_by(owner.uid)).count().max(1) as i64
+/// A node, and how many Pods have room there.
+type Room<'a> = (&'a Str, i64);
+
+/// Takes away what alone keeps Pods from nodes that are there: from one node if that is enough, else from several.
+fn free_up(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], alike: i64, out: &mut Diagnosis) {
+    let Some(pod) = object.pod() else { return };
+    let most = if keeps_apart(object, pod) { 1 } else { i64::MAX };
+    let room = |node: &str| fit(sim.free_on(node), sim.places_on(node).min(most), pod.spec.requests);
+    // What is against them is undone in the same way.
+    let key = |one: &Refuses| match one {
+        Refuses::Cordoned => Some((Cure::Uncordon, String::new())),
+        Refuses::Taint { key, .. } if key.starts_with("node.kubernetes.io/") => Some((Cure::NodeUp, String::new())),
+        Refuses::Taint { key, effect, .. } => Some((Cure::Untaint, [key, ":", effect].concat())),
+        Refuses::Label { key, want, .. } => Some((Cure::LabelNode, [key, "=", want].concat())),
+        _ => None,
+    };
+    let mut sorts: Vec<((Cure, String), Vec<Room<'_>>)> = Vec::new();
+    for (node, one) in alone {
+        let Some(key) = key(one) else { continue };
+        // The only one that waits has room: nothing else is against it.
+        let room = if alike == 1 { 1 } else { room(node) };
+        match sorts.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, nodes)) => nodes.push((node, room)),
+            None => sorts.push((key, vec![(node, room)])),
+        }
+    }
+    for ((cure, what), nodes) in sorts {
+        let nodes = enough(nodes, alike);
+        let names: Vec<String> = nodes.iter().map(|node| node.to_string()).collect();
+        let step = |node: &String| match cure {
+            Cure::Uncordon => ["kubectl uncordon ", node].concat(),
+            Cure::NodeUp => ["fault node-up ", node].concat(),
+            Cure::Untaint => ["kubectl taint nodes ", node, " ", &what, "-"].concat(),
+            _ => ["kubectl label node ", node, " ", &what, " --overwrite"].concat(),
+        };
+        let more = match cure {
+            Cure::Uncordon => [&amount("cpu", nodes.iter().map(|node| sim.free_on(node).cpu).sum()), " cpu"].concat(),
+            Cure::Untaint => what.rsplit_once(':').map_or(String::new(), |(key, _)| key.into()),
+            _ => what.clone(),
+        };
+        if !names.is_empty() {
+            out.cure(cure, &several(&names), &more, &names.iter().map(step).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// The first node that so many have room on, or else as few as have room for them together; none if all have not.
+fn enough(nodes: Vec<Room<'_>>, many: i64) -> Vec<&Str> {
+    if let Some((node, _)) = nodes.iter().find(|(_, room)| *room >= many) {
+        return vec![node];
+    }
+    let mut roomy: Vec<usize> = (0..nodes.len()).collect();
+    crate::order::sort_by_key(&mut roomy, |at| Reverse(nodes[*at].1));
+    let mut room = 0_i64;
+    let last = roomy.iter().position(|at| {
+        room = room.saturating_add(nodes[*at].1);
+        room >= many
+    });
+    roomy.truncate(last.map_or(0, |last| last + 1));
+    crate::order::sort(&mut roomy);
+    roomy.into_iter().map(|at| nodes[at].0).collect()
+}
+
+/// Names as one: all of a few, the first and the last of more.
+fn several(names: &[String]) -> String {
+    match names {
+        [first, .., last] if names.len() > 3 => [first, " … ", last].concat(),
+        few => few.join(", "),
+    }
+}
+
+/// The Pods that have no node.
+struct Waiting {
+    /// How many are of the controller of the Pod asked about, that one among them.
+    alike: i64,
+    /// What the others that a new node would take request, and how many each; nothing if there are too many to look at.
+    others: Option<Vec<(Resources, i64)>>,
+    /// A new node.
+    node: Option<Object>,
+}
+
+impl Waiting {
+    /// Looks at each once, unless they are too many.
+    fn count(sim: &Sim, object: &Rc<Object>) -> Waiting {
+        let own = object.meta.controller().map(|owner| owner.uid);
+        let node = cluster::node(1, &NodeConfig { name: "new".into(), allocatable: Vec::new() }, Timestamp::default());
+        let node = Object::from_value(Kind::Node, node).ok();
+        if sim.waiting() > WAITING {
+            // Those that are not ready are no fewer.
+            let unready = own.and_then(|own| sim.unready_of(own)).unwrap_or(1);
+            return Waiting { alike: unready.max(1) as i64, others: None, node };
+        }
+        let (mut alike, mut others) = (0, Vec::<(Resources, i64)>::new());
+        // What holds for one Pod of a controller holds for all.
+        let mut known: (Option<Uid>, bool) = (None, false);
+        let mut taken: BTreeMap<Uid, bool> = BTreeMap::new();
+        for other in sim.unplaced() {
+            let owner = other.meta.controller().map(|owner| owner.uid);
+            if other.meta.uid == object.meta.uid || own.is_some() && owner == own {
+                alike += 1;
+                continue;
+            }
+            if owner.is_none() || owner != known.0 {
+                let would = || node.as_ref().is_some_and(|node| takes(sim, other, node));
+                known = (owner, owner.map_or_else(would, |owner| *taken.entry(owner).or_insert_with(would)));
+            }
+            let Some(pod) = other.pod().filter(|_| known.1) else { continue };
+            match others.iter_mut().find(|(asks, _)| *asks == pod.spec.requests) {
+                Some((_, many)) => *many += 1,
+                None => others.push((pod.spec.requests, 1)),
+            }
+        }
+        Waiting { alike: alike.max(1), others: Some(others), node }
+    }
+}
+
+/// Whether a new node would do for a Pod: no gate and no claim is before it, and it asks for no label that is given by hand.
+fn takes(sim: &Sim, object: &Object, node: &Object) -> bool {
+    object.pod().is_some_and(|pod| {
+        let asked = pod.spec.scheduling_gates.is_empty() && pod.spec.scheduler_name == "default-scheduler";
+        asked && Sim::suits(&pod.spec, node) && claim(sim, object, pod).is_none()
+    })
+}
+
+/// Whether no two Pods like this one may be on a node.
+fn keeps_apart(object: &Object, pod: &Pod) -> bool {
+    let terms = &pod.spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution;
+    let own = |term: &PodAffinityTerm| {
+        let here = term.namespaces.is_empty() || term.namespaces.contains(&object.meta.namespace);
+        here && term.topology_key == "kubernetes.io/hostname"
+            && term.label_selector.as_ref().is_some_and(|selector| selector.matches(&object.meta.labels))
+    };
+    terms.iter().any(own) || pod.spec.containers.iter().flat_map(|container| &container.ports).any(|port| port.host_port > 0)
 }
 
 /// How many Pods fit that request so much.
@@ -180,14 +294,12 @@ fn fit(free: Resources, most: i64, asks: Resources) -> i64 {
 }
 
 /// What a new node has for other Pods than those of DaemonSets, which come first.
-fn new_node(sim: &Sim) -> Option<(Resources, i64)> {
-    let node = cluster::node(1, &NodeConfig { name: "new".into(), allocatable: Vec::new() }, Timestamp::default());
-    let node = Object::from_value(Kind::Node, node).ok()?;
+fn new_node(sim: &Sim, node: &Object) -> (Resources, i64) {
     let node: &Node = node.body();
     let daemons: Vec<Resources> =
         sim.list(Kind::DaemonSet).filter_map(|set| Some(set.get::<DaemonSet>()?.template.spec.requests)).collect();
     let free = daemons.iter().fold(node.allocatable(), |free, asks| free.minus(*asks));
-    Some((free, node.max_pods() - daemons.len() as i64))
+    (free, node.max_pods() - daemons.len() as i64)
 }
 
 /// Whether nothing but a node's size is against a Pod.
@@ -198,9 +310,12 @@ fn outgrown(refuses: &[Refuses]) -> bool {
 
 /// A node larger than all there are, if such machines are sold, for those Pods alike that no other could take.
 #[inline(never)]
-fn add_larger(sim: &Sim, object: &Object, alike: i64, out: &mut Diagnosis) {
-    let Some(asks) = object.pod().map(|pod| pod.spec.requests) else { return };
-    let Some((free, _)) = new_node(sim).filter(|(_, places)| *places >= alike) else { return };
+fn add_larger(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
+    let (Some(pod), Some(node), alike) = (object.pod(), &waiting.node, waiting.alike) else { return };
+    let (asks, (free, places)) = (pod.spec.requests, new_node(sim, node));
+    if !Sim::suits(&pod.spec, node) || places < alike || alike > 1 && keeps_apart(object, pod) {
+        return;
+    }
     // Machines come in powers of two.
     let larger = |what: &str, free: i64, asks: i64, unit: i64, least: i64, most: i64| {
         let lacks = asks.saturating_mul(alike).saturating_sub(free);
@@ -214,8 +329,9 @@ fn add_larger(sim: &Sim, object: &Object, alike: i64, out: &mut Diagnosis) {
     let gib = 1 << 30;
     let Some(cpu) = larger("cpu", free.cpu, asks.cpu, 1000, 4, 128) else { return };
     let Some(memory) = larger("memory", free.memory, asks.memory, gib, 8, 1024) else { return };
-    let unit = |what: &str| if what == "memory" { "Gi" } else { "" };
-    let has: Vec<(String, u64)> = [cpu, memory].into_iter().flatten().collect();
+    let Some(disk) = larger("ephemeral-storage", free.ephemeral, asks.ephemeral, gib, 100, 4096) else { return };
+    let unit = |what: &str| if what == "cpu" { "" } else { "Gi" };
+    let has: Vec<(String, u64)> = [cpu, memory, disk].into_iter().flatten().collect();
     if has.is_empty() {
         return;
     }
@@ -227,23 +343,24 @@ fn add_larger(sim: &Sim, object: &Object, alike: i64, out: &mut Diagnosis) {
 
 /// As many new nodes as all Pods without one need: others that wait as long take their share of them.
 #[inline(never)]
-fn add_nodes(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], out: &mut Diagnosis) {
-    let Some(pod) = object.pod() else { return };
-    let Some((free, places)) = new_node(sim) else { return };
-    // Those that keep apart have a node each.
-    let apart = alone.iter().any(|(_, one)| matches!(one, Refuses::Port { .. } | Refuses::Apart { .. }));
-    let mut classes: Vec<(Resources, i64)> = Vec::new();
-    for asks in sim.unplaced().take(WAITING).filter_map(|other| other.pod()).map(|pod| pod.spec.requests) {
-        match classes.iter_mut().find(|(known, _)| *known == asks) {
-            Some((_, many)) => *many += 1,
-            None => classes.push((asks, 1)),
-        }
+fn add_nodes(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
+    let (Some(pod), Some(node), Some(others)) = (object.pod(), &waiting.node, &waiting.others) else { return };
+    if !Sim::suits(&pod.spec, node) {
+        return;
     }
-    let need = |(asks, many): &(Resources, i64)| match fit(free, places, *asks) {
-        each if each < 1 => (*asks == pod.spec.requests).then_some(MOST_NODES + 1),
-        each => Some(if apart { *many } else { (*many + each - 1) / each }),
+    let (free, places) = new_node(sim, node);
+    // Those that keep apart have a node each.
+    let apart = keeps_apart(object, pod);
+    let need = |asks: Resources, many: i64| match fit(free, places, asks) {
+        each if each < 1 => None,
+        each => Some((many + each - 1) / each),
     };
-    let nodes: i64 = classes.iter().filter_map(need).sum();
+    let Some(own) = need(pod.spec.requests, waiting.alike).map(|nodes| if apart { waiting.alike } else { nodes }) else { return };
+    // What asks for the same fills the same nodes.
+    let same = |asks: &Resources| !apart && *asks == pod.spec.requests;
+    let together = others.iter().filter(|(asks, _)| same(asks)).map(|(_, many)| many).sum::<i64>();
+    let own = if together > 0 { need(pod.spec.requests, waiting.alike + together).unwrap_or(own) } else { own };
+    let nodes = own + others.iter().filter(|(asks, _)| !same(asks)).filter_map(|(asks, many)| need(*asks, *many)).sum::<i64>();
     if !(1..=MOST_NODES).contains(&nodes) {
         return;
     }
@@ -260,8 +377,7 @@ fn add_nodes(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], out: &mut D
     let steps: Vec<String> = names.iter().map(|name| ["fault add-node ", name].concat()).collect();
     match &names[..] {
         [one] => out.cure(Cure::AddNode, one, "", &steps),
-        [first, .., last] => out.cure(Cure::AddNodes, &[first, " to ", last].concat(), &nodes.to_string(), &steps),
-        [] => {}
+        _ => out.cure(Cure::AddNodes, &several(&names), &nodes.to_string(), &steps),
     }
 }
 

@@ -44,6 +44,11 @@ impl Scheduler {
     pub fn free_on(&self, node: &str) -> Resources {
         self.nodes.get(node).map_or_else(Resources::default, |info| info.allocatable.minus(info.requested))
     }
+
+    /// How many more Pods a node may have.
+    pub fn places_on(&self, node: &str) -> i64 {
+        self.nodes.get(node).map_or(0, |info| (info.max_pods - info.pods.len() as i64).max(0))
+    }
 }
 
 /// The values behind a refusal.

@@ -356,6 +356,11 @@ impl Scheduler {
         self.pending.values().map(|pending| &pending.object)
     }
 
+    /// How many Pods have no node.
+    pub fn waiting(&self) -> usize {
+        self.pending.len()
+    }
+
     /// The Pod whose cycle is planned, as far as is known: another may come before it. And when that ends.
     pub fn under_way(&self) -> Option<(ObjectRef, Time)> {
         let (_, _, uid) = self.active.keys().next()?;

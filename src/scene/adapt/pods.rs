@@ -283,6 +283,11 @@ impl Pods {
         self.blocks.get(&owner).map(Block::come_to).unwrap_or_default()
     }
 
+    /// Whether all Pods that fail have ended.
+    pub fn failed(&self) -> bool {
+        self.blocks.values().all(Block::failed)
+    }
+
     /// The Pod with this uid.
     pub fn get(&self, uid: Uid) -> Option<&Rc<Pod>> {
         self.known.get(&uid).map(|(_, pod)| pod)

@@ -18,25 +18,28 @@ pub struct Record {
     pub failures: i64,
     /// When the last of them was.
     pub last: Timestamp,
+    /// Those of them that no new Pod has come after yet.
+    pub unreplaced: i64,
 }
 
 impl Record {
     /// What is remembered from earlier passes.
     pub fn load(memory: &Memory) -> Record {
         let get = |key: &str| memory.get(key).copied().unwrap_or(0);
-        Record { failures: get("failures"), last: Timestamp(get("failed at")) }
+        Record { failures: get("failures"), last: Timestamp(get("failed at")), unreplaced: get("unreplaced") }
     }
 
     /// Remembers it for later passes.
     pub fn store(self, memory: &mut Memory) {
         memory.insert("failures".into(), self.failures);
         memory.insert("failed at".into(), self.last.0);
+        memory.insert("unreplaced".into(), self.unreplaced);
     }
 
     /// What is to be remembered after these Pods have ended: a success makes earlier failures forgotten.
     pub fn after(mut self, succeeded: &[Rc<Object>], failed: &[Rc<Object>]) -> Record {
         if let Some(success) = succeeded.iter().map(|pod| ended_at(pod)).max() {
-            self.failures = 0;
+            (self.failures, self.unreplaced) = (0, 0);
             return self.plus(failed.iter().map(|pod| ended_at(pod)).filter(|end| *end > success));
         }
         self.plus(failed.iter().map(|pod| ended_at(pod)))
@@ -46,6 +49,7 @@ impl Record {
         let mut last = None;
         for end in ends {
             self.failures += 1;
+            self.unreplaced += 1;
             last = last.max(Some(end));
         }
         self.last = last.unwrap_or(self.last);
@@ -103,10 +107,10 @@ mod tests {
     #[test]
     fn a_success_makes_earlier_failures_forgotten() {
         let record = Record::default().after(&[], &[ended(5), ended(3)]);
-        assert_eq!(record, Record { failures: 2, last: Timestamp(5) });
+        assert_eq!(record, Record { failures: 2, last: Timestamp(5), unreplaced: 2 });
         assert_eq!(record.after(&[], &[]), record);
-        assert_eq!(record.after(&[], &[ended(9)]), Record { failures: 3, last: Timestamp(9) });
-        assert_eq!(record.after(&[ended(8)], &[ended(7), ended(9)]), Record { failures: 1, last: Timestamp(9) });
+        assert_eq!(record.after(&[], &[ended(9)]), Record { failures: 3, last: Timestamp(9), unreplaced: 3 });
+        assert_eq!(record.after(&[ended(8)], &[ended(7), ended(9)]), Record { failures: 1, last: Timestamp(9), unreplaced: 1 });
         assert_eq!(record.after(&[ended(8)], &[]).failures, 0);
     }
 }

@@ -173,7 +173,7 @@ struct Pass<'a> {
     /// The indexes that the stored status has as succeeded, and those that have succeeded by now.
     indexes: Option<(Indexes, Indexes)>,
     failed_indexes: Option<Indexes>,
-    /// Failed Pods whose index waits for a new Pod that takes over their count of failures.
+    /// Failed Pods whose index waits for a new Pod that takes over their count of failures, by index.
     replaced: Vec<(i64, Rc<Object>)>,
     needs_flush: bool,
     again: Option<Duration>,
@@ -373,21 +373,21 @@ impl<'a> Pass<'a> {
             }
     }
 
-    /// The last failed Pod of each index that has neither ended nor an active Pod.
+    /// The last failed Pod of each index that has neither ended nor an active Pod, in the order of the indexes: the Pods are in it.
     fn awaiting_replacement(&self, succeeded: &Indexes, failed: &Indexes) -> Vec<(i64, Rc<Object>)> {
         let mut last: Vec<(i64, Rc<Object>)> = Vec::new();
         for pod in self.pods.iter().filter(|pod| self.is_tracked(pod) && self.is_failed(pod)) {
             let Some(index) = index_of(pod) else { continue };
-            if succeeded.has(index) || failed.has(index) || self.active.iter().any(|pod| index_of(pod) == Some(index)) {
+            if succeeded.has(index) || failed.has(index) || self.active.binary_search_by_key(&Some(index), |pod| index_of(pod)).is_ok() {
                 continue;
             }
-            match last.iter_mut().find(|(i, _)| *i == index) {
-                Some((_, known)) => {
+            match last.last_mut() {
+                Some((i, known)) if *i == index => {
                     if pods::all_failures(known) <= pods::all_failures(pod) && backoff::ended_at(pod) >= backoff::ended_at(known) {
                         *known = pod.clone();
                     }
                 }
-                None => last.push((index, pod.clone())),
+                _ => last.push((index, pod.clone())),
             }
         }
         last

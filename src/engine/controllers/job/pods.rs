@@ -17,6 +17,7 @@ use crate::engine::store::{ApiError, Delete, Reason};
 use crate::engine::why::{DeletionRank, Retry, Why};
 use serde_json::{Value, json};
 use smol_str::format_smolstr;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The most Pods made or deleted in one pass.
@@ -60,12 +61,15 @@ impl Pass<'_> {
             return (active - deleted, result);
         }
         let missing = wanted - active - if self.only_replaces_failed() { self.terminating } else { 0 };
+        // Failures that a smaller Job makes up for are not made up for by new Pods later.
+        self.record.unreplaced = self.record.unreplaced.min(i64::from(missing.max(0)));
         if missing <= 0 {
             return (active, Ok(()));
         }
         match self.places(missing as usize, view) {
             Ok(places) => {
                 let (made, result) = self.create_pods(&places, (active, wanted), out);
+                self.record.unreplaced = (self.record.unreplaced - i64::from(made)).max(0);
                 (active + made, result)
             }
             Err(remaining) => {
@@ -102,7 +106,7 @@ impl Pass<'_> {
         for index in places {
             match self
                 .replaced_at(index)
-                .map_or(0, |pod| Record { failures: all_failures(pod) + 1, last: backoff::ended_at(pod) }.remaining(view))
+                .map_or(0, |pod| Record { failures: all_failures(pod) + 1, last: backoff::ended_at(pod), unreplaced: 1 }.remaining(view))
             {
                 0 => now.push(Some(index)),
                 remaining => soonest = Some(soonest.map_or(remaining, |s: u64| s.min(remaining))),
@@ -116,19 +120,20 @@ impl Pass<'_> {
 
     /// The failed Pod that a new one of this index takes over from.
     fn replaced_at(&self, index: i64) -> Option<&Rc<Object>> {
-        self.replaced.iter().find(|(i, _)| *i == index).map(|(_, pod)| pod)
+        let at = self.replaced.binary_search_by_key(&index, |(i, _)| *i).ok()?;
+        self.replaced.get(at).map(|(_, pod)| pod)
     }
 
     /// Pods to delete: those without a good index of their own, then as the ReplicaSet ranks them.
     fn surplus(&self, at_least: usize, view: &View<'_>) -> Vec<Rc<Object>> {
-        let (mut gone, mut left) = (Vec::new(), Vec::new());
+        let (mut gone, mut left, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
         if at_least == 0 && !self.is_indexed() {
             return gone;
         }
         for ranked in deletion_order::of_pods(&self.object, &self.active, usize::MAX, view).into_iter().rev() {
             let (pod, index) = (ranked.pod.clone(), self.good_index(ranked.pod));
-            let twice = || left.iter().any(|pod: &Rc<Object>| index_of(pod) == index);
-            if self.is_indexed() && (index.is_none() || twice()) { gone.push(pod) } else { left.push(pod) }
+            let good = !self.is_indexed() || index.is_some_and(|index| seen.insert(index));
+            if good { left.push(pod) } else { gone.push(pod) }
         }
         let more = at_least.saturating_sub(gone.len()).min(left.len());
         gone.extend(left.into_iter().rev().take(more));
@@ -165,12 +170,14 @@ impl Pass<'_> {
     fn create_pods(&self, places: &[Option<i64>], (have, want): (i32, i32), out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
         let template = self.indexes.as_ref().map(|_| indexed_spec(&self.spec.template.spec.raw));
         let (mut made, mut batch, mut rest) = (0, 1, places);
+        let (last, retries) = (self.last_failed(), self.record.unreplaced);
         while !rest.is_empty() {
             let (now, later) = rest.split_at(batch.min(rest.len()));
             let mut failed = None;
             out.together(|out| {
                 for place in now {
-                    let why = self.retries(*place, have, want).unwrap_or(Why::TooFew { have, want });
+                    let why =
+                        self.retries(*place, last.filter(|_| i64::from(made) < retries), have, want).unwrap_or(Why::TooFew { have, want });
                     match out.create(self.new_pod(*place, template.as_ref()), why) {
                         Ok(pod) => {
                             made += 1;
@@ -192,15 +199,22 @@ impl Pass<'_> {
         (made, Ok(()))
     }
 
+    /// The Pod that failed last, if none has succeeded since; indexes with limits of their own have each their own.
+    fn last_failed(&self) -> Option<&Rc<Object>> {
+        if self.record.failures == 0 || self.spec.backoff_limit_per_index.is_some() {
+            return None;
+        }
+        self.pods.iter().filter(|pod| self.is_failed(pod)).max_by_key(|pod| backoff::ended_at(pod))
+    }
+
     /// The failure that a new Pod comes after, if there was one since the last success.
-    fn retries(&self, place: Option<i64>, have: i32, want: i32) -> Option<Why> {
-        let last = || self.pods.iter().filter(|pod| self.is_failed(pod)).max_by_key(|pod| backoff::ended_at(pod));
+    fn retries(&self, place: Option<i64>, last: Option<&Rc<Object>>, have: i32, want: i32) -> Option<Why> {
         let (failed, record) = match place.filter(|_| self.spec.backoff_limit_per_index.is_some()) {
             Some(index) => {
                 let pod = self.replaced_at(index)?;
                 (pod, Record { failures: all_failures(pod) + 1, ..Record::default() })
             }
-            None => (if self.record.failures > 0 { last()? } else { return None }, self.record),
+            None => (last?, self.record),
         };
         let pod = failed.meta.name.clone();
         Some(Why::Retry(Box::new(Retry { have, want, pod, how: how_it_failed(failed), back_off: record.seconds() })))
