@@ -238,6 +238,9 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
         if let Why::NoNode { .. } = &entry.why {
             return with(" found no node");
         }
+        if let Why::Stopped = &entry.why {
+            return with(": containers stopped");
+        }
         let gone = before.meta.finalizers.iter().find(|finalizer| !object.meta.finalizers.contains(finalizer));
         if let Some(finalizer) = gone {
             return with(&format!(": finalizer {finalizer} removed"));
@@ -488,7 +491,7 @@ pub fn because(entry: &Entry) -> String {
     match &entry.why {
         Why::Bootstrap => "part of the cluster from the start".into(),
         // The sentence has said so.
-        Why::Revision { .. } | Why::Scaled { .. } => String::new(),
+        Why::Revision { .. } | Why::Scaled { .. } | Why::Stopped => String::new(),
         // A hash may be of digits alone, and what a probe asks is a person's words.
         why @ (Why::NewTemplate { .. } | Why::BecameReady { .. }) => crate::i18n::why(why),
         why => grouped(&crate::i18n::why(why)),
