@@ -619,7 +619,7 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
     out
 }
 
-/// The addresses of a load balancer, as `kubectl get service` prints them.
+/// The addresses that a load balancer has given, or that none has yet.
 #[inline(never)]
 fn balancer(status: &serde_json::Value) -> String {
     let ingress = status["loadBalancer"]["ingress"].as_array().into_iter().flatten();
