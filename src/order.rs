@@ -39,7 +39,6 @@ pub fn map(pairs: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
     out
 }
 
-#[inline(never)]
 fn indices(n: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n as u32).collect();
     order.sort_by(|a, b| compare(*a as usize, *b as usize));

@@ -134,7 +134,6 @@ impl JobStatus {
 }
 
 impl Job {
-    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(Job { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }

@@ -46,7 +46,6 @@ record! {
 }
 
 impl DaemonSet {
-    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         let template = PodTemplate::from_value(spec.as_ref().and_then(|s| s.get("template")).cloned().unwrap_or(Value::Null))?;
         Ok(DaemonSet { spec: Spec::from_raw(spec)?, template, status: json::part(status.as_ref())? })

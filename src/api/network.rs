@@ -39,7 +39,6 @@ record! {
 }
 
 impl Service {
-    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(Service { spec: Spec::from_raw(spec)?, status: status.unwrap_or_else(|| json!({ "loadBalancer": {} })) })
     }

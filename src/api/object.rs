@@ -158,7 +158,6 @@ impl Body {
     }
 
     /// Kinds that the page does not open with.
-    #[inline(never)]
     fn from_rarer(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
         let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());
         Ok(match kind {
@@ -239,7 +238,6 @@ impl<T: Json + Default> Spec<T> {
     }
 }
 
-#[inline(never)]
 fn whole<T: Json + Default>(map: Map<String, Value>) -> Result<T, String> {
     json::read(&Value::Object(map))
 }

@@ -123,7 +123,6 @@ fn names_something(spec: &Value) -> bool {
 }
 
 /// All that a Pod's spec names, each object once. The account that everybody has is not told.
-#[inline(never)]
 fn references(spec: &Value) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
     let mut add = |kind: Kind, name: &str, optional: bool, of: &'static str| {

@@ -47,7 +47,6 @@ record! {
 }
 
 impl PersistentVolumeClaim {
-    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(PersistentVolumeClaim { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
@@ -105,7 +104,6 @@ record! {
 }
 
 impl PersistentVolume {
-    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(PersistentVolume { spec: Spec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }

@@ -181,7 +181,6 @@ impl Deployment {
         }
     }
 
-    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(Deployment { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
@@ -237,7 +236,6 @@ record! {
 }
 
 impl ReplicaSet {
-    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(ReplicaSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
@@ -299,7 +297,6 @@ record! {
 }
 
 impl StatefulSet {
-    #[inline(never)]
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(StatefulSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }

@@ -50,7 +50,6 @@ pub fn read(state: &State, key: &ObjectRef) -> Option<Card> {
 }
 
 /// A status is written after what it tells of: for a moment the Pods are further.
-#[inline(never)]
 pub fn lag(state: &State, object: &Object) -> Option<String> {
     let said = match &object.body {
         Body::Deployment(body) => body.status.ready_replicas,

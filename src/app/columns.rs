@@ -8,7 +8,6 @@ const NAMED: usize = 400;
 
 /// The names of objects in what was printed, each with its line and the number of its word there, in their order: `kind/name`
 /// anywhere, else what stands where a table or a description has a name, and is one of the kind that was asked for.
-#[inline(never)]
 pub fn names<'a>(lines: &'a [Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<(usize, usize, ObjectRef)> {
     let mut found = Vec::new();
     let (mut kind, mut namespace, mut all) = (None, "default", false);
@@ -55,7 +54,6 @@ pub fn names<'a>(lines: &'a [Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<
 }
 
 /// The lines with one space between the columns of each answer, where kubectl leaves three.
-#[inline(never)]
 pub fn narrow(lines: &[Line]) -> Vec<String> {
     lines.chunk_by(|a, b| asked(a) == asked(b)).flat_map(answer).collect()
 }

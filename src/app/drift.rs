@@ -38,7 +38,6 @@ pub struct Drift {
 
 impl Drift {
     /// Notes how the objects of a text are now that it has been applied.
-    #[inline(never)]
     pub fn of(text: &str, sim: &Sim) -> Drift {
         let documents = if text.len() > TEXT { Vec::new() } else { crate::manifest::parse(text.as_bytes()).documents };
         let set = |document: crate::manifest::Document| {
@@ -54,7 +53,6 @@ impl Drift {
     }
 
     /// What differs now, a line for each field. An object is compared again only when what a person sets has been written.
-    #[inline(never)]
     pub fn read(&mut self, sim: &Sim, turn: u64) -> Vec<String> {
         let turned = std::mem::replace(&mut self.turn, turn) != turn;
         for set in &mut self.sets {

@@ -228,7 +228,6 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
     out.all
 }
 
-#[inline(never)]
 fn replicas(desired: i32, current: i32, ready: i32) -> String {
     grouped(&format!("{desired} desired, {current} current, {ready} ready"))
 }

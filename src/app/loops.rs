@@ -43,7 +43,6 @@ fn title(name: &str) -> String {
 }
 
 /// Reads the loops at the instant shown.
-#[inline(never)]
 pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
     let journal = run.journal().first(run.happened());
     let nodes: Vec<String> = run.sim().list(Kind::Node).map(|node| node.meta.name.to_string()).collect();
@@ -126,7 +125,6 @@ pub fn read(run: &Run, chosen: Option<&str>) -> Loops {
 }
 
 /// What there is to say of a pass that takes time, before it ends.
-#[inline(never)]
 fn ahead() -> Vec<Step> {
     let row = |name: &str, value: &str| vec![(name.to_string(), value.to_string())];
     vec![
@@ -137,7 +135,6 @@ fn ahead() -> Vec<Step> {
 }
 
 /// The score of the node that a Pod was bound to.
-#[inline(never)]
 fn winner(entry: &Entry) -> Option<(String, String)> {
     let Why::BestNode { score, feasible: 1.., .. } = &entry.why else { return None };
     let node = &entry.write()?.1.pod()?.node_name;
@@ -145,7 +142,6 @@ fn winner(entry: &Entry) -> Option<(String, String)> {
 }
 
 /// What faults of a person have to do with the pass shown: the watch event of its write is held up or lost.
-#[inline(never)]
 fn held(run: &Run, at: usize) -> String {
     let Some(late) = run.sim().late_event(at as EntryId) else { return String::new() };
     match late.until.filter(|_| !late.lost) {
@@ -322,7 +318,6 @@ fn less(have: i32, want: i32) -> String {
 }
 
 /// What a kubelet found of the Pod before it wrote.
-#[inline(never)]
 fn found_running(entry: &Entry) -> Vec<(String, String)> {
     let Record::Write { object, before, .. } = &entry.record else { return Vec::new() };
     let found = before.as_ref().unwrap_or(object);
@@ -336,7 +331,6 @@ fn found_running(entry: &Entry) -> Vec<(String, String)> {
 }
 
 /// What a write changed in an EndpointSlice: which addresses came and went, and how many are ready.
-#[inline(never)]
 fn addresses(object: &Object, before: Option<&Object>) -> Vec<(String, String)> {
     let of = |slice: Option<&Object>| -> Vec<(Str, bool)> {
         let endpoints = slice.and_then(|slice| slice.get::<EndpointSlice>()).into_iter().flat_map(|slice| &slice.endpoints);

@@ -74,7 +74,6 @@ const USES_MUCH: &str = "Use much memory";
 const USES_LITTLE: &str = "Free memory";
 
 /// What can be broken about an object.
-#[inline(never)]
 pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
     let mut offers = match &object.body {
         Body::Pod(pod) if object.meta.namespace == "default" => of_pod(sim, object, pod),
@@ -106,7 +105,6 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
 }
 
 /// What can be done to the pace of a loop; nothing for a kubelet, whose pace is that of its containers.
-#[inline(never)]
 pub fn of_loop(sim: &Sim, name: &str) -> Option<Offer> {
     let (words, title) = if sim.slowed(name).is_some() { SPEEDS } else { SLOWS };
     let each = if words == SPEEDS.0 { " none" } else { " 2s" };

@@ -41,7 +41,6 @@ pub fn decode(fragment: &str) -> Result<Option<Link>, String> {
     unpack(text).map(Some)
 }
 
-#[inline(never)]
 fn unpack(text: &str) -> Result<Link, String> {
     let Some((prefix, body)) = text.split_once(':') else {
         return Err("This link is not one of Loopscope's: it has no \"pako:\".".into());

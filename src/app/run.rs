@@ -64,7 +64,6 @@ impl Point {
     }
 
     /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
-    #[inline(never)]
     fn replay(&mut self, commands: &[(u64, Time, Command)], to: Time, most: u64, mut budget: usize) -> bool {
         loop {
             if budget == 0 {
@@ -380,7 +379,6 @@ impl Run {
 
     /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.
     /// At or after the newest instant: the newest.
-    #[inline(never)]
     pub fn seek(&mut self, to: Time, budget: usize) -> bool {
         self.turns += 1;
         if to >= self.live.sim.now() {
@@ -395,7 +393,6 @@ impl Run {
     }
 
     /// Shows the newest instant.
-    #[inline(never)]
     pub fn live(&mut self) {
         self.past = None;
         self.turns += 1;
@@ -403,7 +400,6 @@ impl Run {
 
     /// Forks the history at the instant shown: from here on it is the newest. What came after it is kept as a future
     /// that one can return to.
-    #[inline(never)]
     pub fn branch(&mut self) {
         if let Some(mut point) = self.past.take() {
             // A manifest is applied wholly or not at all.
@@ -425,7 +421,6 @@ impl Run {
         }
     }
 
-    #[inline(never)]
     fn leave(&self) -> Future {
         Future {
             live: self.live.clone(),
@@ -442,7 +437,6 @@ impl Run {
     }
 
     /// Where the branch that is shown began, or the last that left it; the history on the other side of that fork, and its end.
-    #[inline(never)]
     pub fn fork(&self) -> Option<(Fork, Journal<'_>, u64)> {
         let mut newest = self.forks.iter().rev();
         let fork = *newest.clone().find(|fork| fork.number == self.number).or_else(|| newest.find(|fork| fork.of == self.number))?;
@@ -452,7 +446,6 @@ impl Run {
     }
 
     /// Shows the newest instant of another branch.
-    #[inline(never)]
     pub fn switch(&mut self, number: u32) {
         let Some(at) = self.futures.iter().position(|future| future.number == number) else { return };
         let left = self.leave();
@@ -478,7 +471,6 @@ impl Run {
     }
 
     /// Answers a question about the instant shown, without a trace in the history.
-    #[inline(never)]
     pub fn ask(&self, line: &str) -> Vec<shell::Line> {
         let (mut sim, mut talk) = (self.sim().clone(), None);
         let mut lines = shell::run(&mut sim, &mut talk, &Command::Kubectl(line.into())).lines;

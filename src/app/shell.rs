@@ -244,7 +244,6 @@ fn path_of(message: &str) -> &str {
 }
 
 /// A field that exists where an unknown one stands, if its name is at most two edits away.
-#[inline(never)]
 fn suggestion(version: &str, kind: &str, path: &str) -> Option<String> {
     let mut at = schema().kind(version, kind)?;
     let mut steps = path.split('.').peekable();
@@ -262,7 +261,6 @@ fn suggestion(version: &str, kind: &str, path: &str) -> Option<String> {
     None
 }
 
-#[inline(never)]
 fn nearest(kind: &'static str, name: &str) -> Option<String> {
     let mut names = Vec::new();
     let mut open = vec![kind];
@@ -282,7 +280,6 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
 }
 
 /// Fields that are accepted and have no effect in this simulation: said once, never silent.
-#[inline(never)]
 fn without_effect(value: &Value) -> Vec<(String, String)> {
     let kind = value["kind"].as_str().unwrap_or("");
     let known = Kind::from_api(value["apiVersion"].as_str().unwrap_or(""), kind);

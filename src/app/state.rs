@@ -456,16 +456,9 @@ const DOCUMENTS: usize = 16;
 const TRIAL: usize = 20_000;
 
 /// What a person applies first of all, in the order in which pictures show it.
-const WORKLOADS: [Kind; 8] = [
-    Kind::Deployment,
-    Kind::StatefulSet,
-    Kind::DaemonSet,
-    Kind::CronJob,
-    Kind::Job,
-    Kind::ReplicaSet,
-    Kind::ReplicationController,
-    Kind::Pod,
-];
+fn workloads() -> impl Iterator<Item = Kind> {
+    adapt::ROOTS.into_iter().chain([Kind::Pod])
+}
 
 /// Hands out all objects of a kind.
 fn all(run: &Run) -> impl Fn(Kind) -> Vec<Rc<Object>> {
@@ -595,7 +588,6 @@ impl State {
         }
     }
 
-    #[inline(never)]
     fn act(&mut self, msg: Msg) {
         if self.run.applies() && !spares(&msg) {
             self.finish();
@@ -733,7 +725,6 @@ impl State {
         }
     }
 
-    #[inline(never)]
     fn restart(&mut self) {
         (self.stopped, self.goal) = (None, None);
         let turns = self.run.turns + 1;
@@ -751,7 +742,6 @@ impl State {
         self.drawn = None;
     }
 
-    #[inline(never)]
     fn jump(&mut self, forward: bool) {
         let now = self.run.now();
         let acts = || {
@@ -769,7 +759,6 @@ impl State {
         }
     }
 
-    #[inline(never)]
     fn stop_at(&mut self, text: &str) {
         match Breakpoint::parse(text) {
             Ok(new) => {
@@ -781,7 +770,6 @@ impl State {
         }
     }
 
-    #[inline(never)]
     fn mark(&mut self, which: usize) {
         let instant = Instant { at: self.run.now(), branch: self.run.branches().0, objects: self.run.objects() };
         self.instants[which] = Some(Rc::new(instant));
@@ -791,7 +779,6 @@ impl State {
     }
 
     /// Stops the clock where the history has no room any more, and says so.
-    #[inline(never)]
     pub fn full(&mut self) {
         let words = "The history fills three gigabytes. Start over, or begin again with fewer Pods.";
         self.notice = words.into();
@@ -808,7 +795,6 @@ impl State {
         self.advance_watched(to, budget)
     }
 
-    #[inline(never)]
     fn advance_watched(&mut self, to: Time, budget: usize) -> bool {
         for _ in 0..budget {
             let before = self.run.happened();
@@ -842,7 +828,6 @@ impl State {
         true
     }
 
-    #[inline(never)]
     fn put_beside(&mut self, number: Option<u32>) {
         if let Some(other) = self.beside.take() {
             self.run.keep(&other.run);
@@ -860,7 +845,6 @@ impl State {
         self.beside.is_none() || self.follow_other(budget)
     }
 
-    #[inline(never)]
     fn follow_other(&mut self, budget: usize) -> bool {
         let Some(other) = &mut self.beside else { return true };
         if !self.run.branches().1.contains(&other.run.branches().0) {
@@ -883,7 +867,6 @@ impl State {
 
     /// What is worth saying aloud while the clock runs: a failure, that all is settled, and, if `all` is asked for, the newest
     /// decision. True when there is something new.
-    #[inline(never)]
     pub fn speak(&mut self, all: bool) -> bool {
         let (happened, turns, settled) = (self.run.happened(), self.run.turns, self.run.sim().last_change());
         if self.heard.1 != turns || self.heard.0 > happened {
@@ -914,7 +897,6 @@ impl State {
     }
 
     /// A slice of the way to where nothing but Events changes for three seconds.
-    #[inline(never)]
     pub fn pursue(&mut self, budget: usize) {
         self.finish();
         let goal = self.goal;
@@ -952,7 +934,6 @@ impl State {
         self.trial.is_some() && self.try_next()
     }
 
-    #[inline(never)]
     fn try_next(&mut self) -> bool {
         let Some(plan) = self.trial.as_mut().and_then(Trial::step) else { return false };
         self.trial = None;
@@ -967,7 +948,6 @@ impl State {
     }
 
     /// What is done in the past forks the history there; the future that was is kept.
-    #[inline(never)]
     fn fork(&mut self) {
         if self.run.in_past() {
             self.update(Msg::Branch);
@@ -1058,7 +1038,6 @@ impl State {
     }
 
     /// What was edited while another text was being applied is tried on what came of that.
-    #[inline(never)]
     fn edit_goes_on(&mut self) {
         self.edited();
         self.update(Msg::Check);
@@ -1081,20 +1060,21 @@ impl State {
     /// Of the workloads that were created since some entry of the journal, the one that stands first in a picture.
     fn made_since(&self, entry: usize) -> Option<ObjectRef> {
         let new = self.run.sim().journal().from(entry).iter().filter_map(|entry| entry.write());
-        let made = new.filter(|(op, object)| *op == Op::Added && WORKLOADS.contains(&object.kind)).map(|(_, object)| object.key());
-        let place = |of: &ObjectRef| (WORKLOADS.iter().position(|kind| *kind == of.kind), of.namespace.clone());
-        made.min_by(|a, b| place(a).cmp(&place(b)).then_with(|| natural(&a.name, &b.name)))
+        let place = |object: &Object| workloads().position(|kind| kind == object.kind);
+        let made = new.filter(|(op, _)| *op == Op::Added).filter_map(|(_, object)| Some((place(object)?, object.key())));
+        let first = made
+            .min_by(|(a, one), (b, other)| (a, &one.namespace).cmp(&(b, &other.namespace)).then_with(|| natural(&one.name, &other.name)));
+        first.map(|(_, key)| key)
     }
 
     /// What a reader will want to look at first.
     fn first_workload(&self) -> Option<ObjectRef> {
-        let all = WORKLOADS.iter().flat_map(|kind| self.run.sim().list(*kind));
+        let all = workloads().flat_map(|kind| self.run.sim().list(kind));
         all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-"))
             .map(|object| object.key())
             .next()
     }
 
-    #[inline(never)]
     fn kubectl(&mut self, line: &str) {
         let line = line.trim();
         if line.is_empty() {
@@ -1375,7 +1355,6 @@ impl State {
 
     /// The last Pod of a StatefulSet that somebody deleted: a person, until that person does something else; or who else, while
     /// no other is ready in its place.
-    #[inline(never)]
     fn removed(&self) -> Option<Removed> {
         let happened = self.run.journal().first(self.run.happened());
         let newest = happened.from(happened.len().saturating_sub(LATE));
@@ -1417,7 +1396,6 @@ impl State {
     }
 
     /// A Pod that cannot start for want of a ConfigMap or a Secret names it on its card; those of many are cells.
-    #[inline(never)]
     fn say_lacks(&self, model: &mut Model) {
         let mut left = LACKS;
         let creates =
@@ -1440,7 +1418,6 @@ impl State {
     }
 
     /// In an update each ReplicaSet tells how it was last scaled.
-    #[inline(never)]
     fn say_scaled(&mut self, model: &mut Model) {
         let happened = self.run.happened();
         if self.scaled.turns != self.run.turns || self.scaled.read > happened {
@@ -1470,7 +1447,6 @@ impl State {
     }
 
     /// A node that is not ready tells when the first of its Pods is driven away.
-    #[inline(never)]
     fn count_down(&self, model: &mut Model) {
         if model.nodes.iter().all(|node| node.ready) {
             return;
@@ -1490,16 +1466,14 @@ impl State {
     }
 
     /// What has a rollout that can be followed: uids and keys.
-    #[inline(never)]
     pub fn workloads(&self) -> Vec<(String, ObjectRef)> {
-        let all = WORKLOADS.iter().filter(|kind| !matches!(kind, Kind::Job | Kind::CronJob | Kind::Pod));
-        let all = all.flat_map(|kind| self.run.sim().list(*kind)).filter(|object| object.meta.controller().is_none());
+        let all = adapt::ROOTS.into_iter().filter(|kind| !matches!(kind, Kind::Job | Kind::CronJob));
+        let all = all.flat_map(|kind| self.run.sim().list(kind)).filter(|object| object.meta.controller().is_none());
         let shown = all.filter(|object| self.namespace.as_ref().is_none_or(|namespace| *namespace == *object.meta.namespace));
         shown.map(|object| (object.meta.uid.to_string(), object.key())).collect()
     }
 
     /// The chart of the selected workload, or of the first there is.
-    #[inline(never)]
     fn rollout(&mut self, width: f64) -> Scene {
         let get = |key: &ObjectRef| self.run.get(key).cloned();
         let selected = self.selected.as_ref().and_then(|key| super::track::subject(key, &get));
@@ -1522,7 +1496,6 @@ impl State {
     }
 
     /// Leaves out of what the Pods of a Job come to what the Job does not count.
-    #[inline(never)]
     fn as_its_job_counts(&self, object: &Object, pods: &mut lag::Pods) {
         let Some(job) = object.get::<Job>() else { return };
         // Where a policy may let a failure pass, not every one of them is to be counted.
@@ -1578,25 +1551,14 @@ impl State {
             .filter(shown)
             .filter_map(|object| Some((words::standing(object, pods(object))?, object)))
             .collect();
-        // The worst first.
-        crate::order::sort_by_key(&mut all, |((_, state), _)| match state {
-            PodState::Failed => 0,
-            PodState::Ready | PodState::Succeeded => 2,
-            _ => 1,
-        });
+        crate::order::sort_by_key(&mut all, |((_, state), _)| worst_first(*state));
         let Some(((words, state), of)) = all.first() else { return lone(scene) };
         // Of several it is said which one is meant.
         let words = match state {
             _ if all.len() == 1 => words.clone(),
             PodState::Succeeded => [&crate::scene::format::count(all.len()), " Jobs complete"].concat(),
             PodState::Ready => words.clone(),
-            // A Job may be called `fails`.
-            _ if of.kind == Kind::Job => {
-                let rest = words.strip_prefix("Job ").unwrap_or(words);
-                let rest = rest.strip_prefix("runs, ").unwrap_or(rest).replacen("failed: ", "failed, ", 1);
-                ["Job ", &crate::scene::format::middle(&of.meta.name, 24), ": ", &rest].concat()
-            }
-            _ => [crate::scene::format::middle(&of.meta.name, 24).as_str(), ": ", words].concat(),
+            _ => words::standing_of(of, pods(of)),
         };
         let failed = scene.items.iter().find_map(|item| match &item.body {
             Body::Pod { state: PodState::Failed, word, .. } => Some(word),
@@ -1609,16 +1571,20 @@ impl State {
     }
 }
 
-/// The same where there are only Pods without a workload.
-#[inline(never)]
-fn lone(scene: &Scene) -> Option<(String, &'static str, &'static str)> {
-    let of = |item: &Rc<Item>| if let Body::Pod { state, word, .. } = &item.body { Some((*state, word.clone())) } else { None };
-    let pods: Vec<(PodState, String)> = scene.items.iter().filter_map(of).collect();
-    let (state, word) = pods.iter().min_by_key(|(state, _)| match state {
+/// The place of a state where the worst is told.
+fn worst_first(state: PodState) -> u8 {
+    match state {
         PodState::Failed => 0,
         PodState::Ready | PodState::Succeeded => 2,
         _ => 1,
-    })?;
+    }
+}
+
+/// The same where there are only Pods without a workload.
+fn lone(scene: &Scene) -> Option<(String, &'static str, &'static str)> {
+    let of = |item: &Rc<Item>| if let Body::Pod { state, word, .. } = &item.body { Some((*state, word.clone())) } else { None };
+    let pods: Vec<(PodState, String)> = scene.items.iter().filter_map(of).collect();
+    let (state, word) = pods.iter().min_by_key(|(state, _)| worst_first(*state))?;
     let words = match (state, pods.iter().filter(|(other, _)| other == state).count()) {
         (PodState::Ready, _) => "All Pods are Ready".into(),
         (_, 1) => ["1 Pod: ", word].concat(),

@@ -161,7 +161,6 @@ impl Tracker {
 
 /// Makes the points fewer, so that none is missed on an axis of all of them, or of the update that runs: a stretch of which few are kept
 /// is a pixel or two wide there, and the same past is drawn alike whenever it is looked at. Idle time does not count: an axis folds it.
-#[inline(never)]
 fn thin(track: &mut Track) {
     /// Of an axis of so many stretches.
     const WIDE: u64 = 620;

@@ -10,7 +10,7 @@ use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::engine::late::HeldUp;
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
-use crate::scene::format::{clock, count};
+use crate::scene::format::{clock, count, middle};
 use crate::scene::lag::Pods;
 use crate::scene::marks::{LANES, Mark, OTHERS};
 use crate::scene::model::PodState;
@@ -269,7 +269,6 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Vec
 }
 
 /// Of the fields that a write changed the one that tells most, and how it changed.
-#[inline(never)]
 fn field(before: &Object, object: &Object) -> Option<(String, String)> {
     // In this order; of what else there is, first what is said of the object, then what is noted of the writing.
     const TELLING: [&str; 8] = [
@@ -285,13 +284,8 @@ fn field(before: &Object, object: &Object) -> Option<(String, String)> {
     let rank = |field: &Field| match TELLING.iter().position(|end| field.path.ends_with(end)) {
         Some(place) => place,
         None if field.is_technical() => 10,
-        None => {
-            if field.path.starts_with("spec.") {
-                8
-            } else {
-                9
-            }
-        }
+        None if field.path.starts_with("spec.") => 8,
+        None => 9,
     };
     let found = fields(before, object).into_iter().min_by_key(rank)?;
     let set = |value: Option<String>| value.filter(|value| value != "null");
@@ -322,7 +316,7 @@ fn field(before: &Object, object: &Object) -> Option<(String, String)> {
 }
 
 fn number(n: i32) -> String {
-    count(n.max(0) as usize)
+    count(number_of(n))
 }
 
 /// What became of a Node or of a Job.
@@ -635,7 +629,6 @@ fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(
 
 /// What was last decided, for a line beside the clock, and about which object: what a loop merely writes down of what it saw is
 /// passed over, and so is what the diagram does not draw.
-#[inline(never)]
 pub fn caption(journal: Journal<'_>, drawn: &dyn Fn(&ObjectRef, Op) -> bool) -> (String, Option<ObjectRef>) {
     let seen = |entry: &Entry| entry.write().is_none_or(|(op, object)| drawn(&object.key(), op));
     let decides = |entry: &Entry| !is_event(entry) && !matches!(entry.why, Why::Observed | Why::Revision { .. }) && seen(entry);
@@ -670,7 +663,6 @@ pub fn grouped(text: &str) -> String {
 }
 
 /// What the entries of a lane between two instants say, in milliseconds: the first, or the first that failed.
-#[inline(never)]
 pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> String {
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < from);
     let here = || journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 <= to).filter(|entry| lane(entry) == Some(of));
@@ -678,30 +670,40 @@ pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> String {
     first.map(|entry| sentence(entry, &effect(entry), here().count() - 1)).unwrap_or_default()
 }
 
-/// Where a Job stands that has not ended.
-#[inline(never)]
-fn unfinished(job: &Job, pods: Pods) -> (String, PodState) {
-    let (spec, done) = (&job.spec, pods.succeeded.max(job.status.succeeded.max(0) as usize));
+/// Where a Job stands; of several, which one comes after the kind: it may be called `fails`.
+fn of_job(job: &Job, pods: Pods, name: Option<&str>) -> (String, PodState) {
+    let who = name.map_or_else(|| "Job".into(), |name| format!("Job {name}:"));
+    if let Some(failed) = job.status.met("Failed") {
+        let reason = &failed.reason;
+        return (if name.is_some() { format!("{who} failed, {reason}") } else { format!("{who} failed: {reason}") }, PodState::Failed);
+    }
+    if job.status.met("Complete").is_some() {
+        return (format!("{who} complete"), PodState::Succeeded);
+    }
+    let (spec, done) = (&job.spec, pods.succeeded.max(number_of(job.status.succeeded)));
     if spec.suspend {
-        return ("Job suspended".into(), PodState::Pending);
+        return (format!("{who} suspended"), PodState::Pending);
     }
     if spec.parallelism == Some(0) && pods.active == 0 {
-        return ("Job paused, parallelism 0".into(), PodState::Pending);
+        return (format!("{who} paused, parallelism 0"), PodState::Pending);
     }
-    let counted = job.status.failed.max(0) as usize;
+    let counted = number_of(job.status.failed);
     // Where a policy may let a failure pass, not every one of them counts.
     let failed = if spec.pod_failure_policy.is_some() { counted } else { counted.max(pods.failed) };
     let enough = spec.completions.map_or(done > 0, |all| done >= number_of(all));
     if pods.active == 0 && failed > 0 && !enough {
         let ends = failed > spec.backoff_limit.map_or(usize::MAX, number_of) || job.status.met("FailureTarget").is_some();
-        let failed = count(failed);
-        let says = if ends { format!("Job fails, {failed} failed") } else { format!("Job tries again, {failed} failed") };
-        return (says, PodState::NotReady);
+        let does = if ends { "fails" } else { "tries again" };
+        return (format!("{who} {does}, {} failed", count(failed)), PodState::NotReady);
     }
-    match spec.completions {
-        Some(all) => (format!("Job runs, {} of {} complete", count(done.min(number_of(all))), number(all)), PodState::Creating),
-        None => ("Job runs".into(), PodState::Creating),
-    }
+    let words = match spec.completions {
+        Some(all) => {
+            let runs = if name.is_some() { "" } else { " runs," };
+            format!("{who}{runs} {} of {} complete", count(done.min(number_of(all))), number(all))
+        }
+        None => format!("{who} runs"),
+    };
+    (words, PodState::Creating)
 }
 
 fn number_of(of: i32) -> usize {
@@ -712,11 +714,7 @@ fn number_of(of: i32) -> usize {
 /// may be older than they are.
 pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
     if let Body::Job(job) = &object.body {
-        return match (job.status.met("Failed"), job.status.met("Complete")) {
-            (Some(failed), _) => Some((format!("Job failed: {}", failed.reason), PodState::Failed)),
-            (_, Some(_)) => Some(("Job complete".into(), PodState::Succeeded)),
-            _ => Some(unfinished(job, pods)),
-        };
+        return Some(of_job(job, pods, None));
     }
     if let Body::Deployment(b) = &object.body
         && b.status.conditions.iter().any(|c| c.kind == "Progressing" && c.reason == "ProgressDeadlineExceeded")
@@ -766,6 +764,15 @@ pub fn standing(object: &Object, pods: Pods) -> Option<(String, PodState)> {
         let state = if pods.ready < desired { PodState::Creating } else { PodState::Terminating };
         (format!("{} of {} Pods are Ready", n(pods.ready), n(desired)), state)
     })
+}
+
+/// The same of one of several.
+pub fn standing_of(object: &Object, pods: Pods) -> String {
+    let name = middle(&object.meta.name, 24);
+    match &object.body {
+        Body::Job(job) => of_job(job, pods, Some(&name)).0,
+        _ => [&name, ": ", &standing(object, pods).unwrap_or_default().0].concat(),
+    }
 }
 
 #[cfg(test)]

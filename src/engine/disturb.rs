@@ -144,7 +144,6 @@ impl Sim {
     }
 
     /// Sees to what a component's watch has lost and what has stopped in it.
-    #[inline(never)]
     pub(super) fn troubled(&mut self, i: usize) {
         let (now, informer) = (self.now(), &mut self.informers[i]);
         let Some(trouble) = &mut informer.trouble else { return };
@@ -163,7 +162,6 @@ impl Sim {
     }
 
     /// Delivers the late events whose time has come; `false` if there is more.
-    #[inline(never)]
     pub(super) fn release(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERED {
             let now = self.now();
@@ -184,7 +182,6 @@ impl Sim {
     }
 
     /// Whether a loop has seen what it wrote itself for a key, although events are late.
-    #[inline(never)]
     pub(super) fn sees_own_late(&self, name: &'static str, key: &ObjectRef) -> bool {
         self.informers[MANAGER].trouble.as_ref().is_none_or(|trouble| !trouble.awaits(name, key))
     }
@@ -217,7 +214,6 @@ impl Sim {
     }
 
     /// A key of a slowed loop waits until those before it have had their passes; when the loop is slow no longer, it has had to wait.
-    #[inline(never)]
     pub(super) fn line_up(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let now = self.now();
         if self.queues[i].slowed().is_some() {
@@ -237,7 +233,6 @@ impl Sim {
     }
 
     /// The pass of a slowed loop over the first in line.
-    #[inline(never)]
     pub(super) fn slow_pass(&mut self, i: usize) {
         let now = self.now();
         if let Some((key, waited)) = self.queues[i].take_first(now) {
@@ -347,7 +342,6 @@ impl Sim {
     }
 
     /// Lists everything: what differs from what the component knew becomes an event.
-    #[inline(never)]
     pub(super) fn list_anew(&mut self, i: usize) {
         self.informers[i].catch_up(self.server.journal().len());
         match i {

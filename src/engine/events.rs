@@ -149,7 +149,6 @@ fn namespace_of(about: &Object) -> &str {
 }
 
 /// Raises the count of an Event that still exists.
-#[inline(never)]
 fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &Str, scheduler: bool) -> bool {
     let (wall, Some(old)) = (server.wall(), server.get(key).cloned()) else { return false };
     let mut new = (*old).clone();

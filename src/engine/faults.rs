@@ -146,9 +146,7 @@ impl Sim {
                 return Err(format!("add-node: {resource}: cpu, memory, pods or ephemeral-storage is required"));
             }
             match Quantity::parse(amount) {
-                Ok(many) if resource == "pods" && Quantity::parse(&many.as_units().to_string()) != Ok(many) => {
-                    Err(format!("add-node: {pair}: must be an integer"))
-                }
+                Ok(many) if resource == "pods" && !many.is_whole() => Err(format!("add-node: {pair}: must be an integer")),
                 Ok(many) if many.as_units() > 0 => Ok((resource.to_owned(), json!(amount))),
                 Ok(_) => Err(format!("add-node: {pair}: must be greater than 0")),
                 Err(error) => Err(format!("add-node: {pair}: {error}")),

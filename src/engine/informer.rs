@@ -262,7 +262,6 @@ impl Informer {
         }
     }
 
-    #[inline(never)]
     fn keeps(&mut self, id: EntryId, entry: &Entry) -> bool {
         let arrived = entry.time.after(self.lag);
         self.trouble.as_mut().is_some_and(|trouble| trouble.keeps(self.name, id, entry, arrived))

@@ -40,7 +40,6 @@ impl Load {
 
 impl Sim {
     /// Whether somebody has said what the Pods of these labels use of a resource.
-    #[inline(never)]
     pub fn is_load_said(&self, what: &'static str, selector: &str) -> bool {
         Load::parse(what, selector, "0").is_ok_and(|load| self.loads.iter().any(|old| load.replaces(old)))
     }

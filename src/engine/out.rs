@@ -173,7 +173,6 @@ impl Out<'_> {
         if self.limit.is_some() { self.take_turn() } else { Ok(()) }
     }
 
-    #[inline(never)]
     fn take_turn(&mut self) -> Result<(), ApiError> {
         let now = self.server.now;
         self.waits = self.waits || self.limit.as_mut().is_some_and(|(limit, key)| !limit.take(key, now));

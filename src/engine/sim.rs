@@ -614,13 +614,11 @@ impl Sim {
     }
 
     /// The client of a loop has sent all it may: the rest of the pass comes when there is room again. Keys take turns.
-    #[inline(never)]
     fn wait_for_turn(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let turn = self.limits[i].wait(key);
         self.wake_later(i, key, turn.0.saturating_sub(self.now.0).max(1), cause);
     }
 
-    #[inline(never)]
     fn wake_later(&mut self, i: usize, key: &ObjectRef, span: u64, cause: Option<EntryId>) {
         let at = self.now.after(span);
         if self.queues[i].add_at(key, at, cause) {
@@ -628,7 +626,6 @@ impl Sim {
         }
     }
 
-    #[inline(never)]
     fn resync(&mut self, i: usize) {
         let Some((seconds, kinds)) = controllers::ALL[i].resync() else { return };
         let cache = &self.informers[MANAGER].cache;
@@ -661,7 +658,6 @@ impl Sim {
         self.plan_flush();
     }
 
-    #[inline(never)]
     fn plan_flush(&mut self) {
         if let Some(at) = self.scheduler.plan_flush() {
             self.push(at, Task::Flush);

@@ -127,7 +127,6 @@ impl Table {
     }
 
     /// The last order with the places taken since then at theirs.
-    #[inline(never)]
     fn merge(&self, recent: Part<'_, Place, 256>) -> Rc<[Place]> {
         let mut recent: Vec<Place> = recent.iter().copied().filter(|place| self.at(*place).is_some()).collect();
         recent.sort_unstable_by(|a, b| self.at(*a).map(key).cmp(&self.at(*b).map(key)));
@@ -179,7 +178,6 @@ impl Table {
     }
 
     /// Makes the order without the places that have been left, and gives these free.
-    #[inline(never)]
     fn sweep(&mut self) {
         self.before = self.listed().iter().copied().filter(|place| self.at(*place).is_some()).collect();
         self.order = OnceCell::new();

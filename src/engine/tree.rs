@@ -160,7 +160,6 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
     }
 
     /// Keeps what passes.
-    #[inline(never)]
     pub fn retain(&mut self, passes: impl Fn(&K, &V) -> bool) {
         let gone: Vec<K> = self.iter().filter(|(key, value)| !passes(key, value)).map(|(key, _)| key.clone()).collect();
         for key in &gone {

@@ -167,7 +167,6 @@ impl WorkQueue {
     }
 
     /// Has each pass take so long from now on; nothing for as long as it does by itself. Gives the keys that then need not wait in line.
-    #[inline(never)]
     pub fn slow_down(&mut self, span: Option<Duration>, now: Time, fault: EntryId) -> Vec<(ObjectRef, Option<EntryId>)> {
         match (&mut self.slow, span) {
             (Some(slow), Some(span)) if slow.span.is_some() => (slow.span, slow.since, slow.fault) = (Some(span), now, fault),
@@ -215,7 +214,6 @@ impl WorkQueue {
     }
 
     /// Puts a key that was taken at the end of the line of a slowed loop, if it is not in it.
-    #[inline(never)]
     pub fn line_up(&mut self, key: &ObjectRef, cause: Option<EntryId>, now: Time) {
         let Some(slow) = &mut self.slow else { return };
         match slow.waiting.get_mut(key) {
@@ -228,7 +226,6 @@ impl WorkQueue {
     }
 
     /// When the pass over the first in line ends, if that has to be scheduled anew.
-    #[inline(never)]
     pub fn next_pass(&mut self, now: Time) -> Option<Time> {
         let slow = self.slow.as_mut().filter(|slow| slow.due.is_none() && !slow.line.is_empty())?;
         let ends = now.after(slow.span?);
@@ -237,7 +234,6 @@ impl WorkQueue {
     }
 
     /// Takes the first in line, if its pass ends now.
-    #[inline(never)]
     pub fn take_first(&mut self, now: Time) -> Option<(ObjectRef, Waited)> {
         let slow = self.slow.as_mut().filter(|slow| slow.due.is_some_and(|(_, ends)| ends == now))?;
         slow.due = None;

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 const FLAGS: &str = "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged output/o= filename/f= save-config";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("autoscale", FLAGS, words)?;
     client.use_flags(&args);

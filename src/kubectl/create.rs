@@ -12,7 +12,6 @@ const FLAGS: &str = "filename/f= recursive/R kustomize/k= save-config dry-run?un
     from= schedule= restart= tcp= clusterip= node-port= external-name= from-literal= from-file= type= value= min-available= \
     max-unavailable= selector/l= hard= description= global-default preemption-policy= edit";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("create", FLAGS, words)?;
     client.use_flags(&args);
@@ -71,7 +70,6 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Task, 
     Ok(Task::Done)
 }
 
-#[inline(never)]
 pub fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("replace", apply::FLAGS, words)?;
     client.use_flags(&args);
@@ -160,7 +158,6 @@ fn containers(args: &Args) -> Result<Value, Failure> {
 }
 
 /// `a=b,c=d` as a map.
-#[inline(never)]
 pub(super) fn pairs(text: &str) -> Map<String, Value> {
     crate::order::map(text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))))
 }

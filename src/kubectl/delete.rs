@@ -12,7 +12,6 @@ use serde_json::Value;
 const FLAGS: &str = "filename/f= recursive/R kustomize/k= selector/l= field-selector= all-namespaces/A all cascade?background \
     grace-period= force now wait timeout= ignore-not-found output/o= dry-run?unchanged interactive/i raw=";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("delete", FLAGS, words)?;
     client.use_flags(&args);

@@ -37,7 +37,6 @@ pub struct Drain {
     started: bool,
 }
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("drain", FLAGS, words)?;
     if args.words.is_empty() && args.get("selector").is_none() {

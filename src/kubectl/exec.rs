@@ -19,7 +19,6 @@ const FLAGS: &str = "container/c= stdin/i tty/t quiet/q filename/f= pod-running-
 /// Nested `$(…)`.
 const DEEPEST: usize = 8;
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     // Flags of the command in the container are not kubectl's.
     let split = words.iter().position(|word| word == "--").unwrap_or(words.len());

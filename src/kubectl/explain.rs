@@ -5,7 +5,6 @@ use super::parse::Args;
 use super::{Failure, Task, targets};
 use crate::api::schema::{list_element, map_element, schema};
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("explain", "recursive api-version= output=", words)?;
     let Some(path) = args.words.first() else {

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 const FLAGS: &str = "port= target-port= name= type= protocol= selector= labels/l= cluster-ip= external-ip= session-affinity= \
     load-balancer-ip= dry-run?unchanged output/o= filename/f= save-config overrides=";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("expose", FLAGS, words)?;
     client.use_flags(&args);

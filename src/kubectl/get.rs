@@ -15,7 +15,6 @@ use std::rc::Rc;
 const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= all-namespaces/A all show-labels label-columns/L= sort-by= \
     no-headers show-kind ignore-not-found chunk-size= filename/f= recursive/R raw= subresource= server-print output-watch-events";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("get", FLAGS, words)?;
     client.use_flags(&args);
@@ -37,7 +36,6 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     list(client, watch, &args)
 }
 
-#[inline(never)]
 pub fn events(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("events", "for= types= all-namespaces/A watch/w output/o= no-headers", words)?;
     client.use_flags(&args);

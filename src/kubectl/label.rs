@@ -23,7 +23,6 @@ pub const LABELS: Words = Words { verb: "label", field: "labels", done: "labeled
 /// Annotations.
 pub const ANNOTATIONS: Words = Words { verb: "annotate", field: "annotations", done: "annotated" };
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String], how: &Words) -> Result<Task, Failure> {
     let args = Args::parse(how.verb, FLAGS, words)?;
     client.use_flags(&args);

@@ -119,7 +119,6 @@ impl Session {
     }
 
     /// Lets the command look at what has happened since.
-    #[inline(never)]
     pub fn poll(&mut self, sim: &mut Sim) -> Progress {
         if self.exit.is_some() {
             return Progress::Done;
@@ -315,7 +314,6 @@ fn verb_position(args: &[String]) -> usize {
     at
 }
 
-#[inline(never)]
 fn unknown(verb: &str) -> String {
     let mut text = format!("error: unknown command \"{verb}\" for \"kubectl\"");
     let near: Vec<&&str> = VERBS.iter().filter(|known| known.starts_with(verb) || distance(verb, known) <= 2).collect();

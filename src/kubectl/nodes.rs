@@ -9,7 +9,6 @@ use crate::api::{Kind, ObjectRef};
 use crate::engine::store::Patch;
 use serde_json::{Value, json};
 
-#[inline(never)]
 pub fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Task, Failure> {
     let verb = if on { "cordon" } else { "uncordon" };
     let args = Args::parse(verb, "selector/l= dry-run?unchanged", words)?;
@@ -56,7 +55,6 @@ struct Change {
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-#[inline(never)]
 pub fn taint(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("taint", "overwrite selector/l= all dry-run?unchanged output/o=", words)?;
     let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };

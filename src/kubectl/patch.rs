@@ -11,7 +11,6 @@ use serde_json::Value;
 
 const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= filename/f= selector/l= field-selector=";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("patch", FLAGS, words)?;
     client.use_flags(&args);

@@ -7,7 +7,6 @@ use super::{Failure, Task};
 use crate::api::Kind;
 use crate::api::kind::ALL;
 
-#[inline(never)]
 pub fn api_resources(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("api-resources", "namespaced= output/o= no-headers api-group= verbs= cached sort-by= categories=", words)?;
     let mut rows = Vec::new();
@@ -38,7 +37,6 @@ pub fn api_resources(client: &mut Client<'_>, words: &[String]) -> Result<Task, 
     Ok(Task::Done)
 }
 
-#[inline(never)]
 pub fn api_versions(client: &mut Client<'_>) -> Result<Task, Failure> {
     let mut all: Vec<String> = ALL.iter().map(|kind| kind.api_version()).collect();
     crate::order::sort(&mut all);
@@ -47,14 +45,12 @@ pub fn api_versions(client: &mut Client<'_>) -> Result<Task, Failure> {
     Ok(Task::Done)
 }
 
-#[inline(never)]
 pub fn version(client: &mut Client<'_>) -> Result<Task, Failure> {
     client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2");
     Ok(Task::Done)
 }
 
 /// No container ever prints anything here, but a Pod that is not there is still not there.
-#[inline(never)]
 pub fn logs(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("logs", "container/c= follow/f previous/p tail= since= all-containers selector/l= timestamps", words)?;
     client.use_flags(&args);

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t rm attach dry-run?unchanged output/o= quiet/q expose \
     annotations= image-pull-policy= overrides= save-config privileged";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("run", FLAGS, words)?;
     client.use_flags(&args);

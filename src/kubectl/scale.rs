@@ -10,7 +10,6 @@ use crate::engine::Why;
 const FLAGS: &str =
     "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all filename/f= output/o= dry-run?unchanged";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("scale", FLAGS, words)?;
     client.use_flags(&args);

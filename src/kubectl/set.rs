@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= local dry-run?unchanged \
     output/o= filename/f= list overwrite from= keys= prefix= resource-version= record";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let Some((topic, rest)) = words.split_first() else {
         return Err(Failure::error("must specify one of: env, image, resources, selector, serviceaccount, subject"));

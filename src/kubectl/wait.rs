@@ -29,7 +29,6 @@ pub struct Waiting {
     pub deadline: Time,
 }
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("wait", FLAGS, words)?;
     client.use_flags(&args);

@@ -264,7 +264,6 @@ fn key_text(key: &Value) -> Option<String> {
 }
 
 /// A value as Go writes it with its types: `{{name}}` in a template is a map with a map as its key.
-#[inline(never)]
 fn go(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),

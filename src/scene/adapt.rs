@@ -36,7 +36,7 @@ pub struct Scope {
 }
 
 /// Kinds that stand at the root of a tree, in the order of the diagram.
-const ROOTS: [Kind; 7] =
+pub const ROOTS: [Kind; 7] =
     [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob, Kind::Job, Kind::ReplicaSet, Kind::ReplicationController];
 
 /// Where namespaces of the system begin.
@@ -142,7 +142,6 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
 }
 
 /// Leaves out what the words do not ask for, and gives what is left of the Pods on each node.
-#[inline(never)]
 fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
     let words = Words::of(&scope.filter);
     let mut sieve = pods.sieve.take().unwrap_or_default();
@@ -252,7 +251,6 @@ struct User {
 }
 
 /// What users name, taken out of what is stored; and what they name in vain.
-#[inline(never)]
 fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
     // Whether they can do without it, and whether only older revisions name it.
     let mut found: BTreeMap<(String, String, String), (Used, bool, bool)> = BTreeMap::new();
@@ -483,7 +481,6 @@ fn controller(object: &Object) -> Controller {
 }
 
 /// The kinds that are read as JSON: DaemonSets, Jobs, CronJobs.
-#[inline(never)]
 fn plain(object: &Object, out: &mut Controller) {
     let value = object.to_value();
     let number = |path: &str| value.pointer(path).and_then(serde_json::Value::as_i64);
@@ -558,7 +555,6 @@ fn plain(object: &Object, out: &mut Controller) {
     }
 }
 
-#[inline(never)]
 fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn Fn(Uid) -> bool) -> Vec<Service> {
     let read = |object: &Rc<Object>| {
         let body = object.get::<crate::api::network::Service>()?;
@@ -620,7 +616,6 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
 }
 
 /// The addresses that a load balancer has given, or that none has yet.
-#[inline(never)]
 fn balancer(status: &serde_json::Value) -> String {
     let ingress = status["loadBalancer"]["ingress"].as_array().into_iter().flatten();
     let all: Vec<&str> = ingress.filter_map(|one| one["ip"].as_str().or(one["hostname"].as_str())).collect();
@@ -628,7 +623,6 @@ fn balancer(status: &serde_json::Value) -> String {
 }
 
 /// Why a Service reaches nothing: the label in which the nearest Pod differs.
-#[inline(never)]
 fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[Rc<Object>]) -> String {
     let wanted = &body.spec.selector;
     if wanted.is_empty() {
@@ -658,7 +652,6 @@ pub fn nearest<'a, 'b>(
 }
 
 /// An autoscaler or a disruption budget, with the workload it is about.
-#[inline(never)]
 fn policy(object: &Object, of: List) -> Policy {
     let value = object.to_value();
     let at = |path: &str| text(value.pointer(path));
@@ -705,7 +698,6 @@ fn text(value: Option<&serde_json::Value>) -> String {
     }
 }
 
-#[inline(never)]
 fn claims(claims: &[Rc<Object>], sets: &[Rc<Object>]) -> Vec<Claim> {
     let mut prefixes: Vec<(String, String)> = Vec::new();
     for set in sets {
@@ -747,7 +739,6 @@ fn short_mode(mode: &str) -> &str {
     }
 }
 
-#[inline(never)]
 fn volume(object: &Object) -> Option<Volume> {
     let body = object.get::<PersistentVolume>()?;
     let node = body

@@ -36,7 +36,6 @@ pub fn duration(ms: u64) -> String {
 }
 
 /// A duration that somebody has asked for: `2 s` rather than `2.0 s`.
-#[inline(never)]
 pub fn span(ms: u64) -> String {
     duration(ms).replace(".0 s", " s")
 }

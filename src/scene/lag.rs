@@ -49,7 +49,6 @@ pub fn indexes(of_pods: impl Iterator<Item = i64>, completions: i64) -> usize {
 }
 
 /// Marks what lags. `pods` tells of an owner; nothing where it does not know.
-#[inline(never)]
 pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
     for root in roots {
         let mut sum = Some(Pods::default());

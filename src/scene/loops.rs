@@ -84,7 +84,6 @@ pub struct Pass {
 
 impl Pass {
     /// The pass in a sentence: who wrote what, and what that changed.
-    #[inline(never)]
     pub fn told(&self) -> String {
         let who = self.title.split(" · ").next().unwrap_or_default();
         let (verb, what) = self.act.split_once(' ').unwrap_or((&self.act, ""));
@@ -156,7 +155,6 @@ const ARROW: f64 = 20.0;
 const NAME: f64 = 34.0;
 
 /// Lays the control plane out.
-#[inline(never)]
 pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene { summary: summary(of), ..Scene::default() };
     let wide = width >= 1150.0;

@@ -116,7 +116,6 @@ impl Marks {
         }
     }
 
-    #[inline(never)]
     fn thin(&mut self) {
         // Of what people have done none is lost: should it be all there is, it may be many.
         while self.all.len() > MOST / 2 && self.grain < 1 << 32 {
@@ -159,7 +158,6 @@ pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
 }
 
 /// All marks, or those that are failures of a loop. What a person has asked for has one block whether it was refused or not.
-#[inline(never)]
 fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<Block>) {
     let mut open: [Option<Block>; LANES.len()] = [None; LANES.len()];
     for mark in marks.iter().filter(|mark| !failed || mark.bad && mark.lane != 0) {

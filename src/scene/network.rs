@@ -51,7 +51,6 @@ const MOST: usize = 8;
 const LOOKED: usize = 200;
 
 /// Lays the network out. `selected` is a uid.
-#[inline(never)]
 pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     if model.services.is_empty() {
@@ -457,8 +456,6 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         head.remove(1);
         rows.iter_mut().for_each(|(cells, _)| drop(cells.remove(1)));
     }
-    // Its own name, and one for each Pod that is ready.
-    let names = if ready == 0 { 0 } else { ready + 1 };
     let dns_height = HEAD + TABLE + rows.len() as f64 * ROW;
     let slice_height = HEAD + TABLE + shown.len().max(1) as f64 * ROW;
     let row_y = |i: usize| y + HEAD + TABLE + i as f64 * ROW + ROW / 2.0;
@@ -479,16 +476,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         None => lines.extend([format!("** server can't find {asked}:"), "   NXDOMAIN".into()]),
     }
     put_client(out, model, service, Rect::new(LEFT, client_y, c.client, client_h), lines);
-    let dns = Table {
-        kind: "Dns",
-        caption: "Cluster DNS".into(),
-        title: crate::engine::dns::SERVER.into(),
-        pill: format!("{} name{}", super::format::count(names), if names == 1 { "" } else { "s" }),
-        head,
-        rows,
-    };
-    let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
-    out.put(&id, Rect::new(dns_x, y, c.dns, dns_height), Body::Table(dns), None, "", format!("Cluster DNS, {names} names for {name}"));
+    put_dns(service, head, rows, Rect::new(dns_x, y, c.dns, dns_height), out);
     let mut slice_rows: Vec<(Vec<String>, bool)> =
         shown.iter().map(|one| (vec![address(one), condition(one)], Some(one.pod.as_str()) == followed)).collect();
     if slice_rows.is_empty() {
@@ -537,11 +525,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         if heard.is_some() {
             stop(out, back + 6.0, (from + to) / 2.0 - 10.0, "2 answer", false);
             out.link(format!("hear/{uid}"), format!("M{back} {to}V{from}"), Line::Selects);
-            out.link(
-                format!("hears/{uid}"),
-                format!("M{} {}L{back} {from}L{} {}", back - 4.0, from + 7.0, back + 4.0, from + 7.0),
-                Line::Travels,
-            );
+            out.link(format!("hears/{uid}"), tip(back, from), Line::Travels);
         }
         out.link(format!("ask/{uid}"), down(ask, from, to), Line::Travels);
     } else {
@@ -588,6 +572,21 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     low + 8.0
 }
 
+/// The card of DNS, with its own name for the Service and one for each Pod that is ready.
+fn put_dns(service: &Service, head: Vec<&'static str>, rows: Vec<(Vec<String>, bool)>, rect: Rect, out: &mut Scene) {
+    let names = if service.ready() == 0 { 0 } else { service.ready() + 1 };
+    let table = Table {
+        kind: "Dns",
+        caption: "Cluster DNS".into(),
+        title: crate::engine::dns::SERVER.into(),
+        pill: format!("{} name{}", super::format::count(names), if names == 1 { "" } else { "s" }),
+        head,
+        rows,
+    };
+    let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
+    out.put(&id, rect, Body::Table(table), None, "", format!("Cluster DNS, {names} names for {}", service.id.name));
+}
+
 /// What is asked of DNS, and where the answer leads.
 struct Lookup<'a> {
     asked: String,
@@ -618,6 +617,11 @@ impl<'a> Lookup<'a> {
 /// One of the numbered words on a way.
 fn stop(out: &mut Scene, x: f64, y: f64, text: &str, centred: bool) {
     out.labels.push(Label { x, y, text: text.into(), class: "stop", centred });
+}
+
+/// The tip of an arrow that goes up.
+fn tip(x: f64, y: f64) -> String {
+    format!("M{} {}L{x} {y}L{} {}", x - 4.0, y + 7.0, x + 4.0, y + 7.0)
 }
 
 fn down(x: f64, y1: f64, y2: f64) -> String {
@@ -883,18 +887,8 @@ fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, t
         // What follows each name in DNS.
         let suffix = two("each name ends in".into(), format!(".{}.{}", service.id.namespace, crate::engine::dns::ZONE));
         rows.extend((w >= SHORT).then_some(suffix));
-        let names = if ready == 0 { 0 } else { ready + 1 };
         let height = high(&rows);
-        let table = Table {
-            kind: "Dns",
-            caption: "Cluster DNS".into(),
-            title: crate::engine::dns::SERVER.into(),
-            pill: format!("{} name{}", super::format::count(names), if names == 1 { "" } else { "s" }),
-            head: Vec::new(),
-            rows,
-        };
-        let id = Id { uid: format!("dns/{uid}"), ..Id::default() };
-        out.put(&id, Rect::new(16.0, y, w, height), Body::Table(table), None, "", format!("Cluster DNS, {names} names for {name}"));
+        put_dns(service, Vec::new(), rows, Rect::new(16.0, y, w, height), out);
         let at = if pair { y } else { y + height + 34.0 };
         let card = Rect::new(pods_x, at, if pair { pod_w } else { w }, 54.0);
         put_service(out, service, card);
@@ -902,8 +896,7 @@ fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, t
             out.link(format!("slice/{uid}"), arrow(card.x - 4.0, 20.0 + w, at + 18.0), Line::Derives);
         } else {
             let (x, low, high) = (36.0, at - 3.0, y + height + 4.0);
-            let d = format!("M{x} {low}V{high}M{} {}L{x} {high}L{} {}", x - 4.0, high + 7.0, x + 4.0, high + 7.0);
-            out.link(format!("slice/{uid}"), d, Line::Derives);
+            out.link(format!("slice/{uid}"), format!("M{x} {low}V{high}{}", tip(x, high)), Line::Derives);
             let text = "DNS records are made from its EndpointSlice".into();
             out.labels.push(Label { x: x + 10.0, y: at - 24.0, text, class: "", centred: false });
         }
@@ -951,8 +944,7 @@ fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, t
         let (back, high, low) = (x + 100.0, top + 24.0, y - 2.0);
         stop(out, back + 8.0, top + 30.0, "2 answer", false);
         out.link(format!("hear/{uid}"), format!("M{back} {low}V{high}"), Line::Selects);
-        let head = format!("M{} {}L{back} {high}L{} {}", back - 4.0, high + 7.0, back + 4.0, high + 7.0);
-        out.link(format!("hears/{uid}"), head, Line::Travels);
+        out.link(format!("hears/{uid}"), tip(back, high), Line::Travels);
         let to = if pair && pod_w < SHORT / 1.5 { String::new() } else { [" to ", &one.address].concat() };
         let words = ["3 connects straight", &to].concat();
         if pair {

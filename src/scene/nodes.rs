@@ -17,7 +17,6 @@ const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
 const STRIP: f64 = 78.0;
 
 /// Lays the nodes out, as many in a row as fit. Of many, those stay as they were `seen` that nothing has happened to.
-#[inline(never)]
 pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen) -> Scene {
     let (all, pods) = (model.nodes.len(), model.population());
     let ready = model.nodes.iter().filter(|node| node.ready).count();
@@ -62,7 +61,6 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen
 }
 
 /// Many nodes: a small tile each, its Pods as cells.
-#[inline(never)]
 fn many(
     model: &Model,
     (on, waiting): (&ByNode<'_>, &Waiting),

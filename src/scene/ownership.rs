@@ -206,7 +206,6 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
 }
 
 /// The trees that have claims, without Services: storage in a low frame.
-#[inline(never)]
 pub fn claims(model: &Model, selected: Option<&str>, size: (f64, f64)) -> Scene {
     let mut only = model.clone();
     only.services.clear();
@@ -961,7 +960,6 @@ pub fn pod_body(pod: &Pod, most: usize) -> Body {
 }
 
 /// A Pod in one line: the end of its name and its status; the node where there is room for all of it.
-#[inline(never)]
 fn pod_line(pod: &Pod, wide: f64) -> Body {
     let (lead, tail) = pod.parts(9.max(pod.parts(9).1.len()));
     let lead = if lead.len() + tail.len() > 9 { String::new() } else { lead };
@@ -983,7 +981,6 @@ fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = &'a Cla
 }
 
 /// The claims of a Pod and their volumes, to its right.
-#[inline(never)]
 fn storage_of(
     model: &Model,
     pod: &Pod,
@@ -1015,7 +1012,6 @@ fn storage_of(
     }
 }
 
-#[inline(never)]
 fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Columns, out: &mut Scene) {
     if columns.volume == 0.0 {
         return;
@@ -1044,7 +1040,6 @@ pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usiz
 }
 
 /// Claims without a Pod, and objects that are stored but not animated: a row each at the foot.
-#[inline(never)]
 fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out: &mut Scene, drawn: &[String]) {
     let mut y = top;
     let across = |pitch: f64| (((out.width - left + 16.0) / pitch) as usize).max(least);
@@ -1090,7 +1085,6 @@ fn summary(model: &Model) -> String {
 }
 
 /// The stacked layout of a phone: cards in full width, children below.
-#[inline(never)]
 fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let (m, w) = (16.0, (width - 32.0).max(280.0));
     let total = model.population();
@@ -1183,7 +1177,6 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
 }
 
 /// With one counter more, for which there is room in the whole width of a phone.
-#[inline(never)]
 fn with_updated(of: &Controller) -> Rc<Controller> {
     let mut of = of.clone();
     if let Some(updated) = of.updated {
@@ -1200,7 +1193,6 @@ fn with_updated(of: &Controller) -> Rc<Controller> {
 /// The height of a Deployment's card with its budget.
 const STACKED: f64 = 164.0;
 
-#[inline(never)]
 fn stack(
     group: &Group,
     (x, top, w): (f64, f64, f64),

@@ -166,7 +166,6 @@ const LEADER: f64 = 14.0;
 const PLOT: Rect = Rect { x: 56.0, y: 34.0, w: 0.0, h: 0.0 };
 
 /// Lays the chart out.
-#[inline(never)]
 pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
     let mut out = Scene { summary: summary(track), ..Scene::default() };
     if track.points.is_empty() {
@@ -416,7 +415,6 @@ fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: String) {
 }
 
 /// The longest time for which Pods were missing that had been there, how many are wanted, and who made them go.
-#[inline(never)]
 fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) -> Option<(u64, u64, u32, String)> {
     // In an update some may be missing.
     let missing = |point: &Point| {

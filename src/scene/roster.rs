@@ -20,7 +20,6 @@ pub struct Row {
 }
 
 /// The states that have a column, and a row a node; nothing where the diagram has no nodes.
-#[inline(never)]
 pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<Row>) {
     let mut found: Vec<(Row, [usize; PodState::ALL.len()])> = Vec::new();
     // By item, so that what stands on a node finds its row.

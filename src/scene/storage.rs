@@ -54,7 +54,6 @@ const BARS: [f64; 3] = [54.0, 84.0, 140.0];
 const COMING: usize = 3;
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
-#[inline(never)]
 pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     if model.claims.is_empty() && model.volumes.is_empty() {
@@ -93,11 +92,8 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         y = y.max(set(model, root, own, selected, (place, row), &mut out) + APART);
         if beside {
             // The rows have their names already.
-            let mut at = 0;
-            out.labels.retain(|label| {
-                at += 1;
-                at <= labels || label.class != "rowname"
-            });
+            let new = out.labels.split_off(labels);
+            out.labels.extend(new.into_iter().filter(|label| label.class != "rowname"));
         }
         x += span + BETWEEN;
     }

@@ -63,7 +63,6 @@ fn fold<'a>(uses: &[&'a Used], most: usize) -> (Vec<&'a Used>, usize) {
 }
 
 /// Puts the cards of what one tree names, one below the other.
-#[inline(never)]
 pub fn put(uses: &[&Used], (x, y, w): (f64, f64, f64), parent: Option<usize>, out: &mut Scene) {
     let (shown, more) = fold(uses, OWN);
     let rect = |row: usize| Rect::new(x, y + BELOW + row as f64 * PITCH, w, CARD);
@@ -112,7 +111,6 @@ fn card(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
 }
 
 /// Draws the lines, once everything has its place: one from each place, also where many Pods have one together.
-#[inline(never)]
 pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out: &mut Scene) {
     if model.uses.is_empty() {
         return;

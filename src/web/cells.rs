@@ -37,7 +37,6 @@ struct Painted {
 
 impl Painted {
     /// Paints what has changed since, as much as there is room for, with the first cell at a place. False if there is more.
-    #[inline(never)]
     fn paint(&mut self, context: &CanvasRenderingContext2d, cells: &Cells, (left, top): (f64, f64), room: &mut usize) -> bool {
         let all = 0..cells.pods.len().max(self.looks.len());
         let places = match &self.done {

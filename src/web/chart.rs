@@ -31,7 +31,6 @@ pub fn ChartView(props: &Props) -> Html {
     }
 }
 
-#[inline(never)]
 fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
     html! {
         <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
@@ -43,7 +42,6 @@ fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
 }
 
 /// A row a revision: its colour, what it is, and how many Pods it has at an instant.
-#[inline(never)]
 fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
     let row = |(class, revision, [image, hash]): &(&'static str, usize, [String; 2])| {
         let [ready, unready] = of.counts(*revision, at);
@@ -65,13 +63,11 @@ fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
 }
 
 /// A cell, with its colour.
-#[inline(never)]
 fn cell(class: &'static str, swatch: &'static str, words: &str) -> Html {
     html! { <td class={class}>if !swatch.is_empty() { <i class={swatch} /> }{ words.to_string() }</td> }
 }
 
 /// A line that follows the pointer. By keyboard it goes from change to change.
-#[inline(never)]
 fn probe(of: &Rc<Chart>, at: u64, asked: &UseStateHandle<Option<u64>>) -> Html {
     let plot = of.plot;
     let style = format!("left:{}px;top:{}px;width:{}px;height:{}px", Px(plot.x), Px(plot.y), Px(plot.w), Px(plot.h));

@@ -215,7 +215,6 @@ impl Component for Console {
 }
 
 /// A line in which some words are links, by their numbers.
-#[inline(never)]
 fn parts(text: &str, names: impl Iterator<Item = (usize, Callback<MouseEvent>)>) -> Html {
     let (mut rest, mut all, mut gone) = (text, Vec::new(), 0);
     for (number, onclick) in names {

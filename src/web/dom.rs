@@ -187,7 +187,6 @@ pub fn speak(chinese: bool, then: Callback<bool>) {
 }
 
 /// A word in the language that is spoken: what is drawn on a canvas does not enter the document.
-#[inline(never)]
 pub fn say(english: &str) -> String {
     let words = js_sys::Reflect::get(&window(), &"loopscopeWords".into()).ok();
     let said = words.as_ref().and_then(|words| words.dyn_ref::<js_sys::Function>()?.call1(&JsValue::NULL, &english.into()).ok());

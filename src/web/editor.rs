@@ -100,7 +100,6 @@ impl Editor {
         }
     }
 
-    #[inline(never)]
     fn tab(area: &HtmlTextAreaElement, back: bool) {
         let (from, to) = selection(area);
         let text = area.value();
@@ -124,7 +123,6 @@ impl Editor {
         let _ = area.set_selection_range(first as u32, (first + shifted.encode_utf16().count()) as u32);
     }
 
-    #[inline(never)]
     fn enter(area: &HtmlTextAreaElement) {
         let (from, _) = selection(area);
         let units: Vec<u16> = area.value().encode_utf16().take(from).collect();
@@ -353,7 +351,6 @@ impl Editor {
         }
     }
 
-    #[inline(never)]
     fn tell(&mut self, props: &Props) {
         if let Some(rich) = &self.rich {
             if self.held != props.text {
@@ -377,7 +374,6 @@ const LABEL: &str = "Manifest, YAML. Tab indents; press Escape, then Tab, to lea
 const AFTER: u32 = 1_500;
 
 /// The text with a word of a line in the place of another.
-#[inline(never)]
 fn replaced(text: &str, line: usize, (from, to): (usize, usize), word: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')
@@ -394,7 +390,6 @@ fn replaced(text: &str, line: usize, (from, to): (usize, usize), word: &str) -> 
     lines.join("\n")
 }
 
-#[inline(never)]
 fn dropped(ctx: &Context<Editor>, event: &DragEvent) {
     let file = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0));
     if let Some(file) = file {
@@ -420,7 +415,6 @@ impl Editor {
     }
 
     /// The code editor in the place of the text area, with its focus and selection.
-    #[inline(never)]
     fn enrich(&mut self, ctx: &Context<Self>) -> bool {
         let Some(host) = self.host.cast::<web_sys::Element>().filter(|_| self.rich.is_none()) else { return false };
         self.typing = self
@@ -440,7 +434,6 @@ impl Editor {
     }
 
     /// What applying would change: a line, and behind it each object with its fields.
-    #[inline(never)]
     fn plan(&self, ctx: &Context<Self>, plan: &Plan) -> Html {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));
@@ -504,7 +497,6 @@ impl Editor {
 }
 
 /// An object that differs, with its fields.
-#[inline(never)]
 pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     let (sign, class, word) = match change.op {
         Op::Added => ("+", "new", "created"),
@@ -555,7 +547,6 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     }
 }
 
-#[inline(never)]
 fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
     let fix = diagnostic.fix.clone().map(|word| {
         let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
@@ -570,7 +561,6 @@ fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
 }
 
 /// Lines that are not in the old text at their place: a common head and tail, and what is between.
-#[inline(never)]
 fn changed(new: &[&str], old: &[&str]) -> Vec<bool> {
     if old == [""] {
         return vec![false; new.len()];

@@ -22,7 +22,6 @@ pub fn chosen() -> Vec<String> {
 }
 
 /// The form, with what was chosen so far.
-#[inline(never)]
 pub fn choices(chosen: &[String], view: View, onchange: Callback<Event>) -> Html {
     let views = View::ALL.map(|view| (view.word(), view.title()));
     let picker = |at: usize, name: &'static str, of: &[Choice], usual: &'static str| {
@@ -34,7 +33,6 @@ pub fn choices(chosen: &[String], view: View, onchange: Callback<Event>) -> Html
 }
 
 /// Where the frame that is pasted finds its page, as `embed.js` writes it.
-#[inline(never)]
 pub fn address(page: &str, hash: &str, view: View, chosen: &[String]) -> String {
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
     let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { ["&", name, "=", value].concat() };
@@ -47,7 +45,6 @@ pub fn height(chosen: &[String]) -> String {
 }
 
 /// What is to be pasted.
-#[inline(never)]
 pub fn snippet(home: &str, hash: &str, view: View, chosen: &[String]) -> String {
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
     let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { [" ", name, "=\"", value, "\""].concat() };

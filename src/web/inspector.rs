@@ -122,7 +122,6 @@ pub fn Inspector(props: &Props) -> Html {
 }
 
 /// The inspector while nothing is chosen.
-#[inline(never)]
 fn idle(fold: Html) -> Html {
     html! {
         <aside class="panel right" aria-label="Inspector" id="inspector">
@@ -132,7 +131,6 @@ fn idle(fold: Html) -> Html {
     }
 }
 
-#[inline(never)]
 fn summary(props: &Props, object: &Object) -> Html {
     let facts = facts::facts(object, props.epoch);
     let image = facts.iter().any(|fact| fact.name == "image");
@@ -159,7 +157,6 @@ fn summary(props: &Props, object: &Object) -> Html {
     }
 }
 
-#[inline(never)]
 fn related(props: &Props, key: ObjectRef, words: &str) -> Html {
     let on_select = props.on_select.clone();
     let (kind, name) = (key.kind.name(), key.name.clone());
@@ -167,7 +164,6 @@ fn related(props: &Props, key: ObjectRef, words: &str) -> Html {
     html! { <><div class="rule" /><p class="h-cap">{ words }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
 }
 
-#[inline(never)]
 fn yaml(object: &Object) -> Html {
     let text = facts::yaml(object);
     let mut block = None;
@@ -179,7 +175,6 @@ fn yaml(object: &Object) -> Html {
     html! { <div class="yaml">{ for rows }</div> }
 }
 
-#[inline(never)]
 fn events(props: &Props) -> Html {
     if props.events.is_empty() {
         return html! { <p class="dim">{ "No Events about this object." }</p> };
@@ -213,7 +208,6 @@ pub fn spans(effect: &[Span]) -> Html {
 }
 
 /// What the object waits for: the state, what decides, the way down to the root, what would help.
-#[inline(never)]
 fn found(props: &Props) -> Html {
     let Some((first, rest)) = props.found.split_first() else { return Html::default() };
     let class = if first.waits.is_bad() { "failed" } else { "notready" };
@@ -255,7 +249,6 @@ fn why(props: &Props) -> Html {
     html! { <>if !props.found.is_empty() { { found(props) } }{ chain(props) }</> }
 }
 
-#[inline(never)]
 fn chain(props: &Props) -> Html {
     if props.chain.is_empty() {
         let words = if props.object.is_some() {
@@ -300,13 +293,11 @@ fn chain(props: &Props) -> Html {
     }
 }
 
-#[inline(never)]
 fn saw(rows: &[(String, String)]) -> Html {
     table(rows, rows.len() > 2)
 }
 
 /// Names and values; the last may be the conclusion.
-#[inline(never)]
 fn table(rows: &[(String, String)], sums: bool) -> Html {
     let last = rows.len() - 1;
     html! {
@@ -430,7 +421,6 @@ fn Actions(props: &ActionProps) -> Html {
 }
 
 /// One of many buttons.
-#[inline(never)]
 fn button(words: &'static str, title: &'static str, onclick: Callback<MouseEvent>) -> Html {
     html! { <button type="button" class="btn sm" title={(!title.is_empty()).then_some(title)} onclick={onclick}>{ words }</button> }
 }

@@ -138,7 +138,6 @@ fn row(item: &Item) -> Html {
 }
 
 /// A part of a row, and a space for those who hear it.
-#[inline(never)]
 fn part(class: &str, words: &str) -> Html {
     html! { <span class={class.to_string()}>{ words.to_string() }{ " " }</span> }
 }

@@ -11,7 +11,6 @@ const ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
 const WORDS: [&str; 7] = ["for", "range", "if", "else", "nil", "continue", "break"];
 
 /// The panel.
-#[inline(never)]
 pub fn view(pass: &Pass) -> Html {
     let steps = pass.steps.iter().enumerate().map(|(i, (title, rows))| {
         html! {

@@ -267,14 +267,12 @@ fn cut(item: &Item, taken: f64) -> String {
     crate::app::format::middle(&item.id.name, (((item.rect.w - taken) / 7.0) as usize).max(8))
 }
 
-#[inline(never)]
 fn class(item: &Item, reclaim: &str) -> Html {
     html! {
         <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ cut(item, 24.0) }</b><small>{ format!("reclaim: {reclaim}") }</small></div>
     }
 }
 
-#[inline(never)]
 fn store(version: u64) -> Html {
     html! {
         <>
@@ -284,7 +282,6 @@ fn store(version: u64) -> Html {
     }
 }
 
-#[inline(never)]
 fn loop_of(of: &Loop) -> Html {
     let queue = of.queue;
     html! {
@@ -297,7 +294,6 @@ fn loop_of(of: &Loop) -> Html {
     }
 }
 
-#[inline(never)]
 fn terminal(state: Option<PodState>, title: &str, lines: &[String]) -> Html {
     html! {
         <>
@@ -310,14 +306,12 @@ fn terminal(state: Option<PodState>, title: &str, lines: &[String]) -> Html {
     }
 }
 
-#[inline(never)]
 fn volume(name: &str, fact: &str) -> Html {
     html! {
         <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ name.to_string() }</b><small class="ell">{ fact }</small></div></div>
     }
 }
 
-#[inline(never)]
 fn stored(item: &Item, fact: &str) -> Html {
     let kind = &item.id.kind;
     if item.rect.h > 30.0 {
@@ -330,7 +324,6 @@ fn stored(item: &Item, fact: &str) -> Html {
     }
 }
 
-#[inline(never)]
 fn table(of: &Table) -> Html {
     let cell = |text: &String| match text.strip_prefix("✓ ") {
         Some(word) => html! { <td class="ok">{ icon("i-check", 12) }{ word }</td> },
@@ -395,7 +388,6 @@ fn late(counter: &Counter) -> Option<String> {
 }
 
 /// A controller in a low frame: the name, and its numbers in one line.
-#[inline(never)]
 fn brief(of: &Controller, width: f64) -> Html {
     // Beside tile and padding; a letter of the name is 7 pixels wide, one of the caption some 6.
     let most = |beside: f64| ((width - beside) / 7.2).max(4.0) as usize;
@@ -429,7 +421,6 @@ fn brief(of: &Controller, width: f64) -> Html {
 }
 
 /// A Deployment on a phone, with what its rollout may do: a stretch of each kind of Pods between the limits, and what comes next.
-#[inline(never)]
 fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
     let long = (width - 30.0) * 0.48;
     let bar = budget.bar(long, long);
@@ -454,7 +445,6 @@ fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
     }
 }
 
-#[inline(never)]
 fn wide(of: &Controller) -> Html {
     // How far a rollout is tells more than how it is done.
     let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer };
@@ -469,7 +459,6 @@ fn wide(of: &Controller) -> Html {
     }
 }
 
-#[inline(never)]
 fn ticket(item: &Item, fact: &str) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
     let d = format!(
@@ -497,7 +486,6 @@ fn ticket(item: &Item, fact: &str) -> Html {
     }
 }
 
-#[inline(never)]
 fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
     html! {
@@ -514,7 +502,6 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
     }
 }
 
-#[inline(never)]
 fn node(name: &str, body: &NodeBody) -> Html {
     let pill = match (body.ready, body.cordoned) {
         (false, _) => html! { <span class="pill failed">{ icon("i-error", 12) }{ "NotReady" }</span> },
@@ -541,7 +528,6 @@ fn node(name: &str, body: &NodeBody) -> Html {
 }
 
 /// One of many nodes: its name and how many Pods it has.
-#[inline(never)]
 fn small_node(item: &Item, body: &NodeBody) -> Html {
     let glyph = match (body.ready, body.cordoned) {
         (false, _) => Some("i-error"),
@@ -552,7 +538,6 @@ fn small_node(item: &Item, body: &NodeBody) -> Html {
 }
 
 /// The strip over cells.
-#[inline(never)]
 fn totals(numbers: &[(usize, &'static str)], parts: &[(PodState, bool, usize)]) -> Html {
     let count = crate::app::format::count;
     let rolls = parts.iter().any(|(_, old, _)| *old);
@@ -574,7 +559,6 @@ fn totals(numbers: &[(usize, &'static str)], parts: &[(PodState, bool, usize)]) 
     }
 }
 
-#[inline(never)]
 fn tray(title: &str, aside: &str, head: &str, rows: &[[String; 3]]) -> Html {
     html! {
         <>

@@ -207,7 +207,6 @@ fn pick(props: &Props, id: &Id) {
 }
 
 /// How an object differs between the two instants that are compared.
-#[inline(never)]
 fn mark(props: &Props, item: &Item) -> &'static str {
     let Some(changes) = &props.changes else { return "" };
     let Some(kind) = Kind::from_name(&item.id.kind) else { return "" };
@@ -396,7 +395,6 @@ impl Stage {
     }
 
     /// The pictures that can be saved.
-    #[inline(never)]
     fn menu(link: &yew::html::Scope<Self>) -> Html {
         html! {
             <div class="menu" role="menu" aria-label="Save the picture">
@@ -406,7 +404,6 @@ impl Stage {
     }
 
     /// The object under the pointer and its place: a whole item, or one cell of many.
-    #[inline(never)]
     fn under(&self, scene: &Scene, event: &MouseEvent) -> Option<(ObjectRef, Rect)> {
         // A chart tells more of itself than a card would.
         let item = scene.items.get(self.item_at(event.target())?).filter(|item| !matches!(item.body, Body::Chart(_)))?;
@@ -427,7 +424,6 @@ impl Stage {
     }
 
     /// The pointer or the focus is on something else.
-    #[inline(never)]
     fn point(&mut self, ctx: &Context<Self>, over: Option<(ObjectRef, Rect)>, at_once: bool) -> bool {
         if self.over == over {
             return false;
@@ -446,7 +442,6 @@ impl Stage {
     }
 
     /// Those that no node took stand at the foot: how many they are is told where that is out of sight, and leads there.
-    #[inline(never)]
     fn far_tray(&self, ctx: &Context<Self>, title: &str, rect: Rect) -> Html {
         let props = ctx.props();
         if props.embed || (rect.y + 40.0) * self.zoom + self.pan.1 < self.room(props) {
@@ -470,7 +465,6 @@ impl Stage {
     }
 
     /// The card beside what it is about, within the stage.
-    #[inline(never)]
     fn carded(&self, rect: Rect, card: &Card) -> Html {
         let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
         let (w, h) = (rect.w * self.zoom, rect.h * self.zoom);
@@ -529,7 +523,6 @@ impl Stage {
 
     /// Brings what a person chose into sight, else what the line below a frame tells of. Tables and nodes would be torn at each
     /// line: there the head stays where it is.
-    #[inline(never)]
     fn follow(&mut self, props: &Props) {
         let hangs = props.scope.starts_with("nodes") || props.scope.starts_with("network");
         let is = |item: &&Rc<Item>| !hangs && props.follow.is_some() && key_of(&item.id) == props.follow;
@@ -656,7 +649,6 @@ impl Stage {
         })
     }
 
-    #[inline(never)]
     fn choose(&self, ctx: &Context<Self>, event: &MouseEvent) {
         let scene = &ctx.props().scene;
         let Some(item) = self.item_at(event.target()).and_then(|index| scene.items.get(index)) else {
@@ -673,7 +665,6 @@ impl Stage {
         pick(ctx.props(), &item.id);
     }
 
-    #[inline(never)]
     fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
             return false;
@@ -736,7 +727,6 @@ impl Stage {
         true
     }
 
-    #[inline(never)]
     fn drag(&mut self, scene: &Scene, event: &PointerEvent) -> bool {
         let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
         let Some(at) = self.pointers.iter().position(|pointer| pointer.0 == event.pointer_id()) else { return false };

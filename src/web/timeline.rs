@@ -229,7 +229,6 @@ impl Lanes {
     }
 
     /// So many times larger, with a time at a place.
-    #[inline(never)]
     fn zoom(&mut self, props: &LanesProps, factor: f64, at: u64, x: f64) {
         let (whole, last) = self.whole(props);
         let per = (self.axis(props).per / factor).max(FINEST);
@@ -241,7 +240,6 @@ impl Lanes {
     }
 
     /// Larger or smaller about the playhead, or about the middle where that is out of sight.
-    #[inline(never)]
     fn about(&mut self, props: &LanesProps, factor: Option<f64>) {
         let Some(factor) = factor else {
             self.near = None;
@@ -254,7 +252,6 @@ impl Lanes {
     }
 
     /// The wheel makes it larger and smaller, and goes along it.
-    #[inline(never)]
     fn wheel(&mut self, props: &LanesProps, event: &WheelEvent) {
         let axis = self.axis(props);
         let (dx, dy) = (event.delta_x(), event.delta_y());
@@ -267,7 +264,6 @@ impl Lanes {
     }
 
     /// Two fingers do the same.
-    #[inline(never)]
     fn pinch(&mut self, props: &LanesProps, id: i32, x: f64) {
         let [a, b] = self.held[..] else { return };
         let axis = self.axis(props);
@@ -278,7 +274,6 @@ impl Lanes {
     }
 
     /// What is at a place: a mark, a fold, the beginning of a branch.
-    #[inline(never)]
     fn tell(&self, props: &LanesProps, event: &PointerEvent) -> Option<Tip> {
         let (on_tell, (_, merged, _)) = (props.on_tell.as_ref()?, self.cached.as_ref()?);
         let top = self.canvas.cast::<Element>()?.get_bounding_client_rect().top();
@@ -357,7 +352,6 @@ impl Paint<'_> {
     }
 
     /// Faults that people have asked for, as triangles; beside a diamond, not over it.
-    #[inline(never)]
     fn faults(&self, left: f64, y: f64, merged: &[Block]) {
         let c = self.context;
         c.set_fill_style_str(&self.token("--st-notready"));
@@ -397,7 +391,6 @@ impl Paint<'_> {
         c.fill();
     }
 
-    #[inline(never)]
     fn slim(&self, merged: &[Block]) {
         let width = self.axis.width;
         let now = self.axis.x(self.props.now).clamp(0.0, width);
@@ -549,7 +542,6 @@ impl Paint<'_> {
         }
     }
 
-    #[inline(never)]
     fn hatch(&self, from: f64, to: f64) {
         let c = self.context;
         c.save();
@@ -570,7 +562,6 @@ impl Paint<'_> {
     }
 
     /// A stretch that is left out, and how long it is.
-    #[inline(never)]
     fn fold(&self, middle: f64, words: &str) {
         let c = self.context;
         let (from, to) = (middle - FOLD / 2.0, middle + FOLD / 2.0);
@@ -586,7 +577,6 @@ impl Paint<'_> {
     }
 
     /// Where one history becomes two: a stem, and a branch to the right.
-    #[inline(never)]
     fn fork(&self, x: f64) {
         let c = self.context;
         self.fill("--text-3", std::iter::once((x - 0.5, 20.0, 1.0, 101.0)));
@@ -599,7 +589,6 @@ impl Paint<'_> {
         self.diamonds("--text-2", 3.0, &mut std::iter::once((x + 8.0, 22.0)));
     }
 
-    #[inline(never)]
     fn curve(&self, left: f64, row: impl Fn(u8) -> f64) {
         let c = self.context;
         let at = |(time, lane): (u64, u8)| (left + self.axis.x(time), row(lane) + 6.0);
@@ -784,7 +773,6 @@ impl Component for Lanes {
 
 impl Lanes {
     /// A part of the time goes along with the playhead, as long as that was in sight.
-    #[inline(never)]
     fn keep_up(&mut self, props: &LanesProps, old: &LanesProps) {
         if props.end < old.end {
             self.near = None;
@@ -798,7 +786,6 @@ impl Lanes {
     }
 
     /// The lanes with what makes them larger and smaller, and what a mark stands for.
-    #[inline(never)]
     fn framed(&self, link: &yew::html::Scope<Self>, canvas: Html) -> Html {
         let button = |factor: Option<f64>, words: &'static str, glyph: &'static str| {
             html! { <button type="button" aria-label={words} title={words} disabled={self.near.is_none() && factor.is_none_or(|factor| factor < 1.0)} onclick={link.callback(move |_: MouseEvent| Msg::Zoom(factor))}>{ icon(glyph, 12) }</button> }

@@ -9,7 +9,6 @@ use crate::engine::waits::{Cure, Label, Waits};
 use serde_json::Value;
 use std::rc::Rc;
 
-#[inline(never)]
 pub fn job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Job = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
@@ -49,7 +48,6 @@ pub fn job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
-#[inline(never)]
 pub fn cron_job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else { return None };
     let (spec, status) = (body.get("spec")?, body.get("status"));

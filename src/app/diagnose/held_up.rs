@@ -18,7 +18,6 @@ pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
 
 /// The same, or that it is in the queue of a slowed loop that has nothing to do for it. The line is asked for once: to know whether
 /// a loop has something to do, a pass of it is tried on a copy of all.
-#[inline(never)]
 pub fn held_up_or_idle(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     if !sim.is_held_up() {
         return None;
@@ -34,7 +33,6 @@ fn duration(micros: u64) -> String {
 }
 
 /// Its loop works on others first, or still on it.
-#[inline(never)]
 fn slow(object: &Object, line: &InLine) -> Diagnosis {
     let (slowed, (took, takes)) = (&line.slowed, line.pass);
     let (name, each): (Str, Str) = (slowed.name.into(), duration(slowed.span).into());
@@ -59,7 +57,6 @@ fn slow(object: &Object, line: &InLine) -> Diagnosis {
 }
 
 /// A component has not been told of it, or of what it has to do with.
-#[inline(never)]
 fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     let uid = object.meta.uid;
     // Of what happened to the object itself first: that is what was asked about.
@@ -82,7 +79,6 @@ fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
 }
 
 /// An object is no more, and some component has not been told so.
-#[inline(never)]
 pub fn gone(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     if !sim.is_held_up() {
         return None;
@@ -91,7 +87,6 @@ pub fn gone(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     Some(told_late(sim, key, &late, true))
 }
 
-#[inline(never)]
 fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
     let (component, kind): (Str, Str) = (late.component.into(), late.kind.name().into());
     // Of what leaves by and by the first word is that it is deleted, and so is the last; what else changes meanwhile is not.

@@ -253,12 +253,11 @@ fn all_in<'a>(sim: &'a Sim, kind: Kind, namespace: &'a Str) -> impl Iterator<Ite
 
 /// A name that no object of the kind has yet: `stem-2`, `stem-3`…
 fn free_name(sim: &Sim, kind: Kind, namespace: &str, stem: &str) -> String {
-    let mut number = 1_i64;
-    loop {
-        let name = [stem, "-", &number.to_string()].concat();
-        if sim.get(&ObjectRef::new(kind, namespace, &name)).is_none() {
-            return name;
-        }
-        number += 1;
-    }
+    free_names(sim, kind, namespace, stem).next().unwrap_or_default()
+}
+
+/// All of them.
+fn free_names(sim: &Sim, kind: Kind, namespace: &str, stem: &str) -> impl Iterator<Item = String> {
+    let names = (1_i64..).map(move |number| [stem, "-", &number.to_string()].concat());
+    names.filter(move |name| sim.get(&ObjectRef::new(kind, namespace, name)).is_none())
 }

@@ -9,7 +9,6 @@ use crate::engine::waits::{Cure, Fact, Label, Waits};
 use crate::scene::adapt::nearest;
 use std::rc::Rc;
 
-#[inline(never)]
 pub fn service(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Service = object.get()?;
     let api = object.meta.name == "kubernetes" && object.meta.namespace == "default";

@@ -1,6 +1,6 @@
 //! Pods that have no node: gates, claims, and what each node has against them.
 
-use super::{Diagnosis, free_name, held_up, line, owners};
+use super::{Diagnosis, free_name, free_names, held_up, line, owners};
 use crate::api::daemonset::DaemonSet;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodAffinityTerm, Resources};
@@ -41,7 +41,6 @@ fn claim(sim: &Sim, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
 }
 
 /// A Pod without a node: what each node has against it, and what would give it one.
-#[inline(never)]
 pub fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let key = object.key();
     if let [first, ..] = &pod.spec.scheduling_gates[..] {
@@ -309,7 +308,6 @@ fn outgrown(refuses: &[Refuses]) -> bool {
 }
 
 /// A node larger than all there are, if such machines are sold, for those Pods alike that no other could take.
-#[inline(never)]
 fn add_larger(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
     let (Some(pod), Some(node), alike) = (object.pod(), &waiting.node, waiting.alike) else { return };
     let (asks, (free, places)) = (pod.spec.requests, new_node(sim, node));
@@ -342,7 +340,6 @@ fn add_larger(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis
 }
 
 /// As many new nodes as all Pods without one need: others that wait as long take their share of them.
-#[inline(never)]
 fn add_nodes(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
     let (Some(pod), Some(node), Some(others)) = (object.pod(), &waiting.node, &waiting.others) else { return };
     if !Sim::suits(&pod.spec, node) {
@@ -355,25 +352,16 @@ fn add_nodes(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis)
         each if each < 1 => None,
         each => Some((many + each - 1) / each),
     };
-    let Some(own) = need(pod.spec.requests, waiting.alike).map(|nodes| if apart { waiting.alike } else { nodes }) else { return };
     // What asks for the same fills the same nodes.
     let same = |asks: &Resources| !apart && *asks == pod.spec.requests;
     let together = others.iter().filter(|(asks, _)| same(asks)).map(|(_, many)| many).sum::<i64>();
-    let own = if together > 0 { need(pod.spec.requests, waiting.alike + together).unwrap_or(own) } else { own };
-    let nodes = own + others.iter().filter(|(asks, _)| !same(asks)).filter_map(|(asks, many)| need(*asks, *many)).sum::<i64>();
+    let Some(own) = need(pod.spec.requests, waiting.alike + together) else { return };
+    let nodes = if apart { waiting.alike } else { own }
+        + others.iter().filter(|(asks, _)| !same(asks)).filter_map(|(asks, many)| need(*asks, *many)).sum::<i64>();
     if !(1..=MOST_NODES).contains(&nodes) {
         return;
     }
-    let mut names: Vec<String> = Vec::new();
-    for number in 1_i64.. {
-        let name = ["node-", &number.to_string()].concat();
-        if sim.get(&ObjectRef::new(Kind::Node, "", &name)).is_none() {
-            names.push(name);
-        }
-        if names.len() as i64 == nodes {
-            break;
-        }
-    }
+    let names: Vec<String> = free_names(sim, Kind::Node, "", "node").take(nodes as usize).collect();
     let steps: Vec<String> = names.iter().map(|name| ["fault add-node ", name].concat()).collect();
     match &names[..] {
         [one] => out.cure(Cure::AddNode, one, "", &steps),

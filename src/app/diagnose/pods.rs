@@ -11,7 +11,6 @@ use crate::engine::kubelet::{can_be_pulled, lack};
 use crate::engine::waits::{Cure, Label, Waits};
 use std::rc::Rc;
 
-#[inline(never)]
 pub fn pod(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let pod = object.pod()?;
     if pod.is_terminal() && !object.meta.is_deleting() {
@@ -37,7 +36,6 @@ pub fn pod(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
 }
 
 /// Ended, stopped, and still there: a finalizer.
-#[inline(never)]
 fn held(object: &Object) -> Option<Diagnosis> {
     let finalizer = object.meta.finalizers.first()?;
     if !object.pod().is_some_and(|pod| pod.is_terminal() || pod.node_name.is_empty()) {
@@ -48,7 +46,6 @@ fn held(object: &Object) -> Option<Diagnosis> {
     Some(out)
 }
 
-#[inline(never)]
 fn failed(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     // Who owns it has replaced it, or will; what is left is there to be read.
     if object.meta.controller().is_some() {
@@ -67,7 +64,6 @@ fn failed(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
 }
 
 /// A Pod whose kubelet says nothing.
-#[inline(never)]
 fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
     if sim.get(&node).is_none() {
@@ -91,7 +87,6 @@ fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
 const ASKED: usize = 1_000;
 
 /// Who waits for a ConfigMap, a Secret or a service account that does not exist: the first of them.
-#[inline(never)]
 pub fn waits_for(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     let near = |kind: Kind| super::all_in(sim, kind, &key.namespace);
     match key.kind {
@@ -114,7 +109,6 @@ pub fn waits_for(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
 }
 
 /// A ConfigMap or Secret, or a key of it, that a container or a volume cannot be made without.
-#[inline(never)]
 fn sources(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let lack = lack(object, sim.server())?;
     let (kind, name) = (lack.source.kind, &lack.source.name);
@@ -145,7 +139,6 @@ fn sources(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
 }
 
 /// A container that cannot start or stay.
-#[inline(never)]
 fn container(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus) -> Option<Diagnosis> {
     let waiting = status.state.waiting.as_ref();
     if let Some(waiting) = waiting.filter(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff") {
@@ -235,7 +228,6 @@ fn image(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, ou
 }
 
 /// The image that this container of a Deployment had in its newest revision that could be pulled.
-#[inline(never)]
 fn earlier(sim: &Sim, deployment: &ObjectRef, container: &str) -> Option<String> {
     let sets = sim.owned(sim.get(deployment)?.meta.uid, Kind::ReplicaSet);
     let had = |set: &Rc<Object>| {
@@ -274,7 +266,6 @@ fn again(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
 }
 
 /// Everything runs, and a container is not ready.
-#[inline(never)]
 fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let status = pod.status.container_statuses.iter().find(|status| status.state.running.is_some() && !status.ready)?;
     let spec = pod.spec.containers.iter().find(|container| container.name == status.name)?;
@@ -301,7 +292,6 @@ fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
-#[inline(never)]
 pub fn node(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let node: &Node = object.get()?;
     let silent = sim.silent_since(&object.meta.name);

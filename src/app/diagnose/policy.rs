@@ -9,7 +9,6 @@ use crate::engine::waits::{Cure, Fact, Label, Waits};
 use serde_json::Value;
 use std::rc::Rc;
 
-#[inline(never)]
 pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else { return None };
     let conditions = body.get("status")?.get("conditions")?.as_array()?;
@@ -44,7 +43,6 @@ pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
-#[inline(never)]
 pub fn budget(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let (spec, status) = (BudgetSpec::of(object), BudgetStatus::of(object));
     if status.disruptions_allowed > 0 || status.observed_generation == 0 || status.expected_pods == 0 {

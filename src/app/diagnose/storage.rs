@@ -13,7 +13,6 @@ use std::rc::Rc;
 const OURS: &str = "loopscope.dev/provisioner";
 const NONE: &str = "kubernetes.io/no-provisioner";
 
-#[inline(never)]
 pub fn claim(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &PersistentVolumeClaim = object.get()?;
     if object.meta.is_deleting() {
@@ -226,7 +225,6 @@ fn in_use(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
-#[inline(never)]
 pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &PersistentVolume = object.get()?;
     let claim = body.spec.claim_ref.as_ref();

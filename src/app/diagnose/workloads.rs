@@ -164,7 +164,6 @@ pub fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-#[inline(never)]
 pub fn replica_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::ReplicaSet(body) = &object.body else { return None };
     if let Some(condition) = failure(&body.status.conditions) {
@@ -181,7 +180,6 @@ pub fn replica_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
-#[inline(never)]
 pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &StatefulSet = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
@@ -264,7 +262,6 @@ pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
-#[inline(never)]
 pub fn daemon_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &DaemonSet = object.get()?;
     let status = &body.status;

@@ -47,7 +47,6 @@ impl Controller for EndpointsController {
     }
 }
 
-#[inline(never)]
 fn sync(endpoints: &ObjectRef, object: &Object, service: &Service, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);

@@ -49,7 +49,6 @@ impl Controller for EndpointSliceController {
     }
 }
 
-#[inline(never)]
 fn sync(object: &Rc<Object>, service: &Service, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);

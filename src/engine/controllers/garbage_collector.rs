@@ -131,7 +131,6 @@ fn wake_waiting_owners(object: &Object, cache: &Cache, wake: &mut dyn FnMut(Obje
 }
 
 /// Deletes an object none of whose owners lives; drops references to dead owners if another one does.
-#[inline(never)]
 fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let mut living: Vec<Uid> = Vec::new();
     let mut dead: Option<Str> = None;
@@ -173,7 +172,6 @@ fn has_dependents(object: &Object, out: &Out<'_>) -> bool {
 }
 
 /// Foreground: dependents go first; when none blocks any more, so does the owner.
-#[inline(never)]
 fn delete_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).cloned().collect();
     let blocks = |o: &Object| o.meta.owner_references.iter().any(|r| r.uid == object.meta.uid && r.block_owner_deletion == Some(true));
@@ -188,7 +186,6 @@ fn delete_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) ->
 }
 
 /// Orphan: dependents lose their reference to the owner, then the owner goes.
-#[inline(never)]
 fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let owner: Str = object.key().to_string().into();
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).map(|d| d.key()).collect();

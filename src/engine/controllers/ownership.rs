@@ -65,7 +65,6 @@ fn claim_by(
 }
 
 /// Makes the owner the controller of an orphan, unless somebody was faster.
-#[inline(never)]
 fn adopt(owner: &Object, orphan: &Object, out: &mut Out<'_>) -> Result<Option<Rc<Object>>, ApiError> {
     let key = orphan.key();
     let still_free = out.server.get(&key).is_some_and(|now| now.meta.uid == orphan.meta.uid && now.meta.controller().is_none());
@@ -83,7 +82,6 @@ fn adopt(owner: &Object, orphan: &Object, out: &mut Out<'_>) -> Result<Option<Rc
 }
 
 /// Lets go of an object that no longer matches.
-#[inline(never)]
 fn release(owner: &Object, object: &Object, out: &mut Out<'_>) {
     // Gone or changed meanwhile is as good as released.
     let _ = out.patch(&object.key(), Why::Release, |o| {

@@ -97,7 +97,6 @@ fn all_ended() -> ObjectRef {
 }
 
 /// Deletes as many of the ended Pods as are more than may be kept, when upstream would look next.
-#[inline(never)]
 fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let now = view.now.0;
     let due = *out.memory.entry(DUE.into()).or_insert_with(|| next_look(view.now) as i64) as u64;

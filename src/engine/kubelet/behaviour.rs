@@ -64,7 +64,6 @@ pub fn can_be_pulled(image: &str) -> bool {
 }
 
 /// The runtime's words for an image that cannot be pulled.
-#[inline(never)]
 pub(super) fn pull_error(image: &str) -> String {
     let first = image.split('/').next().unwrap_or("");
     let full = if !image.contains('/') {
@@ -106,7 +105,6 @@ pub(super) fn ignores_signals(container: &Container) -> bool {
 }
 
 /// From when on a file that the container's script makes and removes is missing: times from its start, with whether it is.
-#[inline(never)]
 pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64, bool)>> {
     let script = script(container)?;
     let mut time = 0;
@@ -124,7 +122,6 @@ pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64
 }
 
 /// The end of a command that a probe or a hook runs.
-#[inline(never)]
 pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
     match words {
         ["/bin/sh" | "sh" | "/bin/bash" | "bash", "-c", script] => predicted_script(script),
@@ -133,7 +130,6 @@ pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
 }
 
 /// A script of commands each of which can be predicted.
-#[inline(never)]
 fn predicted_script(script: &str) -> Option<(u64, i32)> {
     if script.contains(['|', '$', '`', '(', '{', '<', '>']) || script.contains("while") || script.contains("for ") {
         return None;
@@ -157,7 +153,6 @@ fn predicted_script(script: &str) -> Option<(u64, i32)> {
     Some((total, code))
 }
 
-#[inline(never)]
 fn predicted_command(words: &[&str]) -> Option<(u64, i32)> {
     match words {
         ["true" | "/bin/true"] => Some((0, 0)),

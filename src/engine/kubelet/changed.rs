@@ -10,7 +10,6 @@ use crate::api::pod::{ContainerState, Pod};
 use crate::engine::why::Why;
 
 /// Whether a container runs, or waits to run, another image than its Pod asks for.
-#[inline(never)]
 pub(super) fn differs(pod: &Pod, i: u32) -> bool {
     let wanted = init::container(pod, i).map(|(_, container)| &container.image);
     init::seen(pod, i).zip(wanted).is_some_and(|(status, image)| status.image != *image)
@@ -25,7 +24,6 @@ fn held_back(pod: &Pod, i: u32) -> bool {
 }
 
 impl Pass<'_, '_> {
-    #[inline(never)]
     pub(super) fn changed(&mut self) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();

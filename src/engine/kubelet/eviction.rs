@@ -95,7 +95,6 @@ impl Kubelets {
 }
 
 /// Says on the node whether memory is short, if it does not say so yet.
-#[inline(never)]
 fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
     let (kind, _, enough, told) = HEALTHY[0];
     let (status, reason, message) = match short {
@@ -123,7 +122,6 @@ fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
 }
 
 /// The Pod that is ended first, and what it uses.
-#[inline(never)]
 fn first_to_go(node: &str, loads: &[Load], out: &Out<'_>) -> Option<(Rc<Object>, i64)> {
     let here = out.server.list(Kind::Pod).filter(|o| {
         let mirror = o.meta.annotation("kubernetes.io/config.mirror").is_some();
@@ -139,7 +137,6 @@ fn first_to_go(node: &str, loads: &[Load], out: &Out<'_>) -> Option<(Rc<Object>,
     Some((pod.clone(), used))
 }
 
-#[inline(never)]
 fn message(pod: &Pod, used: i64, available: i64) -> Str {
     let mut text =
         format!("The node was low on resource: memory. Threshold quantity: {}, available: {}. ", amount(THRESHOLD), amount(available));
@@ -166,7 +163,6 @@ fn amount(bytes: i64) -> String {
 
 impl Pass<'_, '_> {
     /// The containers of an evicted Pod have been stopped.
-    #[inline(never)]
     pub(super) fn evicted(&mut self) -> Jobs {
         let Some(message) = self.kubelets.running(self.job.uid).and_then(|running| running.evicted.take()) else { return Vec::new() };
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
@@ -198,7 +194,6 @@ impl Pass<'_, '_> {
     }
 }
 
-#[inline(never)]
 fn fail(pod: &mut Pod, message: Str) {
     pod.status.phase = Str::new_static("Failed");
     pod.status.reason = Str::new_static("Evicted");

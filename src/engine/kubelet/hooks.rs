@@ -20,7 +20,6 @@ fn predicted(hook: &Value) -> Option<(u64, i32)> {
 
 impl Pass<'_, '_> {
     /// A container whose first hook fails is killed.
-    #[inline(never)]
     pub(super) fn post_start(&mut self, i: u32, container: &Container) -> Jobs {
         if predicted(&container.lifecycle["postStart"]).is_none_or(|(_, code)| code == 0) {
             return Vec::new();
@@ -30,7 +29,6 @@ impl Pass<'_, '_> {
     }
 
     /// Runs the hooks of the containers that are about to be stopped; gives how long the slowest takes.
-    #[inline(never)]
     pub(super) fn pre_stop(&mut self, names: &[Str]) -> u64 {
         let object = self.object.clone();
         let mut longest = 0;
@@ -45,7 +43,6 @@ impl Pass<'_, '_> {
         longest
     }
 
-    #[inline(never)]
     fn say_hook_failed(&mut self, name: &str, reason: &'static str, message: &'static str) {
         let object = self.object.clone();
         self.out.event_at(&object, &format_smolstr!("spec.containers{{{name}}}"), "Warning", reason, message);

@@ -70,7 +70,6 @@ pub(super) fn time(container: &Container) -> u64 {
 
 impl Pass<'_, '_> {
     /// The sandbox is up and the first init container starts.
-    #[inline(never)]
     pub(super) fn start_init(&mut self, ip: Str) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Sandbox, |pod| {
@@ -81,7 +80,6 @@ impl Pass<'_, '_> {
     }
 
     /// The next init container runs, if its image can be had.
-    #[inline(never)]
     pub(super) fn next_init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
         if let Some(jobs) = self.wait_for_environment(n | FLAG) {
@@ -101,7 +99,6 @@ impl Pass<'_, '_> {
     }
 
     /// An init container has ended, or a sidecar is up.
-    #[inline(never)]
     pub(super) fn init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
         let ends = predicted_exit(&container);
@@ -125,7 +122,6 @@ impl Pass<'_, '_> {
     }
 
     /// A sidecar that its probes, or its own end, have a say in.
-    #[inline(never)]
     fn start_sidecar(&mut self, n: u32, container: &Container) -> Jobs {
         let plan = self.behaviour(container, n | FLAG);
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
@@ -146,7 +142,6 @@ impl Pass<'_, '_> {
     }
 
     /// An init container has ended or a sidecar has started: the next one follows, or the containers.
-    #[inline(never)]
     pub(super) fn after_init(&mut self, n: u32) -> Jobs {
         match (n as usize) + 1 == self.pod().spec.init_containers.len() {
             // A sidecar that was started again holds nobody up.
@@ -156,7 +151,6 @@ impl Pass<'_, '_> {
         }
     }
 
-    #[inline(never)]
     fn init_failed(&mut self, n: u32, code: i32) -> Jobs {
         let never = self.pod().spec.restart_policy == "Never";
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);

@@ -473,7 +473,6 @@ impl Pass<'_, '_> {
         self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(0)
     }
 
-    #[inline(never)]
     fn set_ready(&mut self, i: u32, ready: bool, why: Why) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(why, |pod| {
@@ -486,7 +485,6 @@ impl Pass<'_, '_> {
     }
 
     /// A container has ended by itself, or because the kubelet killed it: then it is started again unless its Pod says never.
-    #[inline(never)]
     fn exit(&mut self, i: u32, code: i32, run: Option<i32>, killed: bool) -> Jobs {
         if run.is_some_and(|run| run != self.run_number(i)) {
             return Vec::new();
@@ -525,7 +523,6 @@ impl Pass<'_, '_> {
     }
 
     /// What follows the end of a container that is started again: at first at once, then after a back-off.
-    #[inline(never)]
     fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
         let mut held_back = 0;
         if let Some(running) = self.kubelets.running(self.job.uid) {
@@ -539,7 +536,6 @@ impl Pass<'_, '_> {
     }
 
     /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.
-    #[inline(never)]
     fn back_off(&mut self, i: u32) -> Jobs {
         let known = self.kubelets.pods.get(&self.job.uid);
         let count = |map: fn(&Running) -> &BTreeMap<u32, i32>| known.and_then(|r| map(r).get(&i)).copied().unwrap_or(1);
@@ -575,7 +571,6 @@ impl Pass<'_, '_> {
     }
 
     /// Starts a container again, or late for the first time; `ended`: it has just been stopped for this, with this code.
-    #[inline(never)]
     fn restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
         let Some((list, container)) = init::container(self.pod(), i).map(|(list, c)| (list, c.clone())) else { return Vec::new() };
         if self.pod().is_terminal() {
@@ -632,7 +627,6 @@ impl Pass<'_, '_> {
         }
     }
 
-    #[inline(never)]
     fn kill(&mut self) -> Jobs {
         let object = self.object.clone();
         let running: Vec<Str> =
@@ -652,14 +646,12 @@ impl Pass<'_, '_> {
         vec![self.then(delay, Step::Stopped)]
     }
 
-    #[inline(never)]
     fn stopped(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Stopped, |pod| status::stop(pod, wall, generation));
         if self.object.meta.is_deleting() { vec![self.then(3 * MS, Step::Remove)] } else { Vec::new() }
     }
 
-    #[inline(never)]
     fn remove(&mut self) -> Jobs {
         let how = Delete { grace_seconds: Some(0), uid: Some(self.job.uid), ..Default::default() };
         // Gone already is what was wanted.

@@ -40,7 +40,6 @@ impl Kubelets {
     }
 
     /// When this node's kubelet last renewed its Lease, which it does a quarter of 40 seconds apart; nothing if it has none.
-    #[inline(never)]
     pub fn renewed(&self, node: &str, now: Time) -> Option<Time> {
         if !self.has(node) {
             return None;

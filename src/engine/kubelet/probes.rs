@@ -75,7 +75,6 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    #[inline(never)]
     fn of(probe: &Value) -> Plan {
         let number = |name: &str, default: i64| probe[name].as_i64().unwrap_or(default).clamp(0, 1_000_000_000);
         let time = |name: &str, default: i64| number(name, default) as u64 * SECOND;
@@ -119,7 +118,6 @@ fn raw(pod: &Pod, i: u32) -> &Value {
     }
 }
 
-#[inline(never)]
 pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<Plan> {
     let probe = &raw(pod, i)[kind.field()];
     probe.is_object().then(|| Plan::of(probe))
@@ -159,7 +157,6 @@ fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
 }
 
 /// `GET /healthz → 200`: what a readiness probe asks, and the answer that lets its container be ready.
-#[inline(never)]
 fn answer(pod: &Pod, i: u32) -> Str {
     let probe = &raw(pod, i)[Probed::Readiness.field()];
     let port = |of: &Value| match &of["port"] {
@@ -188,13 +185,11 @@ impl super::Kubelets {
 }
 
 impl Pass<'_, '_> {
-    #[inline(never)]
     fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut Standing> {
         Some(self.kubelets.running(self.job.uid)?.probes.entry((i, kind)).or_default())
     }
 
     /// How a probe fails now, if it does: `true` if it does not answer in time.
-    #[inline(never)]
     fn failing(&mut self, i: u32, kind: Probed) -> Option<bool> {
         if let Some(slow) = self.standing(i, kind)?.forced {
             return Some(slow);
@@ -217,7 +212,6 @@ impl Pass<'_, '_> {
         self.probed_behaviour(container, i)
     }
 
-    #[inline(never)]
     fn probed_behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
         let mut plan = Behaviour::of(container, &self.meta_for(i), delays(container, self.pod(), i));
         let fails = |pass: &mut Self, kind: Probed, after: Option<u64>| {
@@ -254,7 +248,6 @@ impl Pass<'_, '_> {
     }
 
     /// A container has started: the probes that will fail are run from then on.
-    #[inline(never)]
     pub(super) fn watch_probes(&mut self, i: u32) -> Jobs {
         let now = self.now;
         if let Some(running) = self.kubelets.running(self.job.uid) {
@@ -271,7 +264,6 @@ impl Pass<'_, '_> {
     }
 
     /// Runs a probe when it next fails, if it ever does.
-    #[inline(never)]
     fn watch(&mut self, i: u32, kind: Probed) -> Jobs {
         let Some(container) = init::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
         let Some(plan) = plan(self.pod(), i, kind) else { return Vec::new() };
@@ -288,7 +280,6 @@ impl Pass<'_, '_> {
     }
 
     /// Runs a probe at some age of its container.
-    #[inline(never)]
     fn schedule(&mut self, i: u32, kind: Probed, age: u64) -> Jobs {
         let slow = self.standing(i, kind).and_then(|s| s.forced) == Some(true);
         let timeout = plan(self.pod(), i, kind).filter(|_| slow).map_or(0, |plan| plan.timeout);
@@ -301,7 +292,6 @@ impl Pass<'_, '_> {
     }
 
     /// A probe has run.
-    #[inline(never)]
     pub(super) fn probe(&mut self, i: u32, kind: Probed) -> Jobs {
         let now = self.now;
         let runs = init::seen(self.pod(), i).is_some_and(|s| s.state.running.is_some());
@@ -336,7 +326,6 @@ impl Pass<'_, '_> {
         self.schedule(i, kind, plan.next(age + 1))
     }
 
-    #[inline(never)]
     fn succeeded(&mut self, i: u32, kind: Probed) -> Jobs {
         match kind {
             Probed::Startup => return self.has_started(i),
@@ -347,7 +336,6 @@ impl Pass<'_, '_> {
     }
 
     /// The startup probe has succeeded: the others begin.
-    #[inline(never)]
     pub(super) fn has_started(&mut self, i: u32) -> Jobs {
         if self.failing(i, Probed::Startup).is_some() {
             return Vec::new();
@@ -382,7 +370,6 @@ impl Pass<'_, '_> {
     }
 
     /// A person makes a probe fail or succeed; it shows when the probe next runs.
-    #[inline(never)]
     pub(super) fn force_probe(&mut self, kind: Probed, fails: Option<bool>) -> Jobs {
         let count = |list: &[Container]| list.len() as u32;
         let all = 0..count(&self.pod().spec.containers);
@@ -404,7 +391,6 @@ impl Pass<'_, '_> {
         if matters { self.schedule(i, kind, plan.next(age + 1)) } else { Vec::new() }
     }
 
-    #[inline(never)]
     fn say_unhealthy(&mut self, i: u32, kind: Probed, slow: bool) {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -417,7 +403,6 @@ impl Pass<'_, '_> {
 
     /// The kubelet stops one container, perhaps because of a probe; `{}` in the message is its name. It is started again
     /// unless the Pod says never.
-    #[inline(never)]
     pub(super) fn kill_container(&mut self, i: u32, message: &str, probe: Option<Probed>, at_once: bool) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();

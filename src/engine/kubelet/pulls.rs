@@ -39,7 +39,6 @@ fn stretched(wait: u64) -> u64 {
 
 impl Pass<'_, '_> {
     /// Images could not be pulled: what follows.
-    #[inline(never)]
     pub(super) fn pull_failed(&mut self) -> (Time, Job) {
         let mut tries = self.kubelets.pods.get(&self.job.uid).map_or_else(Tries::default, |running| running.pulls);
         let back_off = (10 << tries.count.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
@@ -50,7 +49,6 @@ impl Pass<'_, '_> {
     }
 
     /// Another image is to be pulled: it is not backed off from.
-    #[inline(never)]
     pub(super) fn pull_anew(&mut self) -> (Time, Job) {
         self.set_tries(Tries { count: 0, until: self.now });
         self.then(0, Step::PullBackOff(self.now))
@@ -63,7 +61,6 @@ impl Pass<'_, '_> {
     }
 
     /// Looks at a Pod whose images could not be pulled: they are backed off from, or tried again.
-    #[inline(never)]
     pub(super) fn pull_back_off(&mut self, until: Time) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -94,14 +91,12 @@ impl Pass<'_, '_> {
     }
 
     /// A container that has run before would start again, and its image cannot be pulled.
-    #[inline(never)]
     pub(super) fn cannot_restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
         self.no_image(&[i], ended);
         vec![self.pull_failed()]
     }
 
     /// Whether a container that is never started again was stopped for an image that cannot be pulled: then that was its end.
-    #[inline(never)]
     pub(super) fn has_lost_its_image(&mut self, i: u32) -> bool {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -113,7 +108,6 @@ impl Pass<'_, '_> {
     }
 
     /// Says of containers that their images could not be pulled.
-    #[inline(never)]
     fn no_image(&mut self, failing: &[u32], ended: Option<i32>) {
         let object = self.object.clone();
         let of = |i: &u32| init::container(object.body(), *i).map(|(list, container)| (*i, list, container));
@@ -134,7 +128,6 @@ impl Pass<'_, '_> {
         });
     }
 
-    #[inline(never)]
     fn say_back_off(&mut self, pod: &Pod, failing: &[u32]) {
         let object = self.object.clone();
         let mut told = Vec::new();
@@ -162,7 +155,6 @@ impl Pass<'_, '_> {
         });
     }
 
-    #[inline(never)]
     pub(super) fn say_pull_failed(&mut self, name: &str, image: &str, list: &str) {
         let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
         self.out.event_at(&object, &field, "Normal", "Pulling", format_smolstr!("Pulling image {image:?}"));

@@ -33,7 +33,6 @@ pub(super) fn after(pod: &Pod, i: u32, code: i32) -> After {
     }
 }
 
-#[inline(never)]
 fn by_rule(pod: &Pod, list: &str, container: &Container, i: u32, code: i32) -> After {
     let rules = pod.spec.raw[list][init::number(i).unwrap_or(i) as usize]["restartPolicyRules"].as_array();
     let meant = |rule: &&Value| {
@@ -70,7 +69,6 @@ fn condition(on: bool, wall: Timestamp, generation: i64) -> PodCondition {
 
 impl Pass<'_, '_> {
     /// A rule asks for all containers: those that run are stopped first.
-    #[inline(never)]
     pub(super) fn restart_all(&mut self) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -90,7 +88,6 @@ impl Pass<'_, '_> {
     }
 
     /// All containers have been stopped: the Pod begins once more, in its place and with its address.
-    #[inline(never)]
     pub(super) fn anew(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let all: Vec<u32> = init::all(self.pod()).collect();

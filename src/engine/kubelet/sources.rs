@@ -82,7 +82,6 @@ pub struct Lack {
 }
 
 /// What a Pod on a node waits for, as its kubelet sees it.
-#[inline(never)]
 pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     let (pod, namespace) = (object.pod()?, object.meta.namespace.as_str());
     let missing = |source: &Source| !source.is_there(server, namespace);
@@ -117,7 +116,6 @@ pub(super) fn has_volumes(pod: &Pod) -> bool {
 
 impl Pass<'_, '_> {
     /// What is done instead of starting, while a volume cannot be mounted.
-    #[inline(never)]
     pub(super) fn wait_for_volumes(&mut self) -> Option<Jobs> {
         let object = self.object.clone();
         let mut held = false;
@@ -144,7 +142,6 @@ impl Pass<'_, '_> {
         written(self.pod(), i).and_then(|container| self.lacks_of(container))
     }
 
-    #[inline(never)]
     fn lacks_of(&self, container: &Value) -> Option<String> {
         let (server, namespace) = (&*self.out.server, self.object.meta.namespace.as_str());
         let source = environment(container).into_iter().find(|source| !source.is_there(server, namespace))?;
@@ -152,7 +149,6 @@ impl Pass<'_, '_> {
     }
 
     /// The image is there, the container cannot be made; it is tried again.
-    #[inline(never)]
     pub(super) fn say_lacks(&mut self, i: u32, words: &str) -> Jobs {
         let object = self.object.clone();
         let Some((list, container)) = init::container(object.body(), i) else { return Vec::new() };
@@ -168,7 +164,6 @@ impl Pass<'_, '_> {
         Some(self.misconfigured(i, &words))
     }
 
-    #[inline(never)]
     fn misconfigured(&mut self, i: u32, words: &str) -> Jobs {
         let jobs = self.say_lacks(i, words);
         let told = init::seen(self.pod(), i).and_then(|s| s.state.waiting.as_ref()).is_some_and(|w| w.message == words);
@@ -186,7 +181,6 @@ impl Pass<'_, '_> {
 }
 
 /// The state of a container whose environment cannot be made.
-#[inline(never)]
 pub(super) fn waiting(words: &str) -> crate::api::pod::ContainerState {
     status::waiting_for(MISCONFIGURED, words)
 }

@@ -70,7 +70,6 @@ pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp)
 }
 
 /// The last end of a container, which may be just now, moves to `lastState`: what it does next takes its place.
-#[inline(never)]
 pub(super) fn keep_end(status: &mut ContainerStatus, ended: Option<i32>, now: Timestamp) {
     if let Some(code) = ended {
         terminate(status, code, now);
@@ -218,7 +217,6 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
 }
 
 /// Init containers have a part in both: sidecars are to be started and ready, the others are to end.
-#[inline(never)]
 fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mut Vec<&'p str>) {
     let statuses = pod.spec.init_containers.iter().zip(&pod.status.init_container_statuses);
     let (sidecars, others): (Vec<_>, Vec<_>) = statuses.partition(|(container, _)| init::is_sidecar(container));

@@ -269,7 +269,6 @@ impl Scheduler {
         }
     }
 
-    #[inline(never)]
     fn retry_some(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
         let mut found: Vec<(u64, Uid)> = Vec::new();
         for uid in self.unschedulable.keys() {
@@ -373,7 +372,6 @@ impl Scheduler {
     }
 
     /// Has each cycle take so long from now on; nothing for as long as it does by itself. Gives the time of the next one if it comes sooner.
-    #[inline(never)]
     pub fn slow_down(&mut self, span: Option<Duration>, now: Time, fault: EntryId) -> Option<Time> {
         self.slow = span.map(|span| (span, now));
         if span.is_some() {
@@ -386,7 +384,6 @@ impl Scheduler {
     }
 
     /// Forgets everything but that it is slow.
-    #[inline(never)]
     pub fn restart(&mut self) {
         *self = Scheduler { slow: self.slow, slowed: self.slowed, ..Scheduler::default() };
     }
@@ -434,7 +431,6 @@ impl Scheduler {
     }
 
     /// The Pod waits until something changes that may help against those who refused it.
-    #[inline(never)]
     fn set_aside(&mut self, object: &Object, refused_by: u16, now: Time) {
         if let Some(pending) = self.pending.get_mut(&object.meta.uid) {
             pending.refused_by = refused_by;
@@ -444,7 +440,6 @@ impl Scheduler {
     }
 
     /// What is said of a Pod that fits nowhere, who refused it, and where room could be made.
-    #[inline(never)]
     fn preempt(&self, cycle: &Cycle<'_>, refused: Vec<(Str, Refusal)>, real: usize, now: Timestamp) -> Failure {
         let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
         let mut text = filters::reasons(real, &refusals);
@@ -463,7 +458,6 @@ impl Scheduler {
     }
 
     /// Says that the Pod fits nowhere; where Pods of lower priority have to go for it, they are told to.
-    #[inline(never)]
     fn give_up(&mut self, object: &Rc<Object>, failure: Failure, out: &mut Out<'_>) {
         let (message, refused_by, candidate) = failure;
         let Some(candidate) = candidate else { return self.fail(object, (message, refused_by, None), out) };
@@ -542,7 +536,6 @@ impl Scheduler {
     }
 
     /// The API server has refused the binding: the room is free again. What the Pod has become, the watch will tell.
-    #[inline(never)]
     fn unassigned(&mut self, object: &Rc<Object>, error: &ApiError, out: &mut Out<'_>) {
         if let Some(node) = self.placed.remove(&object.meta.uid) {
             self.nodes.change(&node, |info| info.remove(object));
@@ -553,7 +546,6 @@ impl Scheduler {
         }
     }
 
-    #[inline(never)]
     fn fail(&mut self, object: &Rc<Object>, (message, refused_by, nominee): (String, u16, Option<Str>), out: &mut Out<'_>) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);
@@ -593,7 +585,6 @@ impl Scheduler {
 type Failure = (String, u16, Option<preemption::Candidate>);
 
 /// Whose refusals a change of a node may turn.
-#[inline(never)]
 fn help_of_node(event: &Event<'_>) -> u16 {
     let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ALL };
     if event.op == Op::Deleted {

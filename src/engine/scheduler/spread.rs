@@ -52,7 +52,6 @@ pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &Nodes
     counted
 }
 
-#[inline(never)]
 fn count_in_domains(counted: &mut [Counted<'_>], object: &Object, pod: &Pod, nodes: &Nodes) {
     for info in nodes.values() {
         let Some(node) = info.node.as_ref() else { continue };

@@ -34,7 +34,6 @@ fn class_of<'a>(claim: &Object, cache: &'a Cache) -> Option<&'a StorageClass> {
 }
 
 /// Whether every claim exists and is bound, or will be when the Pod has a node.
-#[inline(never)]
 pub(super) fn check(object: &Object, pod: &Pod, cache: &Cache) -> Result<(), String> {
     let mut unbound = false;
     for (name, claim) in claims(object, pod, cache) {
@@ -109,7 +108,6 @@ fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'
 }
 
 /// Binds free volumes, or says to the provisioner on which node the volume is wanted.
-#[inline(never)]
 pub(super) fn reserve(object: &Object, pod: &Pod, node: &Str, cache: &Cache, out: &mut Out<'_>) {
     let Some(node_object) = cache.object(&ObjectRef::new(Kind::Node, "", node)) else { return };
     let waiting: Vec<Rc<Object>> = claims(object, pod, cache).filter_map(|(_, c)| c.filter(|c| !is_bound(c)).cloned()).collect();

@@ -55,7 +55,6 @@ impl ApiServer {
     }
 
     /// Only one class is for all Pods that name none.
-    #[inline(never)]
     fn check_default_priority(&self, object: &Object) -> Result<(), ApiError> {
         let Body::Other(body) = &object.body else { return Ok(()) };
         match self.default_priority().filter(|_| body.get("globalDefault") == Some(&Value::Bool(true))) {
@@ -69,7 +68,6 @@ impl ApiServer {
     }
 
     /// What no Pod and no Service is.
-    #[inline(never)]
     fn admit_other(&self, object: &mut Object, default_class: Option<Str>) {
         match &mut object.body {
             Body::PersistentVolumeClaim(claim) => {
@@ -135,7 +133,6 @@ impl ApiServer {
     }
 
     /// The class that Pods have that name none: of several the one of the lowest value.
-    #[inline(never)]
     fn default_priority(&self) -> Option<&Rc<Object>> {
         let says = |o: &Rc<Object>, field: &str| if let Body::Other(body) = &o.body { body.get(field).cloned() } else { None };
         let is_default = |o: &&Rc<Object>| says(o, "globalDefault") == Some(Value::Bool(true));
@@ -149,7 +146,6 @@ impl ApiServer {
         if asked || self.default_priority().is_some() { self.compute_priority(name, pod) } else { Ok(()) }
     }
 
-    #[inline(never)]
     fn compute_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
         let mut raw = pod.spec.raw.clone();
         let nobody = crate::order::map(
@@ -193,7 +189,6 @@ impl ApiServer {
         Ok(())
     }
 
-    #[inline(never)]
     fn default_class(&self) -> Option<Str> {
         self.list(Kind::StorageClass)
             .rfind(|class| class.meta.annotation(DEFAULT_CLASS).is_some_and(|v| v == "true"))
@@ -202,7 +197,6 @@ impl ApiServer {
     }
 
     /// Gives a Service its addresses and node ports.
-    #[inline(never)]
     fn allocate_service(&mut self, object: &mut Object) -> Result<(), ApiError> {
         let Body::Service(service) = &mut object.body else { return Ok(()) };
         if service.spec.kind == "ExternalName" {
@@ -323,7 +317,6 @@ fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp, toleration_seconds: i6
 }
 
 /// Puts the values of the Pod's own labels, as `matchLabelKeys` and `mismatchLabelKeys` ask, into the selectors.
-#[inline(never)]
 fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
     let affinity = &pod.spec.affinity;
     let sociable = |a: &PodAffinity| {

@@ -19,7 +19,6 @@ impl ApiServer {
     }
 
     /// Fills in what a client's new Pod leaves open; this comes before validation.
-    #[inline(never)]
     pub(super) fn fill_limits(&self, kind: Kind, value: &mut Value) {
         if kind == Kind::Pod {
             let namespace = value["metadata"]["namespace"].as_str().filter(|n| !n.is_empty()).unwrap_or("default").to_owned();
@@ -40,7 +39,6 @@ impl ApiServer {
     }
 }
 
-#[inline(never)]
 fn hold_to(ranges: &[Value], object: &mut Object) -> Result<(), ApiError> {
     let mut value = object.to_value();
     let checked = if object.kind == Kind::Pod {
@@ -74,7 +72,6 @@ fn limits_of<'a>(ranges: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a
 }
 
 /// Fills in the requests and limits that a Pod's containers do not have, and says so in an annotation.
-#[inline(never)]
 fn fill_limits(pod: &mut Value, ranges: &[Value]) {
     let mut said = Vec::new();
     for kind in ["containers", "initContainers"] {
@@ -161,7 +158,6 @@ fn aggregate(errors: Vec<String>) -> Result<(), String> {
 }
 
 /// Compares what is asked for (by `requests` or `limits` and resource) with one range.
-#[inline(never)]
 fn check(errors: &mut Vec<String>, limit: &Value, kind: &str, asked: &dyn Fn(&str, &str) -> Option<Quantity>) {
     let bounds =
         |name: &str| limit[name].as_object().into_iter().flatten().filter_map(|(name, value)| Some((name.clone(), amount(value)?)));

@@ -30,7 +30,6 @@ impl ApiServer {
         self.charge_each(origin, object, quotas)
     }
 
-    #[inline(never)]
     fn charge_each(&mut self, origin: &Origin, object: &Object, quotas: Vec<Rc<Object>>) -> Result<(), ApiError> {
         let wanted = usage(object);
         let mut charged = Vec::new();
@@ -114,7 +113,6 @@ pub fn in_scope(quota: &Map<String, Value>, object: &Object) -> bool {
 }
 
 /// What an object counts in a quota.
-#[inline(never)]
 pub fn usage(object: &Object) -> Usage {
     let one = Quantity::units(1);
     let resource = object.kind.group_resource();
@@ -189,7 +187,6 @@ fn pod_amounts(pod: &Pod, field: &str) -> Usage {
 }
 
 /// The `status` of a quota that counts these objects.
-#[inline(never)]
 pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item = &'a Rc<Object>>) -> Value {
     let hard = quota.get("spec").map(|spec| spec["hard"].clone()).unwrap_or_default();
     let mut used: Usage = entries(&hard).map(|(name, _)| (name.clone(), Quantity::ZERO)).collect();
@@ -209,7 +206,6 @@ pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item 
 
 /// Whether a quota has room for one more object; gives the `used` that follows, or the refusal. Nothing where the quota
 /// does not count such objects. Before its loop has written its status, a quota limits nothing.
-#[inline(never)]
 fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage, pod: Option<&Pod>) -> Result<Option<Value>, String> {
     let Some(status) = quota.get("status") else { return Ok(None) };
     let hard = &status["hard"];
@@ -237,7 +233,6 @@ fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage, pod: Option<&P
 }
 
 /// A quota on cpu or memory needs every container to say how much it wants.
-#[inline(never)]
 fn missing(hard: &Value, pod: &Pod) -> Option<String> {
     let mut faults = Vec::new();
     for (resource, _) in entries(hard) {

@@ -65,7 +65,6 @@ impl ApiServer {
     }
 
     /// Patches an object.
-    #[inline(never)]
     pub fn patch(&mut self, origin: &Origin, key: &ObjectRef, how: Patch, change: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
         let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
         let current = old.to_value();
@@ -96,7 +95,6 @@ impl ApiServer {
     }
 
     /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
-    #[inline(never)]
     fn identify_job(&mut self, value: &mut Value) {
         let uid = self.rng.uid().to_string();
         let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };

@@ -144,7 +144,6 @@ impl ApiServer {
     }
 
     /// Writes a line that is no write: a command, a fault.
-    #[inline(never)]
     pub fn note(&mut self, origin: &Origin, text: &str, why: Why) -> EntryId {
         self.push(origin, Record::Command(text.into()), why)
     }
@@ -319,7 +318,6 @@ impl ApiServer {
         object
     }
 
-    #[inline(never)]
     fn remove(&mut self, origin: &Origin, old: &Rc<Object>, mut last: Object, why: Why) -> Rc<Object> {
         self.version += 1;
         last.meta.resource_version = self.version;
@@ -331,7 +329,6 @@ impl ApiServer {
     }
 
     /// Deletes an object, or begins to: Pods get their grace period, finalizers are waited for.
-    #[inline(never)]
     pub fn delete(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: Why) -> Result<Rc<Object>, ApiError> {
         let Some(old) = self.get(key).cloned() else {
             let error = ApiError::not_found(key.kind, &key.name);
@@ -378,7 +375,6 @@ impl ApiServer {
     }
 
     /// The end of an object; a Pod shows its deletion, with a grace period of 0, before it goes.
-    #[inline(never)]
     fn delete_now(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
         if old.kind == Kind::Pod && old.meta.deletion_grace_period_seconds.is_none_or(|g| g > 0) {
             if old.meta.deletion_timestamp.is_none() {

@@ -31,7 +31,6 @@ fn ports(spec: &Value) -> Vec<i64> {
 }
 
 /// Brings a Service that is about to replace another one into the form that is validated.
-#[inline(never)]
 pub(super) fn settle(new: &mut Value, old: &Value) {
     let (Some(spec), before) = (new.get_mut("spec").filter(|spec| spec.is_object()), &old["spec"]) else { return };
     keep(spec, before);

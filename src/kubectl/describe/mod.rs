@@ -18,7 +18,6 @@ use serde_json::Value;
 
 const FLAGS: &str = "selector/l= field-selector= all-namespaces/A all show-events filename/f= chunk-size=";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let args = Args::parse("describe", FLAGS, words)?;
     client.use_flags(&args);

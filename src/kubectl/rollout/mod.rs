@@ -16,7 +16,6 @@ pub use status::Follow;
 const FLAGS: &str =
     "revision= to-revision= watch/w timeout= selector/l= field-selector= filename/f= dry-run?unchanged output/o= recursive/R";
 
-#[inline(never)]
 pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let Some((topic, rest)) = words.split_first() else {
         return Err(Failure::error("must specify one of: history, pause, restart, resume, status, undo"));

@@ -11,7 +11,6 @@ use yew::prelude::*;
 const PREVIEW: usize = 2_000;
 
 impl Page {
-    #[inline(never)]
     fn snippet(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let base = dom::address();
@@ -32,7 +31,6 @@ impl Page {
     }
 
     /// Small windows: what has no room in the bars.
-    #[inline(never)]
     fn more(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let button = |words: &'static str, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
@@ -60,7 +58,6 @@ impl Page {
         }
     }
 
-    #[inline(never)]
     pub(super) fn dialog(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let close = link.callback(|_: MouseEvent| Msg::Over(Over::Nothing));

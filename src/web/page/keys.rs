@@ -11,7 +11,6 @@ use yew::prelude::*;
 
 impl Page {
     /// The focus of a panel of the timeline that is closed goes to the button that opens it.
-    #[inline(never)]
     pub(super) fn home(&self) {
         let document = dom::document();
         let inside = document.active_element().is_some_and(|element| element.closest(".tools").ok().flatten().is_some());
@@ -22,7 +21,6 @@ impl Page {
     }
 
     /// What has come over the page takes the focus, and gives it back when it goes.
-    #[inline(never)]
     pub(super) fn refocus(&mut self) {
         let document = dom::document();
         if self.drawn_over == Over::Nothing {
@@ -40,7 +38,6 @@ impl Page {
         }
     }
 
-    #[inline(never)]
     pub(super) fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
         let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
         let tag = target.as_ref().map(|target| target.tag_name()).unwrap_or_default();
@@ -154,7 +151,6 @@ fn filters() -> bool {
 const STOPS: &str = ".dialog button:not(:disabled), .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
 
 /// Keeps the focus in the dialog that is open. Nothing is drawn anew.
-#[inline(never)]
 fn stay(event: &KeyboardEvent) -> bool {
     let document = dom::document();
     let Ok(all) = document.query_selector_all(STOPS) else { return false };
@@ -175,7 +171,6 @@ fn stay(event: &KeyboardEvent) -> bool {
 }
 
 /// Moves the focus to the next landmark.
-#[inline(never)]
 fn landmarks(back: bool) {
     const ALL: [&str; 5] =
         ["#manifest textarea, #manifest .rich .host", "#stage [tabindex='0']", "#i-body", ".timeline canvas", "#console input"];

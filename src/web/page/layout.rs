@@ -53,7 +53,6 @@ impl Page {
         }
     }
 
-    #[inline(never)]
     pub(super) fn both(&self, ctx: &Context<Self>, picture: &Rc<Picture>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
@@ -89,7 +88,6 @@ impl Page {
         }
     }
 
-    #[inline(never)]
     pub(super) fn embedded(&self, ctx: &Context<Self>) -> Html {
         let full = format!("{}{}", dom::address(), permalink::encode(&self.state.borrow().link()));
         html! {
@@ -111,7 +109,6 @@ impl Page {
         pass.told()
     }
 
-    #[inline(never)]
     pub(super) fn phone(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
@@ -161,7 +158,6 @@ impl Page {
         }
     }
 
-    #[inline(never)]
     pub(super) fn past(&self, ctx: &Context<Self>) -> Html {
         if let Some(stop) = &self.state.borrow().stopped {
             return html! {

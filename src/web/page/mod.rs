@@ -248,7 +248,6 @@ impl Room {
 
 impl Page {
     /// Lets the clock run for the time that has passed, in slices.
-    #[inline(never)]
     fn tick(&mut self) -> bool {
         let now = dom::now();
         let passed = (now - self.last).clamp(0.0, 100.0);
@@ -372,7 +371,6 @@ impl Page {
     }
 
     /// What the card says of the object that the pointer or the focus rests on.
-    #[inline(never)]
     fn describe(&mut self) {
         let Some(key) = &self.hover else { return };
         let state = self.state.borrow();
@@ -387,7 +385,6 @@ impl Page {
     }
 
     /// Why what is selected is as it is.
-    #[inline(never)]
     fn explain(&mut self) {
         let state = self.state.borrow();
         let happened = state.run.happened();
@@ -499,7 +496,6 @@ impl Page {
 }
 
 /// The Events about what is selected, or what has been written of them since an entry: there may be tens of thousands about others.
-#[inline(never)]
 fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) {
     let Some(key) = &state.selected else {
         *found = Rc::default();

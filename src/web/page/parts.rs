@@ -156,7 +156,6 @@ impl Page {
         }
     }
 
-    #[inline(never)]
     pub(super) fn inspect(&self, ctx: &Context<Self>) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
@@ -284,7 +283,6 @@ impl Page {
     }
 
     /// Whose rollout is drawn, where there are several.
-    #[inline(never)]
     pub(super) fn workloads(&self, ctx: &Context<Self>) -> Html {
         let Some(shown) = self.picture.scene.items.first().filter(|item| matches!(item.body, Body::Chart(_))) else {
             return Html::default();
@@ -351,7 +349,6 @@ impl Page {
         }
     }
 
-    #[inline(never)]
     pub(super) fn tools(&self, ctx: &Context<Self>, tool: Tool) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
@@ -368,7 +365,6 @@ impl Page {
 }
 
 /// The focus has gone from the menu of the head: it closes.
-#[inline(never)]
 fn left_views(event: FocusEvent) -> Option<Msg> {
     let to = event.related_target().and_then(|to| to.dyn_into::<web_sys::Element>().ok());
     let inside = to.is_some_and(|to| to.closest(".views").ok().flatten().is_some());
@@ -376,7 +372,6 @@ fn left_views(event: FocusEvent) -> Option<Msg> {
 }
 
 /// In place of a diagram that the filter has emptied.
-#[inline(never)]
 fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
     let words = if count == 1 {
         "The filter hides 1 object.".into()
@@ -386,19 +381,16 @@ fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
     html! { <><h2>{ "Nothing matches the filter" }</h2><p>{ words }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ "Show everything" }</button></> }
 }
 
-#[inline(never)]
 fn hidden(ctx: &Context<Page>, count: usize) -> Html {
     html! { <button type="button" class="pill notready" title="Show everything" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(count)) }{ icon("i-cross", 12) }</button> }
 }
 
-#[inline(never)]
 fn pace(ctx: &Context<Page>, offer: Option<offers::Offer>) -> Html {
     let Some(offers::Offer { words, title, line }) = offer else { return Html::default() };
     html! { <button type="button" class="btn sm" id="pace" title={title} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ words }</button> }
 }
 
 /// The branches of the history, to choose from.
-#[inline(never)]
 fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool) -> Html {
     let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
     crate::order::sort(&mut all);

@@ -17,7 +17,6 @@ const TIMED_OUT: &str = "ProgressDeadlineExceeded";
 
 impl Pass<'_, '_, '_> {
     /// Notes in the Progressing condition that a rollout was paused or resumed.
-    #[inline(never)]
     pub(super) fn check_paused(&mut self) -> Result<(), ApiError> {
         let (wall, object) = (self.wall, self.object.clone());
         let deployment = self.deployment();

@@ -10,7 +10,6 @@ use crate::engine::why::Why;
 use std::rc::Rc;
 
 impl Pass<'_, '_, '_> {
-    #[inline(never)]
     pub(super) fn recreate(&mut self, list: &[Rc<Object>]) -> Result<Action, ApiError> {
         let mut sets = self.sync_revision(list, false)?;
         let mut scaled = false;

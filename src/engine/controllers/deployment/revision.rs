@@ -109,7 +109,6 @@ impl Pass<'_, '_, '_> {
     }
 
     /// The name is taken by a set of another template: a hash collision, which a counter resolves.
-    #[inline(never)]
     fn creation_failed(&mut self, error: ApiError, name: &Str, newest: i64) -> Result<Rc<Object>, ApiError> {
         let key = crate::api::ObjectRef::new(Kind::ReplicaSet, &self.object.meta.namespace, name);
         if error.reason == Reason::AlreadyExists
@@ -174,7 +173,6 @@ impl Pass<'_, '_, '_> {
     }
 
     /// Deletes old, empty ReplicaSets beyond the history limit.
-    #[inline(never)]
     pub(super) fn clean_up(&mut self, old: &[Rc<Object>]) -> Result<(), ApiError> {
         let Some(limit) = self.deployment().spec.revision_history_limit else { return Ok(()) };
         let mut alive: Vec<_> = old.iter().filter(|set| !set.meta.is_deleting()).collect();

@@ -54,7 +54,6 @@ impl Pass<'_, '_, '_> {
         Ok(cleaned + shrunk > 0)
     }
 
-    #[inline(never)]
     fn clean_unhealthy(&mut self, sets: &mut Sets, room: i32) -> Result<i32, ApiError> {
         let mut gone = 0;
         for i in 0..sets.old.len() {
@@ -71,7 +70,6 @@ impl Pass<'_, '_, '_> {
         Ok(gone)
     }
 
-    #[inline(never)]
     fn shrink_available(&mut self, sets: &mut Sets, at_least: i32) -> Result<i32, ApiError> {
         let now = available(sets.all());
         let surplus = now - at_least;

@@ -33,7 +33,6 @@ impl Pass<'_, '_, '_> {
         self.sync_status(&sets)
     }
 
-    #[inline(never)]
     fn scale(&mut self, sets: &mut Sets) -> Result<(), ApiError> {
         let wanted = self.wanted();
         let active = sets.all().filter(|set| replicas(set) > 0).count();
@@ -56,7 +55,6 @@ impl Pass<'_, '_, '_> {
     }
 
     /// One ReplicaSet has Pods, or none: it, the new one or the newest old one takes the whole size.
-    #[inline(never)]
     fn scale_only(&mut self, sets: &mut Sets, wanted: i32) -> Result<(), ApiError> {
         let is_active = |set: &Rc<Object>| replicas(set) > 0;
         let why = |from| Why::Scaled { from, to: wanted };
@@ -82,7 +80,6 @@ impl Pass<'_, '_, '_> {
     ///
     /// 10 to 15 with surge 3, old 8 and new 5 of 13: `18 - 13 = 5` more; old `8 * 18 / 13 = 11` (+3), new
     /// `5 * 18 / 13 = 7` (+2).
-    #[inline(never)]
     fn scale_proportionally(&mut self, sets: &mut Sets) -> Result<(), ApiError> {
         let wanted = self.wanted();
         let allowed = if wanted > 0 { wanted.saturating_add(self.max_surge()) } else { 0 };

@@ -106,7 +106,6 @@ impl Controller for NodeLifecycle {
 }
 
 /// A node that has been removed; its last state is what woke the loop.
-#[inline(never)]
 fn gone(view: &View<'_>, out: &mut Out<'_>) -> Action {
     let look = *out.memory.entry(LOOK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
     if view.now.0 < look {
@@ -142,7 +141,6 @@ fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
 }
 
 /// All that the kubelet has said of its node is Unknown from now on, and its Pods are not ready.
-#[inline(never)]
 fn mark_silent(object: &Rc<Object>, node: &Node, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let name = &object.meta.name;
     let was_ready = node.is_ready();

@@ -95,7 +95,6 @@ fn zone(node: &Object) -> [Option<&Str>; 2] {
 }
 
 /// Adds and removes taints of one effect in one write.
-#[inline(never)]
 pub(super) fn swap(
     object: &Rc<Object>,
     (add, remove): (&[&'static str], &[&'static str]),

@@ -27,7 +27,6 @@ pub(super) fn add(sums: &mut [i64], cycle: &Cycle<'_>, feasible: &[(&Str, &NodeI
     weigh(sums, cycle, feasible, prefers);
 }
 
-#[inline(never)]
 fn weigh(sums: &mut [i64], cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)], prefers: bool) {
     let own = &cycle.pod.spec.affinity;
     let near = &own.pod_affinity.preferred_during_scheduling_ignored_during_execution;

@@ -117,7 +117,6 @@ fn pod_object(object: &mut Object) {
     set(child(object, "status"), "phase", "Pending");
 }
 
-#[inline(never)]
 fn service(object: &mut Object) {
     let spec = child(object, "spec");
     set(spec, "sessionAffinity", "None");
@@ -144,13 +143,11 @@ fn service(object: &mut Object) {
     }
 }
 
-#[inline(never)]
 fn claim(object: &mut Object) {
     set(child(object, "spec"), "volumeMode", "Filesystem");
     set(child(object, "status"), "phase", "Pending");
 }
 
-#[inline(never)]
 fn volume(object: &mut Object) {
     let spec = child(object, "spec");
     set(spec, "persistentVolumeReclaimPolicy", "Retain");
@@ -159,7 +156,6 @@ fn volume(object: &mut Object) {
     set(child(object, "status"), "phase", "Pending");
 }
 
-#[inline(never)]
 fn namespace(object: &mut Object) {
     let metadata = child(object, "metadata");
     let name = text(metadata, "name").to_owned();
@@ -171,7 +167,6 @@ fn namespace(object: &mut Object) {
 }
 
 /// `stringData` is written only: it lands in `data`, as base64.
-#[inline(never)]
 fn secret(object: &mut Object) {
     set(object, "type", "Opaque");
     if let Some(Value::Object(plain)) = object.remove("stringData") {
@@ -202,14 +197,12 @@ fn node(object: &mut Object) {
     }
 }
 
-#[inline(never)]
 fn endpoints(object: &mut Object) {
     for subset in items(object, "subsets") {
         items(subset, "ports").for_each(|port| set(port, "protocol", "TCP"));
     }
 }
 
-#[inline(never)]
 fn slice(object: &mut Object) {
     for port in items(object, "ports") {
         port.entry("name").or_insert(Value::from(""));
@@ -218,7 +211,6 @@ fn slice(object: &mut Object) {
 }
 
 /// What a container gets by default follows from what it may have at most, and at least.
-#[inline(never)]
 fn limit_range(object: &mut Object) {
     for limit in items(child(object, "spec"), "limits") {
         if text(limit, "type") != "Container" {
@@ -233,7 +225,6 @@ fn limit_range(object: &mut Object) {
     }
 }
 
-#[inline(never)]
 fn network_policy(object: &mut Object) {
     let spec = child(object, "spec");
     let kinds = if spec.contains_key("egress") { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };

@@ -93,7 +93,6 @@ pub fn pull_policy(image: &str) -> &'static str {
     if latest { "Always" } else { "IfNotPresent" }
 }
 
-#[inline(never)]
 fn probe(probe: &mut Object) {
     // Zero counts as unset for these.
     for (name, value) in [("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)] {
@@ -112,7 +111,6 @@ fn http_get(handler: &mut Object) {
     }
 }
 
-#[inline(never)]
 fn volume(volume: &mut Object) {
     if volume.keys().all(|key| key == "name") {
         child(volume, "emptyDir");
@@ -152,7 +150,6 @@ fn field_references(downward: &mut Object) {
 }
 
 /// Sources that Pods and PersistentVolumes share.
-#[inline(never)]
 pub fn volume_source(volume: &mut Object) {
     if let Some(path) = part(volume, "hostPath") {
         path.entry("type").or_insert(Value::from(""));

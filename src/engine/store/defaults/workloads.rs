@@ -28,7 +28,6 @@ pub fn replica_set(object: &mut Object) {
     }
 }
 
-#[inline(never)]
 pub fn replication_controller(object: &mut Object) {
     let spec = child(object, "spec");
     set(spec, "replicas", 1);
@@ -42,7 +41,6 @@ pub fn replication_controller(object: &mut Object) {
     }
 }
 
-#[inline(never)]
 pub fn stateful_set(object: &mut Object) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
@@ -64,7 +62,6 @@ pub fn stateful_set(object: &mut Object) {
     }
 }
 
-#[inline(never)]
 pub fn daemon_set(object: &mut Object) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
@@ -78,7 +75,6 @@ pub fn daemon_set(object: &mut Object) {
     set(spec, "revisionHistoryLimit", 10);
 }
 
-#[inline(never)]
 pub fn job(object: &mut Object) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
@@ -101,7 +97,6 @@ pub fn job(object: &mut Object) {
     }
 }
 
-#[inline(never)]
 pub fn cron_job(object: &mut Object) {
     let spec = child(object, "spec");
     set(spec, "concurrencyPolicy", "Allow");
@@ -113,7 +108,6 @@ pub fn cron_job(object: &mut Object) {
     template(child(job, "spec"), "template");
 }
 
-#[inline(never)]
 pub fn autoscaler(object: &mut Object) {
     let spec = child(object, "spec");
     set(spec, "minReplicas", 1);

@@ -38,7 +38,6 @@ struct Policy {
 
 impl Policy {
     /// The policy that two labels give, and their faults.
-    #[inline(never)]
     fn of(labels: &Value, mode: &str, errors: &mut Vec<FieldError>) -> Option<Policy> {
         let mut complain = |label: &str, value: &str, detail: &str| {
             let field = format!("metadata.labels[{PREFIX}{label}]");
@@ -73,13 +72,11 @@ impl Policy {
         Some(Policy { level, minor: minor.unwrap_or(LATEST), name: format!("{name}:{shown}") })
     }
 
-    #[inline(never)]
     fn findings(&self, annotations: &Value, spec: &Value) -> Vec<(&'static str, String)> {
         checks::findings(self.level, &Subject { annotations, spec, minor: self.minor })
     }
 
     /// `PodSecurity "…": …`, if a Pod of this spec violates it.
-    #[inline(never)]
     fn violation(&self, annotations: &Value, spec: &Value) -> Option<String> {
         let found: Vec<String> =
             self.findings(annotations, spec).into_iter().map(|(reason, detail)| format!("{reason} ({detail})")).collect();
@@ -88,7 +85,6 @@ impl Policy {
 }
 
 /// What is enforced and what is warned of. Who says nothing about warnings is warned of what is enforced.
-#[inline(never)]
 fn policies(labels: &Value, errors: &mut Vec<FieldError>) -> (Option<Policy>, Option<Policy>) {
     let enforce = Policy::of(labels, "enforce", errors);
     Policy::of(labels, "audit", errors);
@@ -98,7 +94,6 @@ fn policies(labels: &Value, errors: &mut Vec<FieldError>) -> (Option<Policy>, Op
 
 impl ApiServer {
     /// Refuses a Pod that its namespace forbids.
-    #[inline(never)]
     pub(super) fn check_pod_security(&self, object: &Object) -> Result<(), ApiError> {
         let Some(pod) = object.pod() else { return Ok(()) };
         let (Some(enforce), _) = self.policies_of(&object.meta.namespace) else { return Ok(()) };
@@ -109,7 +104,6 @@ impl ApiServer {
         }
     }
 
-    #[inline(never)]
     fn policies_of(&self, namespace: &str) -> (Option<Policy>, Option<Policy>) {
         let Some(object) = self.get(&ObjectRef::new(Kind::Namespace, "", namespace)) else { return (None, None) };
         if !object.meta.labels.keys().any(|key| key.starts_with(PREFIX)) {
@@ -120,7 +114,6 @@ impl ApiServer {
     }
 
     /// Warns a client of what it writes, and checks the labels of a namespace.
-    #[inline(never)]
     pub(super) fn warn_of_security(&mut self, origin: &Origin, kind: Kind, value: &Value, old: Option<&Object>) -> Vec<FieldError> {
         if kind == Kind::Namespace {
             return self.warn_of_level(value, old);
@@ -146,7 +139,6 @@ impl ApiServer {
     }
 
     /// Who asks more of a namespace is told which of its Pods fall short.
-    #[inline(never)]
     fn warn_of_level(&mut self, value: &Value, old: Option<&Object>) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let (enforce, _) = policies(&value["metadata"]["labels"], &mut errors);
@@ -178,7 +170,6 @@ impl ApiServer {
     }
 }
 
-#[inline(never)]
 fn others(count: usize) -> String {
     match count {
         1 => String::new(),

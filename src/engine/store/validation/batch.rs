@@ -5,7 +5,6 @@
 use super::{Errors, cron, has, list, meta, pod, text, workloads};
 use serde_json::Value;
 
-#[inline(never)]
 pub fn job(errors: &mut Errors, spec: &Value, field: &str, uid: &str) {
     let generated = spec["manualSelector"] != Value::Bool(true);
     if !uid.is_empty() && generated && has(spec, "selector") {
@@ -180,7 +179,6 @@ fn restart_policy(errors: &mut Errors, spec: &Value, field: &str) {
 /// Eleven characters are kept for the suffix of the Jobs' names.
 const NAME_LIMIT: usize = 52;
 
-#[inline(never)]
 pub fn cron_job(errors: &mut Errors, object: &Value) {
     let spec = &object["spec"];
     schedule(errors, spec);

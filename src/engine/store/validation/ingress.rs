@@ -5,7 +5,6 @@
 use super::{Errors, has, list, meta, names, pod, text};
 use serde_json::Value;
 
-#[inline(never)]
 pub fn ingress(errors: &mut Errors, object: &Value) {
     let spec = &object["spec"];
     let rules = list(spec, "rules");
@@ -101,7 +100,6 @@ fn backend(errors: &mut Errors, backend: &Value, field: &str) {
     }
 }
 
-#[inline(never)]
 pub fn network_policy(errors: &mut Errors, spec: &Value) {
     meta::selector(errors, &spec["podSelector"], "spec.podSelector");
     for (direction, peers) in [("ingress", "from"), ("egress", "to")] {
@@ -170,7 +168,6 @@ fn ip_block(errors: &mut Errors, block: &Value, at: &str) {
 /// Classes of a person's own stay below those of the system.
 const HIGHEST: i64 = 1_000_000_000;
 
-#[inline(never)]
 pub fn priority_class(errors: &mut Errors, object: &Value) {
     let system = text(&object["metadata"], "name").starts_with("system-");
     if !system && object["value"].as_i64().is_some_and(|value| value > HIGHEST) {

@@ -8,7 +8,6 @@ use crate::api::schema::{list_element, map_element, schema};
 use serde_json::{Map, Value};
 
 /// On one line.
-#[inline(never)]
 pub fn text(kind: &'static str, value: &Value) -> String {
     let mut printer = Printer { text: String::new(), indented: false };
     printer.write(kind, value, 1);
@@ -16,7 +15,6 @@ pub fn text(kind: &'static str, value: &Value) -> String {
 }
 
 /// Indented by one blank a level.
-#[inline(never)]
 pub fn lines(kind: &'static str, value: &Value) -> String {
     let mut printer = Printer { text: String::new(), indented: true };
     printer.write(kind, value, 1);

@@ -13,7 +13,6 @@ const LABEL_KINDS: [&str; 3] = ["Namespace", "Service", "StatefulSet"];
 /// Kinds whose names need only fit into a path, as `system:node` does.
 const PATH_KINDS: [&str; 5] = ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "CertificateSigningRequest"];
 
-#[inline(never)]
 pub fn metadata(errors: &mut Errors, object: &Value) {
     let metadata = &object["metadata"];
     let (name, generate) = (text(metadata, "name"), text(metadata, "generateName"));
@@ -47,7 +46,6 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
 }
 
 /// Keys and values of a label map.
-#[inline(never)]
 pub fn labels(errors: &mut Errors, labels: &Value, field: &str) {
     for (key, value) in labels.as_object().into_iter().flatten() {
         for detail in is_qualified_name(key) {
@@ -59,7 +57,6 @@ pub fn labels(errors: &mut Errors, labels: &Value, field: &str) {
     }
 }
 
-#[inline(never)]
 pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
     let mut size = 0;
     for (key, value) in annotations.as_object().into_iter().flatten() {
@@ -75,7 +72,6 @@ pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
 }
 
 /// A label selector.
-#[inline(never)]
 pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
     labels(errors, &selector["matchLabels"], &format!("{field}.matchLabels"));
     for (index, expression) in list(selector, "matchExpressions").iter().enumerate() {
@@ -104,13 +100,11 @@ pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
 }
 
 /// Whether a selector selects everything (or, absent, nothing can be said).
-#[inline(never)]
 pub fn is_empty_selector(selector: &Value) -> bool {
     selector["matchLabels"].as_object().is_none_or(serde_json::Map::is_empty) && list(selector, "matchExpressions").is_empty()
 }
 
 /// Whether labels satisfy a selector.
-#[inline(never)]
 pub fn matches(selector: &Value, labels: &Value) -> bool {
     let all = selector["matchLabels"].as_object().into_iter().flatten().all(|(key, value)| labels.get(key) == Some(value));
     all && list(selector, "matchExpressions").iter().all(|expression| {

@@ -49,7 +49,6 @@ const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', foll
     validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 /// `example.com` or `*.example.com`
-#[inline(never)]
 pub fn host(text: &str) -> Option<String> {
     if !text.contains('*') {
         return subdomain(text);
@@ -59,7 +58,6 @@ pub fn host(text: &str) -> Option<String> {
 }
 
 /// `system:node`
-#[inline(never)]
 pub fn path_segment(text: &str) -> Option<String> {
     let whole = [".", ".."].into_iter().find(|name| text == *name).map(|name| format!("may not be '{name}'"));
     whole.or_else(|| ["/", "%"].into_iter().find(|part| text.contains(*part)).map(|part| format!("may not contain '{part}'")))

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
-#[inline(never)]
 pub fn service(errors: &mut Errors, spec: &Value) {
     let (kind, address) = (text(spec, "type"), text(spec, "clusterIP"));
     if list(spec, "ports").is_empty() && address != "None" && kind != "ExternalName" {

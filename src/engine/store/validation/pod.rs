@@ -28,7 +28,6 @@ pub fn new_pod(errors: &mut Errors, pod: &Value) {
     }
 }
 
-#[inline(never)]
 pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     let mut volumes: BTreeSet<String> = BTreeSet::new();
     for (index, one) in list(spec, "volumes").iter().enumerate() {
@@ -85,7 +84,6 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
 }
 
 /// Users of its own go with no other namespace of the host.
-#[inline(never)]
 fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
     if spec["hostUsers"] != false {
         return;
@@ -96,7 +94,6 @@ fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// What the containers share must be enough for what each of them asks.
-#[inline(never)]
 fn shared_resources(errors: &mut Errors, spec: &Value, field: &str) {
     let shared = &spec["resources"];
     if !shared.is_object() {
@@ -134,12 +131,10 @@ fn shared_resources(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-#[inline(never)]
 fn text_of(value: &Value) -> &str {
     value.as_str().unwrap_or("")
 }
 
-#[inline(never)]
 fn rest(errors: &mut Errors, spec: &Value, field: &str) {
     for (name, check) in [
         ("serviceAccountName", names::subdomain as fn(&str) -> Option<String>),
@@ -160,7 +155,6 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
     errors.not_negative(&format!("{field}.terminationGracePeriodSeconds"), &spec["terminationGracePeriodSeconds"]);
 }
 
-#[inline(never)]
 fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {
     let name = text(container, "name");
     if name.is_empty() {
@@ -188,7 +182,6 @@ fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTre
 }
 
 /// Hooks and probes; init containers that end have none.
-#[inline(never)]
 fn hooks(errors: &mut Errors, spec: &Value, container: &Value, field: &str, allowed: bool) {
     for name in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
         let at = format!("{field}.{name}");
@@ -207,7 +200,6 @@ fn hooks(errors: &mut Errors, spec: &Value, container: &Value, field: &str, allo
     }
 }
 
-#[inline(never)]
 fn ports(errors: &mut Errors, container: &Value, field: &str) {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for (index, port) in list(container, "ports").iter().enumerate() {
@@ -234,7 +226,6 @@ fn ports(errors: &mut Errors, container: &Value, field: &str) {
     }
 }
 
-#[inline(never)]
 pub fn in_port_range(errors: &mut Errors, field: &str, number: i64) {
     if !(1..=65535).contains(&number) {
         errors.invalid(field, number, NOT_PORT);
@@ -242,7 +233,6 @@ pub fn in_port_range(errors: &mut Errors, field: &str, number: i64) {
 }
 
 /// A port's number or its name.
-#[inline(never)]
 pub fn port_or_name(errors: &mut Errors, field: &str, port: &Value) {
     match port {
         Value::String(name) => {
@@ -254,14 +244,12 @@ pub fn port_or_name(errors: &mut Errors, field: &str, port: &Value) {
     }
 }
 
-#[inline(never)]
 fn env(errors: &mut Errors, container: &Value, field: &str) {
     for (index, variable) in list(container, "env").iter().enumerate() {
         env_variable(errors, variable, &format!("{field}.env[{index}]"));
     }
 }
 
-#[inline(never)]
 fn env_variable(errors: &mut Errors, variable: &Value, at: &str) {
     let name = text(variable, "name");
     if name.is_empty() {
@@ -283,7 +271,6 @@ fn env_variable(errors: &mut Errors, variable: &Value, at: &str) {
     }
 }
 
-#[inline(never)]
 fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {
     let mut paths: BTreeSet<&str> = BTreeSet::new();
     for (index, mount) in list(container, "volumeMounts").iter().enumerate() {
@@ -321,7 +308,6 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSe
 const HANDLERS: [&str; 5] = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 
 /// The one thing that a probe or a hook does.
-#[inline(never)]
 fn handler(errors: &mut Errors, spec: &Value, probe: &Value, field: &str) {
     let mut handlers = 0;
     for name in HANDLERS.into_iter().filter(|name| has(probe, name)) {
@@ -352,7 +338,6 @@ fn handler(errors: &mut Errors, spec: &Value, probe: &Value, field: &str) {
     }
 }
 
-#[inline(never)]
 fn probe(errors: &mut Errors, spec: &Value, probe: &Value, field: &str, only_once: bool) {
     handler(errors, spec, probe, field);
     for name in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
@@ -370,13 +355,11 @@ fn probe(errors: &mut Errors, spec: &Value, probe: &Value, field: &str, only_onc
     }
 }
 
-#[inline(never)]
 fn amount(value: &Value) -> Quantity {
     value.as_str().and_then(|text| Quantity::parse(text).ok()).unwrap_or(Quantity::ZERO)
 }
 
 /// Limits and requests of a container.
-#[inline(never)]
 pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
     let entries = |name: &str| resources[name].as_object().into_iter().flatten();
     for kind in ["limits", "requests"] {
@@ -414,7 +397,6 @@ fn is_extended(name: &str) -> bool {
     name.contains('/') && !name.contains("kubernetes.io/")
 }
 
-#[inline(never)]
 fn resource_name(errors: &mut Errors, name: &str, field: &str) {
     for detail in is_qualified_name(name) {
         errors.invalid(field, name, detail);
@@ -462,7 +444,6 @@ const SOURCES: [&str; 30] = [
 const NEEDED: [(&str, &str); 5] =
     [("hostPath", "path"), ("secret", "secretName"), ("persistentVolumeClaim", "claimName"), ("configMap", "name"), ("nfs", "server")];
 
-#[inline(never)]
 fn volume(errors: &mut Errors, volume: &Value, field: &str, names: &mut BTreeSet<String>) {
     let mut sources = 0;
     for source in SOURCES.into_iter().filter(|source| has(volume, source)) {

@@ -8,7 +8,6 @@ use crate::api::quantity::Quantity;
 use serde_json::Value;
 
 /// Where a variable's value comes from: one source, with what it needs.
-#[inline(never)]
 pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
     let path = &source["fieldRef"];
     if has(source, "fieldRef") {
@@ -31,7 +30,6 @@ pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
     }
 }
 
-#[inline(never)]
 fn config_key(errors: &mut Errors, key: &str, field: &str) {
     if key.is_empty() {
         errors.required(field, "");
@@ -41,7 +39,6 @@ fn config_key(errors: &mut Errors, key: &str, field: &str) {
 }
 
 /// A field of a Pod that its containers may be told.
-#[inline(never)]
 fn is_downward(path: &str) -> bool {
     let known = [
         "metadata.name",
@@ -66,7 +63,6 @@ fn is_downward(path: &str) -> bool {
 }
 
 /// Variables from whole ConfigMaps and Secrets.
-#[inline(never)]
 pub fn env_from(errors: &mut Errors, container: &Value, field: &str) {
     let at = format!("{field}.envFrom");
     for (index, source) in list(container, "envFrom").iter().enumerate() {
@@ -92,7 +88,6 @@ pub fn env_from(errors: &mut Errors, container: &Value, field: &str) {
 }
 
 /// A path below some folder.
-#[inline(never)]
 pub fn descending(errors: &mut Errors, path: &str, field: &str) {
     if path.starts_with('/') {
         errors.invalid(field, path, "must be a relative path");
@@ -100,7 +95,6 @@ pub fn descending(errors: &mut Errors, path: &str, field: &str) {
     no_backsteps(errors, path, field);
 }
 
-#[inline(never)]
 fn no_backsteps(errors: &mut Errors, path: &str, field: &str) {
     if path.split('/').any(|part| part == "..") {
         errors.invalid(field, path, "must not contain '..'");
@@ -108,7 +102,6 @@ fn no_backsteps(errors: &mut Errors, path: &str, field: &str) {
 }
 
 /// Devices of a container.
-#[inline(never)]
 pub fn devices(errors: &mut Errors, container: &Value, field: &str, volumes: &std::collections::BTreeSet<String>) {
     let all = list(container, "volumeDevices");
     for (index, device) in all.iter().enumerate() {
@@ -130,7 +123,6 @@ pub fn devices(errors: &mut Errors, container: &Value, field: &str, volumes: &st
 }
 
 /// Who a container or a Pod runs as.
-#[inline(never)]
 pub fn security(errors: &mut Errors, context: &Value, field: &str) {
     for name in ["runAsUser", "runAsGroup", "fsGroup"] {
         if context[name].as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
@@ -152,7 +144,6 @@ pub fn security(errors: &mut Errors, context: &Value, field: &str) {
 }
 
 /// Devices that a container claims are among those that its Pod claims.
-#[inline(never)]
 pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field: &str) {
     let mut known: Vec<&str> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
     crate::order::sort(&mut known);
@@ -174,7 +165,6 @@ pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field
     }
 }
 
-#[inline(never)]
 fn seccomp(errors: &mut Errors, profile: &Value, field: &str) {
     match text(profile, "type") {
         "" => errors.required(&format!("{field}.type"), "type is required when seccompProfile is set"),
@@ -194,7 +184,6 @@ fn seccomp(errors: &mut Errors, profile: &Value, field: &str) {
 }
 
 /// Who may do anything cannot be kept from getting more rights.
-#[inline(never)]
 pub fn escalation(errors: &mut Errors, context: &Value, field: &str) {
     if context["allowPrivilegeEscalation"] != false {
         return;
@@ -210,7 +199,6 @@ pub fn escalation(errors: &mut Errors, context: &Value, field: &str) {
 }
 
 /// No two containers have one port of the node.
-#[inline(never)]
 pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
     let mut seen: Vec<String> = Vec::new();
     for (c, container) in containers.iter().enumerate() {
@@ -227,7 +215,6 @@ pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
 }
 
 /// Ports of containers on the node's network are ports of the node.
-#[inline(never)]
 pub fn host_network(errors: &mut Errors, spec: &Value, field: &str) {
     for (c, container) in list(spec, "containers").iter().enumerate().filter(|_| spec["hostNetwork"] == true) {
         for (p, port) in list(container, "ports").iter().enumerate() {
@@ -241,7 +228,6 @@ pub fn host_network(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// How names are looked up; `None` needs to be told everything.
-#[inline(never)]
 pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
     let (config, at) = (&spec["dnsConfig"], format!("{field}.dnsConfig"));
     let servers = list(config, "nameservers");
@@ -268,7 +254,6 @@ pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// What a Pod waits for, before it is ready and before it is scheduled.
-#[inline(never)]
 pub fn gates(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, gate) in list(spec, "readinessGates").iter().enumerate() {
         let name = text(gate, "conditionType");
@@ -289,7 +274,6 @@ pub fn gates(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// Lines for the hosts file.
-#[inline(never)]
 pub fn host_aliases(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, alias) in list(spec, "hostAliases").iter().enumerate() {
         let at = format!("{field}.hostAliases[{index}]");
@@ -303,7 +287,6 @@ pub fn host_aliases(errors: &mut Errors, spec: &Value, field: &str) {
 const HOST_PATHS: [&str; 8] = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
 /// What a source of a volume says besides what it needs.
-#[inline(never)]
 pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &str) {
     match name {
         "hostPath" => {
@@ -372,7 +355,6 @@ const LINUX_ONLY_IN_CONTAINERS: [&str; 10] = [
 ];
 
 /// What goes with the operating system that the Pod names, and with processes of a Windows host.
-#[inline(never)]
 pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
     let containers = || {
         let lists = ["initContainers", "containers"].into_iter();
@@ -414,7 +396,6 @@ pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// A container's own restart policy, and its rules by exit code.
-#[inline(never)]
 pub fn restarts(errors: &mut Errors, container: &Value, field: &str) {
     let rules = list(container, "restartPolicyRules");
     if has(container, "restartPolicy") {

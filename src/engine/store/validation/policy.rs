@@ -6,7 +6,6 @@ use super::{Errors, Fault, has, list, meta, names, text, workloads};
 use crate::api::quantity::Quantity;
 use serde_json::Value;
 
-#[inline(never)]
 pub fn budget(errors: &mut Errors, spec: &Value) {
     if has(spec, "minAvailable") && has(spec, "maxUnavailable") {
         errors.invalid_struct("spec", "policyv1.PodDisruptionBudgetSpec", spec, "minAvailable and maxUnavailable cannot be both set");
@@ -23,7 +22,6 @@ pub fn budget(errors: &mut Errors, spec: &Value) {
     }
 }
 
-#[inline(never)]
 pub fn autoscaler(errors: &mut Errors, spec: &Value) {
     let least = spec["minReplicas"].as_i64();
     let most = spec["maxReplicas"].as_i64().unwrap_or(0);
@@ -102,7 +100,6 @@ fn metric_source(errors: &mut Errors, metric: &Value, field: &str) {
 }
 
 /// What metrics that are not of resources need.
-#[inline(never)]
 fn elsewhere(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
     let (target, at) = (&source["target"], format!("{field}.target.averageValue"));
     let (value, average) = (has(target, "value"), has(target, "averageValue"));
@@ -168,7 +165,6 @@ fn metric_target(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
 }
 
 /// The keys of a ConfigMap or Secret.
-#[inline(never)]
 pub fn keys(errors: &mut Errors, object: &Value) {
     for name in ["data", "binaryData"] {
         for key in object[name].as_object().into_iter().flat_map(|map| map.keys()) {
@@ -196,7 +192,6 @@ pub fn keys(errors: &mut Errors, object: &Value) {
 const MOST_DATA: usize = 1024 * 1024;
 
 /// The keys that a Secret of a known type cannot do without.
-#[inline(never)]
 fn of_type(errors: &mut Errors, object: &Value) {
     let kind = text(object, "type");
     let needed: &[&str] = match kind {
@@ -237,7 +232,6 @@ const LIMITED: [&str; 19] = [
     "services.loadbalancers",
 ];
 
-#[inline(never)]
 pub fn quota(errors: &mut Errors, spec: &Value) {
     for (name, amount) in spec["hard"].as_object().into_iter().flatten() {
         let at = format!("spec.hard[{name}]");
@@ -272,7 +266,6 @@ const ORDER: [(&str, &str, &str, &str, &str); 6] = [
     ("default", "max", "default", "default", "max"),
 ];
 
-#[inline(never)]
 pub fn limit_range(errors: &mut Errors, spec: &Value) {
     let all = list(spec, "limits");
     for (index, limit) in all.iter().enumerate() {

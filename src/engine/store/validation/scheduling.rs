@@ -6,7 +6,6 @@ use super::names::{is_label_value, is_qualified_name};
 use super::{Errors, has, list, meta, text};
 use serde_json::Value;
 
-#[inline(never)]
 pub fn affinity(errors: &mut Errors, affinity: &Value, field: &str) {
     node_affinity(errors, &affinity["nodeAffinity"], &format!("{field}.nodeAffinity"));
     for kind in ["podAffinity", "podAntiAffinity"] {
@@ -95,7 +94,6 @@ fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
 }
 
 /// Keys whose values are the Pod's own need a selector to be added to.
-#[inline(never)]
 fn label_keys(errors: &mut Errors, of: &Value, selector: &Value, field: &str) {
     for name in ["matchLabelKeys", "mismatchLabelKeys"] {
         let at = format!("{field}.{name}");
@@ -112,14 +110,12 @@ fn label_keys(errors: &mut Errors, of: &Value, selector: &Value, field: &str) {
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-#[inline(never)]
 pub fn tolerations(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, toleration) in list(spec, "tolerations").iter().enumerate() {
         tolerates(errors, toleration, &format!("{field}[{index}]"));
     }
 }
 
-#[inline(never)]
 fn tolerates(errors: &mut Errors, toleration: &Value, at: &str) {
     let (key, effect) = (text(toleration, "key"), text(toleration, "effect"));
     for detail in if key.is_empty() { Vec::new() } else { is_qualified_name(key) } {
@@ -149,7 +145,6 @@ fn tolerates(errors: &mut Errors, toleration: &Value, at: &str) {
     }
 }
 
-#[inline(never)]
 pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
     let all = list(spec, "topologySpreadConstraints");
     for (index, constraint) in all.iter().enumerate() {
@@ -186,7 +181,6 @@ pub fn spread(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-#[inline(never)]
 pub fn taints(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, taint) in list(spec, "taints").iter().enumerate() {
         let at = format!("{field}[{index}]");

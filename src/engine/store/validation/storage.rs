@@ -8,7 +8,6 @@ use serde_json::Value;
 
 const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
-#[inline(never)]
 pub fn claim(errors: &mut Errors, spec: &Value, field: &str) {
     let modes = list(spec, "accessModes");
     if modes.is_empty() {
@@ -79,7 +78,6 @@ pub const SOURCES: [&str; 22] = [
     "csi",
 ];
 
-#[inline(never)]
 pub fn volume(errors: &mut Errors, spec: &Value) {
     if list(spec, "accessModes").is_empty() {
         errors.required("spec.accessModes", "");
@@ -132,7 +130,6 @@ fn sources(errors: &mut Errors, spec: &Value) {
     }
 }
 
-#[inline(never)]
 pub fn class(errors: &mut Errors, object: &Value) {
     if text(object, "provisioner").is_empty() {
         errors.required("provisioner", "");

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 const IMMUTABLE: &str = "field is immutable";
 
 /// Validates an object that is to replace another one.
-#[inline(never)]
 pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = validate(new);
     let part = |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());

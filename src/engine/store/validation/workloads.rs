@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 const NO_MATCH: &str = "`selector` does not match template `labels`";
 
-#[inline(never)]
 pub fn deployment(errors: &mut Errors, spec: &Value) {
     errors.not_negative("spec.replicas", &spec["replicas"]);
     selector(errors, spec, "empty selector is invalid for deployment");
@@ -105,7 +104,6 @@ pub fn not_above_hundred(errors: &mut Errors, value: &Value, field: &str) {
     }
 }
 
-#[inline(never)]
 pub fn replica_set(errors: &mut Errors, spec: &Value) {
     errors.not_negative("spec.replicas", &spec["replicas"]);
     errors.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
@@ -116,7 +114,6 @@ pub fn replica_set(errors: &mut Errors, spec: &Value) {
     template(errors, spec, &[]);
 }
 
-#[inline(never)]
 pub fn replication_controller(errors: &mut Errors, spec: &Value) {
     errors.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
     let labels = spec["selector"].as_object();
@@ -134,7 +131,6 @@ pub fn replication_controller(errors: &mut Errors, spec: &Value) {
     template(errors, &json!({"selector": as_selector, "template": spec["template"]}), &[]);
 }
 
-#[inline(never)]
 pub fn stateful_set(errors: &mut Errors, spec: &Value) {
     let policy = text(spec, "podManagementPolicy");
     if !matches!(policy, "OrderedReady" | "Parallel") {
@@ -185,7 +181,6 @@ fn stateful_strategy(errors: &mut Errors, strategy: &Value) {
     }
 }
 
-#[inline(never)]
 pub fn daemon_set(errors: &mut Errors, spec: &Value) {
     selector(errors, spec, "empty selector is invalid for daemonset");
     template(errors, spec, &[]);
