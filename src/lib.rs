@@ -7,11 +7,14 @@
 pub mod api;
 pub mod order;
 pub mod manifest;
-pub mod engine;
 pub mod i18n;
+pub mod engine;
 pub mod kubectl;
 pub mod scenario;
-pub mod scene;
-pub mod app;
+pub mod actions;
+pub mod projection;
+pub mod explain;
+pub mod views;
+pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod web;

@@ -3,8 +3,8 @@
 mod one_pod;
 
 use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::app::words;
 use loopscope::engine::Sim;
+use loopscope::explain::words;
 use loopscope::kubectl::{Session, parse::split};
 use one_pod::started;
 use serde_json::Value;

@@ -1,12 +1,12 @@
 //! Questions that a reader asks, with the chain that answers each: what is missing, the values that decide, what it waits
 //! for, who began it; and for what waits or fails a remedy that is applied and seen to work.
 
+use loopscope::actions;
 use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::app::diagnose::{self, Diagnosis};
-use loopscope::app::shell;
-use loopscope::app::words::{self, Reason};
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::engine::{Sim, Why};
+use loopscope::explain::diagnose::{self, Diagnosis};
+use loopscope::explain::words::{self, Reason};
 
 /// More than any of these small clusters needs.
 const TASKS: usize = 400_000;
@@ -25,11 +25,11 @@ fn act(sim: &mut Sim, acts: &[&str]) {
             let seconds: u64 = seconds.parse().unwrap();
             for _ in 0..seconds {
                 assert!(sim.advance(Time(sim.now().0 + 1_000_000), TASKS).done);
-                shell::run(sim, &mut talk, &loopscope::app::run::Command::Poll);
+                actions::run(sim, &mut talk, &loopscope::actions::Command::Poll);
             }
             continue;
         }
-        let answer = shell::run(sim, &mut talk, &diagnose::command(step));
+        let answer = actions::run(sim, &mut talk, &diagnose::command(step));
         assert!(answer.diagnostics.iter().all(|d| !d.error), "{step}: {:?}", answer.diagnostics);
         let errors: Vec<_> = answer.lines.iter().filter(|line| line.error && line.text.contains("rror")).collect();
         assert!(errors.is_empty() || step.contains("drain"), "{step}: {errors:?}");
@@ -321,7 +321,7 @@ fn what_keeps_pods_from_several_nodes_is_taken_from_all_of_them() {
 fn too_many_to_be_counted_get_no_nodes() {
     let mut sim = sim(1, &[]);
     let mut talk = None;
-    shell::run(&mut sim, &mut talk, &diagnose::command(&deployment("web", 21_000, "", PLAIN)));
+    actions::run(&mut sim, &mut talk, &diagnose::command(&deployment("web", 21_000, "", PLAIN)));
     while sim.waiting() < 20_800 && sim.now() < Time(900_000_000) {
         sim.advance(Time(sim.now().0 + 5_000_000), 4_000_000);
     }

@@ -195,14 +195,14 @@ fn every_word_of_the_page_is_in_the_table() {
 fn what_happened_and_what_is_drawn_is_said_in_both_languages() {
     let mut all = BTreeSet::new();
     for file in [
-        "app/words.rs",
-        "app/facts.rs",
-        "app/state.rs",
-        "scene/budget.rs",
-        "scene/network.rs",
-        "scene/storage.rs",
-        "scene/nodes.rs",
-        "scene/uses.rs",
+        "explain/words.rs",
+        "explain/evidence.rs",
+        "session/state.rs",
+        "projection/budget.rs",
+        "views/network/mod.rs",
+        "views/storage/mod.rs",
+        "views/nodes/mod.rs",
+        "views/references.rs",
     ] {
         all.extend(sentences(&source(&root().join(file))));
     }

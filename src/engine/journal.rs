@@ -3,7 +3,7 @@
 use super::chunks::{Chunks, Part};
 use super::store::ApiError;
 use super::why::Why;
-use crate::api::{Object, ObjectRef, Str, Time};
+use crate::api::{Kind, Object, ObjectRef, Str, Time};
 use std::rc::Rc;
 
 /// Position of an entry in the journal.
@@ -118,6 +118,12 @@ impl Entry {
             Record::Write { object, .. } => Some(object.key()),
             Record::Refused(refused) => Some(refused.key.clone()),
         }
+    }
+
+    /// Whether it only records a Kubernetes Event, or belongs to the cluster's bootstrap.
+    pub fn is_event(&self) -> bool {
+        // The reason alone tells it most of the time; the object may be far away in memory.
+        matches!(self.why, Why::Bootstrap | Why::Said { .. }) || self.write().is_some_and(|(_, object)| object.kind == Kind::Event)
     }
 
     /// The write, if it is one.

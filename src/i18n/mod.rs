@@ -1,6 +1,7 @@
 //! Reasons into words.
 
 mod en;
+pub mod format;
 mod waits;
 
 /// A count, its thousands marked: `5,000`.

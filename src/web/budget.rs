@@ -1,6 +1,6 @@
 //! The rollout budget over the ownership diagram.
 
-use crate::app::format::Px;
+use crate::i18n::format::Px;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -8,7 +8,7 @@ use yew::prelude::*;
 #[derive(Properties, PartialEq)]
 pub struct StripProps {
     /// What it shows.
-    pub budget: Rc<crate::scene::budget::Budget>,
+    pub budget: Rc<crate::projection::budget::Budget>,
 }
 
 /// The strip.
@@ -24,7 +24,7 @@ pub fn Strip(props: &StripProps) -> Html {
             <g class={classes!("cell", cell.state.class(), cell.new.then_some("new"))}>
                 <rect x={Px(x).to_string()} y="18" width={Px(*long).to_string()} height="16" rx={if bar.gap > 0.0 { "4" } else { "0" }} />
                 if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(x + 4.0).to_string()} y="20" width="12" height="12" /> }
-                if pitch >= 58.0 { <text x={Px(x + 19.0).to_string()} y="30">{ crate::app::format::middle(&cell.tag, 6) }</text> }
+                if pitch >= 58.0 { <text x={Px(x + 19.0).to_string()} y="30">{ crate::i18n::format::middle(&cell.tag, 6) }</text> }
             </g>
         }
     });
@@ -33,12 +33,12 @@ pub fn Strip(props: &StripProps) -> Html {
     let ((a1, x1), (a2, x2)) = (anchor(least), anchor(most));
     html! {
         <section class="budget" aria-label="Rollout budget">
-            <div class="b-words"><h2 class="mono ell" title={budget.name.clone()}>{ crate::app::format::middle(&budget.name, 16) }</h2><p>{ format!("surge {}", budget.surge) }<br />{ format!("unavailable {}", budget.unavailable) }</p></div>
+            <div class="b-words"><h2 class="mono ell" title={budget.name.clone()}>{ crate::i18n::format::middle(&budget.name, 16) }</h2><p>{ format!("surge {}", budget.surge) }<br />{ format!("unavailable {}", budget.unavailable) }</p></div>
             <svg width="384" height="56" role="img" aria-label={budget.label()}>
                 { for cells }
                 <path class="limit" d={format!("M{} 14V50", Px(least))} /><path class="limit" d={format!("M{} 2V38", Px(most))} />
-                <text class="lim" x={Px(x1).to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", crate::app::format::count(budget.at_least)) }</text>
-                <text class="lim" x={Px(x2).to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", crate::app::format::count(budget.at_most), if budget.at_most == 1 { "" } else { "s" }) }</text>
+                <text class="lim" x={Px(x1).to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", crate::i18n::format::count(budget.at_least)) }</text>
+                <text class="lim" x={Px(x2).to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", crate::i18n::format::count(budget.at_most), if budget.at_most == 1 { "" } else { "s" }) }</text>
             </svg>
             <div class="grow b-next"><h3>{ &budget.head }</h3><p>{ &budget.text }</p></div>
         </section>

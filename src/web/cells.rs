@@ -2,8 +2,8 @@
 //! painted in parts, so that no task is long.
 
 use super::dom;
-use crate::scene::model::{Block, PodState};
-use crate::scene::shape::{Body, Cells, Item};
+use crate::projection::model::{Block, PodState};
+use crate::views::shape::{Body, Cells, Item};
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;

@@ -1,7 +1,7 @@
 //! The chart of a rollout: its layers, and what held at the instant that the pointer or the keyboard asks about.
 
-use crate::scene::format::{Px, clock};
-use crate::scene::rollout::Chart;
+use crate::i18n::format::{Px, clock};
+use crate::views::rollout::Chart;
 use std::rc::Rc;
 use web_sys::{Element, KeyboardEvent, PointerEvent};
 use yew::prelude::*;

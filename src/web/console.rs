@@ -1,9 +1,9 @@
 //! The kubectl console: one line at the foot, its output above when it is open.
 
 use super::dom::icon;
+use crate::actions::Line;
 use crate::api::ObjectRef;
-use crate::app::columns;
-use crate::app::shell::Line;
+use crate::views::columns;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, KeyboardEvent};

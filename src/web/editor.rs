@@ -4,13 +4,13 @@
 use super::dom::{self, icon};
 use super::rich::{self, On, Rich};
 use super::window;
+use crate::actions::{Diagnostic, Plan};
 use crate::api::Kind;
-use crate::app::Msg as Do;
-use crate::app::changes::{Change, Field};
-use crate::app::highlight;
-use crate::app::shell::{Diagnostic, Plan};
-use crate::app::state::Standing;
 use crate::engine::Op;
+use crate::projection::changes::{Change, Field};
+use crate::session::Msg as Do;
+use crate::session::state::Standing;
+use crate::views::highlight;
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;

@@ -1,7 +1,7 @@
 //! The snippet for other pages, and what can be chosen about it.
 
 use super::dom;
-use crate::app::state::View;
+use crate::session::state::View;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 

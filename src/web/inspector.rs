@@ -2,12 +2,13 @@
 
 use super::dom::{self, icon, tile};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
-use crate::app::diagnose::{Diagnosis, Remedy};
-use crate::app::format::{clock, count, stamp};
-use crate::app::offers::Offer;
-use crate::app::state::Tab;
-use crate::app::words::{self, Reason, Span};
-use crate::app::{facts, highlight};
+use crate::explain::diagnose::{Diagnosis, Remedy};
+use crate::explain::evidence;
+use crate::explain::remedies::Offer;
+use crate::explain::words::{self, Reason, Span};
+use crate::i18n::format::{clock, count, stamp};
+use crate::session::state::Tab;
+use crate::views::highlight;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
@@ -66,7 +67,7 @@ pub fn Inspector(props: &Props) -> Html {
         }
     };
     let Some(key) = &props.key_of else { return idle(fold) };
-    let pill = props.object.as_ref().and_then(|object| facts::pill(object));
+    let pill = props.object.as_ref().and_then(|object| evidence::pill(object));
     let pill =
         pill.map(|(words, class, glyph)| if props.late.is_some() { (words, "notready", "pod-notready") } else { (words, class, glyph) });
     let head = html! {
@@ -132,7 +133,7 @@ fn idle(fold: Html) -> Html {
 }
 
 fn summary(props: &Props, object: &Object) -> Html {
-    let facts = facts::facts(object, props.epoch);
+    let facts = evidence::facts(object, props.epoch);
     let image = facts.iter().any(|fact| fact.name == "image");
     let rows = facts.into_iter().map(|fact| {
         let value = match fact.to {
@@ -165,7 +166,7 @@ fn related(props: &Props, key: ObjectRef, words: &str) -> Html {
 }
 
 fn yaml(object: &Object) -> Html {
-    let text = facts::yaml(object);
+    let text = evidence::yaml(object);
     let mut block = None;
     let rows = text.lines().map(|text| {
         let pieces =
@@ -326,7 +327,7 @@ fn Actions(props: &ActionProps) -> Html {
         format!(" -n {}", object.meta.namespace)
     };
     let word = kind.name().to_ascii_lowercase();
-    let (replicas, image) = facts::handles(object);
+    let (replicas, image) = evidence::handles(object);
     let entered = use_state(|| None::<String>);
     let run = |line: String| {
         let on_command = props.on_command.clone();
@@ -412,7 +413,7 @@ fn Actions(props: &ActionProps) -> Html {
                 let _ = of.remove_attribute("open");
             }
         });
-        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div><h3>{ format!("Faults of {} {}", kind.name(), crate::app::format::front(&name, 17)) }</h3>{ group(0, own) }{ group(1, "Watch") }{ group(2, "Cluster") }</div></details> });
+        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div><h3>{ format!("Faults of {} {}", kind.name(), crate::i18n::format::front(&name, 17)) }</h3>{ group(0, own) }{ group(1, "Watch") }{ group(2, "Cluster") }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
         buttons.push(html! { <button type="button" class="btn sm danger" aria-label={format!("Delete {}", kind.name())} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ "Delete" }</button> });

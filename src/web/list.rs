@@ -3,10 +3,10 @@
 use super::dom::{icon, kind_icon};
 use super::stage::key_of;
 use crate::api::ObjectRef;
-use crate::app::format::count;
-use crate::scene::model::Tone;
-use crate::scene::roster;
-use crate::scene::shape::{Body, Item, Scene};
+use crate::i18n::format::count;
+use crate::projection::model::Tone;
+use crate::views::roster;
+use crate::views::shape::{Body, Item, Scene};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::Element;

@@ -1,7 +1,7 @@
 //! The whole diagram in small, with a frame around what is seen, once it no longer fits.
 
-use crate::scene::format::Px;
-use crate::scene::shape::{Body, Item, Rect, Scene};
+use crate::i18n::format::Px;
+use crate::views::shape::{Body, Item, Rect, Scene};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};

@@ -43,7 +43,7 @@ extern "C" {
 pub fn open() {
     yew::set_custom_panic_hook(Box::new(|info| {
         STOPPED.set(true);
-        dom::tell_stopped(&crate::app::format::clock(SHOWN.get()), &info.to_string());
+        dom::tell_stopped(&crate::i18n::format::clock(SHOWN.get()), &info.to_string());
     }));
     if let Some(root) = dom::element("app") {
         yew::Renderer::<page::Page>::with_root(root).render();

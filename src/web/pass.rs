@@ -1,7 +1,7 @@
 //! The panel beside the ring: the last pass of a loop as Observe, Diff and Act, and its pseudo-code.
 
 use super::dom::icon;
-use crate::scene::loops::{Form, Pass};
+use crate::views::loops::layout::{Form, Pass};
 use yew::prelude::*;
 
 /// Decides nothing: it is left out where there is little room.

@@ -2,8 +2,8 @@
 //! cannot be.
 
 use super::dom;
-use crate::app::assist;
-use crate::app::shell::Diagnostic;
+use crate::actions::Diagnostic;
+use crate::session::assist;
 use js_sys::{Array, Function, Object, Reflect};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;

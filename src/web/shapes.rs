@@ -3,11 +3,11 @@
 use super::cells::{Sheet, swatch};
 use super::chart::ChartView;
 use super::dom::{icon, tile};
-use crate::scene::budget::Budget;
-use crate::scene::format::Px;
-use crate::scene::loops::Loop;
-use crate::scene::model::{Controller, Counter, PodState, Tone};
-use crate::scene::shape::{Body, Item, Look, NodeBody, Scene, Table};
+use crate::i18n::format::Px;
+use crate::projection::budget::Budget;
+use crate::projection::model::{Controller, Counter, PodState, Tone};
+use crate::views::loops::layout::Loop;
+use crate::views::shape::{Body, Item, Look, NodeBody, Scene, Table};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -226,14 +226,14 @@ fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         Body::Cells(cells) if cells.bare() => super::cells::ring(cells),
         Body::Cells(cells) => html! {
             <>
-                <div class={classes!("counts", (item.rect.w < 180.0).then_some("thin"))}>{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::app::format::count(*n) }</b>{ " " }<small class="ell">{ cells.pods.word(*state) }</small></span> }) }</div>
+                <div class={classes!("counts", (item.rect.w < 180.0).then_some("thin"))}>{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::i18n::format::count(*n) }</b>{ " " }<small class="ell">{ cells.pods.word(*state) }</small></span> }) }</div>
                 <Sheet at={cells.at} origin={(item.rect.x, item.rect.y)} items={vec![item.clone()]} dark={dark} />
                 { super::cells::ring(cells) }
             </>
         },
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
-        Body::Volume { fact } => volume(&crate::app::format::volume(&item.id.name), fact),
+        Body::Volume { fact } => volume(&crate::i18n::format::volume(&item.id.name), fact),
         Body::Class { reclaim } => class(item, reclaim),
         Body::Node(body) if body.small.is_some() => small_node(item, body),
         Body::Node(body) => node(&cut(item, 134.0), body),
@@ -264,7 +264,7 @@ const SLENDER: f64 = 150.0;
 
 /// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
 fn cut(item: &Item, taken: f64) -> String {
-    crate::app::format::middle(&item.id.name, (((item.rect.w - taken) / 7.0) as usize).max(8))
+    crate::i18n::format::middle(&item.id.name, (((item.rect.w - taken) / 7.0) as usize).max(8))
 }
 
 fn class(item: &Item, reclaim: &str) -> Html {
@@ -353,10 +353,10 @@ fn tone(tone: Tone) -> &'static str {
 fn controller(of: &Controller, width: f64) -> Html {
     // 7 pixels a letter, beside tile and padding; smaller ones in two lines where that is too few.
     let most = ((width - 64.0) / 7.2) as usize;
-    let (long, name) = (of.id.name.len() > most, crate::app::format::front(&of.id.name, most * 2));
+    let (long, name) = (of.id.name.len() > most, crate::i18n::format::front(&of.id.name, most * 2));
     // It breaks at hyphens: the end that tells it from its siblings has a line, what is before it the other.
     let name = match name.rsplit_once('-') {
-        Some((of, end)) if long && of.len() >= most && end.len() <= most => format!("{}-{end}", crate::app::format::front(of, most - 1)),
+        Some((of, end)) if long && of.len() >= most && end.len() <= most => format!("{}-{end}", crate::i18n::format::front(of, most - 1)),
         _ => name,
     };
     // The tile tells the kind where there is no room for both.
@@ -364,7 +364,7 @@ fn controller(of: &Controller, width: f64) -> Html {
     // Of an image the tag tells it from another.
     let image = of.footer.contains(':');
     let beside = if of.chip.is_empty() { 24.0 } else { 46.0 + of.chip.chars().count() as f64 * 6.5 };
-    let footer = if image { crate::app::format::front(&of.footer, ((width - beside) / 6.8).max(6.0) as usize) } else { of.footer.clone() };
+    let footer = if image { crate::i18n::format::front(&of.footer, ((width - beside) / 6.8).max(6.0) as usize) } else { of.footer.clone() };
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ caption }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>
@@ -414,7 +414,7 @@ fn brief(of: &Controller, width: f64) -> Html {
     };
     html! {
         <>
-            <div class="hd">if tiled { { tile(&of.id.kind) } }<div class="grow"><small class="ell">{ caption }</small><b class="ell">{ crate::app::format::front(own, most) }</b></div></div>
+            <div class="hd">if tiled { { tile(&of.id.kind) } }<div class="grow"><small class="ell">{ caption }</small><b class="ell">{ crate::i18n::format::front(own, most) }</b></div></div>
             <div class="facts">{ numbers }if !tag.is_empty() { <em class="mono ell">{ tag }</em> }</div>
         </>
     }
@@ -428,11 +428,11 @@ fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
         html! { <rect class={classes!(cell.state.class(), cell.new.then_some("new"))} x={Px(x + 1.0).to_string()} y="4" width={Px(*long).to_string()} height="8" rx={if bar.gap > 0.0 { "2" } else { "0" }} /> }
     });
     let limit = |n: usize| format!("M{} 0V16", Px(bar.limit(n) + 1.0));
-    let count = crate::app::format::count;
+    let count = crate::i18n::format::count;
     let rolls = of.chip.ends_with("updated");
     html! {
         <>
-            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::app::format::front(&of.id.name, ((width - 150.0) / 7.2) as usize) }</b></div>
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::i18n::format::front(&of.id.name, ((width - 150.0) / 7.2) as usize) }</b></div>
                 if rolls { <span class="pill creating">{ icon("pod-creating", 12) }{ "Rolling" }</span> }
             </div>
             <div class="nums">{ for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }</div>
@@ -477,7 +477,7 @@ fn ticket(item: &Item, fact: &str) -> Html {
     // Two lines tell a name that one would cut.
     let most = ((w - if w < SLENDER { 28.0 } else { 66.0 }) / 7.0).max(4.0) as usize;
     let lines = if h < 50.0 { 1 } else { 2 };
-    let (long, name) = (lines > 1 && item.id.name.len() > most, crate::app::format::middle(&item.id.name, most * lines));
+    let (long, name) = (lines > 1 && item.id.name.len() > most, crate::i18n::format::middle(&item.id.name, most * lines));
     html! {
         <>
             <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>
@@ -494,9 +494,9 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
                 <path d={format!("M1 13V{}A{} 12 0 0 0 {} {}V13", h - 13.0, w / 2.0 - 1.0, w - 1.0, h - 13.0)} />
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
-            <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::app::format::volume(&item.id.name) }</b></div><small>{ fact }</small>
+            <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::i18n::format::volume(&item.id.name) }</b></div><small>{ fact }</small>
                 // What a program writes by itself is not simulated: nothing is said where nobody wrote, in the room of what would be.
-                if !data.is_empty() { <span class="pill storage">{ data }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ crate::app::format::sentence(&item.state) }</span> }
+                if !data.is_empty() { <span class="pill storage">{ data }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ crate::i18n::format::sentence(&item.state) }</span> }
             </div>
         </>
     }
@@ -534,12 +534,12 @@ fn small_node(item: &Item, body: &NodeBody) -> Html {
         (true, true) => Some("i-cordon"),
         (true, false) => None,
     };
-    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ crate::app::format::count(body.small.unwrap_or(0)) }</span></div> }
+    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ crate::i18n::format::count(body.small.unwrap_or(0)) }</span></div> }
 }
 
 /// The strip over cells.
 fn totals(numbers: &[(usize, &'static str)], parts: &[(PodState, bool, usize)]) -> Html {
-    let count = crate::app::format::count;
+    let count = crate::i18n::format::count;
     let rolls = parts.iter().any(|(_, old, _)| *old);
     html! {
         <>

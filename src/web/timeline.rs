@@ -2,13 +2,14 @@
 
 use super::dom::{self, icon};
 use super::tools::Tool;
-use crate::app::format::Px;
-use crate::app::format::{clock, tick};
-use crate::app::speed;
-use crate::app::state::{Left, Msg as Do};
-use crate::scene::axis::{Axis, FOLD, Idle};
-use crate::scene::format::{about, duration};
-use crate::scene::marks::{Block, LANES, Mark, blocks, rows};
+use crate::i18n::format::Px;
+use crate::i18n::format::{about, duration};
+use crate::i18n::format::{clock, tick};
+use crate::projection::marks::{LANES, Mark};
+use crate::session::speed;
+use crate::session::state::{Left, Msg as Do};
+use crate::views::axis::{Axis, FOLD, Idle};
+use crate::views::timeline::{Block, blocks, rows};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{

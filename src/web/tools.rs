@@ -2,11 +2,11 @@
 
 use super::dom::icon;
 use super::editor::change;
-use crate::app::breakpoint::{Breakpoint, COMMON};
-use crate::app::changes::{Change, rank, together};
-use crate::app::format::{clock, count};
-use crate::app::state::{Instant, Msg as Do, Stop};
 use crate::engine::Op;
+use crate::i18n::format::{clock, count};
+use crate::projection::changes::{Change, rank, together};
+use crate::session::breakpoint::{Breakpoint, COMMON};
+use crate::session::state::{Instant, Msg as Do, Stop};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};

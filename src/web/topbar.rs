@@ -1,8 +1,8 @@
 //! The top bar: examples, the diagrams' tabs, theme, Share and Embed.
 
 use super::dom::icon;
-use crate::app::examples;
-use crate::app::state::View;
+use crate::session::examples;
+use crate::session::state::View;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlSelectElement, KeyboardEvent};
 use yew::prelude::*;

@@ -2,8 +2,9 @@
 
 use super::{STOPPED, dom};
 use crate::api::{Kind, ObjectRef};
-use crate::app::{Msg, State};
 use crate::scenario;
+use crate::session::Msg;
+use crate::session::State;
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;

@@ -1,7 +1,8 @@
 //! What lies over the page.
 
 use super::{Msg, Over, Page};
-use crate::app::{Msg as Do, permalink};
+use crate::session::Msg as Do;
+use crate::session::permalink;
 use crate::web::dom::{self, icon};
 use crate::web::embed;
 use crate::web::tools::Tool;

@@ -1,8 +1,9 @@
 //! The page's keys.
 
 use super::{Msg, Over, Page};
-use crate::app::state::View;
-use crate::app::{Msg as Do, speed};
+use crate::session::Msg as Do;
+use crate::session::speed;
+use crate::session::state::View;
 use crate::web::tools::Tool;
 use crate::web::{console, dom};
 use wasm_bindgen::JsCast;

@@ -1,12 +1,14 @@
 //! How the panels lie: the full page, a phone, an embed.
 
 use super::{Msg, Over, Page};
-use crate::app::card::Card;
-use crate::app::format::clock;
-use crate::app::state::{Picture, View};
-use crate::app::words;
-use crate::app::{Msg as Do, permalink, speed};
-use crate::scene::shape::Body;
+use crate::explain::words;
+use crate::i18n::format::clock;
+use crate::session::Msg as Do;
+use crate::session::permalink;
+use crate::session::speed;
+use crate::session::state::{Picture, View};
+use crate::views::card::Card;
+use crate::views::shape::Body;
 use crate::web::budget::Strip;
 use crate::web::dom::{self, icon};
 use crate::web::inspector;

@@ -12,15 +12,18 @@ use super::dom::{self, icon};
 use super::tools::Tool;
 use super::{SHOWN, STOPPED, window};
 use crate::api::{Body, Kind, Object, ObjectRef, Time};
-use crate::app::card::{self, Card};
-use crate::app::diagnose::Diagnosis;
-use crate::app::format::clock;
-use crate::app::speed::Pace;
-use crate::app::state::{Left, Picture, Tab, View};
-use crate::app::words::{self, Reason};
-use crate::app::{Msg as Do, State, offers, permalink};
 use crate::engine::{Entry, Op, graves};
-use crate::scene::marks::Mark;
+use crate::explain::diagnose::Diagnosis;
+use crate::explain::remedies;
+use crate::explain::words::{self, Reason};
+use crate::i18n::format::clock;
+use crate::projection::marks::Mark;
+use crate::session::Msg as Do;
+use crate::session::State;
+use crate::session::permalink;
+use crate::session::speed::Pace;
+use crate::session::state::{Left, Picture, Tab, View};
+use crate::views::card::Card;
 use gloo_timers::callback::{Interval, Timeout};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -346,7 +349,7 @@ impl Page {
         if !rests {
             self.pictured = begun;
             self.picture = state.draw(NODES);
-            self.shown = state.object().map(|object| (object.clone(), card::lag(&state, object)));
+            self.shown = state.object().map(|object| (object.clone(), state.status_lag(object)));
             self.making = Some(begun);
         }
         state.follow(GRAIN);
@@ -376,7 +379,7 @@ impl Page {
         let state = self.state.borrow();
         let at = (state.run.happened(), state.run.turns);
         if self.card.is_none() || self.card_of != at {
-            let card = card::read(&state, key);
+            let card = state.card(key);
             if self.card.as_deref() != card.as_ref() {
                 self.card = card.map(Rc::new);
             }
@@ -466,8 +469,8 @@ impl Page {
     fn offered(&self, line: &str) -> Option<String> {
         let state = self.state.borrow();
         let sim = state.run.sim();
-        let of_loop = state.chosen.as_ref().and_then(|name| offers::of_loop(sim, name));
-        let of_object = state.object().map(|object| offers::of(sim, object)).unwrap_or_default();
+        let of_loop = state.chosen.as_ref().and_then(|name| remedies::of_loop(sim, name));
+        let of_object = state.object().map(|object| remedies::of(sim, object)).unwrap_or_default();
         let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
         Some([offer.words, ": ", &offer.title].concat())
     }

@@ -2,11 +2,13 @@
 
 use super::{Msg, Over, Page};
 use crate::api::{Object, ObjectRef};
-use crate::app::card;
-use crate::app::diagnose::Remedy;
-use crate::app::state::{Picture, Tab, View};
-use crate::app::{Msg as Do, examples, offers, words};
-use crate::scene::shape::Body;
+use crate::explain::diagnose::Remedy;
+use crate::explain::remedies;
+use crate::explain::words;
+use crate::session::Msg as Do;
+use crate::session::examples;
+use crate::session::state::{Picture, Tab, View};
+use crate::views::shape::Body;
 use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
@@ -163,7 +165,7 @@ impl Page {
         let same = |shown: &&(Rc<Object>, Option<String>)| now.is_some_and(|now| now.meta.uid == shown.0.meta.uid);
         let (object, late) = match self.shown.as_ref().filter(same) {
             Some((object, late)) => (Some(object.clone()), late.clone()),
-            None => (now.cloned(), now.and_then(|object| card::lag(&state, object))),
+            None => (now.cloned(), now.and_then(|object| state.status_lag(object))),
         };
         html! {
             <Inspector
@@ -177,7 +179,7 @@ impl Page {
                 led={self.led.clone()}
                 found={self.found.clone()}
                 helps={self.helps.clone()}
-                offers={state.object().map(|object| offers::of(state.run.sim(), object)).unwrap_or_default()}
+                offers={state.object().map(|object| remedies::of(state.run.sim(), object)).unwrap_or_default()}
                 on_cure={calls.cure.clone()}
                 events={self.events.clone()}
                 on_tab={calls.tab.clone()}
@@ -277,7 +279,7 @@ impl Page {
     pub(super) fn pace(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         match &state.chosen {
-            Some(name) if state.view == View::Loops => pace(ctx, offers::of_loop(state.run.sim(), name)),
+            Some(name) if state.view == View::Loops => pace(ctx, remedies::of_loop(state.run.sim(), name)),
             _ => Html::default(),
         }
     }
@@ -376,17 +378,17 @@ fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
     let words = if count == 1 {
         "The filter hides 1 object.".into()
     } else {
-        format!("The filter hides {} objects.", crate::app::format::count(count))
+        format!("The filter hides {} objects.", crate::i18n::format::count(count))
     };
     html! { <><h2>{ "Nothing matches the filter" }</h2><p>{ words }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ "Show everything" }</button></> }
 }
 
 fn hidden(ctx: &Context<Page>, count: usize) -> Html {
-    html! { <button type="button" class="pill notready" title="Show everything" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::app::format::count(count)) }{ icon("i-cross", 12) }</button> }
+    html! { <button type="button" class="pill notready" title="Show everything" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::i18n::format::count(count)) }{ icon("i-cross", 12) }</button> }
 }
 
-fn pace(ctx: &Context<Page>, offer: Option<offers::Offer>) -> Html {
-    let Some(offers::Offer { words, title, line }) = offer else { return Html::default() };
+fn pace(ctx: &Context<Page>, offer: Option<remedies::Offer>) -> Html {
+    let Some(remedies::Offer { words, title, line }) = offer else { return Html::default() };
     html! { <button type="button" class="btn sm" id="pace" title={title} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ words }</button> }
 }
 

@@ -1,0 +1,328 @@
+//! What a person asks for, carried out on a simulation: manifests and kubectl lines.
+
+use crate::api::Kind;
+use crate::api::schema::{schema, strict_errors};
+use crate::engine::Sim;
+use crate::kubectl::{Progress, Session, distance, parse};
+use crate::manifest::{self, Document, Reader};
+use crate::projection::changes::{self, Change};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// What a person did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Applied a manifest.
+    Apply(Rc<str>),
+    /// Entered a kubectl line.
+    Kubectl(Rc<str>),
+    /// Broke something: `exit pod/web-0 1`, `node-down node-2`.
+    Fault(Rc<str>),
+    /// The kubectl command that still waits looked again, and wrote something (`drain`).
+    Poll,
+}
+
+/// Something to say about the manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Line, from 1.
+    pub line: usize,
+    /// Columns of what it is about, from 0; empty if the whole line.
+    pub columns: (usize, usize),
+    /// In the API's own words.
+    pub message: String,
+    /// Refused; otherwise accepted with a remark.
+    pub error: bool,
+    /// What would put it right.
+    pub fix: Option<String>,
+}
+
+/// A line of output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The text.
+    pub text: String,
+    /// From stderr.
+    pub error: bool,
+}
+
+/// What came of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether the cluster was written to: such commands are part of the history.
+    pub changed: bool,
+    /// What it printed.
+    pub lines: Vec<Line>,
+    /// What it says about the manifest.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// So many rows of a table are read or printed at a time: what is long goes on when it is polled.
+const ROWS: usize = 160;
+
+/// Carries out a command. `talk` is the kubectl command that still waits, if any: a new one ends it.
+pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answer {
+    match command {
+        Command::Apply(text) => apply(sim, text),
+        Command::Kubectl(line) => {
+            let line: &str = line;
+            let args = parse::split(line.strip_prefix("kubectl").map_or(line, str::trim_start));
+            let before = sim.journal().len();
+            let mut session = Session::with_rows(sim, &args, "", ROWS);
+            let lines = take(&mut session);
+            *talk = session.exit.is_none().then_some(session);
+            Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
+        }
+        Command::Fault(line) => {
+            let before = sim.journal().len();
+            let error = sim.fault(line).err();
+            let lines = error.map(|text| Line { text: format!("error: {text}"), error: true }).into_iter().collect();
+            Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
+        }
+        Command::Poll => {
+            let before = sim.journal().len();
+            let Some(session) = talk else { return Answer::default() };
+            let done = session.poll(sim) == Progress::Done;
+            let lines = take(session);
+            if done {
+                *talk = None;
+            }
+            Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
+        }
+    }
+}
+
+/// What a command has printed since it was last asked.
+fn take(session: &mut Session) -> Vec<Line> {
+    let lines = |text: String, error: bool| text.lines().map(|text| Line { text: text.to_string(), error }).collect::<Vec<_>>();
+    [lines(std::mem::take(&mut session.stdout), false), lines(std::mem::take(&mut session.stderr), true)].concat()
+}
+
+/// Applies every document of a text, as `kubectl apply -f` does: those that are accepted take effect, each of
+/// the others is told at its line.
+fn apply(sim: &mut Sim, text: &Rc<str>) -> Answer {
+    let mut applying = Applying::new(sim, text);
+    loop {
+        if let Some(answer) = applying.step(sim) {
+            return answer;
+        }
+    }
+}
+
+/// A text whose documents are applied one after another: nothing of the clock moves in between, so that what comes of it does not
+/// depend on how it is divided.
+#[derive(Clone, Debug)]
+pub struct Applying {
+    /// The text.
+    pub text: Rc<str>,
+    /// How much of the history there was before.
+    pub begun: usize,
+    reader: Reader,
+    documents: VecDeque<Document>,
+    /// What is wrong with the YAML: told before what is said about documents.
+    faults: Vec<Diagnostic>,
+    answer: Answer,
+}
+
+impl Applying {
+    /// Of a text, nothing of which is applied yet.
+    pub fn new(sim: &Sim, text: &Rc<str>) -> Applying {
+        Applying {
+            text: text.clone(),
+            begun: sim.journal().len(),
+            reader: Reader::default(),
+            documents: VecDeque::new(),
+            faults: Vec::new(),
+            answer: Answer::default(),
+        }
+    }
+
+    /// Applies the next document, always to the same simulation; what came of them when there are no more.
+    pub fn step(&mut self, sim: &mut Sim) -> Option<Answer> {
+        if self.documents.is_empty() && !self.read() {
+            self.faults.append(&mut self.answer.diagnostics);
+            return Some(Answer { diagnostics: std::mem::take(&mut self.faults), ..std::mem::take(&mut self.answer) });
+        }
+        if let Some(document) = self.documents.pop_front() {
+            apply_document(sim, &self.text, &document, &mut self.answer);
+        }
+        None
+    }
+
+    /// Reads the next document of the text; a list has several objects, a fault none.
+    fn read(&mut self) -> bool {
+        let Some(parsed) = self.reader.next(self.text.as_bytes()) else { return false };
+        for fault in parsed.diagnostics {
+            let end = self.text.lines().nth(fault.line.saturating_sub(1)).map_or(0, |line| line.chars().count());
+            self.faults.push(Diagnostic {
+                line: fault.line,
+                columns: (fault.column.saturating_sub(1).min(end), end),
+                message: fault.message,
+                error: fault.severity == manifest::Severity::Error,
+                fix: None,
+            });
+        }
+        self.documents = parsed.documents.into();
+        true
+    }
+}
+
+fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut Answer) {
+    if let Some(message) = manifest::header_error(&document.value) {
+        answer.diagnostics.push(Diagnostic { line: document.line, columns: (0, 0), message, error: true, fix: None });
+        return;
+    }
+    let (version, kind) = (document.value["apiVersion"].as_str().unwrap_or(""), document.value["kind"].as_str().unwrap_or(""));
+    let problems = strict_errors(version, kind, &document.value);
+    if !problems.is_empty() {
+        let told = problems
+            .iter()
+            .map(|problem| at(text, document, &problem.path, problem.message.clone(), suggestion(version, kind, &problem.path)));
+        answer.diagnostics.extend(told);
+        return;
+    }
+    // A refusal is part of the history too.
+    answer.changed = true;
+    let mut session = Session::start(sim, &["apply".into(), "-f".into(), "-".into()], &document.value.to_string());
+    if session.exit == Some(0) {
+        answer.lines.extend(take(&mut session));
+    } else {
+        for message in split(&session.stderr) {
+            answer.diagnostics.push(at(text, document, path_of(&message), message.clone(), None));
+        }
+    }
+    let ignored: Vec<Diagnostic> = without_effect(&document.value)
+        .into_iter()
+        .map(|(path, message)| Diagnostic { error: false, ..at(text, document, &path, message, None) })
+        .collect();
+    answer.diagnostics.extend(ignored);
+}
+
+/// What applying a text would do, found on a copy of the simulation, one document at a time: a long manifest must not
+/// hold the page up while somebody types.
+pub struct Trial {
+    sim: Sim,
+    applying: Applying,
+}
+
+/// What a trial found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// What would be created and changed.
+    pub changes: Vec<Change>,
+    /// How many objects would stay as they are.
+    pub unchanged: usize,
+    /// What is wrong with the text.
+    pub diagnostics: Rc<Vec<Diagnostic>>,
+}
+
+impl Trial {
+    /// Of a text, on a copy of a simulation.
+    pub fn new(sim: &Sim, text: &Rc<str>) -> Trial {
+        Trial { sim: sim.clone(), applying: Applying::new(sim, text) }
+    }
+
+    /// Tries the next document; the plan when all have been tried.
+    pub fn step(&mut self) -> Option<Plan> {
+        let answer = self.applying.step(&mut self.sim)?;
+        let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
+        let changes = changes::written(self.sim.journal().from(self.applying.begun));
+        Some(Plan { changes, unchanged, diagnostics: Rc::new(answer.diagnostics) })
+    }
+}
+
+/// A message at the line of a field, or at the field around it, or at the document's first line.
+fn at(text: &str, document: &Document, path: &str, message: String, fix: Option<String>) -> Diagnostic {
+    let place = manifest::locate(text.as_bytes(), document.index, &format!("{}{path}", document.prefix));
+    let (line, column, length) = place.filter(|_| !path.is_empty()).unwrap_or((document.line, 1, 0));
+    Diagnostic { line, columns: (column - 1, column - 1 + length), message, error: true, fix }
+}
+
+/// Splits a refusal that lists several causes (`invalid: [a: …, b: …]` or lines with bullets).
+fn split(words: &str) -> Vec<String> {
+    let bullets: Vec<String> = words.lines().filter_map(|line| line.strip_prefix("* ")).map(str::to_string).collect();
+    if bullets.is_empty() { vec![words.trim().to_string()] } else { bullets }
+}
+
+/// The path of the field that a refusal is about: `spec.template.metadata.labels: Invalid value: …`.
+fn path_of(message: &str) -> &str {
+    let tail = message.split_once(" is invalid: ").map_or(message, |(_, tail)| tail);
+    let path = tail.trim_start_matches('[').split(": ").next().unwrap_or("");
+    let fine = path.contains('.')
+        && path.chars().all(|c| c.is_ascii_alphanumeric() || ".[]-_/".contains(c))
+        && path.contains(|c: char| c.is_ascii_lowercase());
+    if fine { path } else { "" }
+}
+
+/// A field that exists where an unknown one stands, if its name is at most two edits away.
+fn suggestion(version: &str, kind: &str, path: &str) -> Option<String> {
+    let mut at = schema().kind(version, kind)?;
+    let mut steps = path.split('.').peekable();
+    while let Some(step) = steps.next() {
+        let name = step.split('[').next().unwrap_or(step);
+        if steps.peek().is_none() {
+            return nearest(at, name);
+        }
+        let field = schema().field(at, name)?;
+        at = field.kind.trim_start_matches('*');
+        if step.contains('[') {
+            at = crate::api::schema::list_element(at)?.trim_start_matches('*');
+        }
+    }
+    None
+}
+
+fn nearest(kind: &'static str, name: &str) -> Option<String> {
+    let mut names = Vec::new();
+    let mut open = vec![kind];
+    while let Some(kind) = open.pop() {
+        for field in schema().fields(kind).unwrap_or_default() {
+            if field.inline() {
+                open.push(field.kind.trim_start_matches('*'));
+            } else {
+                names.push(field.json);
+            }
+        }
+    }
+    let close = names.into_iter().map(|known| (distance(name, known), known)).filter(|(edits, _)| *edits <= 2).min();
+    // A field that is there has another fault than its name.
+    let close = close.filter(|(edits, _)| *edits > 0);
+    close.map(|(_, known)| known.to_string())
+}
+
+/// Fields that are accepted and have no effect in this simulation: said once, never silent.
+fn without_effect(value: &Value) -> Vec<(String, String)> {
+    let kind = value["kind"].as_str().unwrap_or("");
+    let known = Kind::from_api(value["apiVersion"].as_str().unwrap_or(""), kind);
+    // Kubelets wait for ConfigMaps and Secrets.
+    if known.is_some_and(|kind| !kind.info().animated && !matches!(kind, Kind::ConfigMap | Kind::Secret)) {
+        return vec![("kind".into(), format!("{kind} is stored; no loop of this simulation acts on it"))];
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_close_name_is_suggested_where_it_exists() {
+        let of = |path: &str| suggestion("apps/v1", "Deployment", path);
+        assert_eq!(of("spec.replica").as_deref(), Some("replicas"));
+        assert_eq!(of("spec.template.spec.containers[0].imagee").as_deref(), Some("image"));
+        assert_eq!(of("spec.something"), None);
+        assert_eq!(of("spec.template.spec.containers[0].image"), None, "its value is wrong, not its name");
+        assert_eq!(distance("replica", "replicas"), 1);
+    }
+
+    #[test]
+    fn the_field_of_a_refusal_is_found() {
+        assert_eq!(
+            path_of("The Deployment \"nginx\" is invalid: spec.template.metadata.labels: Invalid value: {}"),
+            "spec.template.metadata.labels"
+        );
+        assert_eq!(path_of("spec.replicas: Invalid value: -1: must be greater than or equal to 0"), "spec.replicas");
+        assert_eq!(path_of("error: something else"), "");
+    }
+}

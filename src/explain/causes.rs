@@ -1,0 +1,146 @@
+//! Which earlier write a decision follows from: the one that changed what the loop decided by.
+//!
+//! The journal notes which write woke a loop. A loop is level-triggered: whatever woke it, it acts on all that it sees, and
+//! what woke it may be any Pod of many. So of the writes before, the newest is looked for that counts.
+
+use crate::api::{Body, Object, OwnerReference};
+use crate::engine::Why;
+use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
+
+/// The entry that this one follows from. So many entries are left to look at for the whole chain; who has none asks what woke the loop.
+pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {
+    let entry = journal.get(id as usize)?;
+    let woke = entry.cause.filter(|cause| *cause < id);
+    let Some(inputs) = Inputs::of(entry) else { return woke };
+    if woke.and_then(|woke| journal.get(woke as usize)).is_some_and(|woke| inputs.have(woke)) {
+        return woke;
+    }
+    let from = (id as usize).saturating_sub(*left);
+    let found = journal.first(id as usize).from(from).iter().rposition(|earlier| inputs.have(earlier));
+    *left -= id as usize - from - found.unwrap_or(0);
+    found.map(|at| (from + at) as EntryId).or(woke)
+}
+
+/// What a decision goes by.
+enum Inputs<'e> {
+    /// The size that a ReplicaSet should have, and its Pods: whether they were too few.
+    Size(&'e OwnerReference, i32, bool),
+    /// A Job, and which of its Pods failed last.
+    Failure(&'e OwnerReference, &'e str),
+    /// A Deployment, and the sizes of its ReplicaSets.
+    Room(&'e OwnerReference),
+    /// A Deployment, and how many Pods of its ReplicaSets are available.
+    Available(&'e OwnerReference),
+    /// A StatefulSet, and a Pod that it makes: one of its name has to be gone, or one before it ready.
+    Ordinal(&'e OwnerReference, &'e Object),
+    /// The Pods of a ReplicaSet: whether more of them are available, fewer, or as many.
+    Pods(&'e Object, std::cmp::Ordering),
+}
+
+impl<'e> Inputs<'e> {
+    fn of(entry: &'e Entry) -> Option<Self> {
+        let Record::Write { object, before, .. } = &entry.record else { return None };
+        let owner = || object.meta.controller();
+        match &entry.why {
+            Why::TooFew { want, .. } => Some(Inputs::Size(owner()?, *want, true)),
+            Why::TooMany { want, .. } => Some(Inputs::Size(owner()?, *want, false)),
+            Why::Retry(of) => Some(Inputs::Failure(owner()?, &of.pod)),
+            Why::MissingOrdinal { .. } => Some(Inputs::Ordinal(owner()?, object)),
+            Why::RolloutUp { .. } | Why::Scaled { .. } => Some(Inputs::Room(owner()?)),
+            Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } => Some(Inputs::Available(owner()?)),
+            Why::Observed => Some(Inputs::Pods(object, available(object)?.cmp(&available(before.as_deref()?)?))),
+            _ => None,
+        }
+    }
+
+    /// Whether a write has changed what is gone by.
+    fn have(&self, entry: &Entry) -> bool {
+        let Record::Write { op, object, before } = &entry.record else { return false };
+        let is = |owner: &OwnerReference| object.meta.uid == owner.uid;
+        let of = |owner: &OwnerReference| object.meta.controller().is_some_and(|other| other.uid == owner.uid);
+        let before = before.as_deref().filter(|_| *op == Op::Modified);
+        let meant = || before.is_none_or(|before| before.meta.generation != object.meta.generation);
+        // From how many to how many.
+        let turned = |how: fn(&Object) -> Option<i32>| before.and_then(how).zip(how(object));
+        match self {
+            Inputs::Size(owner, want, _) if is(owner) => {
+                size(object) == Some(*want) && before.is_none_or(|before| size(before) != size(object))
+            }
+            Inputs::Size(owner, _, true) => {
+                object.pod().is_some() && of(owner) && !active(*op, object) && before.is_none_or(|b| active(Op::Modified, b))
+            }
+            Inputs::Failure(owner, pod) => {
+                object.meta.name == *pod && of(owner) && !active(*op, object) && before.is_some_and(|b| active(Op::Modified, b))
+            }
+            Inputs::Size(owner, ..) => matches!(entry.why, Why::Adopt) && of(owner),
+            Inputs::Room(owner) | Inputs::Available(owner) | Inputs::Ordinal(owner, _) if is(owner) => meant(),
+            Inputs::Ordinal(owner, pod) => {
+                let gone = *op == Op::Deleted && object.meta.name == pod.meta.name;
+                object.pod().is_some() && of(owner) && (gone || ready(object) && before.is_some_and(|before| !ready(before)))
+            }
+            Inputs::Room(owner) => of(owner) && turned(size).is_some_and(|(from, to)| to < from),
+            Inputs::Available(owner) => of(owner) && turned(available).is_some_and(|(from, to)| to > from),
+            Inputs::Pods(set, how) => {
+                let (was, is) = (before.is_some_and(ready), *op != Op::Deleted && ready(object));
+                let mine = || object.meta.controller().is_some_and(|other| other.uid == set.meta.uid);
+                let counts = match how {
+                    std::cmp::Ordering::Greater => is && !was,
+                    std::cmp::Ordering::Less => was && !is || *op == Op::Deleted,
+                    std::cmp::Ordering::Equal => {
+                        was != is || before.is_none_or(|before| before.meta.is_deleting() != object.meta.is_deleting())
+                    }
+                };
+                counts && object.pod().is_some() && mine()
+            }
+        }
+    }
+}
+
+fn active(op: Op, object: &Object) -> bool {
+    op != Op::Deleted && object.is_active_pod()
+}
+
+fn ready(object: &Object) -> bool {
+    object.pod().is_some_and(|pod| pod.is_ready()) && !object.meta.is_deleting()
+}
+
+fn size(object: &Object) -> Option<i32> {
+    match &object.body {
+        Body::ReplicaSet(set) => Some(set.spec.replicas),
+        _ => None,
+    }
+}
+
+fn available(object: &Object) -> Option<i32> {
+    match &object.body {
+        Body::ReplicaSet(set) => Some(set.status.available_replicas),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::examples;
+
+    #[test]
+    fn a_pod_of_a_statefulset_follows_from_the_removal_of_the_one_before() {
+        let mut state = State::new((examples::ALL[2].text)(), 1);
+        state.update(Msg::Seconds(60));
+        state.update(Msg::Kubectl("kubectl delete pod web-0 --wait=false".into()));
+        state.update(Msg::Seconds(60));
+        let journal = state.run.journal();
+        let made = |name: &str| {
+            let at =
+                journal.iter().rposition(|e| matches!(e.why, Why::MissingOrdinal { .. }) && e.key().is_some_and(|key| key.name == name));
+            let cause = cause(journal, at.expect("it was made") as EntryId, &mut 5_000).expect("a cause");
+            let (op, object) = journal.get(cause as usize).and_then(Entry::write).expect("a write");
+            (op, object.meta.name.to_string(), ready(object))
+        };
+        assert_eq!(made("web-0").0, Op::Deleted);
+        assert_eq!(made("web-0").1, "web-0");
+        assert_eq!(made("web-1"), (Op::Modified, "web-0".into(), true));
+    }
+}

@@ -1,0 +1,144 @@
+//! What a person's faults hold up: a loop that is slow, a watch event that is late or lost.
+
+use super::Diagnosis;
+use crate::api::network::Service;
+use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::Sim;
+use crate::engine::disturb::InLine;
+use crate::engine::journal::{Op, Record};
+use crate::engine::late::Late;
+use crate::engine::waits::{Cure, Fact, Label, Waits};
+use crate::explain::words;
+use crate::i18n::format;
+
+/// What an object waits for because a person has slowed a loop, or has a watch event be late or lost.
+pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    held_up_or_idle(sim, object).filter(|found| !matches!(found.waits, Waits::SlowIdle(_)))
+}
+
+/// The same, or that it is in the queue of a slowed loop that has nothing to do for it. The line is asked for once: to know whether
+/// a loop has something to do, a pass of it is tried on a copy of all.
+pub fn held_up_or_idle(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    if !sim.is_held_up() {
+        return None;
+    }
+    match sim.waits_for_slow(object) {
+        Some(line) if line.works => Some(slow(object, &line)),
+        line => late(sim, object).or_else(|| line.map(|line| slow(object, &line))),
+    }
+}
+
+fn duration(micros: u64) -> String {
+    format::span(micros / 1000)
+}
+
+/// Its loop works on others first, or still on it.
+fn slow(object: &Object, line: &InLine) -> Diagnosis {
+    let (slowed, (took, takes)) = (&line.slowed, line.pass);
+    let (name, each): (Str, Str) = (slowed.name.into(), duration(slowed.span).into());
+    let waits = match line.before {
+        _ if !line.works => Waits::SlowIdle(name),
+        0 => Waits::SlowPass { name, each },
+        _ => Waits::SlowLoop { name, each },
+    };
+    let mut out = Diagnosis::new(object, waits);
+    if line.before == 0 {
+        out.word(Label::Pass, &[&duration(took), " / ", &duration(takes)].concat());
+    } else {
+        let of = |n: usize| format::count(n);
+        out.word(Label::Place, &[&of(line.before + 1), " / ", &of(slowed.waiting.max(line.before + 1))].concat());
+        out.word(Label::DoneIn, &duration(takes.saturating_sub(took) + slowed.span.saturating_mul(line.before as u64)));
+    }
+    out.at(Label::AskedAt, Some(slowed.asked));
+    if line.works {
+        out.cure(Cure::FullSpeed, slowed.name, "", &[["fault slow ", slowed.name, " none"].concat()]);
+    }
+    out
+}
+
+/// A component has not been told of it, or of what it has to do with.
+fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    let uid = object.meta.uid;
+    // Of what happened to the object itself first: that is what was asked about.
+    if let Some(late) = sim.late(&|_, other| other.meta.uid == uid) {
+        return Some(told_late(sim, &object.key(), &late, true));
+    }
+    let places = object.pod().is_some_and(|pod| pod.node_name.is_empty());
+    let selector = object.get::<Service>().map(|service| &service.spec.selector).filter(|selector| !selector.is_empty());
+    let about = |component: &str, other: &Object| {
+        // Nodes and volumes say to the scheduler where there is room.
+        let room = matches!(other.kind, Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim);
+        other.meta.is_controlled_by(uid)
+            || places && component == "kube-scheduler" && room
+            || other.kind == Kind::Pod
+                && other.meta.namespace == object.meta.namespace
+                && selector.is_some_and(|selector| selector.iter().all(|(key, value)| other.meta.labels.get(key) == Some(value)))
+    };
+    let late = sim.late(&about)?;
+    Some(told_late(sim, &object.key(), &late, false))
+}
+
+/// An object is no more, and some component has not been told so.
+pub fn gone(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
+    if !sim.is_held_up() {
+        return None;
+    }
+    let late = sim.late(&|_, other| other.key() == *key)?;
+    Some(told_late(sim, key, &late, true))
+}
+
+fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
+    let (component, kind): (Str, Str) = (late.component.into(), late.kind.name().into());
+    // Of what leaves by and by the first word is that it is deleted, and so is the last; what else changes meanwhile is not.
+    let told = |record: &Record| match record {
+        Record::Write { op: Op::Modified, object, before: Some(before) } if object.meta.is_deleting() && !before.meta.is_deleting() => {
+            Some(Op::Deleted)
+        }
+        Record::Write { op, .. } => Some(*op),
+        _ => None,
+    };
+    let journal = sim.journal();
+    let waits = match told(&journal[late.event as usize].record).filter(|_| own) {
+        _ if late.lost => Waits::LostEvent { component, kind, lists: late.until.is_some() },
+        Some(told) => Waits::OwnLate { component, told },
+        None => Waits::LateEvent { component, kind },
+    };
+    let mut out = Diagnosis::of(of.clone(), waits);
+    let behind = words::effect(&journal[late.behind as usize]);
+    out.facts.push(Fact::Word(if late.lost { Label::LostOf } else { Label::HeldUpBy }, words::plain(&words::in_short(&behind)).into()));
+    out.at(if late.lost { Label::ListsAt } else { Label::ArrivesAt }, late.until);
+    out.at(Label::AskedAt, late.asked);
+    if late.lost {
+        out.cure(Cure::ListAnew, late.component, "", &[["fault restart ", late.component].concat()]);
+    } else {
+        let step = ["fault delay ", &late.kind.name().to_ascii_lowercase(), " none ", late.component].concat();
+        out.cure(Cure::LetThrough, late.component, "", &[step]);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::{Kind, ObjectRef};
+    use crate::session::Msg;
+    use crate::session::State;
+
+    #[test]
+    fn of_a_pod_that_leaves_its_deletion_is_told_apart_from_what_else_changes() {
+        let text = "{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {loopscope.dev/stop-delay: '50'}}, spec: {terminationGracePeriodSeconds: 60, containers: [{name: c, image: i}]}}";
+        let key = ObjectRef::new(Kind::Pod, "default", "p");
+        for (deleted_first, told) in [(true, "A change of it has not reached"), (false, "Its deletion has not reached")] {
+            let mut state = State::new(text, 1);
+            state.update(Msg::Seconds(5));
+            if deleted_first {
+                state.update(Msg::Kubectl("kubectl delete pod p --wait=false".into()));
+                state.update(Msg::Seconds(5));
+            }
+            state.update(Msg::Fault("delay pod/p 60s".into()));
+            state.update(Msg::Kubectl(if deleted_first { "kubectl label pod p x=y" } else { "kubectl delete pod p --wait=false" }.into()));
+            state.update(Msg::Seconds(1));
+            let found = super::late(state.run.sim(), state.run.get(&key).expect("it leaves")).expect("an event is late");
+            assert!(found.headline().starts_with(told), "{}", found.headline());
+        }
+    }
+}

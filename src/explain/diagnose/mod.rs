@@ -1,0 +1,263 @@
+//! Why an object waits or fails at the instant shown, what decides, and what would help.
+//!
+//! The chain of `words` tells how things came about; this tells what has not come about. Facts are read at once; whether
+//! a remedy helps is found by trying it on a copy of the simulation ([`works`]).
+
+mod batch;
+mod held_up;
+mod network;
+mod placement;
+mod pods;
+mod policy;
+mod storage;
+mod workloads;
+
+use crate::actions;
+use crate::actions::Command;
+use crate::api::{Kind, Object, ObjectRef, Str, Time, Timestamp};
+use crate::engine::Sim;
+use crate::engine::waits::{Cure, Fact, Label, Waits};
+use crate::i18n;
+use crate::i18n::format::clock;
+use std::rc::Rc;
+
+/// What is said of an object that waits or fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// The object.
+    pub object: ObjectRef,
+    /// What is missing.
+    pub waits: Waits,
+    /// What decides.
+    pub facts: Vec<Fact>,
+    /// The object that it waits for.
+    pub waits_for: Option<ObjectRef>,
+    /// Since when, in milliseconds.
+    pub since: Option<u64>,
+    /// What could help.
+    pub remedies: Vec<Remedy>,
+    /// What nobody has touched, a sentence.
+    pub spared: Option<String>,
+}
+
+/// What could help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// What it does.
+    pub cure: Cure,
+    /// To which object, or with which value.
+    pub name: String,
+    /// What is said of that.
+    pub more: String,
+    /// How, in this order: kubectl lines, faults (`fault node-up node-1`) or manifests.
+    pub steps: Vec<String>,
+}
+
+impl Diagnosis {
+    fn new(object: &Object, waits: Waits) -> Diagnosis {
+        Diagnosis::of(object.key(), waits)
+    }
+
+    fn of(object: ObjectRef, waits: Waits) -> Diagnosis {
+        Diagnosis { object, waits, facts: Vec::new(), waits_for: None, since: None, remedies: Vec::new(), spared: None }
+    }
+
+    fn count(&mut self, label: Label, value: impl Into<i64>) {
+        self.facts.push(Fact::Count(label, value.into()));
+    }
+
+    fn word(&mut self, label: Label, value: &str) {
+        if !value.is_empty() {
+            self.facts.push(Fact::Word(label, value.into()));
+        }
+    }
+
+    fn at(&mut self, label: Label, time: Option<Time>) {
+        self.facts.extend(time.map(|time| Fact::At(label, time.0 / 1000)));
+    }
+
+    fn since(&mut self, sim: &Sim, time: Option<Timestamp>) {
+        self.since = time.map(|time| time.since(sim.config.epoch));
+    }
+
+    /// One remedy of a sort is enough, and a handful in all.
+    fn cure(&mut self, cure: Cure, name: &str, more: &str, steps: &[String]) {
+        if self.remedies.len() < 5 && self.remedies.iter().all(|known| known.cure != cure) {
+            self.remedies.push(Remedy { cure, name: name.into(), more: more.into(), steps: steps.to_vec() });
+        }
+    }
+
+    /// The state in one sentence.
+    pub fn headline(&self) -> String {
+        i18n::waits(&self.waits)
+    }
+
+    /// What decides, as names and values.
+    pub fn rows(&self) -> Vec<(String, String)> {
+        let row = |fact: &Fact| match fact {
+            Fact::At(label, ms) => (i18n::label(*label).to_string(), clock(*ms)),
+            fact => i18n::fact(fact),
+        };
+        self.facts.iter().map(row).collect()
+    }
+}
+
+impl Remedy {
+    /// What it does, in words.
+    pub fn words(&self) -> String {
+        i18n::cure(self.cure, &self.name, &self.more)
+    }
+}
+
+/// What an object waits for or why it failed; nothing if all is well or on its way.
+pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
+    let Some(object) = sim.get(key) else { return held_up::gone(sim, key).or_else(|| pods::waits_for(sim, key)) };
+    let found = match object.kind {
+        Kind::Pod => pods::pod(sim, object),
+        Kind::Deployment => workloads::deployment(sim, object),
+        Kind::ReplicaSet | Kind::ReplicationController => workloads::replica_set(sim, object),
+        Kind::StatefulSet => workloads::stateful_set(sim, object),
+        Kind::DaemonSet => workloads::daemon_set(sim, object),
+        Kind::Job => batch::job(sim, object),
+        Kind::CronJob => batch::cron_job(sim, object),
+        Kind::HorizontalPodAutoscaler => policy::autoscaler(sim, object),
+        Kind::PodDisruptionBudget => policy::budget(sim, object),
+        Kind::Node => pods::node(sim, object),
+        Kind::PersistentVolumeClaim => storage::claim(sim, object),
+        Kind::PersistentVolume => storage::volume(object),
+        Kind::Service => network::service(sim, object),
+        _ => None,
+    };
+    found.or_else(|| held_up::held_up_or_idle(sim, object))
+}
+
+/// What an object waits for, what that waits for, and so on to the root.
+pub fn chain_of_waiting(sim: &Sim, key: &ObjectRef) -> Vec<Diagnosis> {
+    let mut out: Vec<Diagnosis> = Vec::new();
+    let mut next = Some(key.clone());
+    while let Some(key) = next {
+        if out.len() >= 8 || out.iter().any(|known| known.object == key) {
+            break;
+        }
+        let Some(found) = diagnose(sim, &key) else { break };
+        next = found.waits_for.clone();
+        out.push(found);
+    }
+    out
+}
+
+/// A step of a remedy as what the page does.
+pub fn command(step: &str) -> Command {
+    match step.strip_prefix("fault ") {
+        Some(fault) => Command::Fault(fault.into()),
+        None if step.starts_with("kubectl ") => Command::Kubectl(step.into()),
+        None => Command::Apply(step.into()),
+    }
+}
+
+/// When it is looked whether a remedy has helped, in seconds: what is watched comes at once, what is looked at from time
+/// to time within half a minute, what has been backed off from after some minutes.
+const LOOKS: [u64; 9] = [1, 3, 8, 20, 40, 80, 160, 320, 640];
+/// What has helped must last so long.
+const LASTS: u64 = 30;
+
+/// Whether a remedy helps, by trying it on a copy with so many tasks at most.
+pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) -> bool {
+    let mut copy = sim.clone();
+    // Whose Pod it is: where a Pod is replaced, the new one has to do better.
+    let owner = owners(sim, &found.object).pop();
+    let leaving = sim.get(&found.object).is_some_and(|object| object.meta.is_deleting());
+    let mut talk = None;
+    for step in &remedy.steps {
+        let answer = actions::run(&mut copy, &mut talk, &command(step));
+        if answer.diagnostics.iter().any(|diagnostic| diagnostic.error)
+            || answer.lines.iter().any(|line| line.error && line.text.contains("rror"))
+        {
+            return false;
+        }
+    }
+    // A CronJob that runs waits for its next run: that is as it should be.
+    if found.object.kind == Kind::CronJob && remedy.cure == Cure::Unsuspend {
+        copy.advance(Time(copy.now().0 + 1_000_000), tasks);
+        return diagnose(&copy, &found.object).is_none_or(|now| now.waits == Waits::NotDue);
+    }
+    if remedy.cure == Cure::RunNow {
+        // The schedule stays what it is; the run is what was asked for.
+        copy.advance(Time(copy.now().0 + 1_000_000), tasks);
+        return copy.get(&ObjectRef::new(Kind::Job, &found.object.namespace, &remedy.name)).is_some();
+    }
+    let well = |copy: &Sim| match (copy.get(&found.object), &owner) {
+        (Some(_), _) => diagnose(copy, &found.object).is_none(),
+        (None, _) if leaving || remedy.cure == Cure::DeleteVolume => true,
+        (None, Some(owner)) => copy.get(owner).is_some() && diagnose(copy, owner).is_none(),
+        // It was gone before, and only word of that is late.
+        (None, None) => matches!(remedy.cure, Cure::LetThrough | Cure::ListAnew) && diagnose(copy, &found.object).is_none(),
+    };
+    let mut run = |copy: &mut Sim, talk: &mut Option<crate::kubectl::Session>, seconds: u64| {
+        let went = copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks);
+        tasks -= went.ran.min(tasks);
+        actions::run(copy, talk, &Command::Poll);
+        went.done
+    };
+    let mut before = 0;
+    for at in LOOKS {
+        if !run(&mut copy, &mut talk, at - before) {
+            return false;
+        }
+        before = at;
+        if well(&copy) {
+            return run(&mut copy, &mut talk, LASTS) && well(&copy);
+        }
+    }
+    false
+}
+
+/// The controllers of an object, nearest first.
+fn owners(sim: &Sim, key: &ObjectRef) -> Vec<ObjectRef> {
+    let mut out = Vec::new();
+    let mut at = sim.get(key).cloned();
+    while let Some(object) = at {
+        at = owner(sim, &object).cloned();
+        out.extend(at.iter().map(|owner| owner.key()));
+        if out.len() > 4 {
+            break;
+        }
+    }
+    out
+}
+
+fn owner<'a>(sim: &'a Sim, object: &Object) -> Option<&'a Rc<Object>> {
+    let owner = object.meta.controller()?;
+    sim.get(&ObjectRef::new(Kind::from_name(&owner.kind)?, &object.meta.namespace, &owner.name))
+}
+
+/// `deployment/web`
+fn target(key: &ObjectRef) -> String {
+    [key.kind.name().to_ascii_lowercase().as_str(), "/", &key.name].concat()
+}
+
+/// ` -n x`, where it is needed.
+fn flag(key: &ObjectRef) -> String {
+    if key.namespace == "default" || key.namespace.is_empty() { String::new() } else { [" -n ", &key.namespace].concat() }
+}
+
+/// A line about an object: verb, object, the rest.
+fn line(verb: &str, key: &ObjectRef, rest: &str) -> String {
+    ["kubectl ", verb, " ", &target(key), rest, &flag(key)].concat()
+}
+
+/// Objects of a kind in a namespace.
+fn all_in<'a>(sim: &'a Sim, kind: Kind, namespace: &'a Str) -> impl Iterator<Item = &'a Rc<Object>> {
+    sim.list(kind).filter(move |object| object.meta.namespace == *namespace)
+}
+
+/// A name that no object of the kind has yet: `stem-2`, `stem-3`…
+fn free_name(sim: &Sim, kind: Kind, namespace: &str, stem: &str) -> String {
+    free_names(sim, kind, namespace, stem).next().unwrap_or_default()
+}
+
+/// All of them.
+fn free_names(sim: &Sim, kind: Kind, namespace: &str, stem: &str) -> impl Iterator<Item = String> {
+    let names = (1_i64..).map(move |number| [stem, "-", &number.to_string()].concat());
+    names.filter(move |name| sim.get(&ObjectRef::new(kind, namespace, name)).is_none())
+}

@@ -1,0 +1,122 @@
+//! Services that reach nothing.
+
+use super::{Diagnosis, all_in, line, owners};
+use crate::api::network::{EndpointSlice, Service, is_slice_of};
+use crate::api::pod::Pod;
+use crate::api::{Kind, Object, Str};
+use crate::engine::Sim;
+use crate::engine::waits::{Cure, Fact, Label, Waits};
+use crate::projection::adapt::nearest;
+use std::rc::Rc;
+
+pub fn service(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+    let body: &Service = object.get()?;
+    let api = object.meta.name == "kubernetes" && object.meta.namespace == "default";
+    if body.spec.kind == "ExternalName" || api || object.meta.is_deleting() {
+        return None;
+    }
+    let slices = all_in(sim, Kind::EndpointSlice, &object.meta.namespace)
+        .filter(|slice| is_slice_of(slice, object))
+        .filter_map(|slice| slice.get::<EndpointSlice>());
+    let (mut ready, mut ports) = (false, false);
+    for slice in slices {
+        let any = slice.endpoints.iter().any(|endpoint| endpoint.conditions.ready != Some(false));
+        ready |= any;
+        // A headless Service without ports has none in its slices either.
+        ports |= any && (!slice.ports.is_empty() || body.spec.ports.is_empty());
+    }
+    if ready && ports {
+        return None;
+    }
+    let wanted = &body.spec.selector;
+    if wanted.is_empty() {
+        return if ready { None } else { Some(Diagnosis::new(object, Waits::NoSelector)) };
+    }
+    let has = |pod: &Object| wanted.iter().filter(|(key, value)| pod.meta.labels.get(*key) == Some(*value)).count();
+    let pods: Vec<&Rc<Object>> =
+        all_in(sim, Kind::Pod, &object.meta.namespace).filter(|pod| pod.pod().is_some_and(|pod| !pod.is_terminal())).collect();
+    let matching: Vec<&Rc<Object>> = pods.iter().copied().filter(|pod| has(pod) == wanted.len()).collect();
+    if let Some(first) = matching.first() {
+        if ready {
+            return no_port(object, body, first);
+        }
+        return none_ready(sim, object, &matching);
+    }
+    let Some((pod, differs)) = nearest(wanted, pods.into_iter()) else {
+        let mut out = Diagnosis::new(object, Waits::NoPods);
+        out.facts.push(Fact::Word(Label::WantsLabel, pairs(wanted.iter()).into()));
+        return Some(out);
+    };
+    let (key, value) = differs?;
+    let mut out = Diagnosis::new(object, Waits::LabelDiffers { key: key.clone(), value: value.clone() });
+    out.facts.push(Fact::Word(Label::WantsLabel, pairs(wanted.iter()).into()));
+    out.word(Label::NearestPod, &pod.meta.name);
+    let other = pod.meta.labels.get(key);
+    out.facts.push(Fact::Word(
+        Label::HasLabel,
+        other.map_or_else(|| "no such label".into(), |other| [key.as_str(), "=", other].concat()).into(),
+    ));
+    // The selector that means the Pods as they are: what its owner selects by, or the labels it shares.
+    let own = owners(sim, &pod.key()).pop().and_then(|owner| sim.get(&owner));
+    let labels = own.and_then(|owner| match &owner.body {
+        crate::api::Body::Deployment(body) => Some(&body.spec.selector.match_labels),
+        crate::api::Body::StatefulSet(body) => Some(&body.spec.selector.match_labels),
+        crate::api::Body::ReplicaSet(body) => Some(&body.spec.selector.match_labels),
+        _ => None,
+    });
+    let selector = match (labels, other) {
+        (Some(labels), _) => pairs(labels.iter()),
+        (None, Some(other)) => [key.as_str(), "=", other].concat(),
+        (None, None) => String::new(),
+    };
+    if !selector.is_empty() {
+        let name = ["kubectl set selector service ", &object.meta.name, " ", &selector, &super::flag(&object.key())].concat();
+        out.cure(Cure::SetSelector, &selector, "", &[name]);
+    }
+    if pod.meta.controller().is_none() {
+        let missing = pairs(wanted.iter().filter(|(key, value)| pod.meta.labels.get(*key) != Some(*value)));
+        let rest = [" ", &missing.replace(',', " "), " --overwrite"].concat();
+        out.cure(Cure::LabelPod, &pod.meta.name, &missing, &[line("label", &pod.key(), &rest)]);
+    }
+    Some(out)
+}
+
+fn pairs<'a>(labels: impl Iterator<Item = (&'a Str, &'a Str)>) -> String {
+    let mut out = String::new();
+    for (key, value) in labels {
+        if !out.is_empty() {
+            out.push(',');
+        }
+        out.push_str(&[key.as_str(), "=", value].concat());
+    }
+    out
+}
+
+/// Pods match; what they wait for is what the Service waits for.
+fn none_ready(sim: &Sim, object: &Object, matching: &[&Rc<Object>]) -> Option<Diagnosis> {
+    // A Pod that is on its way is soon behind the Service.
+    let worst = matching.iter().take(8).find_map(|pod| super::diagnose(sim, &pod.key()))?;
+    let mut out = Diagnosis::new(object, Waits::NoneReady(matching.len()));
+    out.count(Label::Matching, matching.len() as i64);
+    out.count(Label::Ready, 0);
+    out.since = worst.since;
+    out.waits_for = Some(worst.object);
+    out.remedies = worst.remedies;
+    Some(out)
+}
+
+/// Ready Pods, but none with a port of the name that is asked for.
+fn no_port(object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosis> {
+    let named = body.spec.ports.iter().position(|port| port.target_port.is_string())?;
+    let mut out = Diagnosis::new(object, Waits::NoPort(body.spec.ports[named].target_port.as_str()?.into()));
+    let pod: &Pod = pod.body();
+    let ports: Vec<_> = pod.spec.containers.iter().flat_map(|container| &container.ports).collect();
+    for port in &ports {
+        let number = port.container_port.to_string();
+        out.word(Label::Ports, &[port.name.as_str(), if port.name.is_empty() { "" } else { " " }, &number].concat());
+    }
+    let to = ports.first().map_or(body.spec.ports[named].port, |port| port.container_port).to_string();
+    let patch = ["[{\"op\":\"replace\",\"path\":\"/spec/ports/", &named.to_string(), "/targetPort\",\"value\":", &to, "}]"].concat();
+    out.cure(Cure::SetPort, &to, "", &[line("patch", &object.key(), &[" --type=json -p '", &patch, "'"].concat())]);
+    Some(out)
+}

@@ -1,0 +1,329 @@
+//! What the inspector says about an object: facts, one plain sentence, and what can be done with it.
+
+use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use crate::explain::words::grouped;
+use crate::projection::adapt::status;
+use crate::projection::model::PodState;
+use serde_json::Value;
+
+/// A fact about an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it says.
+    pub value: String,
+    /// Whether that is a name or a number, to be set in mono.
+    pub mono: bool,
+    /// The object that it names.
+    pub to: Option<ObjectRef>,
+}
+
+/// Facts in the order in which they are told; what is empty is left out.
+struct Facts<'o> {
+    object: &'o Object,
+    all: Vec<Fact>,
+}
+
+impl Facts<'_> {
+    fn put(&mut self, name: &'static str, value: String, mono: bool) {
+        if !value.is_empty() {
+            self.all.push(Fact { name, value, mono, to: None });
+        }
+    }
+
+    /// The name of another object, in the same namespace if it has one.
+    fn link(&mut self, name: &'static str, kind: Kind, of: &str) {
+        let to = ObjectRef::new(kind, &self.object.meta.namespace, of);
+        if !of.is_empty() {
+            self.all.push(Fact { name, value: of.to_string(), mono: true, to: Some(to) });
+        }
+    }
+}
+
+/// Where the facts of the other kinds stand in the object.
+const PATHS: &[(Kind, &[(&str, &str)])] = &[
+    (
+        Kind::DaemonSet,
+        &[
+            ("nodes", "/status/desiredNumberScheduled"),
+            ("ready", "/status/numberReady"),
+            ("updated", "/status/updatedNumberScheduled"),
+            ("strategy", "/spec/updateStrategy/type"),
+            ("image", "/spec/template/spec/containers/0/image"),
+        ],
+    ),
+    (
+        Kind::Job,
+        &[
+            ("completions", "/spec/completions"),
+            ("parallelism", "/spec/parallelism"),
+            ("succeeded", "/status/succeeded"),
+            ("active", "/status/active"),
+            ("failed", "/status/failed"),
+            ("back-off limit", "/spec/backoffLimit"),
+            ("mode", "/spec/completionMode"),
+            ("image", "/spec/template/spec/containers/0/image"),
+        ],
+    ),
+    (
+        Kind::CronJob,
+        &[
+            ("schedule", "/spec/schedule"),
+            ("time zone", "/spec/timeZone"),
+            ("concurrency", "/spec/concurrencyPolicy"),
+            ("suspended", "/spec/suspend"),
+            ("last run", "/status/lastScheduleTime"),
+            ("last success", "/status/lastSuccessfulTime"),
+        ],
+    ),
+    (
+        Kind::HorizontalPodAutoscaler,
+        &[
+            ("target", "/spec/scaleTargetRef/name"),
+            ("least", "/spec/minReplicas"),
+            ("most", "/spec/maxReplicas"),
+            ("current", "/status/currentReplicas"),
+            ("wanted", "/status/desiredReplicas"),
+            ("asks for %", "/spec/metrics/0/resource/target/averageUtilization"),
+            ("sees %", "/status/currentMetrics/0/resource/current/averageUtilization"),
+        ],
+    ),
+    (
+        Kind::PodDisruptionBudget,
+        &[
+            ("min available", "/spec/minAvailable"),
+            ("max unavailable", "/spec/maxUnavailable"),
+            ("healthy", "/status/currentHealthy"),
+            ("must be healthy", "/status/desiredHealthy"),
+            ("may go", "/status/disruptionsAllowed"),
+        ],
+    ),
+    (Kind::ResourceQuota, &[("limits", "/status/hard"), ("used", "/status/used")]),
+    (Kind::ConfigMap, &[("keys", "/data")]),
+    (Kind::PriorityClass, &[("value", "/value")]),
+];
+
+/// A value in words: a map as `name=value`.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(map) => map.iter().map(|(name, value)| format!("{name}={}", words(value))).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// The facts of an object.
+pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
+    let mut out = Facts { object, all: Vec::new() };
+    out.put("namespace", object.meta.namespace.to_string(), true);
+    match &object.body {
+        Body::Pod(pod) => {
+            out.put("status", status(object).1, false);
+            out.link("node", Kind::Node, &pod.node_name);
+            out.put("address", pod.status.pod_ip.to_string(), true);
+            for container in &pod.spec.containers {
+                out.put("image", container.image.to_string(), true);
+            }
+            let restarts: i32 = pod.status.container_statuses.iter().map(|container| container.restart_count).sum();
+            out.put("restarts", restarts.to_string(), true);
+            for claim in pod.spec.claims() {
+                out.link("claim", Kind::PersistentVolumeClaim, claim);
+            }
+            if let Some(condition) = pod.status.condition("PodScheduled").filter(|condition| condition.status == "False") {
+                out.put("not scheduled", condition.message.to_string(), false);
+            }
+        }
+        Body::Deployment(body) => {
+            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
+            out.put("updated", grouped(&body.status.updated_replicas.to_string()), true);
+            out.put("strategy", body.spec.strategy.kind.to_string(), false);
+            image(&body.spec.template.spec.containers, &mut out);
+            for condition in &body.status.conditions {
+                out.put("condition", format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
+            }
+        }
+        Body::ReplicaSet(body) => {
+            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
+            out.put(
+                "revision",
+                object.meta.annotation("deployment.kubernetes.io/revision").map(|text| text.to_string()).unwrap_or_default(),
+                true,
+            );
+            image(&body.spec.template.spec.containers, &mut out);
+        }
+        Body::StatefulSet(body) => {
+            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
+            out.put("order", body.spec.pod_management_policy.to_string(), false);
+            out.link("service", Kind::Service, &body.spec.service_name);
+            image(&body.spec.template.spec.containers, &mut out);
+            out.put("revision", body.status.update_revision.to_string(), true);
+        }
+        Body::Service(body) => {
+            out.put("type", body.spec.kind.to_string(), false);
+            out.put("address", body.spec.cluster_ip.to_string(), true);
+            out.put("selector", body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(","), true);
+            for port in &body.spec.ports {
+                let target = text(Some(&port.target_port));
+                let to = if target.is_empty() || target == "null" { String::new() } else { format!(" → {target}") };
+                out.put("port", format!("{}/{}{to}", port.port, port.protocol), true);
+            }
+            out.put("DNS name", format!("{}.{}.svc.cluster.local", object.meta.name, object.meta.namespace), true);
+        }
+        Body::PersistentVolumeClaim(body) => {
+            out.put("phase", body.status.phase.to_string(), false);
+            out.link("volume", Kind::PersistentVolume, &body.spec.volume_name);
+            out.link("class", Kind::StorageClass, body.class());
+            out.put("asks for", text(body.spec.resources.requests.get("storage")), true);
+            out.put("access", body.spec.access_modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", "), false);
+        }
+        Body::PersistentVolume(body) => {
+            out.put("phase", body.status.phase.to_string(), false);
+            out.put("capacity", text(body.spec.capacity.get("storage")), true);
+            if let Some(claim) = &body.spec.claim_ref {
+                let to = ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name);
+                out.all.push(Fact { name: "claim", value: format!("{}/{}", claim.namespace, claim.name), mono: true, to: Some(to) });
+            }
+            out.link("class", Kind::StorageClass, &body.spec.storage_class_name);
+            out.put("reclaim", body.spec.persistent_volume_reclaim_policy.to_string(), false);
+        }
+        Body::StorageClass(body) => {
+            out.put("provisioner", body.provisioner.to_string(), true);
+            out.put("reclaim", body.reclaim_policy.to_string(), false);
+            out.put("binding", body.volume_binding_mode.to_string(), false);
+        }
+        Body::Node(body) => {
+            out.put("ready", if body.is_ready() { "yes" } else { "no" }.into(), false);
+            out.put("scheduling", if body.spec.unschedulable { "cordoned" } else { "open" }.into(), false);
+            out.put("address", body.internal_ip().to_string(), true);
+            for taint in &body.spec.taints {
+                out.put("taint", format!("{}:{}", taint.key, taint.effect), true);
+            }
+            for condition in body.status.conditions.iter().filter(|c| (c.kind == "Ready") != (c.status == "True")) {
+                out.put("condition", format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
+            }
+            for name in ["cpu", "memory", "pods"] {
+                out.put(name, text(body.status.allocatable.get(name)), true);
+            }
+        }
+        _ => {
+            let value = object.to_value();
+            let rows = PATHS.iter().find(|(kind, _)| *kind == object.kind).map_or(&[][..], |(_, rows)| rows);
+            for (name, path) in rows {
+                out.put(name, value.pointer(path).map(words).unwrap_or_default(), !name.contains(' '));
+            }
+            for condition in value.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten() {
+                let of = |name: &str| condition[name].as_str().unwrap_or("");
+                out.put("condition", format!("{}={}, {}", of("type"), of("status"), of("reason")), false);
+            }
+        }
+    }
+    for (at, (key, value)) in object.meta.labels.iter().enumerate() {
+        out.put(if at == 0 { "labels" } else { "" }, format!("{key}={value}"), true);
+    }
+    out.put("finalizers", object.meta.finalizers.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "), true);
+    if let Some(at) = object.meta.creation_timestamp {
+        out.put("created at", crate::i18n::format::stamp(at.since(epoch)), true);
+    }
+    out.all
+}
+
+fn replicas(desired: i32, current: i32, ready: i32) -> String {
+    grouped(&format!("{desired} desired, {current} current, {ready} ready"))
+}
+
+fn image(containers: &[crate::api::pod::Container], out: &mut Facts<'_>) {
+    for container in containers {
+        out.put("image", container.image.to_string(), true);
+    }
+}
+
+fn text(value: Option<&serde_json::Value>) -> String {
+    match value {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}
+
+/// The pill in the inspector's head: words, class, glyph.
+pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
+    let all = |ready: i32, desired: i32, well: bool| {
+        let state = if ready == desired && well { PodState::Ready } else { PodState::NotReady };
+        Some((grouped(&format!("{ready} / {desired}")), state.class(), state.glyph()))
+    };
+    let of = |ready, desired| all(ready, desired, true);
+    match &object.body {
+        Body::Pod(_) => {
+            let (state, word) = status(object);
+            Some((if word == "ContainerCreating" { "Creating".into() } else { word }, state.class(), state.glyph()))
+        }
+        // An update is done when no old Pod is left, and all are available.
+        Body::Deployment(body) if body.status.updated_replicas < body.status.replicas => {
+            let (updated, desired) = (body.status.updated_replicas, body.spec.replicas);
+            let state = PodState::Creating;
+            // Thousands stand closer: beside the kind there is room for so much.
+            let of = |n: i32| crate::i18n::format::count(n.max(0) as usize);
+            let words =
+                if desired < 1000 { format!("{updated} of {desired} updated") } else { format!("{}/{} new", of(updated), of(desired)) };
+            Some((words, state.class(), state.glyph()))
+        }
+        Body::Deployment(body) => {
+            let (spec, status) = (&body.spec, &body.status);
+            let well = status.observed_generation >= object.meta.generation && status.available_replicas >= spec.replicas;
+            all(status.ready_replicas, spec.replicas, well)
+        }
+        Body::ReplicaSet(body) => of(body.status.ready_replicas, body.spec.replicas),
+        Body::StatefulSet(body) => of(body.status.ready_replicas, body.spec.replicas),
+        Body::DaemonSet(body) => of(body.status.number_ready, body.status.desired_number_scheduled),
+        Body::PersistentVolumeClaim(body) => {
+            Some((body.status.phase.to_string(), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
+        }
+        Body::PersistentVolume(body) => {
+            Some((body.status.phase.to_string(), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
+        }
+        Body::Node(body) if !body.is_ready() => Some(("NotReady".into(), "failed", "")),
+        Body::Node(_) => Some(("Ready".into(), "ready", "")),
+        _ => None,
+    }
+}
+
+/// The object as YAML, without what only machines read.
+pub fn yaml(object: &Object) -> String {
+    let mut value = object.to_value();
+    if let Some(meta) = value.get_mut("metadata").and_then(|meta| meta.as_object_mut()) {
+        meta.remove("managedFields");
+        if let Some(annotations) = meta.get_mut("annotations").and_then(|annotations| annotations.as_object_mut()) {
+            annotations.remove(crate::api::meta::LAST_APPLIED);
+        }
+        if meta.get("annotations").and_then(|annotations| annotations.as_object()).is_some_and(serde_json::Map::is_empty) {
+            meta.remove("annotations");
+        }
+    }
+    let mut out = serde_json::Map::new();
+    for key in ["apiVersion", "kind", "metadata", "spec", "status"] {
+        if let Some(part) = value.as_object_mut().and_then(|map| map.remove(key)) {
+            out.insert(key.into(), part);
+        }
+    }
+    if let serde_json::Value::Object(rest) = value {
+        out.extend(rest);
+    }
+    crate::kubectl::printers::yaml::print(&serde_json::Value::Object(out))
+}
+
+/// The replicas and the image that can be changed, if the object has them.
+pub fn handles(object: &Object) -> (Option<i32>, Option<(String, String)>) {
+    let first = |containers: &[crate::api::pod::Container]| {
+        containers.first().map(|container| (container.name.to_string(), container.image.to_string()))
+    };
+    match &object.body {
+        Body::Deployment(body) => (Some(body.spec.replicas), first(&body.spec.template.spec.containers)),
+        Body::StatefulSet(body) => (Some(body.spec.replicas), first(&body.spec.template.spec.containers)),
+        Body::ReplicaSet(body) => (Some(body.spec.replicas), None),
+        Body::DaemonSet(body) => (None, first(&body.template.spec.containers)),
+        // What a controller makes is changed in its template.
+        Body::Pod(pod) if object.meta.controller().is_none() => (None, first(&pod.spec.containers)),
+        _ => (None, None),
+    }
+}

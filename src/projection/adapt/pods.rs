@@ -1,0 +1,359 @@
+//! The Pods as the diagrams need them. Each is read when it is written, not when it is drawn: a frame costs what has changed.
+
+use super::id;
+use super::sieve::Sieve;
+use crate::api::pod::image_parts;
+use crate::api::sources::{self, Reference};
+use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
+use crate::engine::graves;
+use crate::projection::model::{Block, Controller, Id, Node, Pod, natural};
+use crate::projection::totals::Pods as Sum;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Above so many, Pods are cells, and what a leaving one says is not seen.
+pub(super) const SEEN: usize = 200;
+
+/// So many controllers are remembered, also such as are gone.
+const KNOWN: usize = 4_096;
+
+/// What a template or a Pod names.
+pub(super) type Names = Rc<[Reference]>;
+
+/// All Pods of an instant, by owner.
+#[derive(Clone, Debug, Default)]
+pub struct Pods {
+    known: BTreeMap<Uid, (Uid, Rc<Pod>)>,
+    blocks: BTreeMap<Uid, Block>,
+    /// By node; those of the system are not among them.
+    on: Rc<BTreeMap<String, Block>>,
+    /// The uids of owners, each once, and the labels that their Pods mostly have.
+    owners: BTreeMap<Uid, Rc<str>>,
+    labels: BTreeMap<Uid, (Labels, Rc<[String]>)>,
+    /// Those on their way out count down.
+    leaving: BTreeMap<Uid, Rc<Object>>,
+    /// Nodes that do not answer.
+    silent: Vec<String>,
+    /// Controllers and what their templates name, and which version of each was read.
+    controllers: BTreeMap<Uid, (u64, (Rc<Controller>, Names))>,
+    /// What Pods without an owner name: those that name something.
+    lone: BTreeMap<Uid, (Id, Names)>,
+    alike: Option<Names>,
+    /// The nodes, and what was read of each, in the order of their objects.
+    nodes: Rc<Vec<Rc<Node>>>,
+    read: Vec<ReadNode>,
+    /// While a filter or a namespace is chosen.
+    pub(super) sieve: Option<Box<Sieve>>,
+}
+
+/// Which version of a node was read, and where it stands among the others.
+#[derive(Clone, Debug)]
+struct ReadNode {
+    uid: Uid,
+    version: u64,
+    place: usize,
+}
+
+impl Drop for Pods {
+    fn drop(&mut self) {
+        if self.known.len() <= SEEN {
+            return;
+        }
+        graves::bury(std::mem::take(&mut self.known));
+        graves::bury(std::mem::take(&mut self.blocks));
+        if let Some(on) = Rc::get_mut(&mut self.on) {
+            graves::bury(std::mem::take(on));
+        }
+    }
+}
+
+/// Stands for the owner of a Pod that has none.
+pub const NOBODY: Uid = Uid(0);
+
+impl Pods {
+    /// Takes over a write.
+    pub fn take(&mut self, object: &Rc<Object>, gone: bool, get: &dyn Fn(&ObjectRef) -> Option<Rc<Object>>) {
+        let uid = object.meta.uid;
+        if gone {
+            self.leaving.remove(&uid);
+            self.lone.remove(&uid);
+            if let Some((owner, pod)) = self.known.remove(&uid) {
+                self.out(owner, &pod);
+                self.put_on_node(Some(pod), None);
+            }
+            return;
+        }
+        let owner = object.meta.controller();
+        let family = owner
+            .filter(|owner| matches!(owner.kind.as_str(), "ReplicaSet" | "Job"))
+            .and_then(|owner| {
+                let key =
+                    ObjectRef { kind: Kind::from_name(&owner.kind)?, namespace: object.meta.namespace.clone(), name: owner.name.clone() };
+                get(&key)?.meta.controller().map(|root| root.name.to_string())
+            })
+            .unwrap_or_else(|| owner.map(|owner| owner.name.to_string()).unwrap_or_default());
+        let mut pod = read(object, &family);
+        pod.stale = self.silent.contains(&pod.node);
+        self.note(object, owner.map(|owner| owner.kind.as_str()));
+        if let Some(owner) = owner {
+            pod.owner = self.owners.entry(owner.uid).or_insert_with(|| owner.uid.to_string().into()).clone();
+        }
+        pod.labels = self.labels_of(owner.map_or(NOBODY, |owner| owner.uid), &object.meta.labels);
+        if object.meta.is_deleting() {
+            self.leaving.insert(uid, object.clone());
+        }
+        self.put(owner.map_or(NOBODY, |owner| owner.uid), uid, Rc::new(pod));
+    }
+
+    /// What it names, if it has no owner among the workloads that names it.
+    fn note(&mut self, object: &Object, owner: Option<&str>) {
+        let stands_alone = owner.is_none_or(|kind| !super::ROOTS.iter().any(|root| root.name() == kind));
+        let named = if stands_alone { sources::of(object) } else { Vec::new() };
+        if named.is_empty() {
+            self.lone.remove(&object.meta.uid);
+            return;
+        }
+        // Most are as the last one was.
+        let alike = self.alike.take().filter(|last| **last == *named);
+        let named = alike.unwrap_or_else(|| named.into());
+        self.alike = Some(named.clone());
+        self.lone.insert(object.meta.uid, (id(object), named));
+    }
+
+    /// The Pods without an owner that name something, and what. Of very many one for each that names something else: all of
+    /// them are one block.
+    pub(super) fn lone(&self) -> Vec<&(Id, Names)> {
+        let mut told: Vec<&(Id, Names)> = Vec::new();
+        for one in self.lone.values() {
+            if self.lone.len() <= SEEN || !told.iter().any(|(id, names)| id.namespace == one.0.namespace && Rc::ptr_eq(names, &one.1)) {
+                told.push(one);
+            }
+        }
+        told
+    }
+
+    /// Pods of one template share them.
+    fn labels_of(&mut self, owner: Uid, labels: &Labels) -> Rc<[String]> {
+        if let Some((_, words)) = self.labels.get(&owner).filter(|(known, _)| Rc::ptr_eq(known, labels) || known == labels) {
+            return words.clone();
+        }
+        let words: Rc<[String]> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        self.labels.insert(owner, (labels.clone(), words.clone()));
+        words
+    }
+
+    /// Whether the filter has still to look at some.
+    pub fn lags(&self) -> bool {
+        self.sieve.as_ref().is_some_and(|sieve| sieve.lags())
+    }
+
+    fn put(&mut self, owner: Uid, uid: Uid, pod: Rc<Pod>) {
+        let old = self.known.get(&uid).map(|(_, old)| old.clone());
+        // Much is written that is not seen.
+        if old.as_ref() == Some(&pod) && self.known.get(&uid).is_some_and(|(before, _)| *before == owner) {
+            return;
+        }
+        self.put_on_node(old, Some(&pod));
+        match self.known.insert(uid, (owner, pod.clone())) {
+            Some((before, old)) if before == owner => {
+                let block = self.blocks.entry(owner).or_default();
+                if let Some(at) = block.place_of(&old) {
+                    block.replace(at, pod);
+                    return;
+                }
+            }
+            Some((before, old)) => self.out(before, &old),
+            None => {}
+        }
+        let block = self.blocks.entry(owner).or_default();
+        block.insert(place(block, &pod), pod);
+    }
+
+    fn out(&mut self, owner: Uid, pod: &Rc<Pod>) {
+        let Some(block) = self.blocks.get_mut(&owner) else { return };
+        if let Some(at) = block.place_of(pod) {
+            block.remove(at);
+        }
+        if block.is_empty() {
+            self.blocks.remove(&owner);
+            self.owners.remove(&owner);
+            self.labels.remove(&owner);
+        }
+    }
+
+    /// Takes a Pod from the place where it stood, and puts it where it stands now.
+    fn put_on_node(&mut self, old: Option<Rc<Pod>>, new: Option<&Rc<Pod>>) {
+        let on = Rc::make_mut(&mut self.on);
+        let stays = old.as_ref().zip(new).is_some_and(|(old, new)| old.node == new.node);
+        if let Some(old) = old
+            && let Some(block) = on.get_mut(&old.node)
+            && let Some(at) = block.place_of(&old)
+        {
+            match new {
+                Some(new) if stays => return block.replace(at, new.clone()),
+                _ => block.remove(at),
+            }
+            if block.is_empty() {
+                on.remove(&old.node);
+            }
+        }
+        if let Some(new) = new.filter(|new| !new.id.namespace.starts_with(super::SYSTEM)) {
+            let block = on.entry(new.node.clone()).or_default();
+            block.insert(place(block, new), new.clone());
+        }
+    }
+
+    /// The card of a controller. It is read again when that was written.
+    pub fn controller(&mut self, object: &Object) -> (Rc<Controller>, Names) {
+        let version = object.meta.resource_version;
+        if self.controllers.len() > KNOWN {
+            self.controllers.clear();
+        }
+        let read = || (version, (Rc::new(super::controller(object)), sources::of(object).into()));
+        let known = self.controllers.entry(object.meta.uid).or_insert_with(read);
+        if known.0 != version {
+            *known = read();
+        }
+        known.1.clone()
+    }
+
+    /// The nodes by name. One is read again when it was written; all are put in order when one came or went.
+    pub fn nodes(&mut self, objects: &[Rc<Object>]) -> Rc<Vec<Rc<Node>>> {
+        let same = |(object, read): (&Rc<Object>, &ReadNode)| object.meta.uid == read.uid;
+        if objects.len() != self.read.len() || !objects.iter().zip(&self.read).all(same) {
+            let read = |(at, object): (usize, &Rc<Object>)| Some((at, Rc::new(super::node(object)?)));
+            let mut all: Vec<(usize, Rc<Node>)> = objects.iter().enumerate().filter_map(read).collect();
+            crate::order::sort_by(&mut all, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
+            let of = |object: &Rc<Object>| ReadNode { uid: object.meta.uid, version: object.meta.resource_version, place: 0 };
+            self.read = objects.iter().map(of).collect();
+            all.iter().enumerate().for_each(|(place, (at, _))| self.read[*at].place = place);
+            self.nodes = Rc::new(all.into_iter().map(|(_, node)| node).collect());
+        }
+        for (object, read) in objects.iter().zip(&mut self.read).filter(|(object, read)| object.meta.resource_version != read.version) {
+            read.version = object.meta.resource_version;
+            if let Some(node) = super::node(object) {
+                Rc::make_mut(&mut self.nodes)[read.place] = Rc::new(node);
+            }
+        }
+        self.nodes.clone()
+    }
+
+    /// Says which nodes do not answer, and what time it is.
+    pub fn look(&mut self, silent: Vec<String>, now: i64) {
+        if self.silent != silent {
+            let turned: Vec<(Uid, Uid, Pod)> = self
+                .known
+                .iter()
+                .filter(|(_, (_, pod))| pod.stale != silent.contains(&pod.node))
+                .map(|(uid, (owner, pod))| (*uid, *owner, Pod { stale: !pod.stale, ..(**pod).clone() }))
+                .collect();
+            for (uid, owner, pod) in turned {
+                self.put(owner, uid, Rc::new(pod));
+            }
+            self.silent = silent;
+        }
+        if self.leaving.len() > SEEN {
+            return;
+        }
+        let mut told = Vec::new();
+        for (uid, object) in &self.leaving {
+            let Some((owner, pod)) = self.known.get(uid) else { continue };
+            let note = left(object, now);
+            if pod.note != note {
+                told.push((*uid, *owner, Pod { note, ..(**pod).clone() }));
+            }
+        }
+        for (uid, owner, pod) in told {
+            self.put(owner, uid, Rc::new(pod));
+        }
+    }
+
+    /// Whether a Pod is on its way out.
+    pub fn leave(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// The Pods of an owner.
+    pub fn of(&self, owner: Uid) -> Block {
+        self.blocks.get(&owner).cloned().unwrap_or_default()
+    }
+
+    /// What the Pods of an owner come to.
+    pub fn come_to(&self, owner: Uid) -> Sum {
+        self.blocks.get(&owner).map(Block::come_to).unwrap_or_default()
+    }
+
+    /// Whether all Pods that fail have ended.
+    pub fn failed(&self) -> bool {
+        self.blocks.values().all(Block::failed)
+    }
+
+    /// The Pod with this uid.
+    pub fn get(&self, uid: Uid) -> Option<&Rc<Pod>> {
+        self.known.get(&uid).map(|(_, pod)| pod)
+    }
+
+    /// All but those of the system, by node.
+    pub fn on(&self) -> &Rc<BTreeMap<String, Block>> {
+        &self.on
+    }
+
+    /// All of them, by owner.
+    pub fn blocks(&self) -> impl Iterator<Item = (Uid, &Block)> {
+        self.blocks.iter().map(|(owner, block)| (*owner, block))
+    }
+}
+
+/// Where a Pod should stand in its block.
+fn place(block: &Block, pod: &Pod) -> usize {
+    block.search(|other| other.order(pod)).unwrap_or_else(|at| at)
+}
+
+/// The grace that is left; once the containers have ended, nothing waits for it.
+fn left(object: &Object, now: i64) -> String {
+    if let Some(pod) = object.pod()
+        && (pod.is_terminal() || ended(&pod.status.container_statuses))
+    {
+        return pod.node_name.to_string();
+    }
+    let end = object.meta.deletion_timestamp.map_or(0, |end| end.0 * 1000);
+    let left = (end - now).max(0) / 100 * 100;
+    format!("at most {}", crate::i18n::format::duration(left as u64).replace("0 ms", "0 s"))
+}
+
+/// Whether all containers that there are have ended.
+fn ended(all: &[crate::api::pod::ContainerStatus]) -> bool {
+    !all.is_empty() && all.iter().all(|one| one.state.terminated.is_some())
+}
+
+fn read(object: &Object, family: &str) -> Pod {
+    let Some(body) = object.pod() else { return Pod::default() };
+    let (state, word) = super::status(object);
+    let name = object.meta.name.as_str();
+    let shared =
+        |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
+    let owner = object.meta.controller();
+    let ordinal = owner.filter(|owner| owner.kind == "StatefulSet").and_then(|_| name.rsplit('-').next()?.parse().ok());
+    let image = body.spec.containers.first().map(|container| container.image.as_str()).unwrap_or_default();
+    let unscheduled = body.status.condition("PodScheduled").filter(|c| c.status == "False");
+    Pod {
+        id: id(object),
+        state,
+        word,
+        note: if body.node_name.is_empty() { "no node".into() } else { body.node_name.to_string() },
+        prefix: owner.map_or(0, |owner| shared(&owner.name)),
+        family: shared(family),
+        ordinal,
+        created: object.meta.creation_timestamp.map_or(0, |at| at.0.max(0) as u64),
+        node: body.node_name.to_string(),
+        claims: body.spec.claims().map(|name| name.to_string()).collect(),
+        stale: false,
+        ended: body.is_terminal(),
+        cpu: body.spec.requests.cpu.max(0) as u64,
+        memory: body.spec.requests.memory.max(0) as u64,
+        unscheduled: unscheduled.map(|c| c.message.to_string()).unwrap_or_default(),
+        tag: Some(image_parts(image).1).filter(|tag| !tag.is_empty()).unwrap_or(image).to_string(),
+        owner: Rc::default(),
+        labels: Rc::default(),
+    }
+}

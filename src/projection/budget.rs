@@ -1,0 +1,292 @@
+//! The rollout budget of a Deployment: one cell per Pod that counts, between "at least" and "at most".
+
+use crate::i18n::format::count;
+use crate::projection::model::PodState;
+
+/// Equal Pods of the rollout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Their class.
+    pub state: PodState,
+    /// The part of their image that differs: `1.25`.
+    pub tag: String,
+    /// Of the newest revision.
+    pub new: bool,
+    /// How many they are.
+    pub pods: usize,
+}
+
+/// The strip over the ownership diagram.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Budget {
+    /// The Deployment's uid.
+    pub uid: String,
+    /// The Deployment's name.
+    pub name: String,
+    /// Whether others have one too.
+    pub several: bool,
+    /// As written: `25%`.
+    pub surge: String,
+    /// As written: `25%`.
+    pub unavailable: String,
+    /// `desired − maxUnavailable`, resolved.
+    pub at_least: usize,
+    /// `desired + maxSurge`, resolved.
+    pub at_most: usize,
+    /// Old revision first, then new and ready, then new and not ready. Leaving Pods do not count.
+    pub cells: Vec<Cell>,
+    /// What the controller is at.
+    pub head: String,
+    /// What it waits for.
+    pub text: String,
+}
+
+/// What the Deployment reckons with: not Pods, but what its ReplicaSets are asked for and say of themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sizes {
+    /// Pods there are to be.
+    pub desired: usize,
+    /// Replicas that the old ReplicaSets are asked for.
+    pub old: usize,
+    /// Replicas that the newest is asked for.
+    pub new: usize,
+    /// How many of those it says are available.
+    pub available: usize,
+    /// Whether the rollout is paused.
+    pub paused: bool,
+    /// Whether an older revision is being replaced: its last Pods may have been asked to go.
+    pub rolling: bool,
+    /// The generation of the spec, if the controller has not observed it yet: what it has done so far is for an older one.
+    pub unobserved: Option<i64>,
+}
+
+/// A bar of the Pods that count: each a piece, or of many those that are equal.
+pub struct Bar<'a> {
+    /// From one Pod to the next, and how much of that is left empty.
+    pub pitch: f64,
+    pub gap: f64,
+    /// Where each begins, and how long it is.
+    pub pieces: Vec<(&'a Cell, f64, f64)>,
+}
+
+impl Bar<'_> {
+    /// Between the Pods that a limit counts and the others.
+    pub fn limit(&self, pods: usize) -> f64 {
+        pods as f64 * self.pitch - self.gap / 2.0
+    }
+}
+
+impl Sizes {
+    /// How many Pods the newest ReplicaSet may be asked for on top. Models `NewRSNewReplicas`.
+    fn room(self, at_most: usize) -> usize {
+        at_most.saturating_sub(self.old + self.new).min(self.desired.saturating_sub(self.new))
+    }
+
+    /// Replicas that count as available or may be: what is not available yet of the newest is taken off.
+    fn steady(self) -> usize {
+        self.old + self.available.min(self.new)
+    }
+}
+
+impl Budget {
+    /// Counts Pods that are alike, unless they have ended or are leaving.
+    pub fn add(&mut self, state: PodState, tag: &str, new: bool, pods: usize) {
+        if pods == 0 || matches!(state, PodState::Terminating | PodState::Succeeded) {
+            return;
+        }
+        match self.cells.iter_mut().rev().find(|cell| cell.state == state && cell.new == new && cell.tag == tag) {
+            Some(cell) => cell.pods += pods,
+            None => self.cells.push(Cell { state, tag: tag.into(), new, pods }),
+        }
+    }
+
+    /// Pods that count.
+    pub fn pods(&self) -> usize {
+        self.cells.iter().map(|cell| cell.pods).sum()
+    }
+
+    /// All of them within a length, a Pod no longer than `most`.
+    pub fn bar(&self, length: f64, most: f64) -> Bar<'_> {
+        let pitch = (length / self.at_most.max(self.pods()).max(1) as f64).min(most);
+        let gap = if pitch >= 8.0 { 3.0 } else { 0.0 };
+        let mut pieces = Vec::new();
+        let mut at = 0.0;
+        for cell in &self.cells {
+            let (count, pods) = if gap > 0.0 { (cell.pods, 1) } else { (1, cell.pods) };
+            let long = pitch * pods as f64;
+            for _ in 0..count {
+                pieces.push((cell, at, (long - gap).max(1.0)));
+                at += long;
+            }
+        }
+        Bar { pitch, gap, pieces }
+    }
+
+    /// Pods that are ready.
+    pub fn ready(&self) -> usize {
+        self.cells.iter().filter(|cell| cell.state == PodState::Ready).map(|cell| cell.pods).sum()
+    }
+
+    /// Puts the cells into order and says what the controller waits for. `waits` is a Pod of the new revision
+    /// that is not ready.
+    pub fn settle(mut self, sizes: Sizes, waits: Option<&str>) -> Budget {
+        crate::order::sort_by_key(&mut self.cells, |cell| (cell.new, cell.state != PodState::Ready, cell.state));
+        let pods = self.pods();
+        let count_of = |which: &dyn Fn(&&Cell) -> bool| self.cells.iter().filter(which).map(|cell| cell.pods).sum::<usize>();
+        let old = count_of(&|cell| !cell.new);
+        let fresh = count_of(&|cell| cell.new && cell.state == PodState::Ready);
+        let waiting = count_of(&|cell| cell.new && cell.state != PodState::Ready);
+        let (room, go) = (sizes.room(self.at_most), sizes.steady().saturating_sub(self.at_least).min(sizes.old));
+        (self.head, self.text) = if let Some(generation) = sizes.unobserved.filter(|_| old + sizes.old == 0) {
+            ("The spec has changed".into(), format!("deployment-controller has not observed generation {generation} yet"))
+        } else if old + sizes.old == 0 && fresh == sizes.desired && pods == sizes.desired {
+            ("All Pods are of the newest revision".into(), "Nothing left to do".into())
+        } else if pods > self.at_most.max(sizes.desired) {
+            let words = match pods - self.at_most.max(sizes.desired) {
+                1 => "1 Pod too many is not deleted yet".into(),
+                n => format!("{} Pods too many are not deleted yet", count(n)),
+            };
+            ("The upper limit is reached".into(), words)
+        } else if old + sizes.old == 0 && sizes.rolling {
+            ("The old revision is at 0".into(), format!("{} of {} new Pods are ready", count(fresh), count(sizes.desired)))
+        } else if old + sizes.old == 0 {
+            ("One revision, no limit applies".into(), format!("{} of {} Pods are ready", count(fresh), count(sizes.desired)))
+        } else if sizes.paused {
+            ("The rollout is paused".into(), "Nothing is replaced until it is resumed".into())
+        } else if room > 0 {
+            let words = if room == 1 { "1 more Pod may be made".into() } else { format!("{} more Pods may be made", count(room)) };
+            ("Between the limits".into(), words)
+        } else if go > 0 {
+            let (steady, least) = (count(sizes.steady()), count(self.at_least));
+            match sizes.steady() - self.at_least {
+                left if left == go => ("The upper limit is reached".into(), format!("{0} old may go: {steady} − {least} = {0}", count(go))),
+                // Fewer are left than might go.
+                _ => ("The upper limit is reached".into(), format!("The last {} old may go", count(go))),
+            }
+        } else {
+            let ready = self.ready();
+            // Where the new revision is at its size, there may be room above.
+            let limits = if sizes.old + sizes.new < self.at_most { "The lower limit is reached" } else { "Both limits reached" };
+            // What is asked for, and not yet done.
+            let (asked, have) = (sizes.old + sizes.new, fresh + waiting);
+            let left = match (old.saturating_sub(sizes.old), sizes.new.saturating_sub(have)) {
+                (0, 0) => None,
+                (0, more) => Some(format!("ReplicaSet loop has yet to create {}", count(more))),
+                (fewer, 0) => Some(format!("ReplicaSet loop has yet to delete {}", count(fewer))),
+                (fewer, more) => Some(format!("ReplicaSet loop has yet to delete {} and create {}", count(fewer), count(more))),
+            };
+            match (left, waits) {
+                (Some(left), _) => {
+                    (format!("Asked for {} + {} = {}: no room left", count(sizes.old), count(sizes.new), count(asked)), left)
+                }
+                // It goes by what its sets say of themselves, which Pods may have overtaken.
+                (None, _) if ready > self.at_least && ready > sizes.steady() => {
+                    (limits.into(), format!("Status lags behind its Pods: {} are available in it", count(sizes.steady())))
+                }
+                (None, Some(_)) if waiting > 1 => {
+                    (limits.into(), format!("Next step waits until one of {} new Pods is Ready", count(waiting)))
+                }
+                (None, Some(pod)) => (limits.into(), format!("Next step waits until {pod} is Ready")),
+                (None, None) => (limits.into(), "Next step waits for a Pod".into()),
+            }
+        };
+        self
+    }
+
+    /// The strip in a sentence.
+    pub fn label(&self) -> String {
+        format!(
+            "{} of at most {} Pods, {} of at least {} ready. {}. {}.",
+            count(self.pods()),
+            count(self.at_most),
+            count(self.ready()),
+            count(self.at_least),
+            self.head,
+            self.text
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_stand_old_then_new_and_ready_then_new() {
+        let mut budget = Budget { at_least: 3, at_most: 4, ..Budget::default() };
+        for (state, new) in [
+            (PodState::Creating, true),
+            (PodState::Ready, true),
+            (PodState::Ready, false),
+            (PodState::Terminating, false),
+            (PodState::Ready, false),
+        ] {
+            budget.add(state, "", new, 1);
+        }
+        let sizes = Sizes { desired: 3, old: 2, new: 2, available: 1, ..Sizes::default() };
+        let budget = budget.settle(sizes, Some("…-d9kfm"));
+        let order: Vec<(bool, PodState, usize)> = budget.cells.iter().map(|cell| (cell.new, cell.state, cell.pods)).collect();
+        assert_eq!(order, [(false, PodState::Ready, 2), (true, PodState::Ready, 1), (true, PodState::Creating, 1)]);
+        assert_eq!(budget.head, "Both limits reached");
+        assert_eq!(budget.text, "Next step waits until …-d9kfm is Ready");
+    }
+
+    /// What is said where a Deployment of 8, between 6 and 10, has so many old and new Pods, ready or not.
+    fn said(old: usize, ready: usize, creating: usize, sizes: [usize; 3]) -> String {
+        let mut budget = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        for (state, new, pods) in [(PodState::Ready, false, old), (PodState::Ready, true, ready), (PodState::Creating, true, creating)] {
+            if pods > 0 {
+                budget.add(state, "", new, pods);
+            }
+        }
+        let [old, new, available] = sizes;
+        let budget = budget.settle(Sizes { desired: 8, old, new, available, ..Sizes::default() }, (creating > 0).then_some("…-p"));
+        format!("{}: {}", budget.head, budget.text)
+    }
+
+    #[test]
+    fn few_pods_are_pieces_of_the_bar_and_many_alike_are_one() {
+        let of = |pods| {
+            let mut budget = Budget { at_least: pods - 1, at_most: pods + 1, ..Budget::default() };
+            budget.add(PodState::Ready, "", false, pods);
+            budget
+        };
+        let few = of(3);
+        let bar = few.bar(340.0, 68.0);
+        assert_eq!((bar.pieces.len(), bar.pitch, bar.limit(2)), (3, 68.0, 134.5));
+        // A limit stands in the gap after the Pods that it counts.
+        assert!(bar.pieces[1].1 + bar.pieces[1].2 < bar.limit(2) && bar.limit(2) < bar.pieces[2].1);
+        let many = of(3_000);
+        let bar = many.bar(340.0, 68.0);
+        assert_eq!(bar.pieces.len(), 1);
+        assert!(bar.pieces[0].2 <= bar.limit(3_000) + 0.01 && bar.limit(3_001) <= 340.01);
+    }
+
+    #[test]
+    fn what_is_said_is_what_the_deployment_reckons_with() {
+        assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods are of the newest revision: Nothing left to do");
+        // Nothing is replaced when Pods come up for the first time.
+        assert_eq!(said(0, 0, 3, [0, 8, 0]), "One revision, no limit applies: 0 of 8 Pods are ready");
+        // The Pods that the ReplicaSets are asked for count, before they are made.
+        assert_eq!(said(6, 0, 1, [6, 4, 0]), "Asked for 6 + 4 = 10: no room left: ReplicaSet loop has yet to create 3");
+        assert_eq!(said(7, 0, 2, [6, 4, 0]), "Asked for 6 + 4 = 10: no room left: ReplicaSet loop has yet to delete 1 and create 2");
+        assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod may be made");
+        assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Next step waits until one of 4 new Pods is Ready");
+        assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods may be made");
+        assert_eq!(said(6, 3, 1, [6, 4, 3]), "The upper limit is reached: 3 old may go: 9 − 6 = 3");
+        assert_eq!(said(2, 8, 0, [2, 8, 8]), "The upper limit is reached: The last 2 old may go");
+        let mut last = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        last.add(PodState::Ready, "", true, 7);
+        let last = last.settle(Sizes { desired: 8, new: 8, available: 7, rolling: true, ..Sizes::default() }, None);
+        assert_eq!((last.head.as_str(), last.text.as_str()), ("The old revision is at 0", "7 of 8 new Pods are ready"));
+        let unobserved = Sizes { desired: 8, new: 8, available: 8, unobserved: Some(2), ..Sizes::default() };
+        let mut changed = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        changed.add(PodState::Ready, "", true, 8);
+        assert_eq!(changed.settle(unobserved, None).text, "deployment-controller has not observed generation 2 yet");
+        let halted = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        let halted = halted.settle(Sizes { desired: 8, old: 8, paused: true, ..Sizes::default() }, None);
+        assert_eq!(halted.text, "Nothing is replaced until it is resumed");
+        assert_eq!(said(8, 0, 4, [6, 4, 0]), "The upper limit is reached: 2 Pods too many are not deleted yet");
+        assert_eq!(said(7, 0, 4, [6, 4, 0]), "The upper limit is reached: 1 Pod too many is not deleted yet");
+    }
+}

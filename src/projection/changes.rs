@@ -1,0 +1,370 @@
+//! What differs between two states of objects, field by field: what applying a manifest would change, and what
+//! happened between two instants.
+
+use crate::api::meta::LAST_APPLIED;
+use crate::api::{Kind, Object, ObjectRef};
+use crate::engine::{Journal, Op};
+use crate::i18n::format::middle;
+use crate::order;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// A field that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// `spec.template.spec.containers[nginx].image`
+    pub path: String,
+    /// What it was; nothing if it was not set.
+    pub from: Option<String>,
+    /// What it is; nothing if it is not set.
+    pub to: Option<String>,
+}
+
+impl Field {
+    /// Whether it says that the object is being deleted.
+    pub fn is_deletion(&self) -> bool {
+        self.path == "metadata.deletionTimestamp" && self.to.is_some()
+    }
+
+    /// What tells most of an object, and what is kept for who wants to know: what a status counts, and what the machinery writes.
+    pub fn is_key(&self, kind: Kind) -> bool {
+        let told = |of: &[&str]| of.iter().any(|end| self.path.ends_with(end));
+        match kind {
+            _ if self.is_technical() => false,
+            // What a person has put there has another name, and what labels and selectors say is theirs.
+            _ if self.path.starts_with("metadata.annotations.") && self.path.contains("kubernetes.io/") => false,
+            // They follow from the Pods.
+            Kind::EndpointSlice | Kind::Endpoints => false,
+            _ if !self.path.starts_with("status.") => true,
+            Kind::Pod => told(&["status.phase", "conditions[Ready].status", ".restartCount", ".waiting.reason"]),
+            Kind::Node => told(&["conditions[Ready].status"]),
+            Kind::PersistentVolumeClaim | Kind::PersistentVolume => told(&["status.phase"]),
+            // What a set counts follows from its Pods, which are there themselves.
+            Kind::ReplicaSet => false,
+            Kind::DaemonSet => told(&["status.numberReady"]),
+            Kind::Job => told(&["status.succeeded", "status.failed"]),
+            _ if self.path.contains(".conditions[") => told(&["].status"]),
+            _ => told(&["status.readyReplicas", "status.desiredReplicas", "status.phase"]),
+        }
+    }
+
+    /// What the machinery keeps for itself: identity, counts of writes, times.
+    pub fn is_technical(&self) -> bool {
+        let last = self.path.rsplit('.').next().unwrap_or("");
+        if self.is_deletion() {
+            return false;
+        }
+        matches!(last, "uid" | "resourceVersion" | "observedGeneration" | "containerID" | "imageID" | "deletionGracePeriodSeconds")
+            || ["Time", "Timestamp", "-time"].iter().any(|end| last.ends_with(end))
+    }
+}
+
+/// An object that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which.
+    pub key: ObjectRef,
+    /// Came, went, or changed.
+    pub op: Op,
+    /// What is different in it, if it changed.
+    pub fields: Vec<Field>,
+}
+
+/// Nobody reads more fields of one object than this.
+const FIELDS: usize = 40;
+/// Longer values are cut in the middle.
+const VALUE: usize = 60;
+/// What every write changes, and what kubectl keeps for itself.
+const DULL: [&str; 3] = ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields"];
+
+fn is_dull(path: &str) -> bool {
+    DULL.contains(&path) || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
+}
+
+/// The fields in which two objects differ.
+pub fn fields(before: &Object, after: &Object) -> Vec<Field> {
+    let mut out = Vec::new();
+    compare(&mut String::new(), Some(&before.to_value()), Some(&after.to_value()), &mut out);
+    out
+}
+
+fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Field>) {
+    if before == after || out.len() >= FIELDS || is_dull(path) {
+        return;
+    }
+    match (before, after) {
+        (Some(Value::Object(a)), Some(Value::Object(b))) => {
+            let mut keys: Vec<&String> = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))).collect();
+            order::sort(&mut keys);
+            for key in keys {
+                let dot = if path.is_empty() { "" } else { "." };
+                within(path, &[dot, key].concat(), a.get(key), b.get(key), out);
+            }
+        }
+        (Some(Value::Array(a)), Some(Value::Array(b))) => {
+            let (old, new) = (names(a), names(b));
+            for (at, name) in old.iter().enumerate() {
+                let same = new.iter().position(|other| other == name);
+                within(path, &["[", name, "]"].concat(), a.get(at), same.and_then(|same| b.get(same)), out);
+            }
+            for (at, name) in new.iter().enumerate().filter(|(_, name)| !old.contains(name)) {
+                within(path, &["[", name, "]"].concat(), None, b.get(at), out);
+            }
+        }
+        _ => out.push(Field { path: path.clone(), from: before.map(shown), to: after.map(shown) }),
+    }
+}
+
+fn within(path: &mut String, step: &str, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Field>) {
+    let length = path.len();
+    path.push_str(step);
+    compare(path, before, after, out);
+    path.truncate(length);
+}
+
+/// What the elements of a list are known by: their names or types, or what they stand for, where they have them; else their places.
+fn names(list: &[Value]) -> Vec<String> {
+    let name = |element: &Value| {
+        let found = ["/name", "/type", "/targetRef/name"].iter().find_map(|key| element.pointer(key).and_then(Value::as_str));
+        found.filter(|name| !name.is_empty()).map(str::to_string)
+    };
+    let all: Option<Vec<String>> = list.iter().map(name).collect();
+    all.unwrap_or_else(|| (0..list.len()).map(|at| at.to_string()).collect())
+}
+
+fn shown(value: &Value) -> String {
+    middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), VALUE)
+}
+
+/// What the entries of a journal did to objects: each object once, as it was before the first and after the last.
+pub fn written(entries: Journal<'_>) -> Vec<Change> {
+    // Before, and after.
+    type Pair = (Option<Rc<Object>>, Option<Rc<Object>>);
+    let mut found: Vec<Pair> = Vec::new();
+    for entry in entries.iter() {
+        let crate::engine::Record::Write { op, object, before } = &entry.record else { continue };
+        if object.kind == crate::api::Kind::Event {
+            continue;
+        }
+        let now = (*op != Op::Deleted).then(|| object.clone());
+        let known = found.iter_mut().find(|(was, is)| was.iter().chain(is.iter()).any(|other| other.meta.uid == object.meta.uid));
+        match known {
+            Some((_, is)) => *is = now,
+            None => found.push((before.clone(), now)),
+        }
+    }
+    found.iter().filter_map(|(was, is)| change(was.as_ref(), is.as_ref(), true)).collect()
+}
+
+/// What differs between two instants: what is new, what is gone, what changed. Fields are read for the first `detail`.
+pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Vec<Change> {
+    let sorted = |objects: &[Rc<Object>]| {
+        let mut all: Vec<Rc<Object>> = objects.to_vec();
+        order::sort_by(&mut all, order_of);
+        all
+    };
+    let (before, after) = (sorted(before), sorted(after));
+    let (mut i, mut j, mut out) = (0, 0, Vec::new());
+    while i < before.len() || j < after.len() {
+        let side = match (before.get(i), after.get(j)) {
+            (Some(a), Some(b)) => order_of(a, b),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            _ => std::cmp::Ordering::Greater,
+        };
+        let was = before.get(i).filter(|_| side.is_le());
+        let is = after.get(j).filter(|_| side.is_ge());
+        let found = change(was, is, out.len() < detail);
+        // What was changed and changed back is as it was.
+        out.extend(found.filter(|change| change.op != Op::Modified || !change.fields.is_empty() || out.len() >= detail));
+        i += usize::from(side.is_le());
+        j += usize::from(side.is_ge());
+    }
+    out
+}
+
+/// What a person writes first, then what is mostly made of it, then Pods, then what mostly the machinery writes.
+pub fn rank(kind: Kind) -> u8 {
+    match kind {
+        Kind::ReplicaSet | Kind::Job => 1,
+        Kind::Pod => 2,
+        Kind::EndpointSlice
+        | Kind::Endpoints
+        | Kind::Lease
+        | Kind::Node
+        | Kind::PersistentVolume
+        | Kind::ControllerRevision
+        | Kind::Event => 3,
+        _ => 0,
+    }
+}
+
+/// How all that differ are sorted; one that came under the name of another stands beside it.
+fn place(kind: Kind, namespace: &str, name: &str, than: (Kind, &str, &str)) -> std::cmp::Ordering {
+    (rank(kind), kind, namespace, name).cmp(&(rank(than.0), than.0, than.1, than.2))
+}
+
+fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
+    place(a.kind, &a.meta.namespace, &a.meta.name, (b.kind, &b.meta.namespace, &b.meta.name)).then_with(|| a.meta.uid.cmp(&b.meta.uid))
+}
+
+/// What became of the object of a name, in what [`between`] found: one that was replaced under its name has changed.
+pub fn fate(all: &[Change], (kind, namespace, name): (Kind, &str, &str)) -> Option<Op> {
+    let order = |change: &Change| place(change.key.kind, &change.key.namespace, &change.key.name, (kind, namespace, name));
+    let from = all.partition_point(|change| order(change).is_lt());
+    let own: Vec<Op> = all[from..].iter().take_while(|change| order(change).is_eq()).map(|change| change.op).collect();
+    match own[..] {
+        [] => None,
+        [only] => Some(only),
+        _ => Some(Op::Modified),
+    }
+}
+
+/// Changes that are told together: one, two of the same name, or so many that are alike that they are counted.
+pub fn together(all: &[Change]) -> Vec<&[Change]> {
+    let named = |a: &Change, b: &Change| a.key == b.key;
+    // What one owner has made is called alike but for its end.
+    let family = |change: &Change| change.key.name.rfind('-').map_or(0, |at| at + 1);
+    let alike = |a: &Change, b: &Change| {
+        let same = (a.key.kind, &a.key.namespace, a.op) == (b.key.kind, &b.key.namespace, b.op);
+        same && a.op != Op::Modified && family(a) > 0 && a.key.name[..family(a)] == b.key.name[..family(b)]
+    };
+    let mut out: Vec<&[Change]> = Vec::new();
+    let mut left = all;
+    while let Some(first) = left.first() {
+        let run = left.windows(2).take_while(|pair| alike(&pair[0], &pair[1]) && !named(&pair[0], &pair[1])).count() + 1;
+        // The last of them may be one half of what was replaced.
+        let run = run - usize::from(run < left.len() && named(&left[run - 1], &left[run]));
+        let pair = left.get(1).is_some_and(|next| named(first, next));
+        let many = if pair {
+            2
+        } else if run > ALIKE {
+            run
+        } else {
+            1
+        };
+        let (these, rest) = left.split_at(many);
+        out.push(these);
+        left = rest;
+    }
+    out
+}
+
+/// More of a kind than this that came or went are told in one line.
+const ALIKE: usize = 3;
+
+fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Option<Change> {
+    let (op, object) = match (was, is) {
+        (None, Some(is)) => (Op::Added, is),
+        (Some(was), None) => (Op::Deleted, was),
+        (Some(was), Some(is)) if !Rc::ptr_eq(was, is) && was.meta.resource_version != is.meta.resource_version => (Op::Modified, is),
+        _ => return None,
+    };
+    let fields = match (was, is) {
+        (Some(was), Some(is)) if detail => fields(was, is),
+        _ => Vec::new(),
+    };
+    Some(Change { key: object.key(), op, fields })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::examples;
+
+    fn show(change: &Change) -> String {
+        let fields: Vec<String> = change
+            .fields
+            .iter()
+            .map(|field| format!("{} {}→{}", field.path, field.from.as_deref().unwrap_or("-"), field.to.as_deref().unwrap_or("-")))
+            .collect();
+        format!("{:?} {} {}: {}", change.op, change.key.kind.name(), change.key.name, fields.join(", "))
+    }
+
+    #[test]
+    fn two_instants_differ_by_what_came_went_and_changed() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(10));
+        let before = state.run.objects();
+        assert_eq!(between(&before, &state.run.objects(), 9), []);
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=1".into()));
+        state.update(Msg::Kubectl("kubectl create configmap colours --from-literal=a=b".into()));
+        state.update(Msg::Seconds(60));
+        let all: Vec<String> = between(&before, &state.run.objects(), 99).iter().map(show).collect();
+        assert!(all.iter().any(|one| one.starts_with("Added ConfigMap colours")), "{all:#?}");
+        assert!(all.iter().any(|one| one.starts_with("Deleted Pod nginx-deployment-")), "{all:#?}");
+        let deployment = all.iter().find(|one| one.contains("Deployment nginx-deployment:")).expect("the Deployment changed");
+        assert!(deployment.contains("spec.replicas 2→1") && deployment.contains("status.readyReplicas 2→1"), "{deployment}");
+        assert!(!deployment.contains("resourceVersion"), "{deployment}");
+        // What the person changed comes first, and what was made of it last.
+        assert!(all[0].contains("Deployment nginx-deployment") && all.last().is_some_and(|one| one.contains(" Pod ")), "{all:#?}");
+    }
+
+    #[test]
+    fn what_the_machinery_keeps_for_itself_comes_last() {
+        let mut state = State::new((examples::ALL[2].text)(), 1);
+        let before = state.run.objects();
+        state.update(Msg::Seconds(100));
+        let kinds: Vec<Kind> = between(&before, &state.run.objects(), 99).iter().map(|change| change.key.kind).collect();
+        let at = |kind: Kind| kinds.iter().position(|of| *of == kind).unwrap_or_else(|| panic!("{kind:?} in {kinds:?}"));
+        assert!(at(Kind::StatefulSet) < at(Kind::Pod) && at(Kind::Pod) < at(Kind::ControllerRevision), "{kinds:?}");
+    }
+
+    #[test]
+    fn one_that_was_replaced_under_its_name_has_changed_and_many_alike_are_one_line() {
+        let of = |op, kind, name: &str| Change { key: ObjectRef::new(kind, "default", name), op, fields: Vec::new() };
+        let all = [
+            of(Op::Modified, Kind::StatefulSet, "web"),
+            of(Op::Added, Kind::Pod, "a-1"),
+            of(Op::Added, Kind::Pod, "a-2"),
+            of(Op::Added, Kind::Pod, "a-3"),
+            of(Op::Added, Kind::Pod, "a-4"),
+            of(Op::Deleted, Kind::Pod, "web-0"),
+            of(Op::Added, Kind::Pod, "web-0"),
+            of(Op::Added, Kind::Pod, "web-1"),
+        ];
+        let fate = |kind, name| fate(&all, (kind, "default", name));
+        assert_eq!([fate(Kind::Pod, "web-0"), fate(Kind::Pod, "web-1")], [Some(Op::Modified), Some(Op::Added)]);
+        assert_eq!([fate(Kind::Pod, "web-2"), fate(Kind::StatefulSet, "web")], [None, Some(Op::Modified)]);
+        assert_eq!(together(&all).iter().map(|these| these.len()).collect::<Vec<_>>(), [1, 4, 2, 1]);
+        let halves = [
+            of(Op::Added, Kind::Pod, "web-10"),
+            of(Op::Added, Kind::Pod, "web-11"),
+            of(Op::Added, Kind::Pod, "web-12"),
+            of(Op::Added, Kind::Pod, "web-13"),
+            of(Op::Added, Kind::Pod, "web-2"),
+            of(Op::Deleted, Kind::Pod, "web-2"),
+        ];
+        assert_eq!(together(&halves).iter().map(|these| these.len()).collect::<Vec<_>>(), [4, 2]);
+        let key = |path: &str, kind| Field { path: path.into(), from: None, to: None }.is_key(kind);
+        assert!(key("spec.replicas", Kind::Deployment) && key("status.readyReplicas", Kind::Deployment) && key("status.phase", Kind::Pod));
+        assert!(
+            !key("endpoints[web-0]", Kind::EndpointSlice)
+                && !key("metadata.annotations.deployment.kubernetes.io/revision", Kind::Deployment)
+        );
+        assert!(
+            key("metadata.labels.app.kubernetes.io/version", Kind::Pod)
+                && key("spec.template.spec.nodeSelector.kubernetes.io/hostname", Kind::Deployment)
+                && key("status.conditions[Available].status", Kind::Deployment)
+                && key("status.phase", Kind::Namespace)
+        );
+        assert!(!key("status.updatedReplicas", Kind::Deployment) && !key("status.readyReplicas", Kind::ReplicaSet));
+    }
+
+    #[test]
+    fn elements_are_known_by_name() {
+        let mut out = Vec::new();
+        let of = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+        let (a, b) = (of(r#"{"c":[{"name":"x","n":1},{"name":"y"}],"l":[1,2]}"#), of(r#"{"c":[{"name":"y"},{"name":"x","n":2}],"l":[1]}"#));
+        compare(&mut String::new(), Some(&a), Some(&b), &mut out);
+        let paths: Vec<&str> = out.iter().map(|field| field.path.as_str()).collect();
+        assert_eq!(paths, ["c[x].n", "l[1]"]);
+        let pods = |all: &[&str]| Value::from_iter(all.iter().map(|pod| serde_json::json!({"targetRef": {"name": pod}, "ip": *pod})));
+        assert_eq!(names(pods(&["web-0", "web-1"]).as_array().expect("a list")), ["web-0", "web-1"]);
+        let technical = |path: &str| Field { path: path.into(), from: None, to: None }.is_technical();
+        let deleted = Field { path: "metadata.deletionTimestamp".into(), from: None, to: Some("2026-01-01T00:00:00Z".into()) };
+        assert!(deleted.is_deletion() && !deleted.is_technical() && technical("metadata.deletionGracePeriodSeconds"));
+        assert!(technical("metadata.uid") && technical("status.conditions[Ready].lastTransitionTime") && !technical("spec.replicas"));
+    }
+}

@@ -1,0 +1,112 @@
+//! What the timeline marks: one mark for each write, refusal and command, in the lane of the component that made it.
+
+use std::rc::Rc;
+
+/// The lanes, top down.
+pub const LANES: [&str; 13] = [
+    "user",
+    "deployment",
+    "replicaset",
+    "statefulset",
+    "daemonset",
+    "job",
+    "autoscaler",
+    "scheduler",
+    "kubelet",
+    "volume",
+    "endpoints",
+    "node",
+    "others",
+];
+/// The last lane: loops without one of their own.
+pub const OTHERS: u8 = LANES.len() as u8 - 1;
+/// Something to mark.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// Milliseconds.
+    pub at: u64,
+    /// Index into [`LANES`].
+    pub lane: u8,
+    /// A failure or refusal.
+    pub bad: bool,
+    /// A fault that a person has asked for.
+    pub fault: bool,
+    /// How many entries it stands for.
+    pub count: u32,
+}
+
+/// More marks than this are not kept: neighbours become one.
+const MOST: usize = 20_000;
+
+/// The marks of a history, in order of time.
+#[derive(Debug)]
+pub struct Marks {
+    all: Rc<Vec<Mark>>,
+    /// Entries of a lane within so many milliseconds have one mark.
+    grain: u64,
+    /// With more than this they become fewer.
+    most: usize,
+    last: [Option<usize>; LANES.len()],
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Marks { all: Rc::default(), grain: 1, most: MOST, last: [None; LANES.len()] }
+    }
+}
+
+impl Marks {
+    /// All of them.
+    pub fn all(&self) -> Rc<Vec<Mark>> {
+        self.all.clone()
+    }
+
+    /// Adds the newest.
+    pub fn push(&mut self, mark: Mark) {
+        let all = Rc::make_mut(&mut self.all);
+        let Some(last) = self.last.get_mut(usize::from(mark.lane)) else { return };
+        // What a person has done has always a mark of its own.
+        let near = last.and_then(|at| all.get_mut(at)).filter(|old| mark.lane != 0 && old.at / self.grain == mark.at / self.grain);
+        if let Some(old) = near {
+            (old.bad, old.count) = (old.bad | mark.bad, old.count + mark.count);
+            return;
+        }
+        *last = Some(all.len());
+        all.push(mark);
+        if all.len() > self.most {
+            self.thin();
+        }
+    }
+
+    fn thin(&mut self) {
+        // Of what people have done none is lost: should it be all there is, it may be many.
+        while self.all.len() > MOST / 2 && self.grain < 1 << 32 {
+            let finer = std::mem::take(&mut self.all);
+            *self = Marks { grain: self.grain * 2, most: usize::MAX, ..Marks::default() };
+            finer.iter().for_each(|mark| self.push(*mark));
+        }
+        self.most = MOST.max(self.all.len() * 2);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_marks_become_fewer_and_none_is_lost() {
+        let mut marks = Marks::default();
+        let people = 50;
+        for at in 0..200_000u64 {
+            marks.push(Mark { at, lane: 2 + (at % 3) as u8, bad: at == 77_777, fault: false, count: 1 });
+            if at % 4_000 == 0 {
+                marks.push(Mark { at, lane: 0, bad: false, fault: false, count: 1 });
+            }
+        }
+        let all = marks.all();
+        assert!(all.len() <= MOST && all.len() > MOST / 8, "{}", all.len());
+        assert_eq!(all.iter().map(|mark| mark.count as usize).sum::<usize>(), 200_000 + people);
+        assert_eq!((all.iter().filter(|mark| mark.lane == 0).count(), all.iter().filter(|mark| mark.bad).count()), (people, 1));
+        assert!(all.is_sorted_by_key(|mark| mark.at));
+    }
+}

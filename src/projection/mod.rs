@@ -1,0 +1,10 @@
+//! Objects into view models, read incrementally from the journal. No geometry.
+
+pub mod adapt;
+pub mod block;
+pub mod budget;
+pub mod changes;
+pub mod marks;
+pub mod model;
+pub mod rollout_track;
+pub mod totals;

@@ -1,0 +1,382 @@
+//! The history of a workload's Pods by revision, read out of the journal as it grows.
+
+use crate::api::pod::Pod;
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
+use crate::engine::Op;
+use crate::engine::journal::{Entry, Journal};
+use crate::projection::adapt;
+use crate::projection::model::Id;
+use std::collections::BTreeMap;
+
+/// How many Pods of a revision there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Ready.
+    pub ready: u32,
+    /// Neither ready nor leaving.
+    pub unready: u32,
+}
+
+/// One instant at which something changed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Point {
+    /// Milliseconds.
+    pub at: u64,
+    /// By revision.
+    pub counts: Vec<Count>,
+    /// Pods that must stay available, and Pods allowed.
+    pub limits: (u32, u32),
+    /// Pods wanted.
+    pub desired: u32,
+}
+
+impl Point {
+    /// Pods that are ready.
+    pub fn ready(&self) -> u32 {
+        self.counts.iter().map(|count| count.ready).sum()
+    }
+
+    /// All Pods.
+    pub fn all(&self) -> u32 {
+        self.counts.iter().map(|count| count.ready + count.unready).sum()
+    }
+}
+
+/// The history of one workload's Pods.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Track {
+    /// Which workload.
+    pub id: Id,
+    /// The revisions, oldest first: what tells them apart.
+    pub revisions: Vec<String>,
+    /// In order of time.
+    pub points: Vec<Point>,
+    /// Pods that were made to go last: when, the first of those that one made go at that instant, how many, and by whom.
+    pub left: Vec<(u64, String, u32, String)>,
+    /// The instant shown.
+    pub now: u64,
+}
+
+/// Which of the points stand for all where there are several in a stretch: the one with the fewest ready Pods under its limit, the one
+/// with the most Pods, and the last. What was below a limit or above one is not forgotten. The first of all stays.
+pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Vec<usize> {
+    let missing = |i: usize| (points[i].limits.0.saturating_sub(points[i].ready()), std::cmp::Reverse(points[i].ready()));
+    let over = |i: usize| (points[i].all().saturating_sub(points[i].limits.1), points[i].all());
+    let mut out = Vec::new();
+    let mut from = 0;
+    while from < points.len() {
+        let here = stretch(from);
+        let to = (from + 1..points.len()).find(|i| stretch(*i) != here).unwrap_or(points.len());
+        let least = (from..to).max_by_key(|i| missing(*i)).unwrap_or(from);
+        let most = (from..to).max_by_key(|i| over(*i)).unwrap_or(from);
+        let first = if from == 0 { 0 } else { to - 1 };
+        out.extend((from..to).filter(|i| [first, least, most, to - 1].contains(i)));
+        from = to;
+    }
+    out
+}
+
+/// When the update that runs began: Pods of two revisions there have been since.
+pub fn began(track: &Track) -> Option<u64> {
+    let mixed = |point: &Point| point.counts.iter().filter(|count| count.ready + count.unready > 0).count() > 1;
+    let after = track.points.iter().rposition(|point| !mixed(point)).map_or(0, |last| last + 1);
+    track.points.get(after).map(|point| point.at)
+}
+
+/// A Pod as the track counts it.
+#[derive(Clone, Copy)]
+struct Seen {
+    revision: usize,
+    ready: bool,
+}
+
+/// Reads a track, entry by entry.
+#[derive(Default)]
+pub struct Tracker {
+    subject: Option<Uid>,
+    sets: Vec<Uid>,
+    hashes: Vec<Str>,
+    pods: BTreeMap<Uid, Seen>,
+    /// What they come to, by revision.
+    counts: Vec<Count>,
+    scanned: usize,
+    /// Whether there is more to read.
+    pub lags: bool,
+    turns: u64,
+    track: Track,
+}
+
+/// The most changes that are kept apart; older ones are thinned out.
+const MOST: usize = 10_000;
+/// So many times it is remembered who made Pods go.
+const LEFT: usize = 64;
+
+impl Tracker {
+    /// The track of a workload at the instant shown, so many entries further than before.
+    pub fn read(&mut self, object: &Object, journal: Journal<'_>, turns: u64, now: u64, most: usize) -> &Track {
+        if self.subject != Some(object.meta.uid) || self.turns != turns || self.scanned > journal.len() {
+            *self = Tracker { subject: Some(object.meta.uid), turns, ..Tracker::default() };
+            self.track.id = adapt::id(object);
+        }
+        let to = journal.len().min(self.scanned.saturating_add(most));
+        for entry in journal.first(to).from(self.scanned).iter() {
+            self.take(entry);
+        }
+        self.scanned = to;
+        self.lags = to < journal.len();
+        // Until then it is read: what comes later is not as the last of it was.
+        let read = journal.get(to.saturating_sub(1)).filter(|_| self.lags).map(|entry| entry.time.0 / 1000);
+        self.track.now = read.unwrap_or(now);
+        &self.track
+    }
+
+    /// Whose track it is.
+    pub fn subject(&self) -> Option<Uid> {
+        self.subject
+    }
+
+    fn take(&mut self, entry: &Entry) {
+        let Some((op, object)) = entry.write() else { return };
+        let subject = self.subject.unwrap_or_default();
+        let at = entry.time.0 / 1000;
+        match object.kind {
+            _ if object.meta.uid == subject => {
+                let (limits, desired) = limits(object);
+                let same = self.track.points.last().is_some_and(|point| point.limits == limits && point.desired == desired);
+                if !same {
+                    self.push(at, Some((limits, desired)));
+                }
+            }
+            Kind::ReplicaSet if object.meta.is_controlled_by(subject) && !self.sets.contains(&object.meta.uid) => {
+                self.sets.push(object.meta.uid)
+            }
+            Kind::Pod => {
+                let Some(owner) = object.meta.controller().map(|owner| owner.uid) else { return };
+                if owner == subject || self.sets.contains(&owner) {
+                    self.pod(op, object, entry);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn pod(&mut self, op: Op, object: &Object, entry: &Entry) {
+        let Some(pod) = object.pod() else { return };
+        let at = entry.time.0 / 1000;
+        let (uid, ready) = (object.meta.uid, pod.is_ready());
+        // A Pod that leaves does not count any more, as the controllers count.
+        if op == Op::Deleted || object.meta.is_deleting() || pod.is_terminal() {
+            if let Some(seen) = self.pods.remove(&uid) {
+                self.count(seen, -1);
+                if object.meta.is_deleting() {
+                    self.left(at, &object.meta.name, entry.actor.name);
+                }
+                self.push(at, None);
+            }
+            return;
+        }
+        let known = self.pods.get(&uid).copied();
+        if known.is_some_and(|seen| seen.ready == ready) {
+            return;
+        }
+        if let Some(seen) = known {
+            self.count(seen, -1);
+        }
+        let seen = Seen { revision: known.map_or_else(|| self.revision(object, pod), |seen| seen.revision), ready };
+        self.pods.insert(uid, seen);
+        self.count(seen, 1);
+        self.push(at, None);
+    }
+
+    fn left(&mut self, at: u64, name: &str, by: &str) {
+        let by = if by == "user" { "you" } else { by };
+        // In one instant several may have had Pods go.
+        match self.track.left.iter_mut().rev().take_while(|last| last.0 == at).find(|last| last.3 == by) {
+            Some(last) => last.2 += 1,
+            None => self.track.left.push((at, name.into(), 1, by.into())),
+        }
+        if self.track.left.len() > LEFT {
+            self.track.left.remove(0);
+        }
+    }
+
+    /// Which of the revisions a Pod is of; it may be the first of a new one.
+    fn revision(&mut self, object: &Object, pod: &Pod) -> usize {
+        let hash = ["pod-template-hash", "controller-revision-hash"].into_iter().find_map(|label| object.meta.label(label));
+        let hash = hash.cloned().unwrap_or_default();
+        self.hashes.iter().position(|known| *known == hash).unwrap_or_else(|| {
+            let image = pod.spec.containers.first().map(|container| container.image.as_str()).unwrap_or("");
+            self.hashes.push(hash.clone());
+            self.counts.push(Count::default());
+            let tail = hash.rsplit('-').next().unwrap_or("");
+            self.track.revisions.push(format!("{} ({tail})", image.rsplit('/').next().unwrap_or(image)));
+            self.hashes.len() - 1
+        })
+    }
+
+    fn count(&mut self, seen: Seen, by: i32) {
+        let count = &mut self.counts[seen.revision];
+        let n = if seen.ready { &mut count.ready } else { &mut count.unready };
+        *n = n.wrapping_add_signed(by);
+    }
+
+    fn push(&mut self, at: u64, limits: Option<((u32, u32), u32)>) {
+        let before = self.track.points.last().map_or(((0, 0), 0), |point| (point.limits, point.desired));
+        let (limits, desired) = limits.unwrap_or(before);
+        let point = Point { at, counts: self.counts.clone(), limits, desired };
+        match self.track.points.last_mut() {
+            Some(last) if last.at == at => *last = point,
+            _ => self.track.points.push(point),
+        }
+        if self.track.points.len() > MOST {
+            thin(&mut self.track);
+        }
+    }
+}
+
+/// Makes the points fewer, so that none is missed on an axis of all of them, or of the update that runs: a stretch of which few are kept
+/// is a pixel or two wide there, and the same past is drawn alike whenever it is looked at. Idle time does not count: an axis folds it.
+fn thin(track: &mut Track) {
+    /// Of an axis of so many stretches.
+    const WIDE: u64 = 620;
+    /// Idle time that counts.
+    const IDLE: u64 = 2_000;
+    let began = began(track).unwrap_or(u64::MAX);
+    let points = &mut track.points;
+    let mut wide = WIDE;
+    while points.len() > MOST * 3 / 4 && wide > 0 {
+        let busy = |after: u64| points.windows(2).filter(|two| two[0].at >= after).map(|two| (two[1].at - two[0].at).min(IDLE)).sum();
+        // A power of two: what was one stretch stays one.
+        let grain = |span: u64| 1 << (span / wide).max(1).ilog2();
+        let [all, update] = [0, began].map(|after| grain(busy(after)));
+        let kept = fewer(points, |i| {
+            let grain: u64 = if points[i].at < began { all } else { update };
+            (grain, points[i].at / grain)
+        });
+        *points = kept.into_iter().map(|i| std::mem::take(&mut points[i])).collect();
+        wide /= 2;
+    }
+}
+
+/// Pods that must stay and Pods allowed, and Pods wanted.
+fn limits(object: &Object) -> ((u32, u32), u32) {
+    let whole = |n: i64| n.max(0) as u32;
+    match &object.body {
+        Body::Deployment(body) => {
+            let desired = i64::from(body.spec.replicas);
+            let (surge, gone) = body.limits();
+            if body.spec.strategy.kind == "Recreate" {
+                return ((0, whole(desired)), whole(desired));
+            }
+            ((whole(desired - gone), whole(desired + surge)), whole(desired))
+        }
+        // Its limits bind an update alone.
+        Body::StatefulSet(body)
+            if body.status.current_revision == body.status.update_revision || body.spec.update_strategy.kind == "OnDelete" =>
+        {
+            ((0, 0), whole(body.spec.replicas.into()))
+        }
+        Body::StatefulSet(body) => {
+            ((whole(i64::from(body.spec.replicas) - 1), whole(i64::from(body.spec.replicas))), whole(i64::from(body.spec.replicas)))
+        }
+        Body::ReplicaSet(body) => {
+            ((whole(i64::from(body.spec.replicas)), whole(i64::from(body.spec.replicas))), whole(i64::from(body.spec.replicas)))
+        }
+        _ => ((0, 0), 0),
+    }
+}
+
+/// The workload that an object belongs to, if its rollout can be followed.
+pub fn subject(key: &ObjectRef, get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<Object>>) -> Option<std::rc::Rc<Object>> {
+    let mut object = get(key)?;
+    // A Pod leads to its ReplicaSet, that to its Deployment.
+    for _ in 0..3 {
+        let Some(owner) = object.meta.controller() else { break };
+        let Some(kind) = Kind::from_name(&owner.kind) else { break };
+        let Some(next) = get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)) else { break };
+        object = next;
+    }
+    matches!(object.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet | Kind::ReplicationController)
+        .then_some(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_history_is_thinned_and_keeps_what_was_worst_in_it() {
+        let mut tracker = Tracker::default();
+        let point = |at: u64, ready: u32, unready: u32| Point { at, counts: vec![Count { ready, unready }], limits: (9, 12), desired: 10 };
+        // Of a hundred thousand instants each stands between two others, and two are out of the limits.
+        for at in 0..100_000 {
+            let last = match at {
+                1_234 => point(at, 2, 3),
+                51_111 => point(at, 9, 8),
+                _ => point(at, 9 + (at % 2) as u32, 1),
+            };
+            tracker.track.points.push(last);
+            if tracker.track.points.len() > MOST {
+                thin(&mut tracker.track);
+            }
+            assert!(tracker.track.points.len() <= MOST);
+        }
+        let points = &tracker.track.points;
+        assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MOST / 2, "{}", points.len());
+        let at = |time: u64| points.iter().find(|point| point.at == time).map(|point| point.counts[0]);
+        assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3 }));
+        assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8 }));
+        assert_eq!(points.last().map(|point| point.at), Some(99_999));
+    }
+
+    #[test]
+    fn a_past_instant_is_the_same_however_much_came_later() {
+        let mut track = Track::default();
+        let push = |track: &mut Track, at: u64, old: u32, new: u32| {
+            let counts = vec![Count { ready: old, unready: 0 }, Count { ready: new, unready: at as u32 % 50 }];
+            track.points.push(Point { at, counts, limits: (3_750, 6_250), desired: 5_000 });
+            if track.points.len() > MOST {
+                thin(track);
+            }
+        };
+        // Five thousand Pods become ready one by one; a minute later all are replaced, again and again.
+        (0..5_000).for_each(|i| push(&mut track, 1_000 + i, i as u32, 0));
+        for update in 1..40 {
+            let began = update * 60_000;
+            (0..=5_000).for_each(|i| push(&mut track, began + i, 5_000 - i as u32, i as u32));
+            let ready =
+                |at: u64, old: bool| track.points[track.points.partition_point(|point| point.at <= at) - 1].counts[usize::from(!old)].ready;
+            // All of it on an axis of 1,240 pixels, with the idle time between folded: five seconds, and one of rest on either side.
+            let pixel = (update + 1) * 7_000 / 1_240;
+            for time in (0..5_000).step_by(100) {
+                let off = |at: u64| u64::from(ready(at + time, at == 1_000).abs_diff(time as u32));
+                assert!(off(1_000) <= 2 * pixel, "{} off at {time} after {update} updates, {pixel} ms a pixel", off(1_000));
+                assert!(off(began) <= 2 * pixel, "{} off at {time} of update {update}, {pixel} ms a pixel", off(began));
+            }
+            assert!(track.points[0].at == 1_000 && track.points.len() <= MOST, "{}", track.points.len());
+        }
+    }
+
+    #[test]
+    fn a_track_that_is_still_read_ends_where_it_is_read() {
+        let mut state = crate::session::State::new((crate::session::examples::ALL[0].text)(), 1);
+        state.update(crate::session::Msg::Seconds(30));
+        let sim = state.run.sim();
+        let (object, now) = (sim.list(Kind::Deployment).next().unwrap().clone(), state.run.now());
+        let mut tracker = Tracker::default();
+        let some = tracker.read(&object, state.run.journal(), 0, now, 40).clone();
+        assert!(some.now < now && some.points.iter().all(|point| point.at <= some.now), "{some:?}");
+        let all = tracker.read(&object, state.run.journal(), 0, now, 100_000).clone();
+        assert!(all.now == now && !tracker.lags && all.points.starts_with(&some.points[..some.points.len() - 1]));
+    }
+
+    #[test]
+    fn who_made_pods_go_in_one_instant_is_told_apart() {
+        let mut tracker = Tracker::default();
+        for (at, name, by) in [(5, "a", "user"), (5, "b", "replicaset-controller"), (5, "c", "user"), (6, "d", "user")] {
+            tracker.left(at, name, by);
+        }
+        let of = |at: u64, name: &str, pods: u32, by: &str| (at, name.to_string(), pods, by.to_string());
+        assert_eq!(tracker.track.left, [of(5, "a", 2, "you"), of(5, "b", 1, "replicaset-controller"), of(6, "d", 1, "you")]);
+    }
+}

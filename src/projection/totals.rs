@@ -1,0 +1,193 @@
+//! Marks the counters of a card that its Pods have overtaken.
+//!
+//! The numbers of a card are those of the status, which its loop writes some time after what it tells of; the Pods beside it are
+//! those that are there. Where both differ the counter keeps what the status says and gets a mark.
+
+use crate::i18n::format::{count, short_count};
+use crate::projection::model::{Controller, Id, Root, Tone};
+use std::rc::Rc;
+
+/// What the Pods of one owner come to, as the loops count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pods {
+    /// All of them.
+    pub all: usize,
+    /// Those that have neither ended nor leave.
+    pub active: usize,
+    /// Those of them that are ready.
+    pub ready: usize,
+    /// Those that leave.
+    pub leaving: usize,
+    /// Those of them whose containers have ended, as far as that is known: they are not ready.
+    pub stopped: usize,
+    /// Those that have ended well, and stay.
+    pub succeeded: usize,
+    /// Those that have ended otherwise, and stay.
+    pub failed: usize,
+}
+
+impl std::iter::Sum for Pods {
+    fn sum<I: Iterator<Item = Pods>>(all: I) -> Pods {
+        all.fold(Pods::default(), |sum, own| Pods {
+            all: sum.all + own.all,
+            active: sum.active + own.active,
+            ready: sum.ready + own.ready,
+            leaving: sum.leaving + own.leaving,
+            stopped: sum.stopped + own.stopped,
+            succeeded: sum.succeeded + own.succeeded,
+            failed: sum.failed + own.failed,
+        })
+    }
+}
+
+/// How many indexes of an Indexed Job the indexes of its Pods come to: those it has, each once.
+pub fn indexes(of_pods: impl Iterator<Item = i64>, completions: i64) -> usize {
+    let mut all: Vec<i64> = of_pods.filter(|index| (0..completions).contains(index)).collect();
+    crate::order::sort(&mut all);
+    all.dedup();
+    all.len()
+}
+
+/// Marks what lags. `pods` tells of an owner; nothing where it does not know.
+pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
+    for root in roots {
+        let mut sum = Some(Pods::default());
+        for group in &mut root.groups {
+            let Some(of) = group.controller.as_mut().filter(|of| matches!(of.id.kind.as_str(), "ReplicaSet" | "Job")) else { continue };
+            let own = pods(&of.id);
+            check(of, own);
+            sum = sum.zip(own).map(|(sum, own)| [sum, own].into_iter().sum());
+        }
+        let Some(of) = &mut root.controller else { continue };
+        match of.id.kind.as_str() {
+            // It adds up what the statuses of its ReplicaSets say.
+            "Deployment" => check(of, sum),
+            "ReplicaSet" | "StatefulSet" | "Job" => {
+                let own = pods(&of.id);
+                check(of, own);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check(of: &mut Rc<Controller>, pods: Option<Pods>) {
+    let Some(pods) = pods else { return };
+    let (whole, job) = (of.id.kind == "StatefulSet", of.id.kind == "Job");
+    for at in 0..of.counters.len() {
+        let counter = &of.counters[at];
+        // A StatefulSet counts its Pods until they are gone, a ReplicaSet until they leave. Whether one that leaves is ready still
+        // is not counted: a StatefulSet may be right within that.
+        let said = counter.value.split('/').next().unwrap_or_default();
+        let (least, most) = match counter.word {
+            // A Job has counted also Pods that are gone by now.
+            "done" | "failed" if job => {
+                let pods = if counter.word == "done" { pods.succeeded } else { pods.failed };
+                (pods, said.replace(',', "").parse().unwrap_or(usize::MAX).max(pods))
+            }
+            "active" if job => (pods.active, pods.active),
+            "current" if whole => (pods.all, pods.all),
+            "current" => (pods.active, pods.active),
+            "ready" if whole => (pods.ready, pods.ready + pods.leaving.saturating_sub(pods.stopped)),
+            "ready" => (pods.ready, pods.ready),
+            _ => continue,
+        };
+        let fits = if job { said == count(least) || most > least } else { (least..=most).any(|n| said == short_count(n as u64)) };
+        if !fits {
+            let words = format!("status says {}; its Pods come to {} now: no loop has written that yet", counter.value, count(least));
+            let counter = &mut Rc::make_mut(of).counters[at];
+            // What is no longer so is not praised.
+            (counter.lags, counter.tone) = (words, Tone::Off);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::projection::model::{Group, counters};
+
+    fn of(kind: &str, name: &str, current: u64, ready: u64) -> Rc<Controller> {
+        Rc::new(Controller { id: Id::named(kind, name), counters: counters(5_000, current, ready), ..Controller::default() })
+    }
+
+    fn marks(of: &Option<Rc<Controller>>) -> Vec<&str> {
+        of.iter().flat_map(|of| &of.counters).map(|counter| counter.lags.as_str()).collect()
+    }
+
+    #[test]
+    fn a_counter_that_its_pods_have_overtaken_is_marked() {
+        let group = |name, current, ready| Group { controller: Some(of("ReplicaSet", name, current, ready)), pods: Default::default() };
+        let mut roots = [Root {
+            controller: Some(of("Deployment", "web", 7_000, 4_500)),
+            groups: vec![group("old", 4_500, 4_500), group("new", 2_500, 0)],
+            folded: 0,
+        }];
+        mark(&mut roots, &|id| {
+            let old = Pods { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000, ..Pods::default() };
+            Some(if id.name == "old" { old } else { Pods { all: 2_500, active: 2_500, ..Pods::default() } })
+        });
+        let says = |status, now| format!("status says {status}; its Pods come to {now} now: no loop has written that yet");
+        assert_eq!(marks(&roots[0].groups[0].controller), ["", &says("4,500", "4,000"), &says("4,500", "4,000")]);
+        assert_eq!(marks(&roots[0].groups[1].controller), ["", "", ""]);
+        assert_eq!(marks(&roots[0].controller), ["", &says("7,000", "6,500"), &says("4,500", "4,000")]);
+    }
+
+    #[test]
+    fn of_a_job_what_its_pods_have_come_to_is_compared_with_what_it_has_counted() {
+        let of = |done: &str, active: u64, failed: u64| {
+            let mut counters = counters(active, active, failed);
+            for (counter, word) in counters.iter_mut().zip(["done", "active", "failed"]) {
+                counter.word = word;
+            }
+            counters[0].value = done.into();
+            Some(Rc::new(Controller { id: Id::named("Job", "pi"), counters, ..Controller::default() }))
+        };
+        let pods = Pods { all: 6, active: 2, succeeded: 3, failed: 1, ..Pods::default() };
+        let says = |status, now| format!("status says {status}; its Pods come to {now} now: no loop has written that yet");
+        let marked = |job: &Option<Rc<Controller>>| {
+            let mut roots = [
+                Root { controller: job.clone(), ..Root::default() },
+                Root { groups: vec![Group { controller: job.clone(), pods: Default::default() }], ..Root::default() },
+            ];
+            mark(&mut roots, &|_| Some(pods));
+            let own = marks(&roots[0].controller).join("|");
+            assert_eq!(own, marks(&roots[1].groups[0].controller).join("|"), "one of a CronJob is told as one that stands alone");
+            own
+        };
+        assert_eq!(marked(&of("3/9", 2, 1)), "||");
+        // It has counted Pods that have been deleted since.
+        assert_eq!(marked(&of("5", 2, 4)), "||");
+        assert_eq!(marked(&of("2/9", 4, 0)), [says("2/9", "3"), says("4", "2"), says("0", "1")].join("|"));
+    }
+
+    #[test]
+    fn an_index_counts_once_and_only_if_the_job_has_it() {
+        assert_eq!(indexes([3, 4, 0, 0].into_iter(), 5), 3);
+        assert_eq!(indexes([3, 4, 0, 0].into_iter(), 3), 1);
+    }
+
+    #[test]
+    fn what_differs_by_definition_is_not_marked() {
+        // A Pod that leaves counts for a StatefulSet, and is ready as long as it is; for a ReplicaSet it does not count.
+        for (kind, current, ready, marked) in [
+            ("StatefulSet", 3, 3, false),
+            ("StatefulSet", 3, 2, false),
+            ("StatefulSet", 3, 1, true),
+            ("StatefulSet", 2, 2, true),
+            ("ReplicaSet", 2, 2, false),
+            ("ReplicaSet", 3, 2, true),
+        ] {
+            let mut roots = [Root { controller: Some(of(kind, "web", current, ready)), groups: vec![Group::default()], folded: 0 }];
+            mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, ..Pods::default() }));
+            assert_eq!(marks(&roots[0].controller).concat() != "", marked, "{kind} {current} {ready}");
+        }
+        // Once its containers have ended it is ready no more.
+        let mut roots = [Root { controller: Some(of("StatefulSet", "web", 3, 3)), groups: vec![Group::default()], folded: 0 }];
+        mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1, ..Pods::default() }));
+        assert_eq!(marks(&roots[0].controller), ["", "", "status says 3; its Pods come to 2 now: no loop has written that yet"]);
+        let mut roots = [Root { controller: Some(of("ReplicaSet", "web", 3, 2)), ..Root::default() }];
+        mark(&mut roots, &|_| None);
+        assert_eq!(marks(&roots[0].controller).concat(), "");
+    }
+}

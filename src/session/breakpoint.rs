@@ -1,0 +1,154 @@
+//! Conditions at which the clock stops: `pod not ready`, `event FailedScheduling`, `deployment/web condition=Available=False`.
+
+use crate::api::{Body, Kind, Object};
+use crate::engine::{Entry, Op, Record};
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breakpoint {
+    /// As the person said it.
+    pub text: String,
+    kind: Kind,
+    /// Of this name alone.
+    name: Option<String>,
+    when: When,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum When {
+    Did(Op),
+    /// It was Ready and is so no more.
+    NotReady,
+    /// A condition of its status has just got this value.
+    Condition(String, String),
+    /// An Event with this reason was written.
+    Said(String),
+}
+
+/// What most people want to stop at.
+pub const COMMON: [&str; 6] = [
+    "pod not ready",
+    "pod created",
+    "pod deleted",
+    "event FailedScheduling",
+    "deployment condition=Available=False",
+    "pod condition=Ready",
+];
+
+impl Breakpoint {
+    /// Reads a condition; the error says what can be written.
+    pub fn parse(text: &str) -> Result<Breakpoint, String> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (subject, rest) = words.split_first().ok_or("Say what to stop at: pod not ready, event FailedScheduling")?;
+        let text = words.join(" ");
+        if subject.eq_ignore_ascii_case("event") {
+            let [reason] = rest else { return Err("An Event has one reason: event FailedScheduling".into()) };
+            return Ok(Breakpoint { text, kind: Kind::Event, name: None, when: When::Said((*reason).into()) });
+        }
+        let (kind, name) = subject.split_once('/').map_or((*subject, None), |(kind, name)| (kind, Some(name.to_string())));
+        let lower = kind.to_ascii_lowercase();
+        let kind = Kind::from_word(&lower).ok_or_else(|| format!("There is no kind called {kind}"))?;
+        let when = match rest {
+            ["created"] => When::Did(Op::Added),
+            ["deleted"] => When::Did(Op::Deleted),
+            ["changed"] => When::Did(Op::Modified),
+            ["not", "ready"] => When::NotReady,
+            [condition] if condition.starts_with("condition=") => {
+                let (name, value) = condition[10..].split_once('=').unwrap_or((&condition[10..], "True"));
+                When::Condition(name.into(), value.into())
+            }
+            _ => return Err("It can be created, changed, deleted, not ready, or have condition=Ready=False".into()),
+        };
+        Ok(Breakpoint { text, kind, name, when })
+    }
+
+    /// Whether an entry of the journal is what one waits for.
+    pub fn hit(&self, entry: &Entry) -> bool {
+        let Record::Write { op, object, before } = &entry.record else { return false };
+        if object.kind != self.kind || self.name.as_ref().is_some_and(|name| *name != *object.meta.name) {
+            return false;
+        }
+        let has = |object: &Object, name: &str, value: &str| condition(object, name).is_some_and(|found| found.eq_ignore_ascii_case(value));
+        match &self.when {
+            When::Did(wanted) => op == wanted,
+            When::Said(reason) => matches!(&object.body, Body::Event(event) if event.reason.eq_ignore_ascii_case(reason)),
+            When::NotReady => before.as_ref().is_some_and(|before| has(before, "Ready", "True")) && !has(object, "Ready", "True"),
+            When::Condition(name, value) => {
+                has(object, name, value) && !before.as_ref().is_some_and(|before| has(before, name, value)) && *op != Op::Deleted
+            }
+        }
+    }
+}
+
+/// The status of a condition.
+fn condition(object: &Object, name: &str) -> Option<String> {
+    let value = object.to_value();
+    let all = value.pointer("/status/conditions")?.as_array()?;
+    let found = all.iter().find(|one| one["type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case(name)))?;
+    found["status"].as_str().map(str::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::examples;
+
+    fn stopped(state: &State) -> Option<(&str, String)> {
+        state.stopped.as_ref().map(|stop| (stop.text.as_str(), stop.words.clone()))
+    }
+
+    fn run(lines: &[&str], then: &str) -> State {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(10));
+        for line in lines {
+            state.update(Msg::Break((*line).into()));
+        }
+        state.update(Msg::Play);
+        state.update(Msg::Kubectl(then.into()));
+        state.update(Msg::Seconds(60));
+        state
+    }
+
+    #[test]
+    fn the_clock_stops_where_a_condition_holds_and_says_why() {
+        let state = run(&["pod deleted", "event SuccessfulDelete"], "kubectl scale deployment nginx-deployment --replicas=1");
+        let (text, words) = stopped(&state).expect("it stopped");
+        assert_eq!(text, "event SuccessfulDelete", "{words}");
+        assert!(!state.playing && state.run.now() < 11_000, "{}", state.run.now());
+        let state =
+            run(&["deployment/nginx-deployment condition=Available=False"], "kubectl scale deployment nginx-deployment --replicas=6");
+        assert!(stopped(&state).is_some_and(|(_, words)| words.contains("nginx-deployment")), "{:?}", stopped(&state));
+        let state = run(&["pod/nothing deleted"], "kubectl delete pods --all --wait=false");
+        assert_eq!((stopped(&state), state.run.now()), (None, 70_000));
+    }
+
+    #[test]
+    fn a_ready_pod_that_is_no_longer_ready_stops_the_clock_also_in_the_past() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(10));
+        let pod = state.run.objects().iter().find(|object| object.kind == Kind::Pod).expect("a Pod").meta.name.to_string();
+        state.update(Msg::Fault(format!("unready pod/{pod}")));
+        state.update(Msg::Seconds(10));
+        state.update(Msg::Seek(5_000));
+        state.update(Msg::Break("pod not ready".into()));
+        state.update(Msg::Seconds(14));
+        assert!(state.run.in_past() && state.run.now() < 11_000, "{}", state.run.now());
+        assert_eq!(stopped(&state).map(|(text, _)| text), Some("pod not ready"));
+        assert_eq!(state.selected.as_ref().map(|key| key.name.to_string()), Some(pod));
+        // What is gone over once does not stop it again.
+        state.update(Msg::Seconds(5));
+        assert_eq!(stopped(&state), None);
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_what_can() {
+        for bad in ["", "event", "pod", "thing deleted", "pod vanished", "pod deleted now"] {
+            assert!(Breakpoint::parse(bad).is_err(), "{bad}");
+        }
+        for good in COMMON {
+            assert!(Breakpoint::parse(good).is_ok(), "{good}");
+        }
+    }
+}

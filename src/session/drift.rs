@@ -1,0 +1,185 @@
+//! In which fields that the manifest sets the cluster is no longer as it was when that was applied.
+
+use crate::api::{Kind, Labels, ObjectRef, Uid};
+use crate::engine::Sim;
+use crate::projection::changes::Field;
+use serde_json::Value;
+
+/// A longer text is not followed: nobody compares so much by eye.
+const TEXT: usize = 20_000;
+/// What is not set by a person, or names the object; labels and annotations are looked at for themselves.
+const DULL: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
+
+/// An object of the manifest.
+#[derive(Debug)]
+struct Set {
+    key: ObjectRef,
+    /// What the text says of it.
+    text: Value,
+    /// What it was when that was applied.
+    then: Value,
+    /// What of it was compared last, and in which fields it differs.
+    seen: Option<Seen>,
+    fields: Vec<String>,
+}
+
+/// Which object it is, the generation of its spec, labels and annotations: all that a person sets.
+type Seen = (Uid, u64, Labels, Labels);
+
+/// The objects of the manifest that was applied last.
+#[derive(Debug, Default)]
+pub struct Drift {
+    sets: Vec<Set>,
+    /// When they were applied, in milliseconds.
+    pub since: u64,
+    /// In which turn of the history it was read last: another branch has the same generations of the same objects.
+    turn: u64,
+}
+
+impl Drift {
+    /// Notes how the objects of a text are now that it has been applied.
+    pub fn of(text: &str, sim: &Sim) -> Drift {
+        let documents = if text.len() > TEXT { Vec::new() } else { crate::manifest::parse(text.as_bytes()).documents };
+        let set = |document: crate::manifest::Document| {
+            let text = document.value;
+            let at = |path: &str| text.pointer(path).and_then(Value::as_str);
+            let kind = Kind::from_api(at("/apiVersion")?, at("/kind")?)?;
+            let namespace = if kind.info().namespaced { at("/metadata/namespace").unwrap_or("default") } else { "" };
+            let key = ObjectRef::new(kind, namespace, at("/metadata/name")?);
+            let then = sim.get(&key)?.to_value();
+            Some(Set { key, text, then, seen: None, fields: Vec::new() })
+        };
+        Drift { sets: documents.into_iter().filter_map(set).collect(), since: sim.now().0 / 1000, turn: 0 }
+    }
+
+    /// What differs now, a line for each field. An object is compared again only when what a person sets has been written.
+    pub fn read(&mut self, sim: &Sim, turn: u64) -> Vec<String> {
+        let turned = std::mem::replace(&mut self.turn, turn) != turn;
+        for set in &mut self.sets {
+            let of = [set.key.kind.name(), " ", &set.key.name].concat();
+            let Some(object) = sim.get(&set.key) else {
+                (set.seen, set.fields) = (None, vec![[&of, ": not found"].concat()]);
+                continue;
+            };
+            // What has no spec has no generation.
+            let meta = &object.meta;
+            let written = if meta.generation > 0 { meta.generation as u64 } else { meta.resource_version };
+            let seen = Some((meta.uid, written, meta.labels.clone(), meta.annotations.clone()));
+            if set.seen == seen && !turned {
+                continue;
+            }
+            let (now, mut fields) = (object.to_value(), Vec::new());
+            for (name, text) in set.text.as_object().into_iter().flatten().filter(|(name, _)| !DULL.contains(&name.as_str())) {
+                compare(name, text, set.then.get(name), now.get(name), &mut fields);
+            }
+            for name in ["labels", "annotations"] {
+                let of = |value: &Value| value.get("metadata").and_then(|meta| meta.get(name)).cloned();
+                for (key, _) in of(&set.text).iter().filter_map(Value::as_object).flatten() {
+                    let one = |value: &Value| of(value)?.get(key).cloned();
+                    let path = ["metadata.", name, ".", key].concat();
+                    compare(&path, &Value::Null, one(&set.then).as_ref(), one(&now).as_ref(), &mut fields);
+                }
+            }
+            let said = |value: Option<String>| value.unwrap_or_else(|| "none".into());
+            let line = |field: Field| [&of, ": ", &field.path, " ", &said(field.from), " → ", &said(field.to)].concat();
+            (set.seen, set.fields) = (seen, fields.into_iter().map(line).collect());
+        }
+        self.sets.iter().flat_map(|set| set.fields.iter().cloned()).collect()
+    }
+}
+
+/// The element of a list that has a name.
+fn named<'v>(list: Option<&'v Value>, name: &Value) -> Option<&'v Value> {
+    list?.as_array()?.iter().find(|element| element.get("name") == Some(name))
+}
+
+fn compare(path: &str, text: &Value, then: Option<&Value>, now: Option<&Value>, out: &mut Vec<Field>) {
+    match text {
+        _ if then == now => {}
+        Value::Object(map) if now.is_some() => {
+            for (key, text) in map {
+                compare(&[path, ".", key].concat(), text, then.and_then(|v| v.get(key)), now.and_then(|v| v.get(key)), out);
+            }
+        }
+        Value::Array(list) if now.is_some() && list.iter().all(|element| element.get("name").is_some_and(Value::is_string)) => {
+            for element in list {
+                let name = &element["name"];
+                let path = [path, "[", name.as_str().unwrap_or_default(), "]"].concat();
+                compare(&path, element, named(then, name), named(now, name), out);
+            }
+        }
+        _ => {
+            let shown = |value: &Value| crate::i18n::format::middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), 40);
+            out.push(Field { path: path.into(), from: then.map(shown), to: now.map(shown) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::examples;
+
+    #[test]
+    fn what_the_text_sets_and_the_cluster_has_otherwise_is_told_until_it_is_applied_again() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(10));
+        assert_eq!(state.drift(), [""; 0]);
+        state.update(Msg::Kubectl("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
+        state.update(Msg::Seconds(10));
+        let image = "Deployment nginx-deployment: spec.template.spec.containers[nginx].image nginx:1.7.9 → nginx:1.9.1";
+        assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4", image]);
+        // What the text does not set is nobody's concern.
+        state.update(Msg::Kubectl("kubectl rollout pause deployment/nginx-deployment".into()));
+        assert_eq!(state.drift().len(), 2);
+        state.update(Msg::Apply);
+        assert_eq!(state.drift(), [""; 0]);
+        state.update(Msg::Kubectl("kubectl delete deployment nginx-deployment --wait=false".into()));
+        state.update(Msg::Seconds(60));
+        assert_eq!(state.drift(), ["Deployment nginx-deployment: not found"]);
+    }
+
+    #[test]
+    fn labels_and_annotations_that_the_text_sets_are_compared_too() {
+        let text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: b, c: d}, annotations: {team: blue}}, data: {k: v}}";
+        let mut state = State::new(text, 1);
+        state.update(Msg::Seconds(1));
+        assert_eq!(state.drift(), [""; 0]);
+        state.update(Msg::Kubectl("kubectl label configmap c a=x new=y --overwrite".into()));
+        state.update(Msg::Kubectl("kubectl annotate configmap c team-".into()));
+        assert_eq!(state.drift(), ["ConfigMap c: metadata.labels.a b → x", "ConfigMap c: metadata.annotations.team blue → none"]);
+        // Of a Deployment too, though its generation stays.
+        let text = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, labels: {a: w}}, spec: {selector: {matchLabels: {a: w}}, template: {metadata: {labels: {a: w}}, spec: {containers: [{name: c, image: i}]}}}}";
+        let mut state = State::new(text, 1);
+        assert_eq!(state.drift(), [""; 0]);
+        state.update(Msg::Kubectl("kubectl label deployment w a=x --overwrite".into()));
+        assert_eq!(state.drift(), ["Deployment w: metadata.labels.a w → x"]);
+    }
+
+    #[test]
+    fn what_was_changed_since_it_was_applied_is_told_though_nobody_has_asked_before() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Apply);
+        state.update(Msg::Kubectl("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+    }
+
+    #[test]
+    fn each_branch_has_its_own_differences() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(10));
+        assert_eq!(state.drift(), [""; 0]);
+        let scale = |state: &mut State, n: usize| {
+            state.update(Msg::Kubectl(format!("kubectl scale deployment/nginx-deployment --replicas={n}")));
+            state.update(Msg::Seconds(10));
+            state.drift()
+        };
+        assert_eq!(scale(&mut state, 4), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+        state.update(Msg::Seek(9_000));
+        assert_eq!(scale(&mut state, 5), ["Deployment nginx-deployment: spec.replicas 2 → 5"]);
+        state.update(Msg::Switch(1));
+        assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+    }
+}

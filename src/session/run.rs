@@ -1,0 +1,473 @@
+//! A run: the simulation at its newest instant, what the person did, and checkpoints to go back from.
+//!
+//! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
+//! replaying the commands from the checkpoint before it.
+
+use crate::actions::{self, Applying, Command};
+use crate::api::time::SECOND;
+use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::engine::cluster::ClusterConfig;
+use crate::engine::{Journal, Sim};
+use crate::kubectl::Session;
+use std::rc::Rc;
+
+/// So long after the last change all is settled.
+pub const QUIET: u64 = 3 * SECOND;
+/// Tasks between two checkpoints, at first.
+const EVERY: u64 = 2_000;
+/// With more checkpoints than this, every second one is dropped, one at a time: fewer of a large cluster, where more has changed from one to the next.
+const MOST: usize = 64;
+const FEWER: usize = 24;
+const LARGE: usize = 20_000;
+/// To apply a document takes as long as so many tasks.
+const DOCUMENT: usize = 64;
+
+/// A simulation and how it got there. A copy is a checkpoint: it shares whatever does not change.
+#[derive(Clone, Debug)]
+struct Point {
+    sim: Sim,
+    /// Tasks run since time 0.
+    steps: u64,
+    /// Commands carried out since time 0.
+    done: usize,
+    /// A kubectl command that still waits.
+    talk: Option<Session>,
+    /// A manifest of which documents are left to apply: the clock stands until there are none.
+    applying: Option<Applying>,
+}
+
+impl Point {
+    /// Goes on with the manifest that is being applied, by one document; what came of it when there are no more.
+    fn apply_next(&mut self) -> Option<(Applying, actions::Answer)> {
+        let answer = self.applying.as_mut()?.step(&mut self.sim)?;
+        Some((self.applying.take()?, answer))
+    }
+
+    /// The same where it is repeated.
+    fn repeat_next(&mut self) {
+        if self.apply_next().is_some() {
+            self.done += 1;
+        }
+    }
+
+    /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
+    fn replay(&mut self, commands: &[(u64, Time, Command)], to: Time, most: u64, mut budget: usize) -> bool {
+        loop {
+            if budget == 0 {
+                return false;
+            }
+            if self.applying.is_some() {
+                self.repeat_next();
+                budget = budget.saturating_sub(DOCUMENT);
+                continue;
+            }
+            let due = commands.get(self.done).filter(|(_, time, _)| *time <= to);
+            if let Some((at, time, command)) = due {
+                if self.steps >= *at {
+                    self.sim.advance(*time, 0);
+                    if let Command::Apply(text) = command {
+                        self.applying = Some(Applying::new(&self.sim, text));
+                    } else {
+                        actions::run(&mut self.sim, &mut self.talk, command);
+                        self.done += 1;
+                    }
+                    continue;
+                }
+            } else if self.steps >= most || self.sim.next_task().is_none_or(|next| next > to) {
+                self.sim.advance(to, 0);
+                return true;
+            }
+            budget = budget.saturating_sub(self.sim.step());
+            self.steps += 1;
+        }
+    }
+}
+
+/// A future that was left when the history was forked before it.
+#[derive(Clone, Debug)]
+struct Future {
+    live: Point,
+    checkpoints: Vec<Point>,
+    every: u64,
+    commands: Vec<(u64, Time, Command)>,
+    /// Its number, from 1.
+    number: u32,
+}
+
+/// More futures than this are not kept: the oldest goes.
+const FUTURES: usize = 4;
+
+/// Where a branch began.
+#[derive(Clone, Copy, Debug)]
+pub struct Fork {
+    /// Its number.
+    pub number: u32,
+    /// The branch that was left.
+    pub of: u32,
+    /// When, in milliseconds.
+    pub at: u64,
+}
+
+/// The simulation, and how it came to be.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The futures that are not shown, and where each branch began.
+    futures: Vec<Future>,
+    forks: Vec<Fork>,
+    /// The number of the one that is, and of the last that was begun.
+    number: u32,
+    numbered: u32,
+    live: Point,
+    past: Option<Point>,
+    checkpoints: Vec<Point>,
+    every: u64,
+    /// Which checkpoint is dropped next, and how many still are.
+    thin: Option<(usize, usize)>,
+    /// After how many tasks, when, what.
+    commands: Vec<(u64, Time, Command)>,
+    seed: u64,
+    /// Grows whenever what is shown may have changed otherwise than by time: seek, branch, reset.
+    pub turns: u64,
+}
+
+impl Run {
+    /// An empty cluster at time 0.
+    pub fn new(seed: u64) -> Run {
+        let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None, applying: None };
+        Run {
+            futures: Vec::new(),
+            forks: Vec::new(),
+            number: 1,
+            numbered: 1,
+            checkpoints: vec![live.clone()],
+            live,
+            past: None,
+            every: EVERY,
+            thin: None,
+            commands: Vec::new(),
+            seed,
+            turns: 0,
+        }
+    }
+
+    /// The seed of the run.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The instant that is shown.
+    pub fn sim(&self) -> &Sim {
+        &self.past.as_ref().unwrap_or(&self.live).sim
+    }
+
+    /// Uses a moment that is spare.
+    pub fn tidy(&mut self) {
+        self.past.as_mut().unwrap_or(&mut self.live).sim.tidy();
+    }
+
+    /// Whether an instant before the newest is shown.
+    pub fn in_past(&self) -> bool {
+        self.past.is_some()
+    }
+
+    /// The time shown, in milliseconds.
+    pub fn now(&self) -> u64 {
+        self.sim().now().0 / 1000
+    }
+
+    /// The newest time, in milliseconds.
+    pub fn end(&self) -> u64 {
+        self.live.sim.now().0 / 1000
+    }
+
+    /// The whole history, also what lies after the instant shown.
+    pub fn journal(&self) -> Journal<'_> {
+        self.live.sim.journal()
+    }
+
+    /// How much of the history has happened at the instant shown.
+    pub fn happened(&self) -> usize {
+        self.sim().journal().len()
+    }
+
+    /// The wall clock of the cluster at the instant shown, in milliseconds since 1970.
+    pub fn wall(&self) -> i64 {
+        self.sim().config.epoch.0 * 1000 + self.now() as i64
+    }
+
+    /// Changes with every write and turn: the key of what is derived from objects.
+    pub fn version(&self) -> (u64, u64) {
+        (self.turns, self.sim().server().version())
+    }
+
+    /// What a word in the console may become: kinds, and names of objects that begin so.
+    pub fn completions(&self, start: &str) -> Vec<String> {
+        let kinds = crate::api::kind::ALL.iter();
+        let plurals = kinds.clone().map(|kind| kind.info().plural).filter(|word| word.starts_with(start));
+        let objects = kinds.filter(|kind| kind.info().animated).flat_map(|kind| self.sim().each(*kind));
+        let names = objects.map(|object| object.meta.name.as_str()).filter(|name| name.starts_with(start));
+        plurals.chain(names).map(str::to_string).collect()
+    }
+
+    /// All objects but Events.
+    pub fn objects(&self) -> Vec<Rc<Object>> {
+        crate::api::kind::ALL.iter().filter(|kind| **kind != Kind::Event).flat_map(|kind| self.sim().list(*kind)).cloned().collect()
+    }
+
+    /// The object with this key.
+    pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
+        self.sim().get(key)
+    }
+
+    /// Runs towards a time with a budget of tasks. True when it was reached. In the past the recorded history is
+    /// repeated; at its end the run is live again.
+    pub fn advance(&mut self, to: Time, budget: usize) -> bool {
+        if let Some(past) = &mut self.past {
+            let end = self.live.sim.now();
+            let done = past.replay(&self.commands, to.min(end), self.live.steps, budget);
+            if done && to >= end {
+                self.live();
+            }
+            return done;
+        }
+        let went = self.live.sim.advance(to, budget);
+        self.live.steps += went.ran as u64;
+        self.checkpoint();
+        went.done
+    }
+
+    /// Runs, with a budget of tasks, to where nothing but Events has changed for three seconds. True when it is there.
+    pub fn settle(&mut self, budget: usize) -> bool {
+        if self.past.is_some() {
+            self.live();
+        }
+        let quiet = self.live.sim.last_change().after(QUIET);
+        if self.live.sim.now() >= quiet {
+            return true;
+        }
+        self.advance(quiet, budget);
+        false
+    }
+
+    /// Runs until one pass of a loop has written something. False if nothing would happen any more: then the clock stays
+    /// where it is, for an hour in which loops only look is nothing to be shown.
+    pub fn step_reconcile(&mut self, limit: Time) -> bool {
+        if self.past.is_some() {
+            let written = self.sim().journal().len();
+            let next = self.live.sim.journal().from(written).iter().find(|entry| !entry.is_event()).map(|entry| entry.time);
+            match next {
+                // Forward from the instant shown; no way back to a checkpoint is needed.
+                Some(time) => {
+                    self.advance(time, usize::MAX);
+                }
+                None => self.live(),
+            }
+            return true;
+        }
+        let limit = Time(self.live.sim.now().0.saturating_add(limit.0));
+        let soon = self.live.sim.now().after(QUIET);
+        let mut idle = None;
+        while let Some(at) = self.live.sim.next_task().filter(|at| *at <= limit) {
+            if idle.is_none() && at > soon {
+                idle = Some(self.live.clone());
+            }
+            let before = self.live.sim.journal().len();
+            self.live.sim.step();
+            self.live.steps += 1;
+            if self.live.sim.journal().from(before).iter().any(|entry| !entry.is_event()) {
+                self.checkpoint();
+                return true;
+            }
+        }
+        if let Some(idle) = idle {
+            self.live = idle;
+        }
+        false
+    }
+
+    fn checkpoint(&mut self) {
+        if let Some((at, left)) = self.thin.filter(|(at, left)| *left > 0 && *at < self.checkpoints.len()) {
+            self.checkpoints.remove(at);
+            self.thin = Some((at + 1, left - 1));
+        }
+        if self.live.steps < self.checkpoints.last().map_or(0, |last| last.steps) + self.every {
+            return;
+        }
+        self.checkpoints.push(self.live.clone());
+        let most = if self.live.sim.server().count(Kind::Pod) > LARGE { FEWER } else { MOST };
+        if self.checkpoints.len() > most {
+            self.thin = Some((1, self.checkpoints.len() / 2));
+            self.every *= 2;
+        }
+    }
+
+    /// Carries out a command at the newest instant.
+    pub fn command(&mut self, command: Command) -> actions::Answer {
+        let answer = actions::run(&mut self.live.sim, &mut self.live.talk, &command);
+        if answer.changed {
+            self.record(command);
+        }
+        answer
+    }
+
+    /// Puts a command into the history; it took no time.
+    fn record(&mut self, command: Command) {
+        self.commands.push((self.live.steps, self.live.sim.now(), command));
+        self.live.done = self.commands.len();
+    }
+
+    /// Begins to apply a manifest at the newest instant. It is one command, whose documents [`Run::apply_next`] applies; nothing else may be
+    /// done to the run before all of them are.
+    pub fn begin(&mut self, text: &Rc<str>) {
+        self.live.applying = Some(Applying::new(&self.live.sim, text));
+    }
+
+    /// Whether documents are left to apply.
+    pub fn applies(&self) -> bool {
+        self.live.applying.is_some()
+    }
+
+    /// Applies the next document of the manifest; what was applied and what came of it when there are no more.
+    pub fn apply_next(&mut self) -> Option<(Applying, actions::Answer)> {
+        let (applied, answer) = self.live.apply_next()?;
+        if answer.changed {
+            self.record(Command::Apply(applied.text.clone()));
+        }
+        Some((applied, answer))
+    }
+
+    /// Whether the instant of the past that is shown lies amid a manifest of which documents are left to apply again.
+    pub fn repeats(&self) -> bool {
+        self.past.as_ref().is_some_and(|past| past.applying.is_some())
+    }
+
+    /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
+    pub fn poll(&mut self) -> Vec<actions::Line> {
+        if self.past.is_some() || self.live.talk.is_none() {
+            return Vec::new();
+        }
+        self.command(Command::Poll).lines
+    }
+
+    /// Whether a command still waits.
+    pub fn waits(&self) -> bool {
+        self.live.talk.is_some()
+    }
+
+    /// Whether a command goes on by itself, also while the clock stands.
+    pub fn goes_on(&self) -> bool {
+        self.past.is_none() && (self.applies() || self.live.talk.as_ref().is_some_and(Session::goes_on))
+    }
+
+    /// Ends a command that still waits.
+    pub fn interrupt(&mut self) {
+        self.live.talk = None;
+    }
+
+    /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.
+    /// At or after the newest instant: the newest.
+    pub fn seek(&mut self, to: Time, budget: usize) -> bool {
+        self.turns += 1;
+        if to >= self.live.sim.now() {
+            self.past = None;
+            return true;
+        }
+        let from = self.checkpoints.iter().rposition(|earlier| earlier.sim.now() <= to).unwrap_or(0);
+        let mut point = self.checkpoints[from].clone();
+        let there = point.replay(&self.commands, to, self.live.steps, budget);
+        self.past = Some(point);
+        there
+    }
+
+    /// Shows the newest instant.
+    pub fn live(&mut self) {
+        self.past = None;
+        self.turns += 1;
+    }
+
+    /// Forks the history at the instant shown: from here on it is the newest. What came after it is kept as a future
+    /// that one can return to.
+    pub fn branch(&mut self) {
+        if let Some(mut point) = self.past.take() {
+            // A manifest is applied wholly or not at all.
+            while point.applying.is_some() {
+                point.repeat_next();
+            }
+            let left = self.leave();
+            self.futures.push(left);
+            if self.futures.len() > FUTURES {
+                self.futures.remove(0);
+            }
+            self.numbered += 1;
+            self.forks.push(Fork { number: self.numbered, of: self.number, at: point.sim.now().0 / 1000 });
+            self.number = self.numbered;
+            self.commands.truncate(point.done);
+            self.checkpoints.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
+            self.live = point;
+            self.turns += 1;
+        }
+    }
+
+    fn leave(&self) -> Future {
+        Future {
+            live: self.live.clone(),
+            checkpoints: self.checkpoints.clone(),
+            every: self.every,
+            commands: self.commands.clone(),
+            number: self.number,
+        }
+    }
+
+    /// The number of the branch that is shown, and of those that are kept beside it.
+    pub fn branches(&self) -> (u32, Vec<u32>) {
+        (self.number, self.futures.iter().map(|future| future.number).collect())
+    }
+
+    /// Where the branch that is shown began, or the last that left it; the history on the other side of that fork, and its end.
+    pub fn fork(&self) -> Option<(Fork, Journal<'_>, u64)> {
+        let mut newest = self.forks.iter().rev();
+        let fork = *newest.clone().find(|fork| fork.number == self.number).or_else(|| newest.find(|fork| fork.of == self.number))?;
+        let other = fork.number + fork.of - self.number;
+        let future = self.futures.iter().find(|future| future.number == other)?;
+        Some((fork, future.live.sim.journal(), future.live.sim.now().0 / 1000))
+    }
+
+    /// Shows the newest instant of another branch.
+    pub fn switch(&mut self, number: u32) {
+        let Some(at) = self.futures.iter().position(|future| future.number == number) else { return };
+        let left = self.leave();
+        let to = std::mem::replace(&mut self.futures[at], left);
+        (self.live, self.checkpoints, self.every, self.commands, self.number) = (to.live, to.checkpoints, to.every, to.commands, to.number);
+        self.past = None;
+        self.turns += 1;
+    }
+
+    /// A copy that shows another branch.
+    pub fn other(&self, number: u32) -> Run {
+        let mut other = self.clone();
+        other.switch(number);
+        other.futures.clear();
+        other
+    }
+
+    /// Keeps how far the copy that [`Run::other`] made has come.
+    pub fn keep(&mut self, other: &Run) {
+        if let Some(future) = self.futures.iter_mut().find(|future| future.number == other.number) {
+            *future = other.leave();
+        }
+    }
+
+    /// Answers a question about the instant shown, without a trace in the history.
+    pub fn ask(&self, line: &str) -> Vec<actions::Line> {
+        let (mut sim, mut talk) = (self.sim().clone(), None);
+        let mut lines = actions::run(&mut sim, &mut talk, &Command::Kubectl(line.into())).lines;
+        while talk.as_ref().is_some_and(Session::goes_on) {
+            lines.extend(actions::run(&mut sim, &mut talk, &Command::Poll).lines);
+        }
+        // What it waits for does not come: time stands.
+        if talk.is_some() {
+            lines.push(actions::Line { text: "It is not so yet at this instant".into(), error: false });
+        }
+        lines
+    }
+}

@@ -1,0 +1,272 @@
+//! Long manifests, which are applied in parts.
+
+use super::{Msg, State, examples};
+use crate::actions::Command;
+use crate::api::{Kind, Time};
+use crate::engine::Entry;
+use crate::session::run::Run;
+use crate::session::state::Standing;
+
+/// So many documents of everything that can be right and wrong.
+fn long() -> String {
+    let deployment = |name: &str, more: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {name}\nspec:\n  selector:\n    matchLabels: {{app: {name}}}\n  {more}\n  \
+             template:\n    metadata:\n      labels: {{app: {name}}}\n    spec:\n      containers:\n      - {{name: c, image: nginx}}\n"
+        )
+    };
+    let mut text = String::from("# Many\n---\n");
+    for at in 0..40 {
+        let document = match at {
+            7 => deployment("web-7", "replica: 2"),
+            11 => deployment("web-11", "replicas: -1"),
+            13 => "a: [\n".to_owned(),
+            17 => "# nothing\n".to_owned(),
+            19 => deployment("web-3", "replicas: 4"),
+            20 => deployment("web-4", "replicas: 1"),
+            21 => "kind: ConfigMap\nmetadata: {name: c}\n".to_owned(),
+            23 => {
+                let items: Vec<String> = (0..30)
+                    .map(|item| {
+                        format!("- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: c-{item}}}, {}: {{a: b}}}}\n", ["data", "date"][item % 7 / 6])
+                    })
+                    .collect();
+                format!("apiVersion: v1\nkind: List\nitems:\n{}", items.concat())
+            }
+            25 => "just text\n".to_owned(),
+            29 => "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: r}\n".to_owned(),
+            31 => "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"j\"}}\n{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"k\"}}\n".to_owned(),
+            37 => "b: 1\n c: 2\n".to_owned(),
+            at => deployment(&format!("web-{at}"), "replicas: 1"),
+        };
+        text.push_str(&document);
+        text.push_str(["---\n", "--- # next\n"][at % 2]);
+    }
+    text
+}
+
+fn entries<'a>(entries: impl Iterator<Item = &'a Entry>) -> Vec<String> {
+    entries.map(|entry| format!("{entry:?}")).collect()
+}
+
+/// All that is to be the same.
+fn seen(state: &State) -> String {
+    let told = (&state.standing, &state.diagnostics, &state.notice, &state.selected, &state.text, &state.applied, &state.plan);
+    let run = &state.run;
+    let cluster =
+        (run.sim().now(), run.sim().server().version(), run.objects(), entries(run.journal().iter()), run.branches(), run.in_past());
+    format!("{told:#?}\n{cluster:#?}\n{:?}\n{:?}", state.console, (state.playing, state.goal))
+}
+
+fn finish(state: &mut State) -> usize {
+    let mut parts = 0;
+    while state.run.goes_on() {
+        state.poll();
+        parts += 1;
+    }
+    // An edit that waited is tried.
+    while state.tries() {
+        state.try_on();
+    }
+    parts
+}
+
+/// A page on which a long manifest is being applied.
+fn begun(text: &str) -> State {
+    let mut state = State::new((examples::ALL[0].text)(), 1);
+    state.update(Msg::Seconds(10));
+    state.update(Msg::Edit(text.into()));
+    state.update(Msg::Check);
+    while state.tries() {
+        state.try_on();
+    }
+    state.update(Msg::Apply);
+    assert!(state.run.goes_on() && state.run.applies());
+    assert_eq!((state.standing, state.plan.is_none(), state.diagnostics.len()), (Standing::Applying, true, 0));
+    state
+}
+
+#[test]
+fn pods_without_a_workload_have_a_pill_as_well() {
+    let pod = |name: &str, cpu: u8| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}}}, spec: {{containers: [{{name: c, image: nginx, resources: {{requests: {{cpu: {cpu}}}}}}}]}}}}\n"
+        )
+    };
+    let pill = |text: &str| {
+        let mut state = State::new(text, 1);
+        finish(&mut state);
+        state.update(Msg::Seconds(10));
+        while !state.read(usize::MAX) {}
+        state.draw(usize::MAX).pill.clone().map(|pill| pill.0)
+    };
+    assert_eq!(pill(&pod("a", 1)).as_deref(), Some("All Pods are Ready"));
+    assert_eq!(pill(&[pod("a", 1), pod("b", 6)].join("---\n")).as_deref(), Some("1 Pod: Pending"));
+    assert_eq!(pill(&[pod("a", 7), pod("b", 6)].join("---\n")).as_deref(), Some("2 Pods: Pending"));
+}
+
+#[test]
+fn what_is_chosen_at_first_stands_first_in_the_picture() {
+    let of = |kind: &str, name: &str| {
+        let template = "{metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: nginx}]}}";
+        format!(
+            "{{apiVersion: apps/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{selector: {{matchLabels: {{app: a}}}}, template: {template}}}}}\n"
+        )
+    };
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: nginx}]}}\n";
+    let text = [pod.into(), of("StatefulSet", "db"), of("Deployment", "web-10"), of("Deployment", "web-9")].join("---\n");
+    let mut state = State::new(&text, 1);
+    finish(&mut state);
+    assert_eq!(state.selected.as_ref().map(|key| &*key.name), Some("web-9"));
+    while !state.read(usize::MAX) {}
+    let scene = state.draw(usize::MAX).scene.clone();
+    let first = scene.items.iter().find(|item| item.id.kind == "Deployment" || item.id.kind == "StatefulSet" || item.id.kind == "Pod");
+    assert_eq!(first.map(|item| item.id.name.as_str()), Some("web-9"));
+}
+
+#[test]
+fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
+    for text in [long(), long().replace('\n', "\r\n")] {
+        let mut whole = Run::new(1);
+        whole.command(Command::Apply((examples::ALL[0].text)().into()));
+        whole.advance(Time(10_000_000), usize::MAX);
+        let answer = whole.command(Command::Apply(text.as_str().into()));
+
+        let mut state = begun(&text);
+        let now = state.run.sim().now();
+        assert!(finish(&mut state) > 40);
+        assert_eq!(state.run.sim().now(), now);
+        assert_eq!(*state.diagnostics, answer.diagnostics);
+        assert_eq!(state.notice, answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", "));
+        let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
+        assert_eq!(state.standing, Standing::Partly(answer.lines.len() - unchanged, unchanged, refused));
+        assert_eq!(state.selected.as_ref().map(|key| &*key.name), Some("web-0"));
+        for seconds in [10, 30] {
+            whole.advance(Time(seconds * 1_000_000), usize::MAX);
+            while !state.advance(Time(seconds * 1_000_000), 16) {}
+            assert_eq!(entries(state.run.journal().iter()), entries(whole.journal().iter()), "after {seconds} s");
+            assert_eq!((state.run.objects(), state.run.version()), (whole.objects(), whole.version()));
+        }
+
+        // What is wrong with the YAML comes first, each at its line.
+        let lines: Vec<&str> = text.lines().collect();
+        let told: Vec<&str> = answer.diagnostics.iter().map(|told| lines[told.line - 1].trim()).collect();
+        assert_eq!(told[..3], ["--- # next", "just text", "c: 2"], "{:#?}", answer.diagnostics);
+        assert_eq!(told[3..6], ["replica: 2", "replicas: -1", "kind: ConfigMap"]);
+        assert!(told[6..10].iter().all(|line| line.contains("date: {a: b}")), "{told:?}");
+        assert_eq!(answer.lines.iter().filter(|line| line.text.ends_with(" configured")).count(), 1);
+        assert_eq!(answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count(), 1);
+    }
+}
+
+#[test]
+fn a_short_manifest_is_applied_at_once() {
+    let document = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c-";
+    let many = |count: usize| (0..count).map(|at| format!("{document}{at}}}\n---\n")).collect::<String>();
+    for (count, parts) in [(1, 0), (16, 0), (17, 1), (40, 24)] {
+        let mut state = State::new(&many(count), 1);
+        assert_eq!(state.standing, if parts == 0 { Standing::Clean } else { Standing::Applying });
+        assert_eq!(finish(&mut state), parts, "{count}");
+        // A page opens with what is applied.
+        assert_eq!(
+            (state.standing, state.run.sim().list(Kind::ConfigMap).filter(|c| c.meta.name.starts_with("c-")).count()),
+            (Standing::Clean, count)
+        );
+        state.update(Msg::Apply);
+        assert_eq!(finish(&mut state), parts);
+        assert_eq!(state.standing, Standing::Applied);
+    }
+}
+
+#[test]
+fn what_happens_meanwhile_is_as_if_it_came_after() {
+    let other = long().replace("web-", "other-");
+    let cases: Vec<Vec<Msg>> = vec![
+        vec![Msg::Restart],
+        vec![Msg::Load((examples::ALL[2].text)().into(), None)],
+        vec![Msg::Load(other.clone(), None)],
+        vec![Msg::Apply],
+        vec![Msg::Edit(other.clone()), Msg::Apply],
+        vec![Msg::Edit(other.clone()), Msg::Check],
+        vec![Msg::Edit(other), Msg::Edit(long()), Msg::Check],
+        vec![Msg::Revert],
+        vec![Msg::Seek(0)],
+        vec![Msg::Seek(5_000), Msg::Branch],
+        vec![Msg::Seconds(3)],
+        vec![Msg::Step],
+        vec![Msg::StepBack],
+        vec![Msg::Kubectl("kubectl delete deployment web-2 web-39".into())],
+        vec![Msg::Kubectl("kubectl get pods -w".into()), Msg::Interrupt],
+        vec![Msg::Fault("node-down node-1".into())],
+        vec![Msg::Fault("delay pod 2s".into()), Msg::Fault("slow replicaset-controller 300ms".into()), Msg::Seconds(3)],
+        vec![Msg::Try, Msg::Mark(true)],
+        vec![Msg::Select(None), Msg::View(crate::session::state::View::Nodes)],
+        vec![Msg::Toggle, Msg::Settle],
+    ];
+    let text = long();
+    for msgs in cases {
+        let after = {
+            let mut state = begun(&text);
+            finish(&mut state);
+            msgs.iter().for_each(|msg| state.update(msg.clone()));
+            finish(&mut state);
+            seen(&state)
+        };
+        for parts in [0, 1, 9, 30] {
+            let mut state = begun(&text);
+            (0..parts).for_each(|_| state.poll());
+            assert!(state.run.applies());
+            msgs.iter().for_each(|msg| state.update(msg.clone()));
+            finish(&mut state);
+            assert!(seen(&state) == after, "{msgs:?} after {parts} parts");
+        }
+    }
+}
+
+#[test]
+fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
+    let mut state = begun(&long());
+    finish(&mut state);
+    let (applied, then) = (state.run.sim().now(), state.run.objects());
+    while !state.advance(Time(applied.0 + 20_000_000), usize::MAX) {}
+    let (end, history) = (state.run.objects(), entries(state.run.journal().iter()));
+    let before = Time(applied.0 - 1);
+
+    state.run.seek(before, usize::MAX);
+    assert_eq!(state.run.sim().list(Kind::Deployment).count(), 1);
+    // Forward over it, and to it from the nearest checkpoint, by the smallest steps.
+    let mut parts = 0;
+    while !state.run.advance(applied, 1) {
+        parts += 1;
+    }
+    assert!(parts > 40, "{parts}");
+    assert_eq!((state.run.objects(), state.run.sim().now()), (then.clone(), applied));
+    let mut there = state.run.seek(applied, 1);
+    while !there {
+        there = state.run.advance(applied, 1);
+    }
+    assert_eq!(state.run.objects(), then);
+    let to = Time(state.run.end() * 1000 - 1);
+    state.run.seek(to, usize::MAX);
+    assert_eq!((state.run.objects(), entries(state.run.journal().first(state.run.happened()).iter())), (end.clone(), history.clone()));
+
+    // A fork in the middle of it has all of it.
+    state.run.seek(before, usize::MAX);
+    while state.run.sim().list(Kind::Deployment).count() < 20 {
+        assert!(!state.run.advance(applied, 1));
+    }
+    state.update(Msg::Branch);
+    assert_eq!((state.run.objects(), state.run.sim().now()), (then.clone(), applied));
+    while !state.advance(Time(applied.0 + 20_000_000), usize::MAX) {}
+    assert_eq!((state.run.objects(), entries(state.run.journal().iter())), (end, history));
+    state.run.seek(applied, usize::MAX);
+    assert_eq!(state.run.objects(), then);
+
+    // Another branch at the instant of it is there when all of it is.
+    state.update(Msg::Branch);
+    state.update(Msg::Beside(Some(1)));
+    while !state.follow(16) {}
+    let beside = state.beside.as_ref().map(|other| (other.run.objects(), other.run.sim().now()));
+    assert_eq!(beside, Some((then, applied)));
+}

@@ -1,0 +1,128 @@
+//! What a hover card says of an object: its state in words, a few counts, and why it last changed.
+
+use crate::api::{Body, Object, ObjectRef};
+use crate::engine::Sim;
+use crate::explain::evidence::{facts, pill};
+use crate::explain::words::{self, Span};
+use crate::i18n::format::count;
+
+/// The card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    /// The kind, and where it is.
+    pub caption: String,
+    /// The whole name.
+    pub name: String,
+    /// The state: words, class, glyph.
+    pub pill: Option<(String, &'static str, &'static str)>,
+    /// Name and value.
+    pub facts: Vec<(&'static str, String)>,
+    /// What last happened to it.
+    pub effect: Vec<Span>,
+    /// Why.
+    pub short: String,
+    /// Who did it, and when in milliseconds.
+    pub by: Option<(String, u64)>,
+}
+
+/// No more facts than this: the inspector has them all.
+const FACTS: usize = 3;
+
+/// The card of an object at the instant shown.
+pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Option<Card> {
+    let object = sim.get(key)?;
+    let all = facts(object, sim.config.epoch);
+    let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels" | "" | "created at");
+    let node = all.iter().find(|fact| fact.name == "node").map(|fact| [" on ", &fact.value].concat()).unwrap_or_default();
+    let shown = all.into_iter().filter(|fact| !of_place(fact.name) && fact.name != "status" && fact.value != "0");
+    let last = words::last(sim.journal(), key, object.meta.resource_version);
+    let lag = lag(ready(object), object).map(|words| ("status lags", words));
+    Some(Card {
+        caption: [key.kind.name(), &node].concat(),
+        name: key.name.to_string(),
+        pill: pill(object),
+        facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(FACTS).collect(),
+        by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
+        short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),
+        effect: last.map(|last| last.effect).unwrap_or_default(),
+    })
+}
+
+/// A status is written after what it tells of: for a moment the Pods are further.
+pub fn lag(ready: usize, object: &Object) -> Option<String> {
+    let said = match &object.body {
+        Body::Deployment(body) => body.status.ready_replicas,
+        Body::ReplicaSet(body) => body.status.ready_replicas,
+        Body::StatefulSet(body) => body.status.ready_replicas,
+        _ => return None,
+    };
+    let said = said.max(0) as usize;
+    (ready != said).then(|| format!("status says {}; {} Pods are Ready", count(said), count(ready)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Kind;
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::examples;
+    use std::rc::Rc;
+
+    #[test]
+    fn a_status_that_lags_says_so() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        let mut told = Vec::new();
+        for _ in 0..400 {
+            state.update(Msg::Step);
+            let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
+            let card = state.card(&deployment).expect("a card");
+            told.extend(card.facts.into_iter().filter(|fact| fact.0 == "status lags").map(|fact| fact.1));
+        }
+        assert!(told.iter().any(|words| words == "status says 1; 2 Pods are Ready"), "{told:?}");
+        let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
+        assert!(state.card(&deployment).is_some_and(|card| card.facts[0].0 != "status lags"));
+    }
+
+    #[test]
+    fn counters_are_marked_while_their_pods_are_further_and_never_at_rest() {
+        let marks = |state: &mut State| {
+            let picture = state.picture();
+            let of = |item: &Rc<crate::views::shape::Item>| match &item.body {
+                crate::views::shape::Body::Controller { of, .. } => of.counters.iter().map(|counter| counter.lags.clone()).collect(),
+                _ => Vec::new(),
+            };
+            picture.scene.items.iter().flat_map(of).filter(|words| !words.is_empty()).collect::<Vec<_>>()
+        };
+        let mut seen = 0;
+        for example in examples::ALL {
+            let mut state = State::new((example.text)(), 1);
+            for _ in 0..100 {
+                state.update(Msg::Step);
+                seen += marks(&mut state).len();
+            }
+            // Half a minute from the next run of the CronJob.
+            state.update(Msg::Seconds(600));
+            state.update(Msg::Seconds(30 - state.run.now() as i64 / 1000 % 60));
+            assert_eq!(marks(&mut state), Vec::<String>::new(), "{}", example.title);
+        }
+        assert!(seen > 0);
+    }
+
+    #[test]
+    fn a_card_says_the_state_and_why_it_is_so() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Seconds(10));
+        let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
+        let card = state.card(&pod).expect("a card");
+        assert_eq!(card.pill.map(|pill| pill.0).as_deref(), Some("Ready"));
+        assert!(card.caption.starts_with("Pod on node-"), "{}", card.caption);
+        assert!(words::plain(&card.effect).ends_with("became Ready"), "{:?}", card.effect);
+        assert!(card.by.is_some_and(|(actor, _)| actor.starts_with("kubelet")));
+        // In the past it says what was so then.
+        state.update(Msg::Seek(500));
+        let card = state.card(&pod).expect("a card");
+        assert!(!words::plain(&card.effect).ends_with("became Ready"), "{:?}", card.effect);
+        assert_eq!(state.card(&ObjectRef::new(Kind::Pod, "default", "nothing")), None);
+    }
+}

@@ -1,0 +1,619 @@
+//! The control plane: the store in the middle, the loops around it, and the last pass of one of them.
+//!
+//! A chosen loop turns to the right, beside its panel; otherwise every loop keeps its place.
+
+use crate::projection::model::Id;
+use crate::views::shape::{Body, Label, Line, Rect, Scene};
+use std::f64::consts::TAU;
+
+/// A loop on the ring.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loop {
+    /// `replicaset-controller`, `kubelet node-1`: its key.
+    pub name: String,
+    /// What stands beside it.
+    pub title: String,
+    /// Its icon.
+    pub glyph: &'static str,
+    /// Keys that wait.
+    pub queue: usize,
+    /// Whether the newest write is its.
+    pub writes: bool,
+    /// Whether the panel is about it although nobody has chosen it.
+    pub told: bool,
+    /// What a person has each of its passes take; nothing if it is as fast as it can.
+    pub slow: String,
+    /// How much of its pass that is under way is over, in hundredths; nothing if it has none that takes time.
+    pub part: Option<u8>,
+}
+
+/// A line of the pseudo-code.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Code {
+    /// The line.
+    pub text: &'static str,
+    /// Its value in this pass.
+    pub value: String,
+    /// Executed in this pass and decisive.
+    pub lit: bool,
+    /// A branch that was not taken.
+    pub skipped: bool,
+}
+
+/// How the panel of a pass is laid out, by the room there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// The steps beside each other, the code below them.
+    #[default]
+    Columns,
+    /// The steps one below the other, the code below them.
+    Rows,
+    /// The steps one below the other, the code beside them.
+    Beside,
+    /// Each step in a line, and of the code what was executed.
+    Lines,
+}
+
+/// One step of a pass: what it is called and its rows.
+pub type Step = (&'static str, Vec<(String, String)>);
+
+/// The last pass of a loop.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pass {
+    /// `replicaset-controller · pass 21 · 00:04.118`
+    pub title: String,
+    /// The key it worked on.
+    pub key: String,
+    /// Whether that is the object it wrote.
+    pub own: bool,
+    /// Its icon.
+    pub glyph: &'static str,
+    /// Whether this pass is the newest write of the cluster.
+    pub newest: bool,
+    /// What keeps its write from coming back, if something does.
+    pub held: String,
+    /// Observe, Diff, Act.
+    pub steps: Vec<Step>,
+    /// What it wrote, in a few words.
+    pub act: String,
+    /// The loop as the notes write it.
+    pub code: Vec<Code>,
+    /// How it is laid out.
+    pub form: Form,
+}
+
+impl Pass {
+    /// The pass in a sentence: who wrote what, and what that changed.
+    pub fn told(&self) -> String {
+        let who = self.title.split(" · ").next().unwrap_or_default();
+        let (verb, what) = self.act.split_once(' ').unwrap_or((&self.act, ""));
+        let name = self.key.rsplit('/').next().unwrap_or_default();
+        let (what, to) = if verb == "bind" { what.split_once(" to ").unwrap_or((what, "")) } else { (what, "") };
+        let object = if self.own { [what, " ", name].concat() } else { [what, " for ", name].concat() };
+        let did = match verb {
+            "status" => [who, " wrote the status of ", &object].concat(),
+            "create" => [who, " created ", &object].concat(),
+            "delete" => [who, " deleted ", &object].concat(),
+            "remove" => [who, " removed ", &object].concat(),
+            "bind" => [who, " bound ", &object, " to ", to].concat(),
+            "rejected" => [who, " had a write of ", &object, " rejected"].concat(),
+            _ => [who, " updated ", &object].concat(),
+        };
+        let changed = self.steps.get(1).into_iter().flat_map(|(_, rows)| rows).filter(|(_, value)| value.contains(" → "));
+        let changed: Vec<String> = changed.take(2).map(|(name, value)| [name.as_str(), " ", value].concat()).collect();
+        if changed.is_empty() { did } else { [&did, ": ", &changed.join(", ")].concat() }
+    }
+}
+
+/// Everything the diagram shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loops {
+    /// In their fixed order.
+    pub loops: Vec<Loop>,
+    /// resourceVersion of the store.
+    pub version: u64,
+    /// The chosen loop.
+    pub chosen: Option<usize>,
+    /// The loop that the panel is about.
+    pub shown: Option<usize>,
+    /// Its last pass.
+    pub pass: Option<Pass>,
+}
+
+/// Radius of a loop, and of the chosen one.
+const SMALL: f64 = 28.0;
+const BIG: f64 = 40.0;
+/// Width of a loop with its name, and the room that a ring on a usual stage gives it.
+const NAMED: f64 = 132.0;
+/// A letter of its name, and how much further off a name stands that would touch another.
+const LETTER: f64 = 6.6;
+const FAR: f64 = 16.0;
+/// A letter of what it wrote.
+const ACT: f64 = 5.8;
+const CLOSE: f64 = 108.0;
+/// The stage that has room for ring and panel beside each other.
+const BESIDE: (f64, f64) = (780.0, 576.0);
+/// Height of a loop in a row, and the width that it has at least.
+const CHIP: f64 = 76.0;
+const TIGHT: f64 = 68.0;
+/// A frame lower than this has smaller loops, and the code beside the steps; below the next it has lines alone.
+const LOW: f64 = 560.0;
+const LOWEST: f64 = 440.0;
+/// Height of a loop in a low frame with a name of one line or two, and how wide it is for one.
+const SHORT: (f64, f64) = (54.0, 66.0);
+const ONE_LINE: f64 = 100.0;
+/// The steps, where the code stands beside them.
+const STEPS: f64 = 230.0;
+/// A loop in a list: its height, a letter, its icon, and the least between two.
+const LIST: f64 = 20.0;
+const LIST_LETTER: f64 = 6.1;
+const LIST_ICON: f64 = 18.0;
+const LIST_GAP: f64 = 8.0;
+/// The least between a circle in a row and the bar of the store.
+const ARROW: f64 = 20.0;
+/// Height of name and queue.
+const NAME: f64 = 34.0;
+
+/// Lays the control plane out.
+pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
+    let mut out = Scene { summary: summary(of), ..Scene::default() };
+    let wide = width >= 1150.0;
+    // More than a dozen need a wider ring.
+    let wider = (of.loops.len() as f64 / 12.0).max(1.0);
+    // Letters are not made smaller for the sake of room: where ring and panel do not fit beside each other, the loops stand in rows.
+    if width < BESIDE.0 || height < BESIDE.1 || !wide && of.loops.len() >= 12 {
+        return rows(of, (width, height), out);
+    }
+    let side = if wide { NAMED / 2.0 + 16.0 } else { CLOSE / 2.0 };
+    let (rx, most) = if wide { (252.0 * wider, 224.0 * wider) } else { (140.0 + (width - 800.0).clamp(0.0, 200.0) * 0.2, 214.0) };
+    // Of a low stage it takes all the height that the controls at the foot leave.
+    let ry = if wider > 1.0 { most } else { ((height - 212.0) / 2.0).clamp(182.0, most) };
+    let (cx, cy) = (rx + side, ry + SMALL + NAME + 24.0);
+    let half = if wide { 80.0 } else { 72.0 };
+    let store = Rect::new(cx - half, cy - 66.0, half * 2.0, 132.0);
+    let count = of.loops.len().max(1) as f64;
+    // The chosen one stands on the side of its panel.
+    let turn = of.chosen.map_or(-TAU / 4.0, |chosen| -(chosen as f64) * TAU / count);
+
+    let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
+    let label = format!("API server and etcd, resourceVersion {}", of.version);
+    out.put(&id, store, Body::Store { version: of.version }, None, "", label);
+    let places: Vec<Place> = (0..of.loops.len())
+        .map(|i| {
+            let angle = turn + i as f64 * TAU / count;
+            let radius = if of.chosen == Some(i) { BIG } else { SMALL };
+            Place { angle, radius, x: cx + rx * angle.cos(), y: cy + ry * angle.sin(), above: angle.sin() < -0.05 }
+        })
+        .collect();
+    let letters = |i: usize, two: bool| {
+        let title = &of.loops[i].title;
+        let long = if two { title.split(' ').map(str::len).max() } else { Some(title.len()) };
+        long.unwrap_or_default() as f64 * LETTER
+    };
+    // Names that would touch have two lines if they can; if that does not help, one of them stands further off.
+    let meet = |i: usize, j: usize, two: &[bool]| {
+        let (a, b) = (&places[i], &places[j]);
+        (a.x - b.x).abs() < (letters(i, two[i]) + letters(j, two[j])) / 2.0 + 6.0
+            && (a.name() - b.name()).abs() < if two[i] || two[j] { 30.0 } else { 16.0 }
+    };
+    let one_line = vec![false; places.len()];
+    let two: Vec<bool> =
+        (0..places.len()).map(|i| of.loops[i].title.contains(' ') && (0..places.len()).any(|j| j != i && meet(i, j, &one_line))).collect();
+    let mut all_far: Vec<bool> = Vec::new();
+    for (i, one) in of.loops.iter().enumerate() {
+        let Place { angle, radius, x, y, above } = places[i];
+        let big = of.chosen == Some(i);
+        let far = (0..i).any(|j| !all_far[j] && meet(i, j, &two));
+        all_far.push(far);
+        let more = if far { FAR } else { 0.0 };
+        let top = if above { y - radius - NAME - more } else { y - radius };
+        let rect = Rect::new(x - NAMED / 2.0, top, NAMED, radius * 2.0 + NAME + more);
+        put_loop(one, rect, (above, far, two[i]), big, &mut out);
+        let (sx, sy) = edge_of(&store, x, y);
+        let length = (x - sx).hypot(y - sy).max(1.0);
+        let (ux, uy) = ((x - sx) / length, (y - sy) / length);
+        let (ex, ey) = (x - ux * (radius + 6.0), y - uy * (radius + 6.0));
+        let (tx, ty) = (sx + ux * 6.0, sy + uy * 6.0);
+        if one.writes {
+            // An arrow from the loop to the store.
+            let (hx, hy) = (tx + ux * 9.0, ty + uy * 9.0);
+            let d = format!(
+                "M{:.1} {:.1}L{:.1} {:.1}M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}",
+                ex,
+                ey,
+                tx,
+                ty,
+                hx - uy * 5.0,
+                hy + ux * 5.0,
+                tx,
+                ty,
+                hx + uy * 5.0,
+                hy - ux * 5.0
+            );
+            out.link(format!("write/{}", one.name), d, Line::Writes);
+        } else {
+            out.link(format!("watch/{}", one.name), format!("M{tx:.1} {ty:.1}L{ex:.1} {ey:.1}"), Line::Watches);
+        }
+        if one.writes
+            && let Some(pass) = of.pass.as_ref().filter(|pass| pass.newest && of.shown == Some(i))
+        {
+            // Beyond the name: on the line it would cover the store.
+            let y = if above { rect.y - 16.0 } else { rect.bottom() - 10.0 };
+            // From its circle outwards: the next one on the ring stands further in.
+            let beyond = (pass.act.len() as f64 * 3.1 + 6.0 - 36.0).max(0.0);
+            let x = x + if angle.cos().abs() < 0.2 { 0.0 } else { beyond * angle.cos().signum() };
+            // And all of it within the stage, and before the panel.
+            let half = pass.act.len() as f64 * ACT / 2.0 + 6.0;
+            let x = x.min(cx + rx + side + 12.0 - half).max(half);
+            let y = if !above && x + half - 6.0 > store.x && x - half + 6.0 < store.right() { y.max(store.bottom() + 4.0) } else { y };
+            out.labels.push(Label { x, y, text: pass.act.clone(), class: "onedge writes", centred: true });
+        }
+    }
+    if let Some(pass) = &of.pass {
+        let left = cx + rx + side + 12.0;
+        let panel = (width - left - 20.0).clamp(358.0, if wide { 600.0 } else { 560.0 });
+        let form = if panel < 540.0 { Form::Rows } else { Form::Columns };
+        let rect = Rect::new(left, 16.0, panel, height_of(pass, panel, form));
+        if let Some(at) = of.chosen {
+            let (x, y) = (out.items[at + 1].rect.cx(), cy);
+            let d = format!(
+                "M{x:.1} {:.1}C{mid:.1} {:.1} {mid:.1} {:.1} {:.1} {:.1}V{:.1}C{mid:.1} {:.1} {mid:.1} {:.1} {x:.1} {:.1}Z",
+                y - BIG,
+                y - BIG,
+                rect.y + 12.0,
+                rect.x,
+                rect.y + 12.0,
+                rect.bottom() - 12.0,
+                rect.bottom() - 12.0,
+                y + BIG,
+                y + BIG,
+                mid = (x + rect.x) / 2.0
+            );
+            out.link("funnel".into(), d, Line::Opens);
+        }
+        put_pass(pass, rect, form, &mut out);
+    }
+    out.height = out.height.max(cy + ry + SMALL + NAME);
+    out.finish(20.0)
+}
+
+/// Where a loop stands on the ring.
+#[derive(Clone, Copy)]
+struct Place {
+    angle: f64,
+    radius: f64,
+    x: f64,
+    y: f64,
+    above: bool,
+}
+
+impl Place {
+    /// The height of its name.
+    fn name(&self) -> f64 {
+        if self.above { self.y - self.radius - 2.0 - 18.0 } else { self.y + self.radius + 2.0 }
+    }
+}
+
+fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, bool), big: bool, out: &mut Scene) {
+    let state = if one.writes {
+        "writing"
+    } else if one.queue > 0 {
+        "queued"
+    } else {
+        "waiting"
+    };
+    let id = Id { kind: "Loop".into(), uid: format!("loop/{}", one.name), name: one.name.clone(), namespace: String::new() };
+    let mut label = format!("{}, {} in its queue{}", one.title, one.queue, if one.writes { ", wrote last" } else { "" });
+    if !one.slow.is_empty() {
+        label = format!("{label}, slowed: {}", one.slow);
+    }
+    out.put(&id, rect, Body::Loop { of: Box::new(one.clone()), above, far, two, big }, Some(0), state, label);
+}
+
+/// Where not even one row has room for circles with names: an icon and a name each, in aligned columns, as many as there is room for. Gives
+/// the height.
+fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Scene) -> f64 {
+    let own = |one: &Loop| one.title.len() as f64 * LIST_LETTER + LIST_ICON;
+    let widths = |columns: usize| -> Vec<f64> {
+        (0..columns).map(|column| of.loops.iter().skip(column).step_by(columns).map(own).fold(0.0, f64::max)).collect()
+    };
+    let room = |columns: &usize| widths(*columns).iter().sum::<f64>() + LIST_GAP * (*columns - 1) as f64 <= wide;
+    let columns = (1..=of.loops.len().max(1)).rev().find(room).unwrap_or(1);
+    let widths = widths(columns);
+    let gap = if columns > 1 { (wide - widths.iter().sum::<f64>()) / (columns - 1) as f64 } else { 0.0 };
+    for (i, one) in of.loops.iter().enumerate() {
+        let column = i % columns;
+        let x = left + widths[..column].iter().sum::<f64>() + gap * column as f64;
+        let rect = Rect::new(x, top + (i / columns) as f64 * LIST, widths[column].min(wide), LIST);
+        put_loop(one, rect, (false, false, false), of.chosen == Some(i), out);
+    }
+    of.loops.len().div_ceil(columns) as f64 * LIST
+}
+
+/// No room for a ring beside what the loop does, as on a phone: the loops stand in rows above and below the store, in a low frame
+/// in one row if they can, or as a list.
+fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
+    let (left, wide, low) = (16.0, width - 32.0, height < LOW);
+    let fit = ((wide / TIGHT) as usize).max(5);
+    let one_row = height < LOWEST;
+    let bare = one_row && of.loops.len() > fit;
+    let above = if one_row { of.loops.len() } else { of.loops.len().div_ceil(2) };
+    // Rows are equally long, and of two every other is shifted: the lines of one run between the loops of the next.
+    let most = above.clamp(1, if bare { above.max(1) } else { fit });
+    let columns = above.max(1).div_ceil(above.div_ceil(most).max(1));
+    let (pitch, shifted) = (wide / columns as f64, above > columns);
+    // Between circle and bar there is room for an arrow; a list has none.
+    let (chip, gap, thick) = match low {
+        true if bare => (SHORT.1, 6.0, 28.0),
+        true => (if pitch >= ONE_LINE { SHORT.0 } else { SHORT.1 }, ARROW, 26.0),
+        false => (CHIP, ARROW, 48.0),
+    };
+    let top = if low { 4.0 } else { 8.0 };
+    let mut loops = Scene::default();
+    let under_loops = top + if bare { list(of, (left, top, wide), &mut loops) } else { above.div_ceil(columns) as f64 * chip };
+    let store = Rect::new(left, under_loops + gap, wide, thick);
+    let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
+    let label = format!("API server and etcd, resourceVersion {}", of.version);
+    out.put(&id, store, Body::Store { version: of.version }, None, "", label);
+    out.items.append(&mut loops.items);
+    let across = pitch.min(NAMED - 1.0).min(if shifted { pitch / 2.0 + 24.0 } else { pitch });
+    for (i, one) in of.loops.iter().enumerate().filter(|_| !bare) {
+        let (over, n) = (i < above, i % above.max(1));
+        let row = (n / columns) as f64;
+        let at = match (shifted, over == (n / columns % 2 == 0)) {
+            (false, _) => 0.5,
+            (true, true) => 0.25,
+            (true, false) => 0.75,
+        };
+        let y = if over { top + row * chip } else { store.bottom() + gap + row * chip };
+        let rect = Rect::new(left + ((n % columns) as f64 + at) * pitch - across / 2.0, y, across, chip);
+        put_loop(one, rect, (over, false, false), of.chosen == Some(i), &mut out);
+        let (x, from, to) = if over { (rect.cx(), rect.bottom(), store.y) } else { (rect.cx(), rect.y, store.bottom()) };
+        let s = (to - from).signum() * 6.0;
+        let head = if one.writes { format!("M{} {}L{x} {to}L{} {}", x - 4.0, to - s, x + 4.0, to - s) } else { String::new() };
+        let (key, line) = if one.writes { ("write", Line::Writes) } else { ("watch", Line::Watches) };
+        out.link(format!("{key}/{}", one.name), format!("M{x} {from}V{to}{head}"), line);
+    }
+    if let Some(pass) = &of.pass {
+        let under = (of.loops.len() - above).div_ceil(columns) as f64 * chip;
+        let y = store.bottom()
+            + if under > 0.0 { gap + under } else { 0.0 }
+            + if one_row {
+                8.0
+            } else if low {
+                4.0
+            } else {
+                12.0
+            };
+        let form = match wide {
+            _ if one_row => Form::Lines,
+            600.0.. if low => Form::Beside,
+            540.0.. => Form::Columns,
+            _ => Form::Rows,
+        };
+        let panel = wide.min(760.0);
+        put_pass(pass, Rect::new(left + (wide - panel) / 2.0, y, panel, height_of(pass, panel, form)), form, &mut out);
+    }
+    out.finish(if low { 8.0 } else { 16.0 })
+}
+
+/// The height of the panel.
+fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
+    // In the others it stands where else is said that the write comes back, and may take another line.
+    let held = match form {
+        _ if pass.held.is_empty() => 0.0,
+        Form::Columns | Form::Rows => ((pass.held.len() as f64 * LETTER / (width - 32.0)).ceil() - 1.0) * 16.0,
+        Form::Beside | Form::Lines => 22.0,
+    };
+    held + match form {
+        Form::Columns => 246.0 + taller(pass, width) + lines_of(pass, width, 7.3) * 23.0,
+        Form::Rows => 148.0 + rows_of(pass, width) + lines_of(pass, width, 6.7) * 21.0,
+        Form::Beside => {
+            let steps: f64 = pass.steps.iter().map(|(_, rows)| 34.0 + lines(rows, (STEPS - 26.0) / 7.0) * 18.0).sum();
+            58.0 + steps.max(10.0 + lines_of(pass, width - STEPS - 12.0, 6.7) * 20.0)
+        }
+        Form::Lines => {
+            52.0 + pass.steps.len() as f64 * 22.0
+                + match pass.code.iter().filter(|code| code.lit).count() {
+                    0 => 0.0,
+                    lit => 14.0 + lit as f64 * 21.0,
+                }
+        }
+    }
+}
+
+fn put_pass(pass: &Pass, rect: Rect, form: Form, out: &mut Scene) {
+    let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
+    let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
+    let of = [pass.title.as_str(), pass.key.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    let label = if rows.is_empty() { [&of, ". ", &pass.held].concat() } else { [&of, ": ", &rows.join("; ")].concat() };
+    let label = label.trim_end_matches([' ', '.']).to_string();
+    out.put(&id, rect, Body::Pass(Box::new(Pass { form, ..pass.clone() })), None, "", label);
+}
+
+/// How many lines of so many letters rows take. A row that does not fit takes a line for its name and one for its value.
+fn lines(rows: &[(String, String)], letters: f64) -> f64 {
+    rows.iter().map(|(name, value)| if (name.len() + value.len() + 1) as f64 > letters { 2.0 } else { 1.0 }).sum()
+}
+
+/// How much taller the three steps are than the room for four lines that they always have.
+fn taller(pass: &Pass, width: f64) -> f64 {
+    // Three columns with two gaps; a letter is 7 pixels wide.
+    let letters = ((width - 90.0) / 3.0 - 26.0) / 7.0;
+    let most = pass.steps.iter().map(|(_, rows)| lines(rows, letters)).fold(0.0, f64::max);
+    (most * 18.0 - 76.0).max(0.0)
+}
+
+/// The height of the three steps, one below the other.
+fn rows_of(pass: &Pass, width: f64) -> f64 {
+    let letters = (width - 32.0 - 24.0 - 92.0) / 7.0;
+    let line = |(name, value): &(String, String)| ((name.len() + value.len() + 2) as f64 / letters).ceil().max(1.0);
+    pass.steps.iter().map(|(_, rows)| rows.iter().map(line).sum::<f64>().max(1.0) * 18.0 + 14.0).sum::<f64>()
+        + 6.0 * pass.steps.len().saturating_sub(1) as f64
+}
+
+/// The lines of the pseudo-code: what does not fit beside its value takes two.
+fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
+    let line = |code: &Code| {
+        let value = if code.value.is_empty() { 0.0 } else { (code.value.len() as f64 * 6.7 + 28.0).min(width * 0.42) };
+        (code.text.len() as f64 * letter / (width - 88.0 - value)).ceil().max(1.0)
+    };
+    pass.code.iter().map(line).sum()
+}
+
+/// Where the line from a point to the middle of a rectangle meets its border.
+fn edge_of(rect: &Rect, x: f64, y: f64) -> (f64, f64) {
+    let (dx, dy) = (x - rect.cx(), y - rect.cy());
+    let scale = (rect.w / 2.0 / dx.abs().max(0.001)).min(rect.h / 2.0 / dy.abs().max(0.001));
+    (rect.cx() + dx * scale, rect.cy() + dy * scale)
+}
+
+fn summary(of: &Loops) -> String {
+    let queued: usize = of.loops.iter().map(|one| one.queue).sum();
+    format!("{} loops around the API server, {queued} keys in their queues.", of.loops.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(chosen: Option<usize>) -> Loops {
+        let of = |name: &str| Loop { name: name.into(), title: name.into(), ..Loop::default() };
+        let pass = Pass { newest: true, act: "create Pod".into(), ..Pass::default() };
+        Loops { loops: ["a", "b", "c", "d"].map(of).to_vec(), chosen, shown: chosen, pass: Some(pass), version: 7 }
+    }
+
+    #[test]
+    fn the_chosen_loop_stands_at_the_right_beside_its_panel() {
+        let scene = layout(&some(Some(2)), (1200.0, 800.0));
+        let (chosen, store, pass) = (&scene.items[3], &scene.items[0], scene.items.last().unwrap());
+        assert_eq!(chosen.id.name, "c");
+        assert!((chosen.rect.y + BIG - store.rect.cy()).abs() < 1.0, "on the height of the store");
+        assert!(chosen.rect.cx() > store.rect.right() && chosen.rect.right() < pass.rect.x);
+    }
+
+    #[test]
+    fn what_is_written_stands_within_the_stage() {
+        for (chosen, shown) in (0..4).flat_map(|at| [(None, at), (Some(at), at)]) {
+            let mut of = Loops { chosen, shown: Some(shown), ..some(chosen) };
+            of.loops[shown].writes = true;
+            of.pass = of.pass.map(|pass| Pass { act: "bind Pod to node-9".into(), ..pass });
+            let scene = layout(&of, (800.0, 652.0));
+            let half = of.pass.map_or(0.0, |pass| pass.act.len() as f64 * ACT / 2.0);
+            let (label, store, panel) = (&scene.labels[0], scene.items[0].rect, scene.items.last().unwrap());
+            assert!(label.x - half >= 5.9 && label.x + half <= panel.rect.x, "{} of {shown}", label.x);
+            let text = Rect::new(label.x - half, label.y, half * 2.0, 16.0);
+            let apart = text.right() <= store.x || text.x >= store.right() || text.y >= store.bottom() || text.bottom() <= store.y;
+            assert!(apart, "{text:?} on {store:?}");
+        }
+    }
+
+    #[test]
+    fn on_a_ring_no_name_touches_another() {
+        let names = ["deployment", "replicaset", "statefulset", "endpoint", "endpointslice", "volume", "garbage collector", "scheduler"];
+        let nodes: Vec<String> = (1..=4).map(|n| format!("kubelet node-{n}")).collect();
+        let titles: Vec<&str> = names.into_iter().chain(nodes.iter().map(String::as_str)).collect();
+        for (size, most) in [((800.0, 652.0), 11), ((1400.0, 800.0), 12)] {
+            for (count, chosen) in (4..=most).flat_map(|count| (0..=count).map(move |at| (count, (at < count).then_some(at)))) {
+                let of = |title: &&str| Loop { name: title.to_string(), title: title.to_string(), ..Loop::default() };
+                let scene = layout(&Loops { loops: titles[titles.len() - count..].iter().map(of).collect(), ..some(chosen) }, size);
+                let name = |item: &std::rc::Rc<crate::views::shape::Item>| match &item.body {
+                    Body::Loop { of, above, far, two, big } => {
+                        // Beside its circle, or as much further off.
+                        let long = if *two { of.title.split(' ').map(str::len).max().unwrap() } else { of.title.len() };
+                        let (wide, high) = (long as f64 * LETTER, if *two { 28.0 } else { 15.0 });
+                        let off = if *far { FAR } else { 0.0 };
+                        let across = if *big { BIG } else { SMALL } * 2.0;
+                        let y = if *above { item.rect.bottom() - across - off - high - 2.0 } else { item.rect.y + across + off + 2.0 };
+                        Some(Rect::new(item.rect.cx() - wide / 2.0, y, wide, high))
+                    }
+                    _ => None,
+                };
+                let all: Vec<Rect> = scene.items.iter().filter_map(name).collect();
+                for (i, a) in all.iter().enumerate() {
+                    for b in &all[i + 1..] {
+                        let apart = a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
+                        assert!(apart, "{count} {chosen:?} {size:?}: {a:?} {b:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_of_two_words_breaks_before_it_leaves_its_circle() {
+        let names = ["deployment", "replicaset", "statefulset", "endpointslice", "volume", "garbage collector", "scheduler"];
+        let titles = names.into_iter().chain(["kubelet node-1", "kubelet node-2", "kubelet node-3"]);
+        let loops: Vec<Loop> = titles.map(|title| Loop { name: title.into(), title: title.into(), ..Loop::default() }).collect();
+        for (size, chosen) in [(800.0, 652.0), (1400.0, 800.0)].into_iter().flat_map(|size| (0..10).map(move |at| (size, at))) {
+            let scene = layout(&Loops { loops: loops.clone(), ..some(Some(chosen)) }, size);
+            let hangs = scene.items.iter().filter(|item| matches!(&item.body, Body::Loop { of, far: true, .. } if of.title.contains(' ')));
+            assert_eq!(hangs.count(), 0, "{chosen} {size:?}");
+        }
+    }
+
+    #[test]
+    fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
+        // A phone, the stage of a small screen, two embeds.
+        for (width, height) in [(390.0, 584.0), (656.0, 476.0), (720.0, 332.0), (480.0, 272.0)] {
+            let names = ["deployment", "replicaset", "statefulset", "endpointslice", "volume", "garbage collector", "scheduler"];
+            let nodes = ["kubelet node-1", "kubelet node-2", "kubelet node-3"];
+            let one =
+                |i: usize| Loop { name: i.to_string(), title: names.iter().chain(&nodes).nth(i).unwrap().to_string(), ..Loop::default() };
+            let row = |name: &str| (name.to_string(), "3 − 3 = 0".to_string());
+            let steps = vec![("Observe", vec![row("desired"); 3]), ("Diff", vec![row("actual"); 3]), ("Act", vec![row("status")])];
+            let code = (0..11).map(|i| Code { text: "    pods := active(cache.Owned(rs))", lit: i == 4, ..Code::default() }).collect();
+            let pass = Pass { steps, code, ..Pass::default() };
+            let scene = layout(&Loops { loops: (0..10).map(one).collect(), pass: Some(pass), ..some(None) }, (width, height));
+            let pass = scene.items.last().unwrap();
+            // A phone is scrolled; in every other frame all of it is in sight.
+            let least = if width == 390.0 { 56.0 } else { pass.rect.h };
+            assert!(pass.rect.y + least <= height && scene.width <= width, "{:?}", pass.rect);
+            let (store, loops) = (scene.items[0].rect, &scene.items[1..11]);
+            let above = loops.iter().filter(|one| one.rect.bottom() < store.y).count();
+            let listed = height < LOWEST && width < 720.0;
+            if listed {
+                // Names that can be read stand beside each other, none on another.
+                for (i, a) in loops.iter().enumerate() {
+                    assert!(a.rect.x >= 16.0 && a.rect.right() <= width - 15.9 && a.rect.h == LIST, "{:?}", a.rect);
+                    for b in &loops[i + 1..] {
+                        assert!(b.rect.y > a.rect.y || b.rect.x >= a.rect.right() + LIST_GAP - 0.01, "{:?} {:?}", a.rect, b.rect);
+                    }
+                }
+            }
+            // An arrow to the bar, or from it, is one that can be seen.
+            let gap = |one: &std::rc::Rc<crate::views::shape::Item>| (store.y - one.rect.bottom()).max(one.rect.y - store.bottom());
+            assert!(listed || loops.iter().all(|one| gap(one) >= ARROW), "{width}");
+            assert!(above == if height < LOWEST { 10 } else { 5 } && loops[above..].iter().all(|one| one.rect.y > store.bottom()));
+            assert!(loops.windows(2).all(|two| two[0].rect.right() <= two[1].rect.x + 0.01 || two[0].rect.y < two[1].rect.y));
+        }
+    }
+
+    #[test]
+    fn ring_and_panel_are_as_wide_as_the_stage_at_most() {
+        for width in [780.0, 800.0, 1000.0, 1149.0, 1150.0, 1280.0, 1400.0] {
+            for chosen in [None, Some(1)] {
+                let scene = layout(&some(chosen), (width, 600.0));
+                assert!(scene.width <= width && scene.height <= 600.0, "{width}: {}x{}", scene.width, scene.height);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_overlaps_on_the_ring() {
+        let stages =
+            [(4, 1200.0, 800.0), (9, 1200.0, 652.0), (12, 1200.0, 576.0), (16, 1200.0, 652.0), (10, 800.0, 652.0), (11, 800.0, 652.0)];
+        for (count, width, height) in stages {
+            let loops = (0..count).map(|i| Loop { name: i.to_string(), ..Loop::default() }).collect();
+            let scene = layout(&Loops { loops, ..Loops::default() }, (width, height));
+            for (i, a) in scene.items.iter().enumerate() {
+                for b in &scene.items[i + 1..] {
+                    let circle = |r: &Rect| Rect::new(r.cx() - SMALL, r.y, SMALL * 2.0, r.h);
+                    let (a, b) = (circle(&a.rect), circle(&b.rect));
+                    let apart = a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
+                    assert!(apart, "{count} loops: {a:?} {b:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! ConfigMaps, Secrets and service accounts: each a small card below what names it, or below everything if several trees
+//! do, with a line from every user. What is named and does not exist has a card too. Many fold to a few and "+N more".
+
+use crate::i18n::format::count;
+use crate::projection::model::{Id, Model, Used};
+use crate::views::shape::{Body, Line, Rect, Scene};
+use std::collections::BTreeMap;
+
+/// The height of a card, from one to the next, and from a tree to its first.
+const CARD: f64 = 40.0;
+const PITCH: f64 = 48.0;
+pub const BELOW: f64 = 14.0;
+/// A row of those that several trees name: from one to the next, and the width of a card.
+const ACROSS: f64 = 196.0;
+const WIDE: f64 = 180.0;
+const ROW: f64 = 60.0;
+/// So many stand below a tree, and below all trees; of more the last place says how many are left out.
+const OWN: usize = 6;
+const SHARED: usize = 24;
+/// So far beside a card its line goes down; those to what several name stand further out.
+const RAIL: f64 = 10.0;
+const OUTER: f64 = 15.0;
+const NEXT: f64 = 4.0;
+const ROUND: f64 = 8.0;
+/// So many users are named to those who do not see the lines.
+const NAMED: usize = 3;
+
+/// The height of so many below a tree.
+pub fn height(uses: usize) -> f64 {
+    if uses == 0 { 0.0 } else { BELOW + uses.min(OWN) as f64 * PITCH - (PITCH - CARD) }
+}
+
+/// For each the tree that all its users are of, if they are of one.
+pub fn homes(model: &Model) -> Vec<Option<usize>> {
+    if model.uses.is_empty() {
+        return Vec::new();
+    }
+    let mut trees: BTreeMap<&str, usize> = BTreeMap::new();
+    let bare = model.roots.iter().position(|root| root.controller.is_none());
+    for (at, root) in model.roots.iter().enumerate() {
+        if let Some(of) = &root.controller {
+            trees.insert(&of.id.uid, at);
+        }
+    }
+    let tree = |user: &Id| if user.kind == "Pod" { bare } else { trees.get(user.uid.as_str()).copied() };
+    let home = |used: &Used| {
+        let mut of = used.users.iter().map(tree);
+        let first = of.next()??;
+        of.all(|other| other == Some(first)).then_some(first)
+    };
+    model.uses.iter().map(home).collect()
+}
+
+/// Those that have a card, and how many are left out. What is missing is never left out for the sake of what is there.
+fn fold<'a>(uses: &[&'a Used], most: usize) -> (Vec<&'a Used>, usize) {
+    let mut shown = uses.to_vec();
+    if shown.len() <= most {
+        return (shown, 0);
+    }
+    crate::order::sort_by_key(&mut shown, |used| !used.missing);
+    shown.truncate(most - 1);
+    (shown, uses.len() + 1 - most)
+}
+
+/// Puts the cards of what one tree names, one below the other.
+pub fn put(uses: &[&Used], (x, y, w): (f64, f64, f64), parent: Option<usize>, out: &mut Scene) {
+    let (shown, more) = fold(uses, OWN);
+    let rect = |row: usize| Rect::new(x, y + BELOW + row as f64 * PITCH, w, CARD);
+    shown.iter().enumerate().for_each(|(row, used)| card(used, rect(row), parent, out));
+    rest(more, Rect { h: 20.0, ..rect(shown.len()) }, parent, out);
+}
+
+/// Puts the cards of what several trees name, side by side as far as there is room, and gives their bottom.
+pub fn put_shared(uses: &[&Used], (x, y, w): (f64, f64, f64), out: &mut Scene) -> f64 {
+    let (shown, more) = fold(uses, SHARED);
+    let across = ((w / ACROSS) as usize).max(1);
+    let wide = if across == 1 { w } else { WIDE };
+    let rect = |at: usize| Rect::new(x + (at % across) as f64 * ACROSS, y + (at / across) as f64 * ROW, wide, CARD);
+    shown.iter().enumerate().for_each(|(at, used)| card(used, rect(at), None, out));
+    rest(more, Rect { h: 20.0, ..rect(shown.len()) }, None, out);
+    y + (shown.len() + usize::from(more > 0)).div_ceil(across) as f64 * ROW
+}
+
+/// The height of so many of them.
+pub fn shared_height(uses: usize, w: f64) -> f64 {
+    uses.min(SHARED).div_ceil(((w / ACROSS) as usize).max(1)) as f64 * ROW
+}
+
+fn rest(more: usize, rect: Rect, parent: Option<usize>, out: &mut Scene) {
+    if more > 0 {
+        let text = format!("+{} more", count(more));
+        let id = Id { uid: format!("uses/{parent:?}"), ..Id::default() };
+        out.put(&id, rect, Body::Note(text.clone()), parent, "", text);
+    }
+}
+
+fn card(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
+    let fact = if used.missing { "not found" } else { used.what_for.as_str() };
+    let shared = (parent.is_none() && used.users.len() > 1).then(|| format!("{} users", count(used.users.len())));
+    let told: Vec<&str> = [Some(fact), shared.as_deref()].into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    let state = if used.missing { "missing" } else { "inert" };
+    let mut parts = vec![format!("{} {}", used.id.kind, used.id.name)];
+    parts.extend((!fact.is_empty()).then(|| fact.to_string()));
+    let users: Vec<String> = used.users.iter().take(NAMED).map(|user| format!("{} {}", user.kind, user.name)).collect();
+    if !users.is_empty() {
+        parts.push(format!("used by {}", users.join(", ")));
+    }
+    let more = used.users.len().saturating_sub(NAMED);
+    parts.extend((more > 0).then(|| format!("and {more} more")));
+    out.put(&used.id, rect, Body::Stored { fact: told.join(" · "), missing: used.missing }, parent, state, parts.join(", "));
+}
+
+/// Draws the lines, once everything has its place: one from each place, also where many Pods have one together.
+pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out: &mut Scene) {
+    if model.uses.is_empty() {
+        return;
+    }
+    let cards = out.items.iter().filter(|item| !matches!(item.body, Body::Tile { .. } | Body::Cells(_)));
+    let places: BTreeMap<String, Rect> = cards.map(|item| (item.id.uid.clone(), item.rect)).collect();
+    // Pods without an owner may be tiles or one block.
+    let many = out.items.iter().filter(|item| item.parent.is_none() && matches!(item.body, Body::Tile { .. } | Body::Cells(_)));
+    let block = many.map(|item| item.rect).reduce(around);
+    // Those below everything: lines come along above their first row.
+    let shared = |(used, home): &(&Used, &Option<usize>)| home.is_none().then(|| places.get(&used.id.uid)).flatten();
+    let top = model.uses.iter().zip(homes).filter_map(|one| shared(&one)).map(|rect| rect.y).fold(f64::MAX, f64::min);
+    // What several trees name is far from them: its lines are drawn while it or one of them is looked at.
+    let looked = |used: &Used| {
+        let of = |id: &Id| selected == Some(id.uid.as_str());
+        used.missing || of(&used.id) || used.users.iter().any(of)
+    };
+    let mut several = 0;
+    for (used, home) in model.uses.iter().zip(homes) {
+        let Some(to) = places.get(&used.id.uid).filter(|_| home.is_some() || looked(used)) else { continue };
+        let outer = if home.is_none() { OUTER + f64::from(several % 3) * NEXT } else { RAIL };
+        let line = match () {
+            () if used.missing => Line::Waits,
+            () if selected == Some(used.id.uid.as_str()) => Line::Chosen,
+            () => Line::Uses,
+        };
+        let mut together = false;
+        for user in &used.users {
+            let own = places.get(&user.uid).copied();
+            let first = own.is_none() && user.kind == "Pod" && !std::mem::replace(&mut together, true);
+            let Some(from) = own.or(block.filter(|_| first)) else { continue };
+            let d = if from.x == to.x { beside(from, *to, outer) } else { over(from, *to, outer, top) };
+            out.link(format!("{}>{}", user.uid, used.id.uid), d, line);
+        }
+        several += i32::from(home.is_none());
+    }
+}
+
+fn around(a: Rect, b: Rect) -> Rect {
+    let (x, y) = (a.x.min(b.x), a.y.min(b.y));
+    Rect::new(x, y, a.right().max(b.right()) - x, a.bottom().max(b.bottom()) - y)
+}
+
+/// Down the left side of the column, into the card's left edge.
+fn beside(from: Rect, to: Rect, outer: f64) -> String {
+    let rail = (from.x - outer).max(2.0);
+    let (a, b, r) = (from.cy() + outer - RAIL, to.cy(), ROUND.min(from.x - rail));
+    format!("M{} {a}H{}Q{rail} {a} {rail} {}V{}Q{rail} {b} {} {b}H{}", from.x, rail + r, a + r, b - r, rail + r, to.x)
+}
+
+/// Down the left side of the column, along above the cards, and down between them into the card's left edge.
+fn over(from: Rect, to: Rect, outer: f64, top: f64) -> String {
+    let rail = (from.x - outer).max(2.0);
+    let (a, bus, b) = (from.cy() + outer - RAIL, top - outer + 4.0, to.cy());
+    let (x, r) = (to.x - RAIL, ROUND.min(from.x - rail));
+    let s = (x - rail).signum() * 4.0;
+    format!(
+        "M{} {a}H{}Q{rail} {a} {rail} {}V{}Q{rail} {bus} {} {bus}H{}Q{x} {bus} {x} {}V{}Q{x} {b} {} {b}H{}",
+        from.x,
+        rail + r,
+        a + r,
+        bus - 4.0,
+        rail + s,
+        x - s,
+        bus + 4.0,
+        b - 6.0,
+        x + 6.0,
+        to.x
+    )
+}
