@@ -19,9 +19,6 @@ const colours = HighlightStyle.define([
   { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace], color: 'var(--c-punct)' },
 ]);
 
-// The page's words in the language that is chosen.
-const say = (english) => window.loopscopeWords?.(english) ?? english;
-const PHRASES = ['Find', 'Replace', 'next', 'previous', 'all', 'match case', 'regexp', 'by word', 'replace', 'replace all', 'close'];
 
 const mono = 'var(--font-mono)';
 const theme = EditorView.theme({
@@ -115,7 +112,7 @@ class Says extends WidgetType {
       button.textContent = fix;
       // The text may have gone on since it was looked at.
       button.onclick = () => { if (line <= view.state.doc.lines && slice(view.state.doc.line(line), columns) === this.word) this.on.fix(line, ...columns, fix); };
-      row.append(`${say('Did you mean')} `, button, '?');
+      row.append(`${on.words().suggestion} `, button, '?');
       box.append(row);
     }
     // CodeMirror does not see margins: the room around the box belongs to a box of its own.
@@ -240,8 +237,8 @@ function mount(host, on) {
   const shown = blocks(on);
   const language = new Compartment();
   const spoken = () => [
-    EditorState.phrases.of(Object.fromEntries(PHRASES.map((english) => [english, say(english)]))),
-    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': say(on.label), spellcheck: 'false', autocapitalize: 'off' }),
+    EditorState.phrases.of(on.words().phrases),
+    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': on.words().label, spellcheck: 'false', autocapitalize: 'off' }),
   ];
   const view = new EditorView({
     root,

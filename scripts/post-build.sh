@@ -14,7 +14,7 @@ if [ -f target/editor/editor.js ]; then
 else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/editor.js"
 fi
-{ printf 'window.loopscopeZh = `'; cat src/i18n/zh.txt; printf '`;\n'; cat static/zh.js; } > "$dir/zh.js"
+{ printf 'window.loopscopeCatalogue = `'; cat src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
 if command -v node >/dev/null && [ -d node_modules/esbuild ]; then node scripts/minify.mjs; fi
 for part in loopscope_bg rest; do
   if [ -f "$dir/$part.wasm" ]; then

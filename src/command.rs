@@ -3,7 +3,8 @@
 use loopscope::api::time::SECOND;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
-use loopscope::scenario::{self, Story, Trace};
+use loopscope::explain::story::Story;
+use loopscope::scenario::{self, Trace};
 use std::io::{self, BufWriter, Read, Write};
 use std::process::ExitCode;
 

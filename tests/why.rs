@@ -6,12 +6,18 @@ use loopscope::api::{Kind, ObjectRef, Time};
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::engine::{Sim, Why};
 use loopscope::explain::diagnose::{self, Diagnosis};
+use loopscope::explain::why::{self, Row};
 use loopscope::explain::words::{self, Reason};
 
 /// More than any of these small clusters needs.
 const TASKS: usize = 400_000;
 
 /// A cluster and what a person does to it: manifests, kubectl lines, faults, and `+30` for half a minute.
+/// Rows in English.
+fn rows(rows: &[Row]) -> Vec<(String, String)> {
+    rows.iter().map(|(name, value)| (name.english(), value.english())).collect()
+}
+
 fn sim(nodes: usize, acts: &[&str]) -> Sim {
     let mut sim = Sim::new(ClusterConfig::with_nodes(nodes), 1);
     act(&mut sim, acts);
@@ -64,12 +70,12 @@ struct Answer<'a> {
 fn print(chain: &[Diagnosis], reasons: &[Reason]) -> String {
     let mut out = String::new();
     for found in chain {
-        out += &format!("\n{}: {:?}\n", found.object, found.headline());
-        for (name, value) in found.rows() {
+        out += &format!("\n{}: {:?}\n", found.object, found.headline().english());
+        for (name, value) in rows(&found.rows()) {
             out += &format!("    {name:?}, {value:?}\n");
         }
         for remedy in &found.remedies {
-            out += &format!("  remedy {:?}: {:?}\n", remedy.words(), remedy.steps);
+            out += &format!("  remedy {:?}: {:?}\n", remedy.words().english(), remedy.steps);
         }
         out += &format!(
             "  waits for {:?}, since {:?}, spared {:?}\n",
@@ -79,7 +85,14 @@ fn print(chain: &[Diagnosis], reasons: &[Reason]) -> String {
         );
     }
     for reason in reasons {
-        out += &format!("  {} {}: {} ({}) {:?}\n", reason.at, reason.actor, words::plain(&reason.effect), reason.short, reason.saw);
+        out += &format!(
+            "  {} {}: {} ({}) {:?}\n",
+            reason.at,
+            reason.actor.english(),
+            reason.effect.english(),
+            reason.short.english(),
+            rows(&reason.saw)
+        );
     }
     out
 }
@@ -93,26 +106,26 @@ fn ask(sim: &Sim, answer: &Answer<'_>) {
         println!("{text}");
         for found in &chain {
             for remedy in &found.remedies {
-                println!("  {} {}: {}", found.object, remedy.words(), diagnose::works(sim, found, remedy, TASKS));
+                println!("  {} {}: {}", found.object, remedy.words().english(), diagnose::works(sim, found, remedy, TASKS));
             }
         }
         return;
     }
     let found = chain.first().unwrap_or_else(|| panic!("nothing is said of {key}{text}"));
-    assert_eq!(found.headline(), answer.headline, "{text}");
-    let rows = found.rows();
+    assert_eq!(found.headline().english(), answer.headline, "{text}");
+    let rows = rows(&found.rows());
     for (name, value) in answer.facts {
         assert!(rows.iter().any(|(n, v)| n == name && v == value), "{name}: {value} is not among the facts{text}");
     }
     let then: Vec<String> = chain[1..].iter().map(|found| format!("{}/{}", found.object.kind.name(), found.object.name)).collect();
     assert!(then.len() == answer.then.len() && then.iter().zip(answer.then).all(|(is, want)| is.starts_with(want)), "{then:?}{text}");
-    let mut by: Vec<&str> = reasons.iter().map(|reason| reason.actor.as_str()).collect();
+    let mut by: Vec<String> = reasons.iter().map(|reason| reason.actor.english()).collect();
     by.dedup();
     assert_eq!(by, answer.by, "{text}");
     if answer.remedy.is_empty() {
         return assert!(found.remedies.is_empty(), "{text}");
     }
-    let remedy = found.remedies.iter().find(|remedy| remedy.words().starts_with(answer.remedy));
+    let remedy = found.remedies.iter().find(|remedy| remedy.words().english().starts_with(answer.remedy));
     let remedy = remedy.unwrap_or_else(|| panic!("no remedy {:?}{text}", answer.remedy));
     assert!(diagnose::works(sim, found, remedy, TASKS), "{:?} does not help{text}", answer.remedy);
 }
@@ -161,8 +174,8 @@ fn why_is_this_pod_pending_too_little_cpu() {
         &sim(3, &[&web, "+20"]),
         &Answer {
             of: "Pod/web-*",
-            headline: "None of the 3 nodes takes it",
-            facts: &[("node-1", "asks 3 cpu, 1 free"), ("node-3", "asks 3 cpu, 1 free")],
+            headline: "No node can run this Pod",
+            facts: &[("node-1", "requests 3 CPU, 1 free"), ("node-3", "requests 3 CPU, 1 free")],
             then: &[],
             by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
             remedy: "Add node-4",
@@ -181,14 +194,14 @@ fn why_is_this_pod_pending_too_little_memory_anywhere() {
             facts: &[("desired", "1"), ("ready", "0")],
             then: &["ReplicaSet/web-", "Pod/web-"],
             by: &["deployment-controller", "you"],
-            remedy: "Lower what web requests: 8Gi memory",
+            remedy: "Lower the requests of web: 8Gi memory",
         },
     );
 }
 
 #[test]
 fn why_is_this_pod_pending_it_is_larger_than_a_node() {
-    let answer = |of, remedy, by| Answer { of, headline: "None of the 3 nodes takes it", facts: &[], then: &[], by, remedy };
+    let answer = |of, remedy, by| Answer { of, headline: "No node can run this Pod", facts: &[], then: &[], by, remedy };
     let report = pod("report", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 6, memory: 1Gi}}}]}");
     ask(&sim(3, &[&report, "+20"]), &answer("Pod/report", "Add node-4 with 8 cpu", &["default-scheduler", "you"]));
     let scratch = pod("scratch", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 6, ephemeral-storage: 500Gi}}}]}");
@@ -218,8 +231,8 @@ fn why_is_this_pod_pending_too_many_pods() {
         &sim,
         &Answer {
             of: "Pod/web-*",
-            headline: "The only node refuses it",
-            facts: &[("node-1", "has its 3 Pods")],
+            headline: "The only node cannot run this Pod",
+            facts: &[("node-1", "Pod limit reached (3)")],
             then: &[],
             by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
             remedy: "Add node-2",
@@ -238,9 +251,9 @@ fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
     let chain = diagnose::chain_of_waiting(&sim, &ObjectRef::new(Kind::Deployment, "default", "web"));
     let found = chain.last().unwrap();
     assert!(found.object.name.starts_with("web-") && diagnose::diagnose(&sim, &pod).is_some(), "{}", print(&chain, &[]));
-    let words: Vec<String> = found.remedies.iter().map(|remedy| remedy.words()).collect();
+    let words: Vec<String> = found.remedies.iter().map(|remedy| remedy.words().english()).collect();
     // 35 of them have room on each of two nodes, and on each new one.
-    assert_eq!(words, ["Add node-4 … node-21: 18 nodes"], "{}", print(&chain, &[]));
+    assert_eq!(words, ["Add 18 nodes: node-4 … node-21"], "{}", print(&chain, &[]));
     let steps: Vec<&str> = found.remedies[0].steps.iter().map(String::as_str).collect();
     act(&mut sim, &steps);
     act(&mut sim, &["+90"]);
@@ -250,12 +263,12 @@ fn why_do_thousands_not_fit_and_how_many_nodes_do_they_need() {
     let big = "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 100}}}]}";
     let sim = self::sim(2, &[&deployment("big", 2, "", big), "+20"]);
     let found = diagnose::diagnose(&sim, &key(&sim, "Pod/big-*")).unwrap();
-    assert!(found.remedies.iter().all(|remedy| !remedy.words().starts_with("Add ")), "{found:?}");
+    assert!(found.remedies.iter().all(|remedy| !remedy.words().english().starts_with("Add ")), "{found:?}");
 }
 
 fn cures(sim: &Sim, of: &str) -> Vec<String> {
     let found = diagnose::diagnose(sim, &key(sim, of)).unwrap();
-    found.remedies.iter().map(|remedy| remedy.words()).collect()
+    found.remedies.iter().map(|remedy| remedy.words().english()).collect()
 }
 
 /// New nodes are counted for those that they would take, one for each Pod only where the Pods asked about keep apart.
@@ -274,12 +287,12 @@ fn new_nodes_are_not_counted_for_pods_that_they_do_not_take() {
         assert_eq!(cures(&sim, "Pod/full-*")[0], "Add node-2", "{others}");
         let sim = self::sim(2, &[&apart, "+10", &others, "+20"]);
         let sim_cures = cures(&sim, "Pod/apart-*");
-        assert!(sim_cures[0].starts_with("Add node-3") && sim_cures[0].ends_with(": 2 nodes"), "{sim_cures:?} {others}");
+        assert!(sim_cures[0].starts_with("Add 2 nodes: node-3"), "{sim_cures:?} {others}");
     }
     // Others that wait for room share it: four more nodes for eight that keep apart, two for eight that do not.
     let sim = self::sim(2, &[&apart, "+10", &deployment("more", 14, "", &spec("")), "+20"]);
     let sim_cures = cures(&sim, "Pod/apart-*");
-    assert!(sim_cures[0].ends_with(": 4 nodes"), "{sim_cures:?}");
+    assert!(sim_cures[0].starts_with("Add 4 nodes: "), "{sim_cures:?}");
 }
 
 /// What is too little on one node is done on as many as are needed.
@@ -302,7 +315,7 @@ fn what_keeps_pods_from_several_nodes_is_taken_from_all_of_them() {
         let acts: Vec<&str> = acts.iter().map(String::as_str).filter(|act| !act.is_empty()).collect();
         let sim = sim(2, &[&acts[..], &[then, &workload, "+20"]].concat());
         let found = diagnose::diagnose(&sim, &key(&sim, "Pod/web-*")).unwrap();
-        let remedy = found.remedies.iter().find(|remedy| remedy.words() == words);
+        let remedy = found.remedies.iter().find(|remedy| remedy.words().english() == words);
         assert!(diagnose::works(&sim, &found, remedy.unwrap_or_else(|| panic!("{words}: {found:?}")), TASKS), "{words}");
     }
     // Nothing that is too little even on all of them.
@@ -328,7 +341,7 @@ fn too_many_to_be_counted_get_no_nodes() {
     assert!(sim.waiting() > 20_000, "{}", sim.waiting());
     let set = sim.list(Kind::ReplicaSet).next().unwrap().key();
     let chain = diagnose::chain_of_waiting(&sim, &set);
-    let words: Vec<String> = chain.last().unwrap().remedies.iter().map(|remedy| remedy.words()).collect();
+    let words: Vec<String> = chain.last().unwrap().remedies.iter().map(|remedy| remedy.words().english()).collect();
     assert!(words.iter().all(|words| !words.starts_with("Add ")), "{words:?}");
 }
 
@@ -339,7 +352,7 @@ fn why_is_this_pod_pending_no_node_has_the_label() {
         &sim(2, &[&fast, "kubectl label node node-2 disk=hdd", "+20"]),
         &Answer {
             of: "Pod/fast",
-            headline: "None of the 2 nodes takes it",
+            headline: "No node can run this Pod",
             facts: &[("node-1", "wants disk=ssd, has no such label"), ("node-2", "wants disk=ssd, has hdd")],
             then: &[],
             by: &["default-scheduler", "you"],
@@ -354,7 +367,7 @@ fn why_is_this_pod_pending_a_taint() {
         &sim(1, &["kubectl taint nodes node-1 gpu=yes:NoSchedule", "+1", &pod("p", PLAIN), "+20"]),
         &Answer {
             of: "Pod/p",
-            headline: "The only node refuses it",
+            headline: "The only node cannot run this Pod",
             facts: &[("node-1", "taint gpu=yes:NoSchedule not tolerated")],
             then: &[],
             by: &["default-scheduler", "you"],
@@ -371,8 +384,8 @@ fn why_is_this_pod_pending_a_cordoned_node_has_room() {
         &sim(3, &["kubectl cordon node-3", &filler, "+5", &big, "+20"]),
         &Answer {
             of: "Pod/big-*",
-            headline: "None of the 3 nodes takes it",
-            facts: &[("node-1", "asks 2 cpu, 0.5 free"), ("node-2", "asks 2 cpu, 0.5 free"), ("node-3", "cordoned")],
+            headline: "No node can run this Pod",
+            facts: &[("node-1", "requests 2 CPU, 0.5 free"), ("node-2", "requests 2 CPU, 0.5 free"), ("node-3", "cordoned")],
             then: &[],
             by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
             remedy: "Uncordon node-3: 4 cpu is free there",
@@ -388,7 +401,7 @@ fn why_is_this_pod_pending_it_keeps_apart_from_its_siblings() {
         &sim(2, &[&deployment("web", 3, "", apart), "+20"]),
         &Answer {
             of: "Pod/web-*",
-            headline: "None of the 2 nodes takes it",
+            headline: "No node can run this Pod",
             facts: &[],
             then: &[],
             by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
@@ -405,8 +418,8 @@ fn why_is_this_pod_pending_a_spread_constraint() {
         &sim(3, &["kubectl cordon node-3", &deployment("web", 3, "", spread), "+20"]),
         &Answer {
             of: "Pod/web-*",
-            headline: "None of the 3 nodes takes it",
-            facts: &[("node-1", "node-1 has 1, the emptiest 0; maxSkew 1"), ("node-3", "cordoned")],
+            headline: "No node can run this Pod",
+            facts: &[("node-1", "node-1 has 1, the fewest elsewhere is 0; maxSkew 1"), ("node-3", "cordoned")],
             then: &[],
             by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
             remedy: "Uncordon node-3: 4 cpu is free there",
@@ -421,7 +434,7 @@ fn why_is_this_pod_pending_the_host_port_is_taken() {
         &sim(1, &[&pod("first", port), "+5", &pod("second", port), "+20"]),
         &Answer {
             of: "Pod/second",
-            headline: "The only node refuses it",
+            headline: "The only node cannot run this Pod",
             facts: &[("node-1", "host port 8080 taken by first")],
             then: &[],
             by: &["default-scheduler", "you"],
@@ -437,11 +450,11 @@ fn why_is_this_pod_pending_it_is_gated() {
         &sim(1, &[&gated, "+20"]),
         &Answer {
             of: "Pod/p",
-            headline: "Scheduling gates hold it back",
+            headline: "Held back by its scheduling gates",
             facts: &[("gate", "example.com/quota")],
             then: &[],
             by: &["you"],
-            remedy: "Remove the gate example.com/quota",
+            remedy: "Remove the scheduling gate example.com/quota",
         },
     );
 }
@@ -452,11 +465,11 @@ fn why_is_this_pod_pending_its_claim_names_a_class_that_does_not_exist() {
         &sim(1, &[&claim("data", ", storageClassName: fast"), &pod("p", &claimed("data")), "+20"]),
         &Answer {
             of: "Pod/p",
-            headline: "Its claim data is not bound",
+            headline: "Claim data is not bound",
             facts: &[],
             then: &["PersistentVolumeClaim/data"],
             by: &["default-scheduler", "you"],
-            remedy: "Make the class fast",
+            remedy: "Create class fast",
         },
     );
 }
@@ -472,8 +485,8 @@ fn why_was_this_pod_deleted_a_more_important_one_needed_the_room() {
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");
     }
-    assert!(chain.iter().any(|reason| reason.short.contains("Pod high has a higher priority")), "{text}");
-    assert_eq!(chain.last().map(|reason| reason.actor.as_str()), Some("you"), "{text}");
+    assert!(chain.iter().any(|reason| reason.short.english().contains("Pod high has a higher priority")), "{text}");
+    assert_eq!(chain.last().map(|reason| reason.actor.english()).as_deref(), Some("you"), "{text}");
 }
 
 #[test]
@@ -483,7 +496,7 @@ fn why_this_node_and_not_that_one() {
     let sim = sim(2, &[&first, "+5", &second, "+20"]);
     let journal = sim.journal();
     let bound = journal.iter().rposition(|e| e.actor.name == "default-scheduler" && e.key() == Some(key(&sim, "Pod/second")));
-    let saw = words::saw(&journal[bound.unwrap()].why);
+    let saw = rows(&why::evidence(&journal[bound.unwrap()].why));
     if std::env::var("SHOW").is_ok() {
         return println!("{saw:?}");
     }
@@ -500,12 +513,12 @@ fn why_is_the_rollout_stuck_the_image_cannot_be_pulled() {
         &sim(3, &[&deployment("web", 3, "", PLAIN), "+20", "kubectl set image deployment/web c=nginx:1.161", "+30"]),
         &Answer {
             of: "Deployment/web",
-            headline: "The rollout waits: 0 of 3 new Pods are ready",
+            headline: "Rollout waiting: 0 of 3 new Pods are ready",
             facts: &[
                 ("Pods available", "3"),
                 ("must stay available", "3"),
                 ("Pods now", "4"),
-                ("Pods allowed", "4"),
+                ("maximum Pods", "4"),
                 ("Pods of the old template", "3"),
             ],
             then: &["ReplicaSet/web-", "Pod/web-"],
@@ -520,10 +533,10 @@ fn why_does_the_pod_not_start_its_image_cannot_be_pulled() {
     let sim = sim(1, &[&deployment("web", 1, "", "{containers: [{name: c, image: 'nginx:broken'}]}"), "+3"]);
     let pod = key(&sim, "Pod/web-*");
     let reasons = words::chain(sim.journal(), sim.held_up(), &pod, 0);
-    assert_eq!(reasons[0].short, "the image cannot be pulled", "{reasons:?}");
-    assert!(words::plain(&reasons[0].effect).ends_with("→ ImagePullBackOff"), "{reasons:?}");
-    assert_eq!(reasons[1].short, "the image cannot be pulled", "{reasons:?}");
-    assert!(words::plain(&reasons[1].effect).ends_with("ContainerCreating → ErrImagePull"), "{reasons:?}");
+    assert_eq!(reasons[0].short.english(), "the image cannot be pulled", "{reasons:?}");
+    assert!(reasons[0].effect.english().ends_with("→ ImagePullBackOff"), "{reasons:?}");
+    assert_eq!(reasons[1].short.english(), "the image cannot be pulled", "{reasons:?}");
+    assert!(reasons[1].effect.english().ends_with("ContainerCreating → ErrImagePull"), "{reasons:?}");
 }
 
 /// Each try is followed by its back-off, and the Events count them.
@@ -540,8 +553,7 @@ fn an_image_that_cannot_be_pulled_is_tried_again() {
     assert_eq!(told(&sim, "Pulling"), [4]);
     assert_eq!(told(&sim, "BackOff"), [4]);
     let pod = key(&sim, "Pod/web-*");
-    let states: Vec<String> =
-        words::chain(sim.journal(), sim.held_up(), &pod, 0).iter().map(|reason| words::plain(&reason.effect)).collect();
+    let states: Vec<String> = words::chain(sim.journal(), sim.held_up(), &pod, 0).iter().map(|reason| reason.effect.english()).collect();
     assert!(states[0].ends_with("ErrImagePull → ImagePullBackOff"), "{states:?}");
     assert!(states[1].ends_with("ImagePullBackOff → ErrImagePull"), "{states:?}");
     // An hour later it is tried every five minutes, and the kubelet has run out of Events to say so.
@@ -571,7 +583,7 @@ fn an_old_pod_on_a_dead_node_holds_back_a_recreation_and_no_rolling_update() {
 fn no_image_is_offered_that_cannot_be_pulled() {
     let image = |sim: &Sim| {
         let found = diagnose::diagnose(sim, &key(sim, "Pod/web-*")).unwrap();
-        let words: Vec<String> = found.remedies.iter().map(|remedy| remedy.words()).collect();
+        let words: Vec<String> = found.remedies.iter().map(|remedy| remedy.words().english()).collect();
         words.into_iter().find(|words| words.starts_with("Set the image"))
     };
     assert_eq!(image(&sim(1, &[&deployment("web", 1, "", "{containers: [{name: c, image: 'broken:1.0'}]}"), "+5"])), None);
@@ -596,8 +608,8 @@ fn why_is_this_pod_ready_its_probe_has_answered() {
     let ready = |probe: &str| {
         let sim = sim(1, &[&pod("web", &format!("{{containers: [{{name: c, image: nginx, readinessProbe: {probe}}}]}}")), "+30"]);
         let reasons = words::chain(sim.journal(), sim.held_up(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
-        assert!(words::plain(&reasons[0].effect).ends_with("became Ready"), "{reasons:?}");
-        reasons[0].short.clone()
+        assert!(reasons[0].effect.english().ends_with("became Ready"), "{reasons:?}");
+        reasons[0].short.english().clone()
     };
     assert_eq!(ready("{httpGet: {port: 80, path: /healthz}}"), "readiness probe GET /healthz → 200");
     assert_eq!(ready("{httpGet: {port: 80}, initialDelaySeconds: 5}"), "readiness probe GET / → 200");
@@ -612,10 +624,10 @@ fn init_containers_are_not_said_to_be_all_that_has_started() {
     let spec = "{initContainers: [{name: a, image: i}, {name: b, image: i, restartPolicy: Always}, {name: c, image: i}], containers: [{name: d, image: i}]}";
     let sim = sim(1, &[&pod("web", spec), "+20"]);
     let reasons = words::chain(sim.journal(), sim.held_up(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
-    let shorts: Vec<&str> = reasons.iter().map(|reason| reason.short.as_str()).collect();
+    let shorts: Vec<String> = reasons.iter().map(|reason| reason.short.english()).collect();
     let last = "its containers have started";
-    let up = "its sandbox is up: init containers come first";
-    assert_eq!(shorts[..4], [last, "a sidecar has started", "an init container has done its work", up], "{reasons:?}");
+    let up = "its sandbox is ready: init containers start first";
+    assert_eq!(shorts[..4], [last, "a sidecar has started", "an init container has completed", up], "{reasons:?}");
 }
 
 /// Its kubelet was last heard before it fell silent, and all seemed well until that was noticed.
@@ -633,7 +645,9 @@ fn a_pod_waits_since_its_node_was_found_silent() {
     for words in ["Pod/agent-*", "DaemonSet/agent", "Node/node-2"] {
         assert_eq!(since(&sim, words), Some(noticed), "{words}");
     }
-    assert!(diagnose::diagnose(&sim, &key(&sim, "Node/node-2")).unwrap().rows().contains(&("last heard of at".into(), "00:05.000".into())));
+    assert!(
+        rows(&diagnose::diagnose(&sim, &key(&sim, "Node/node-2")).unwrap().rows()).contains(&("last heartbeat".into(), "00:05.000".into()))
+    );
 }
 
 /// Whatever woke a loop, a decision is followed back to what it was decided by: a Pod's creation to the size of its ReplicaSet,
@@ -657,10 +671,10 @@ fn a_rollout_is_followed_back_through_what_it_was_decided_by() {
             continue;
         };
         let chain = words::chain(history, sim.held_up(), &key, 0);
-        let steps: Vec<(&str, String)> = chain.iter().map(|reason| (reason.actor.as_str(), words::plain(&reason.effect))).collect();
+        let steps: Vec<(String, String)> = chain.iter().map(|reason| (reason.actor.english(), reason.effect.english())).collect();
         for pair in steps.windows(2) {
             let ((actor, effect), (before, woke)) = (&pair[0], &pair[1]);
-            let fits = match *actor {
+            let fits = match actor.as_str() {
                 "replicaset-controller" => *before == "deployment-controller",
                 "deployment-controller" if effect.contains(" scaled ") => {
                     *before == "you" || woke.contains(" scaled ") || woke.ends_with(" became Ready")
@@ -687,7 +701,7 @@ fn a_new_pod_is_followed_back_to_the_one_that_went() {
         (from..sim.journal().len()).find(|at| sim.journal().get(*at).is_some_and(|entry| entry.actor.name == "replicaset-controller"));
     let entry = sim.journal().get(made.unwrap()).unwrap();
     let chain = words::chain(sim.journal().first(made.unwrap() + 1), sim.held_up(), &entry.key().unwrap(), 0);
-    assert_eq!(chain.iter().map(|reason| reason.actor.as_str()).collect::<Vec<_>>(), ["replicaset-controller", "you"], "{chain:?}");
+    assert_eq!(chain.iter().map(|reason| reason.actor.english()).collect::<Vec<_>>(), ["replicaset-controller", "you"], "{chain:?}");
 }
 
 #[test]
@@ -697,11 +711,11 @@ fn why_does_this_pod_restart_its_container_ends() {
         &sim(1, &[&deployment("web", 1, "", spec), "+30"]),
         &Answer {
             of: "Pod/web-*",
-            headline: "Container c ends with code 3 each time it is started",
+            headline: "Container c exits with code 3 each time it starts",
             facts: &[("exit code", "3")],
             then: &[],
             by: &["kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Let c run its image's own command",
+            remedy: "Run the image's own command in c",
         },
     );
 }
@@ -713,7 +727,7 @@ fn why_is_this_pod_not_ready() {
         &sim(1, &[&deployment("web", 1, "loopscope.dev/never-ready: 'true'", spec), "+30"]),
         &Answer {
             of: "Pod/web-*",
-            headline: "Container c runs and is not ready",
+            headline: "Container c is running but not ready",
             facts: &[("readiness probe", "has not succeeded")],
             then: &[],
             by: &["kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
@@ -735,7 +749,7 @@ fn why_did_the_rollout_exceed_its_deadline() {
         &sim(1, &acts),
         &Answer {
             of: "Deployment/web",
-            headline: "No progress within 30 s; nothing is rolled back by itself",
+            headline: "No progress within 30 s; nothing is rolled back automatically",
             facts: &[("must stay available", "2"), ("Pods available", "2")],
             then: &["ReplicaSet/web-", "Pod/web-"],
             by: &["deployment-controller", "you"],
@@ -757,7 +771,7 @@ fn why_has_the_new_image_no_pods_the_rollout_is_paused() {
         &sim(1, &acts),
         &Answer {
             of: "Deployment/web",
-            headline: "The rollout is paused: the new template has no Pods yet",
+            headline: "Rollout paused: the new template has no Pods yet",
             facts: &[("new Pods", "0"), ("desired", "2")],
             then: &[],
             by: &["deployment-controller", "you"],
@@ -773,7 +787,7 @@ fn why_are_pods_missing_a_quota_refuses_them() {
         &sim(1, &[quota, "+1", &deployment("web", 4, "", PLAIN), "+20"]),
         &Answer {
             of: "Deployment/web",
-            headline: "The API server refuses new Pods",
+            headline: "The API server rejects new Pods",
             facts: &[("used", "pods 2 of 2")],
             then: &["ReplicaSet/web-"],
             by: &["deployment-controller", "you"],
@@ -791,11 +805,11 @@ fn why_does_the_statefulset_wait_for_an_ordinal() {
         &sim(1, &[set, "+20"]),
         &Answer {
             of: "StatefulSet/db",
-            headline: "db-1 comes only when db-0 is ready",
+            headline: "db-1 is created once db-0 is ready",
             facts: &[("desired", "3"), ("ready", "0")],
             then: &["Pod/db-0"],
             by: &["statefulset-controller", "you"],
-            remedy: "Make the claim shared",
+            remedy: "Create claim shared",
         },
     );
 }
@@ -813,7 +827,7 @@ fn why_does_the_job_not_try_again_it_backs_off() {
         &sim(1, &[&job("task", "backoffLimit: 3, ", "exit 1"), "+7"]),
         &Answer {
             of: "Job/task",
-            headline: "It waits before it tries again: 1 failure, 3 allowed",
+            headline: "Waiting before the next try: 1 failure, 3 allowed",
             facts: &[("failed", "1"), ("backoffLimit", "3")],
             then: &[],
             by: &["job-controller", "kubelet node-1", "default-scheduler", "job-controller", "you"],
@@ -832,11 +846,11 @@ fn why_was_this_pod_of_a_job_made_another_failed() {
     let made = sim.journal().iter().position(|entry| entry.key().as_ref() == Some(&second)).unwrap();
     let chain = words::chain(sim.journal().first(made + 1), sim.held_up(), &second, 0);
     let text = print(&[], &chain);
-    let by: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
+    let by: Vec<String> = chain.iter().map(|reason| reason.actor.english()).collect();
     assert_eq!(by[..2], ["job-controller", "kubelet node-1"], "{text}");
-    assert_eq!((by.last(), chain[1].object.as_ref()), (Some(&"you"), Some(&first)), "{text}");
-    assert_eq!(chain[0].short, format!("{} failed (exit code 7); the back-off of 10 s is over", first.name));
-    assert!(chain[1].saw.contains(&("exit code".into(), "7".into())), "{text}");
+    assert_eq!((by.last().map(String::as_str), chain[1].object.as_ref()), (Some("you"), Some(&first)), "{text}");
+    assert_eq!(chain[0].short.english(), format!("{} failed (exit code 7); the back-off of 10 s is over", first.name));
+    assert!(rows(&chain[1].saw).contains(&("exit code".into(), "7".into())), "{text}");
 }
 
 /// Only the Pod that stands in for a failed one is a further try: the others are more Pods.
@@ -866,7 +880,14 @@ fn why_was_this_pod_of_a_job_made_more_are_wanted_than_failed() {
 fn why_does_the_job_do_nothing_it_is_suspended() {
     ask(
         &sim(1, &[&job("task", "suspend: true, ", "sleep 5"), "+20"]),
-        &Answer { of: "Job/task", headline: "It is suspended", facts: &[("active", "0")], then: &[], by: &["you"], remedy: "Let task run" },
+        &Answer {
+            of: "Job/task",
+            headline: "Suspended",
+            facts: &[("active", "0")],
+            then: &[],
+            by: &["you"],
+            remedy: "Resume task (suspend: false)",
+        },
     );
 }
 
@@ -899,11 +920,11 @@ fn why_does_the_pod_not_start_a_config_map_is_missing() {
         &sim,
         &Answer {
             of: "Pod/web",
-            headline: "ConfigMap settings does not exist, and a container or volume is made of it",
-            facts: &[("container", "c"), ("says", "configmap \"settings\" not found")],
+            headline: "ConfigMap settings does not exist, and the Pod needs it",
+            facts: &[("container", "c"), ("message", "configmap \"settings\" not found")],
             then: &[],
             by: &["kubelet node-1", "default-scheduler", "you"],
-            remedy: "Make the ConfigMap settings",
+            remedy: "Create ConfigMap settings",
         },
     );
 }
@@ -928,8 +949,8 @@ fn why_does_the_pod_not_start_a_secret_has_no_such_key() {
         &sim(1, &[secret, &deployment("web", 1, "", spec), "+5"]),
         &Answer {
             of: "Pod/web*",
-            headline: "Secret db has no key password, and a container or volume is made of it",
-            facts: &[("container", "c"), ("says", "couldn't find key password in Secret default/db")],
+            headline: "Secret db has no key password, and the Pod needs it",
+            facts: &[("container", "c"), ("message", "couldn't find key password in Secret default/db")],
             then: &[],
             by: &["kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
             remedy: "Add a key to Secret db: password, user",
@@ -944,8 +965,8 @@ fn why_is_the_volume_not_mounted_a_key_is_missing() {
         &sim(1, &["kubectl create configmap site", &pod("web", spec), "+20"]),
         &Answer {
             of: "Pod/web",
-            headline: "ConfigMap site has no key index, and a container or volume is made of it",
-            facts: &[("volume", "files"), ("says", "references non-existent config key: index")],
+            headline: "ConfigMap site has no key index, and the Pod needs it",
+            facts: &[("volume", "files"), ("message", "references non-existent config key: index")],
             then: &[],
             by: &["kubelet node-1", "default-scheduler", "you"],
             remedy: "Add a key to ConfigMap site: index",
@@ -964,7 +985,7 @@ fn why_does_the_autoscaler_not_scale_it_has_no_metrics() {
             facts: &[],
             then: &[],
             by: &["you"],
-            remedy: "Have the Pods of web request cpu, and use some",
+            remedy: "Let the Pods of web request CPU, and use some",
         },
     );
 }
@@ -980,7 +1001,7 @@ fn why_does_the_autoscaler_not_scale_nobody_has_said_what_memory_is_used() {
             facts: &[],
             then: &[],
             by: &["you"],
-            remedy: "Have the Pods of web request memory, and use some",
+            remedy: "Let the Pods of web request memory, and use some",
         },
     );
 }
@@ -993,11 +1014,11 @@ fn why_does_the_drain_not_end_a_budget_keeps_the_pods() {
         &sim,
         &Answer {
             of: "PodDisruptionBudget/web",
-            headline: "It lets no Pod be evicted",
+            headline: "No evictions allowed",
             facts: &[("Pods healthy", "2"), ("must stay available", "2")],
             then: &[],
             by: &["disruption-controller", "kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Scale up deployment/web: one may go then",
+            remedy: "Scale up deployment/web to allow one eviction",
         },
     );
 }
@@ -1010,7 +1031,7 @@ fn why_has_this_node_no_pod_of_the_daemonset() {
         &sim(3, &["kubectl taint nodes node-2 gpu=yes:NoSchedule", "+1", set, "+20"]),
         &Answer {
             of: "DaemonSet/agent",
-            headline: "One node gets no Pod of it",
+            headline: "1 node runs none of its Pods",
             facts: &[("node-2", "taint gpu=yes:NoSchedule not tolerated"), ("desired", "2")],
             then: &[],
             by: &["daemonset-controller", "you"],
@@ -1029,12 +1050,12 @@ fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");
     }
-    let by: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
-    assert_eq!(by.last(), Some(&"you"), "{text}");
-    let chosen = chain.iter().find(|reason| reason.actor == "replicaset-controller").unwrap_or_else(|| panic!("{text}"));
-    assert!(chosen.saw.contains(&("goes first".into(), "not ready".into())), "{text}");
-    assert!(chosen.saw.iter().any(|(name, _)| name == "next, and stays"), "{text}");
-    assert_eq!(chosen.saw.last().map(|(_, value)| value.as_str()), Some("3 − 2 = 1"), "{text}");
+    let by: Vec<String> = chain.iter().map(|reason| reason.actor.english()).collect();
+    assert_eq!(by.last().map(String::as_str), Some("you"), "{text}");
+    let chosen = chain.iter().find(|reason| reason.actor.english() == "replicaset-controller").unwrap_or_else(|| panic!("{text}"));
+    assert!(rows(&chosen.saw).contains(&("ranked first for deletion".into(), "not ready".into())), "{text}");
+    assert!(rows(&chosen.saw).iter().any(|(name, _)| name == "next in rank, stays"), "{text}");
+    assert_eq!(rows(&chosen.saw).last().map(|(_, value)| value.as_str()), Some("3 − 2 = 1"), "{text}");
 }
 
 #[test]
@@ -1045,7 +1066,7 @@ fn why_is_this_pod_terminating_for_ever_its_node_is_down() {
         &sim(2, &[set, "+20", "fault node-down node-1", "+400"]),
         &Answer {
             of: "Pod/db-0",
-            headline: "The kubelet of node-1 is silent, so nobody acts on the Pod",
+            headline: "The kubelet of node-1 isn't responding, so the Pod can't be removed",
             facts: &[],
             then: &["Node/node-1"],
             by: &["taint-eviction-controller", "node-lifecycle-controller", "you"],
@@ -1079,11 +1100,11 @@ fn why_does_the_cronjob_never_run_it_is_suspended() {
         &sim(1, &[cron, "+20"]),
         &Answer {
             of: "CronJob/tick",
-            headline: "It is suspended",
+            headline: "Suspended",
             facts: &[("schedule", "* * * * *")],
             then: &[],
             by: &["you"],
-            remedy: "Let tick run",
+            remedy: "Resume tick (suspend: false)",
         },
     );
 }
@@ -1097,16 +1118,16 @@ fn why_is_this_claim_pending_no_volume_fits_and_it_wants_no_class() {
         &sim(1, &[&volumes[0], &volumes[1], &claim("data", ", storageClassName: ''"), "+20"]),
         &Answer {
             of: "PersistentVolumeClaim/data",
-            headline: "No volume fits, and without a class none is made",
+            headline: "No volume fits, and without a class none is provisioned",
             facts: &[
-                ("small", "has 1Gi, asked for 2Gi"),
-                ("other", "access ReadOnlyMany, asked for ReadWriteOnce"),
+                ("small", "has 1Gi, requested 2Gi"),
+                ("other", "access ReadOnlyMany, requested ReadWriteOnce"),
                 ("requests", "2Gi"),
                 ("class", "\"\""),
             ],
             then: &[],
             by: &["you"],
-            remedy: "Make a volume of 2Gi: data-1",
+            remedy: "Create a volume of 2Gi: data-1",
         },
     );
 }
@@ -1119,10 +1140,10 @@ fn why_is_this_claim_pending_its_class_does_not_exist() {
         &Answer {
             of: "PersistentVolumeClaim/data",
             headline: "No volume fits, and class fast does not exist",
-            facts: &[("slow", "class slow, asked for fast")],
+            facts: &[("slow", "class slow, requested fast")],
             then: &[],
             by: &["you"],
-            remedy: "Make the class fast",
+            remedy: "Create class fast",
         },
     );
 }
@@ -1133,11 +1154,11 @@ fn why_is_this_claim_pending_nobody_uses_it_yet() {
         &sim(1, &[&claim("data", ", storageClassName: standard-wait"), "+20"]),
         &Answer {
             of: "PersistentVolumeClaim/data",
-            headline: "Its class waits for the first Pod that uses it",
+            headline: "Binding waits for the first Pod that uses it (WaitForFirstConsumer)",
             facts: &[("class", "standard-wait")],
             then: &[],
             by: &["you"],
-            remedy: "Make a Pod that uses data",
+            remedy: "Create a Pod that uses data",
         },
     );
 }
@@ -1149,11 +1170,11 @@ fn why_is_this_claim_pending_the_volume_is_of_another_mode() {
         &sim(1, &[&block, &claim("data", ", storageClassName: ''"), "+20"]),
         &Answer {
             of: "PersistentVolumeClaim/data",
-            headline: "No volume fits, and without a class none is made",
-            facts: &[("raw", "mode Block, asked for Filesystem")],
+            headline: "No volume fits, and without a class none is provisioned",
+            facts: &[("raw", "mode Block, requested Filesystem")],
             then: &[],
             by: &["you"],
-            remedy: "Make a volume of 2Gi: data-1",
+            remedy: "Create a volume of 2Gi: data-1",
         },
     );
 }
@@ -1165,8 +1186,8 @@ fn why_does_this_claim_not_go_a_pod_uses_it() {
         &sim(1, &acts),
         &Answer {
             of: "PersistentVolumeClaim/data",
-            headline: "It is deleted, and goes when p no longer uses it",
-            facts: &[("says", "kubernetes.io/pvc-protection")],
+            headline: "Being deleted once p no longer uses it",
+            facts: &[("message", "kubernetes.io/pvc-protection")],
             then: &[],
             by: &["you"],
             remedy: "Delete p",
@@ -1192,7 +1213,7 @@ fn why_is_this_claim_lost() {
             facts: &[],
             then: &[],
             by: &["persistentvolume-controller", "you"],
-            remedy: "Make a volume of 2Gi: the old name, without the data",
+            remedy: "Create a volume of 2Gi with the old name, without the data",
         },
     );
 }
@@ -1211,7 +1232,7 @@ fn why_is_this_volume_not_used_again_it_is_kept() {
         &sim,
         &Answer {
             of: "PersistentVolume/disk",
-            headline: "Its claim data is gone; the volume is kept for nobody else",
+            headline: "Its claim data was deleted; the volume is kept but not reused",
             facts: &[],
             then: &[],
             by: &["persistentvolume-controller", "pvc-protection-controller", "you"],
@@ -1219,7 +1240,7 @@ fn why_is_this_volume_not_used_again_it_is_kept() {
         },
     );
     let spared = diagnose::diagnose(&sim, &key(&sim, "PersistentVolume/disk")).and_then(|found| found.spared);
-    assert_eq!(spared.as_deref(), Some("The data were not deleted: the reclaim policy is Retain."));
+    assert_eq!(spared.map(|words| words.english()).as_deref(), Some("The data was not deleted: the reclaim policy is Retain."));
 }
 
 #[test]
@@ -1237,7 +1258,7 @@ fn why_does_a_released_volume_not_serve_the_next_claim() {
         &sim(1, &acts),
         &Answer {
             of: "PersistentVolumeClaim/next",
-            headline: "No volume fits, and without a class none is made",
+            headline: "No volume fits, and without a class none is provisioned",
             facts: &[("disk", "Released, for data")],
             then: &[],
             by: &["you"],
@@ -1255,11 +1276,11 @@ fn why_has_this_service_no_endpoints_a_label_differs() {
         &sim(1, &acts),
         &Answer {
             of: "Service/web",
-            headline: "It reaches nothing: no Pod has app=wbe",
-            facts: &[("selector wants", "app=wbe"), ("it has", "app=web")],
+            headline: "No endpoints: no Pod matches app=wbe",
+            facts: &[("selector", "app=wbe"), ("its label", "app=web")],
             then: &[],
             by: &["you"],
-            remedy: "Select app=web",
+            remedy: "Change the selector to app=web",
         },
     );
 }
@@ -1271,7 +1292,7 @@ fn why_has_this_service_no_endpoints_no_pod_is_ready() {
         &sim(1, &[&web, &service("web", "{selector: {app: web}, ports: [{port: 80}]}"), "+20"]),
         &Answer {
             of: "Service/web",
-            headline: "It reaches nothing: the Pod that matches is not ready",
+            headline: "No endpoints: 1 Pod matches but is not ready",
             facts: &[("Pods that match", "1"), ("ready", "0")],
             then: &["Pod/web-"],
             by: &["you"],
@@ -1287,7 +1308,7 @@ fn why_has_this_service_no_endpoints_no_port_of_that_name() {
         &sim(1, &[&web, &service("web", "{selector: {app: web}, ports: [{port: 80, targetPort: web}]}"), "+20"]),
         &Answer {
             of: "Service/web",
-            headline: "It reaches nothing: no container has a port named web",
+            headline: "No endpoints: no container has a port named web",
             facts: &[("ports of the Pod", "http 8080")],
             then: &[],
             by: &["you"],
@@ -1304,11 +1325,11 @@ fn why_has_this_pod_no_name_its_service_does_not_exist() {
         &sim(1, &[set, "+20"]),
         &Answer {
             of: "StatefulSet/db",
-            headline: "Its Pods have no names in DNS: Service db does not exist",
+            headline: "Its Pods have no DNS names: Service db does not exist",
             facts: &[],
             then: &[],
             by: &["statefulset-controller", "you"],
-            remedy: "Make the Service db",
+            remedy: "Create Service db",
         },
     );
 }
@@ -1319,15 +1340,15 @@ const SHOWN: Answer<'_> = Answer { of: "", headline: "", facts: &[], then: &[], 
 #[test]
 fn why_has_this_pod_no_node_the_scheduler_is_slow() {
     let sim = sim(2, &["+1", "fault slow kube-scheduler 30s", &deployment("web", 3, "", PLAIN), "+5"]);
-    let remedy = "Let kube-scheduler work at full speed";
+    let remedy = "Run kube-scheduler at full speed";
     let by = &["replicaset-controller", "deployment-controller", "you"];
     let mut told = Vec::new();
     for pod in sim.list(Kind::Pod) {
-        let rows = diagnose::diagnose(&sim, &pod.key()).expect("it waits").rows();
+        let rows = rows(&diagnose::diagnose(&sim, &pod.key()).expect("it waits").rows());
         told.push(rows[0].clone());
         let headline = match rows[0].0.as_str() {
-            "this pass" => "kube-scheduler works on it, and takes 30 s for each pass",
-            _ => "kube-scheduler takes 30 s for each pass, and others are before it",
+            "this pass" => "kube-scheduler is working on it and takes 30 s a pass",
+            _ => "kube-scheduler takes 30 s a pass, and other keys are ahead in its queue",
         };
         ask(
             &sim,
@@ -1344,8 +1365,8 @@ fn why_has_this_pod_no_node_the_scheduler_is_slow() {
 #[test]
 fn why_has_this_replicaset_no_pods_its_loop_is_slow() {
     let sim = sim(2, &["fault slow replicaset-controller 1m", &deployment("web", 3, "", PLAIN), "+5"]);
-    let remedy = "Let replicaset-controller work at full speed";
-    let headline = "replicaset-controller works on it, and takes 1 min 0 s for each pass";
+    let remedy = "Run replicaset-controller at full speed";
+    let headline = "replicaset-controller is working on it and takes 1 min 0 s a pass";
     ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, by: &["deployment-controller", "you"], remedy, ..SHOWN });
     let headline = "0 of 3 Pods are ready";
     ask(
@@ -1359,8 +1380,8 @@ fn why_has_this_statefulset_no_pods_its_loop_is_slow() {
     let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: \
                {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}\n";
     let sim = sim(1, &["fault slow kube-controller-manager 1m", set, "+5"]);
-    let headline = "statefulset-controller works on it, and takes 1 min 0 s for each pass";
-    ask(&sim, &Answer { of: "StatefulSet/db", headline, remedy: "Let statefulset-controller work at full speed", ..SHOWN });
+    let headline = "statefulset-controller is working on it and takes 1 min 0 s a pass";
+    ask(&sim, &Answer { of: "StatefulSet/db", headline, remedy: "Run statefulset-controller at full speed", ..SHOWN });
 }
 
 #[test]
@@ -1368,7 +1389,7 @@ fn why_has_this_pod_no_node_the_scheduler_does_not_know_it_yet() {
     let sim = sim(1, &["fault delay pod/first 5m kube-scheduler", &pod("first", PLAIN), "+2", &pod("second", PLAIN), "+3"]);
     let headline = "Its creation has not reached kube-scheduler yet";
     let facts = &[("late event", "Pod first created"), ("set by you at", "00:00.000"), ("arrives at", "05:00.002")];
-    let remedy = "Let the events through to kube-scheduler";
+    let remedy = "Deliver the events to kube-scheduler";
     for of in ["Pod/first", "Pod/second"] {
         ask(&sim, &Answer { of, headline, facts, remedy, ..SHOWN });
     }
@@ -1379,7 +1400,7 @@ fn why_is_this_pod_still_pending_the_scheduler_has_not_heard_of_the_node() {
     let sim =
         sim(1, &["kubectl cordon node-1", &pod("p", PLAIN), "+2", "fault delay node 5m kube-scheduler", "kubectl uncordon node-1", "+2"]);
     let headline = "A watch event of a Node has not reached kube-scheduler yet";
-    let remedy = "Let the events through to kube-scheduler";
+    let remedy = "Deliver the events to kube-scheduler";
     ask(&sim, &Answer { of: "Pod/p", headline, by: &["default-scheduler", "you"], remedy, ..SHOWN });
 }
 
@@ -1387,7 +1408,7 @@ fn why_is_this_pod_still_pending_the_scheduler_has_not_heard_of_the_node() {
 fn why_does_this_pod_not_start_its_kubelet_has_not_heard_of_it() {
     let sim = sim(1, &["fault delay pod 5m kubelet", &pod("p", PLAIN), "+5"]);
     let headline = "A change of it has not reached kubelet yet";
-    ask(&sim, &Answer { of: "Pod/p", headline, by: &["default-scheduler", "you"], remedy: "Let the events through to kubelet", ..SHOWN });
+    ask(&sim, &Answer { of: "Pod/p", headline, by: &["default-scheduler", "you"], remedy: "Deliver the events to kubelet", ..SHOWN });
 }
 
 #[test]
@@ -1399,7 +1420,7 @@ fn why_is_a_pod_missing_its_end_has_not_reached_the_loops() {
     let by = &["replicaset-controller", "deployment-controller", "you"];
     let event = &format!("Pod …{} marked for deletion", &gone[gone.len() - 5..]);
     let facts = &[("late event", event.as_str())];
-    let remedy = "Let the events through to kube-controller-manager";
+    let remedy = "Deliver the events to kube-controller-manager";
     ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, facts, by, remedy, ..SHOWN });
     // The Pod itself, which is no more, says so too, and when.
     let facts = &[("late event", event.as_str()), ("arrives at", "05:10.002")];
@@ -1409,19 +1430,21 @@ fn why_is_a_pod_missing_its_end_has_not_reached_the_loops() {
 
 #[test]
 fn of_a_slowed_loop_it_is_said_how_far_it_is_and_only_what_it_has_to_do() {
-    let told = |sim: &Sim, of: &ObjectRef| diagnose::diagnose(sim, of).map(|found| (found.headline(), found.rows().swap_remove(0).1));
+    let told = |sim: &Sim, of: &ObjectRef| {
+        diagnose::diagnose(sim, of).map(|found| (found.headline().english(), rows(&found.rows()).swap_remove(0).1))
+    };
     let mut sim = sim(2, &[&deployment("web", 3, "", PLAIN), "+5", "fault slow replicaset-controller 2s"]);
     let wait = |sim: &mut Sim, ms: u64| assert!(sim.advance(Time(sim.now().0 + ms * 1000), TASKS).done);
     act(&mut sim, &["kubectl scale deployment/web --replicas=6"]);
     wait(&mut sim, 1250);
     let set = sim.list(Kind::ReplicaSet).next().unwrap().key();
-    let works = "replicaset-controller works on it, and takes 2 s for each pass";
+    let works = "replicaset-controller is working on it and takes 2 s a pass";
     assert_eq!(told(&sim, &set), Some((works.into(), "1.2 s / 2 s".into())));
     // A second one stands behind it.
     act(&mut sim, &[&deployment("two", 1, "", PLAIN)]);
     wait(&mut sim, 100);
     let second = sim.list(Kind::ReplicaSet).map(|set| set.key()).find(|key| key.name.starts_with("two")).unwrap();
-    let others = "replicaset-controller takes 2 s for each pass, and others are before it";
+    let others = "replicaset-controller takes 2 s a pass, and other keys are ahead in its queue";
     assert_eq!(told(&sim, &second), Some((others.into(), "2 / 2".into())));
     // All Pods are there and ready, and what they changed is written down: nothing is waited for, though the key stands in line.
     act(&mut sim, &["+60"]);
@@ -1429,22 +1452,22 @@ fn of_a_slowed_loop_it_is_said_how_far_it_is_and_only_what_it_has_to_do() {
     act(&mut sim, &[&format!("kubectl label replicaset {} x=y", set.name)]);
     wait(&mut sim, 100);
     let (headline, _) = told(&sim, &set).unwrap();
-    assert_eq!(headline, "It waits for a pass of replicaset-controller, which has nothing to do for it");
+    assert_eq!(headline, "Nothing queued for it in replicaset-controller");
     assert_eq!(told(&sim, &ObjectRef::new(Kind::Deployment, "default", "web")), None);
 }
 
 #[test]
 fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
-    for (mode, words) in [("never", "and nothing tells it again"), ("20s", "which will list everything anew")] {
+    for (mode, words) in [("never", "and nothing repeats it"), ("20s", "which will relist")] {
         let mut sim = sim(1, &[&format!("fault relist {mode}"), &deployment("web", 2, "", PLAIN), "+10"]);
         let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
         act(&mut sim, &["fault lose pod", "fault lose pod", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
         let headline = &format!("A watch event of a Pod was lost on its way to kube-controller-manager, {words}");
         let by = &["replicaset-controller", "deployment-controller", "you"];
-        let event = format!("Pod …{} removed", &gone[gone.len() - 5..]);
-        let facts: &[_] = &[("about", event.as_str()), ("set by you at", "00:10.000"), ("lists everything at", "00:30.002")];
+        let event = format!("Pod …{} deleted", &gone[gone.len() - 5..]);
+        let facts: &[_] = &[("about", event.as_str()), ("set by you at", "00:10.000"), ("relists at", "00:30.002")];
         let facts = if mode == "never" { &facts[..2] } else { facts };
-        let remedy = "Restart kube-controller-manager, so that it lists everything anew";
+        let remedy = "Restart kube-controller-manager, so that it relists";
         ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, facts, by, remedy, ..SHOWN });
         act(&mut sim, &["fault restart kube-controller-manager", "+10"]);
         assert!(sim.list(Kind::ReplicaSet).all(|set| diagnose::diagnose(&sim, &set.key()).is_none()));
@@ -1455,7 +1478,7 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
 fn told(sim: &Sim, of: &str) -> Vec<String> {
     let (kind, name) = of.split_once('/').unwrap();
     let key = ObjectRef::new(Kind::from_name(kind).unwrap(), "default", name);
-    words::chain(sim.journal(), sim.held_up(), &key, 0).iter().map(|reason| words::plain(&reason.effect)).collect()
+    words::chain(sim.journal(), sim.held_up(), &key, 0).iter().map(|reason| reason.effect.english()).collect()
 }
 
 #[test]
@@ -1525,7 +1548,7 @@ fn why_does_this_claim_not_grow_its_resizer_is_slow() {
     let fault = "fault slow external-resizer loopscope.dev/provisioner 20s";
     let mut sim = sim(1, &[class, &claim("data", ", storageClassName: elastic"), "+5", fault, "+60", grow, "+5"]);
     let name = "external-resizer loopscope.dev/provisioner";
-    let (headline, remedy) = (&format!("{name} works on it, and takes 20 s for each pass"), &format!("Let {name} work at full speed"));
+    let (headline, remedy) = (&format!("{name} is working on it and takes 20 s a pass"), &format!("Run {name} at full speed"));
     ask(&sim, &Answer { of: "PersistentVolumeClaim/data", headline, by: &["you"], remedy, ..SHOWN });
     act(&mut sim, &["+20"]);
     let told = told(&sim, "PersistentVolumeClaim/data");
@@ -1535,14 +1558,14 @@ fn why_does_this_claim_not_grow_its_resizer_is_slow() {
 #[test]
 fn why_has_this_claim_no_volume_its_provisioner_is_slow() {
     let sim = sim(1, &["fault slow loopscope.dev/provisioner 1m", &claim("data", ""), "+5"]);
-    let headline = "loopscope.dev/provisioner works on it, and takes 1 min 0 s for each pass";
+    let headline = "loopscope.dev/provisioner is working on it and takes 1 min 0 s a pass";
     ask(
         &sim,
         &Answer {
             of: "PersistentVolumeClaim/data",
             headline,
             by: &["persistentvolume-controller", "you"],
-            remedy: "Let loopscope.dev/provisioner work at full speed",
+            remedy: "Run loopscope.dev/provisioner at full speed",
             ..SHOWN
         },
     );
@@ -1571,8 +1594,11 @@ impl loopscope::scenario::Observer for AskAll {
             for object in sim.list(*kind) {
                 let chain = diagnose::chain_of_waiting(sim, &object.key());
                 if let Some(first) = chain.first() {
-                    assert!(first.rows().iter().all(|(name, _)| !name.is_empty()) && first.remedies.iter().all(|r| !r.words().is_empty()));
-                    self.0.push(format!("step {}: {}: {} ({} links)", step.step, first.object, first.headline(), chain.len()));
+                    assert!(
+                        rows(&first.rows()).iter().all(|(name, _)| !name.is_empty())
+                            && first.remedies.iter().all(|r| !r.words().english().is_empty())
+                    );
+                    self.0.push(format!("step {}: {}: {} ({} links)", step.step, first.object, first.headline().english(), chain.len()));
                 }
             }
         }

@@ -3,6 +3,7 @@
 use crate::api::Kind;
 use crate::api::schema::{schema, strict_errors};
 use crate::engine::Sim;
+use crate::i18n::{Message, msg};
 use crate::kubectl::{Progress, Session, distance, parse};
 use crate::manifest::{self, Document, Reader};
 use crate::projection::changes::{self, Change};
@@ -24,14 +25,14 @@ pub enum Command {
 }
 
 /// Something to say about the manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
     /// Line, from 1.
     pub line: usize,
     /// Columns of what it is about, from 0; empty if the whole line.
     pub columns: (usize, usize),
     /// In the API's own words.
-    pub message: String,
+    pub message: Message,
     /// Refused; otherwise accepted with a remark.
     pub error: bool,
     /// What would put it right.
@@ -48,7 +49,7 @@ pub struct Line {
 }
 
 /// What came of a command.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// Whether the cluster was written to: such commands are part of the history.
     pub changed: bool,
@@ -158,7 +159,7 @@ impl Applying {
             self.faults.push(Diagnostic {
                 line: fault.line,
                 columns: (fault.column.saturating_sub(1).min(end), end),
-                message: fault.message,
+                message: Message::state(fault.message),
                 error: fault.severity == manifest::Severity::Error,
                 fix: None,
             });
@@ -170,7 +171,13 @@ impl Applying {
 
 fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut Answer) {
     if let Some(message) = manifest::header_error(&document.value) {
-        answer.diagnostics.push(Diagnostic { line: document.line, columns: (0, 0), message, error: true, fix: None });
+        answer.diagnostics.push(Diagnostic {
+            line: document.line,
+            columns: (0, 0),
+            message: Message::state(message),
+            error: true,
+            fix: None,
+        });
         return;
     }
     let (version, kind) = (document.value["apiVersion"].as_str().unwrap_or(""), document.value["kind"].as_str().unwrap_or(""));
@@ -178,7 +185,7 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
     if !problems.is_empty() {
         let told = problems
             .iter()
-            .map(|problem| at(text, document, &problem.path, problem.message.clone(), suggestion(version, kind, &problem.path)));
+            .map(|problem| at(text, document, &problem.path, Message::state(&problem.message), suggestion(version, kind, &problem.path)));
         answer.diagnostics.extend(told);
         return;
     }
@@ -189,7 +196,7 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
         answer.lines.extend(take(&mut session));
     } else {
         for message in split(&session.stderr) {
-            answer.diagnostics.push(at(text, document, path_of(&message), message.clone(), None));
+            answer.diagnostics.push(at(text, document, path_of(&message), Message::state(&message), None));
         }
     }
     let ignored: Vec<Diagnostic> = without_effect(&document.value)
@@ -207,7 +214,7 @@ pub struct Trial {
 }
 
 /// What a trial found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// What would be created and changed.
     pub changes: Vec<Change>,
@@ -233,7 +240,7 @@ impl Trial {
 }
 
 /// A message at the line of a field, or at the field around it, or at the document's first line.
-fn at(text: &str, document: &Document, path: &str, message: String, fix: Option<String>) -> Diagnostic {
+fn at(text: &str, document: &Document, path: &str, message: Message, fix: Option<String>) -> Diagnostic {
     let place = manifest::locate(text.as_bytes(), document.index, &format!("{}{path}", document.prefix));
     let (line, column, length) = place.filter(|_| !path.is_empty()).unwrap_or((document.line, 1, 0));
     Diagnostic { line, columns: (column - 1, column - 1 + length), message, error: true, fix }
@@ -292,12 +299,12 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
 }
 
 /// Fields that are accepted and have no effect in this simulation: said once, never silent.
-fn without_effect(value: &Value) -> Vec<(String, String)> {
+fn without_effect(value: &Value) -> Vec<(String, Message)> {
     let kind = value["kind"].as_str().unwrap_or("");
     let known = Kind::from_api(value["apiVersion"].as_str().unwrap_or(""), kind);
     // Kubelets wait for ConfigMaps and Secrets.
     if known.is_some_and(|kind| !kind.info().animated && !matches!(kind, Kind::ConfigMap | Kind::Secret)) {
-        return vec![("kind".into(), format!("{kind} is stored; no loop of this simulation acts on it"))];
+        return vec![("kind".into(), msg::diagnostic_inert(kind))];
     }
     Vec::new()
 }

@@ -65,6 +65,17 @@ pub fn environment(container: &Value) -> Vec<Source> {
     items(container, "envFrom").filter_map(whole).chain(items(container, "env").filter_map(one)).collect()
 }
 
+/// What a ConfigMap or a Secret is referred to for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Variables of a container's environment.
+    Env,
+    /// A volume.
+    Volume,
+    /// Pulling an image.
+    ImagePull,
+}
+
 /// An object that a Pod's spec names, and what for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
@@ -75,7 +86,7 @@ pub struct Reference {
     /// Whether it is said that the Pod starts without it too.
     pub optional: bool,
     /// `env`, `volume`, `image pull`; nothing for a service account.
-    pub of: Vec<&'static str>,
+    pub of: Vec<Purpose>,
 }
 
 /// Volumes whose drivers sign in with a Secret, and where they name it.
@@ -125,7 +136,7 @@ fn names_something(spec: &Value) -> bool {
 /// All that a Pod's spec names, each object once. The account that everybody has is not told.
 fn references(spec: &Value) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
-    let mut add = |kind: Kind, name: &str, optional: bool, of: &'static str| {
+    let mut add = |kind: Kind, name: &str, optional: bool, of: Option<Purpose>| {
         let known = found.iter().position(|one| one.kind == kind && one.name == name);
         let at = known.unwrap_or_else(|| {
             found.push(Reference { kind, name: name.into(), optional, of: Vec::new() });
@@ -133,26 +144,24 @@ fn references(spec: &Value) -> Vec<Reference> {
         });
         let one = &mut found[at];
         one.optional &= optional;
-        if !of.is_empty() && !one.of.contains(&of) {
-            one.of.push(of);
-        }
+        one.of.extend(of.filter(|of| !one.of.contains(of)));
     };
     for container in CONTAINERS.into_iter().flat_map(|list| items(spec, list)) {
-        environment(container).iter().for_each(|source| add(source.kind, &source.name, source.optional, "env"));
+        environment(container).iter().for_each(|source| add(source.kind, &source.name, source.optional, Some(Purpose::Env)));
     }
     for source in volumes(spec).flat_map(mounted).flatten() {
-        add(source.kind, &source.name, source.optional, "volume");
+        add(source.kind, &source.name, source.optional, Some(Purpose::Volume));
     }
     for (kind, field) in DRIVERS {
         for secret in volumes(spec).filter_map(|volume| volume.pointer(&["/", kind, "/", field].concat())?.as_str()) {
-            add(Kind::Secret, secret, false, "volume");
+            add(Kind::Secret, secret, false, Some(Purpose::Volume));
         }
     }
     items(spec, "imagePullSecrets")
         .filter_map(|secret| secret["name"].as_str())
-        .for_each(|name| add(Kind::Secret, name, false, "image pull"));
+        .for_each(|name| add(Kind::Secret, name, false, Some(Purpose::ImagePull)));
     if let Some(account) = spec["serviceAccountName"].as_str().filter(|name| !matches!(*name, "" | "default")) {
-        add(Kind::ServiceAccount, account, false, "");
+        add(Kind::ServiceAccount, account, false, None);
     }
     found
 }
@@ -184,10 +193,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                "Secret keys [\"env\", \"volume\"] false",
-                "ConfigMap settings [\"env\", \"volume\"] false",
-                "Secret signs-in [\"volume\"] false",
-                "Secret registry [\"image pull\"] false",
+                "Secret keys [Env, Volume] false",
+                "ConfigMap settings [Env, Volume] false",
+                "Secret signs-in [Volume] false",
+                "Secret registry [ImagePull] false",
                 "ServiceAccount robot [] false",
             ]
         );

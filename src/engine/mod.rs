@@ -28,7 +28,6 @@ pub mod store;
 mod table;
 pub mod tally;
 mod tree;
-pub mod waits;
 pub mod why;
 pub mod workqueue;
 

@@ -1,7 +1,7 @@
 //! What the inspector says about an object: facts, one plain sentence, and what can be done with it.
 
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
-use crate::explain::words::grouped;
+use crate::i18n::{Message, Word, msg};
 use crate::projection::adapt::status;
 use crate::projection::model::PodState;
 use serde_json::Value;
@@ -10,9 +10,9 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     /// What it is called.
-    pub name: &'static str,
+    pub name: Message,
     /// What it says.
-    pub value: String,
+    pub value: Message,
     /// Whether that is a name or a number, to be set in mono.
     pub mono: bool,
     /// The object that it names.
@@ -26,82 +26,87 @@ struct Facts<'o> {
 }
 
 impl Facts<'_> {
-    fn put(&mut self, name: &'static str, value: String, mono: bool) {
+    fn put(&mut self, name: Message, value: impl Into<Word>, mono: bool) {
+        let value = value.into().0;
         if !value.is_empty() {
-            self.all.push(Fact { name, value, mono, to: None });
+            self.all.push(Fact { name, value: Message::name(value), mono, to: None });
         }
     }
 
+    fn said(&mut self, name: Message, value: Message) {
+        self.all.push(Fact { name, value, mono: false, to: None });
+    }
+
     /// The name of another object, in the same namespace if it has one.
-    fn link(&mut self, name: &'static str, kind: Kind, of: &str) {
+    fn link(&mut self, name: Message, kind: Kind, of: &str) {
         let to = ObjectRef::new(kind, &self.object.meta.namespace, of);
         if !of.is_empty() {
-            self.all.push(Fact { name, value: of.to_string(), mono: true, to: Some(to) });
+            self.all.push(Fact { name, value: Message::name(of), mono: true, to: Some(to) });
         }
     }
 }
 
 /// Where the facts of the other kinds stand in the object.
-const PATHS: &[(Kind, &[(&str, &str)])] = &[
+const PATHS: &[(Kind, &[(fn() -> Message, &str)])] = &[
     (
         Kind::DaemonSet,
         &[
-            ("nodes", "/status/desiredNumberScheduled"),
-            ("ready", "/status/numberReady"),
-            ("updated", "/status/updatedNumberScheduled"),
-            ("strategy", "/spec/updateStrategy/type"),
-            ("image", "/spec/template/spec/containers/0/image"),
+            (msg::fact_nodes, "/status/desiredNumberScheduled"),
+            (msg::fact_ready, "/status/numberReady"),
+            (msg::fact_updated, "/status/updatedNumberScheduled"),
+            (msg::fact_strategy, "/spec/updateStrategy/type"),
+            (msg::fact_image, "/spec/template/spec/containers/0/image"),
         ],
     ),
     (
         Kind::Job,
         &[
-            ("completions", "/spec/completions"),
-            ("parallelism", "/spec/parallelism"),
-            ("succeeded", "/status/succeeded"),
-            ("active", "/status/active"),
-            ("failed", "/status/failed"),
-            ("back-off limit", "/spec/backoffLimit"),
-            ("mode", "/spec/completionMode"),
-            ("image", "/spec/template/spec/containers/0/image"),
+            (msg::fact_completions, "/spec/completions"),
+            (msg::fact_parallelism, "/spec/parallelism"),
+            (msg::fact_succeeded, "/status/succeeded"),
+            (msg::fact_active, "/status/active"),
+            (msg::fact_failed, "/status/failed"),
+            (msg::fact_back_off_limit, "/spec/backoffLimit"),
+            (msg::fact_mode, "/spec/completionMode"),
+            (msg::fact_image, "/spec/template/spec/containers/0/image"),
         ],
     ),
     (
         Kind::CronJob,
         &[
-            ("schedule", "/spec/schedule"),
-            ("time zone", "/spec/timeZone"),
-            ("concurrency", "/spec/concurrencyPolicy"),
-            ("suspended", "/spec/suspend"),
-            ("last run", "/status/lastScheduleTime"),
-            ("last success", "/status/lastSuccessfulTime"),
+            (msg::fact_schedule, "/spec/schedule"),
+            (msg::fact_time_zone, "/spec/timeZone"),
+            (msg::fact_concurrency, "/spec/concurrencyPolicy"),
+            (msg::fact_suspended, "/spec/suspend"),
+            (msg::fact_last_run, "/status/lastScheduleTime"),
+            (msg::fact_last_success, "/status/lastSuccessfulTime"),
         ],
     ),
     (
         Kind::HorizontalPodAutoscaler,
         &[
-            ("target", "/spec/scaleTargetRef/name"),
-            ("least", "/spec/minReplicas"),
-            ("most", "/spec/maxReplicas"),
-            ("current", "/status/currentReplicas"),
-            ("wanted", "/status/desiredReplicas"),
-            ("asks for %", "/spec/metrics/0/resource/target/averageUtilization"),
-            ("sees %", "/status/currentMetrics/0/resource/current/averageUtilization"),
+            (msg::fact_target, "/spec/scaleTargetRef/name"),
+            (msg::fact_min_replicas, "/spec/minReplicas"),
+            (msg::fact_max_replicas, "/spec/maxReplicas"),
+            (msg::fact_current_replicas, "/status/currentReplicas"),
+            (msg::fact_desired_replicas, "/status/desiredReplicas"),
+            (msg::fact_target_cpu, "/spec/metrics/0/resource/target/averageUtilization"),
+            (msg::fact_current_cpu, "/status/currentMetrics/0/resource/current/averageUtilization"),
         ],
     ),
     (
         Kind::PodDisruptionBudget,
         &[
-            ("min available", "/spec/minAvailable"),
-            ("max unavailable", "/spec/maxUnavailable"),
-            ("healthy", "/status/currentHealthy"),
-            ("must be healthy", "/status/desiredHealthy"),
-            ("may go", "/status/disruptionsAllowed"),
+            (msg::fact_min_available, "/spec/minAvailable"),
+            (msg::fact_max_unavailable, "/spec/maxUnavailable"),
+            (msg::fact_healthy, "/status/currentHealthy"),
+            (msg::fact_must_be_healthy, "/status/desiredHealthy"),
+            (msg::fact_evictions_allowed, "/status/disruptionsAllowed"),
         ],
     ),
-    (Kind::ResourceQuota, &[("limits", "/status/hard"), ("used", "/status/used")]),
-    (Kind::ConfigMap, &[("keys", "/data")]),
-    (Kind::PriorityClass, &[("value", "/value")]),
+    (Kind::ResourceQuota, &[(msg::fact_limits, "/status/hard"), (msg::fact_used, "/status/used")]),
+    (Kind::ConfigMap, &[(msg::fact_keys, "/data")]),
+    (Kind::PriorityClass, &[(msg::fact_value, "/value")]),
 ];
 
 /// A value in words: a map as `name=value`.
@@ -116,125 +121,134 @@ fn words(value: &Value) -> String {
 /// The facts of an object.
 pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
     let mut out = Facts { object, all: Vec::new() };
-    out.put("namespace", object.meta.namespace.to_string(), true);
+    out.put(msg::fact_namespace(), object.meta.namespace.to_string(), true);
     match &object.body {
         Body::Pod(pod) => {
-            out.put("status", status(object).1, false);
-            out.link("node", Kind::Node, &pod.node_name);
-            out.put("address", pod.status.pod_ip.to_string(), true);
+            out.said(msg::fact_status(), status(object).1);
+            out.link(msg::fact_node(), Kind::Node, &pod.node_name);
+            out.put(msg::fact_address(), pod.status.pod_ip.to_string(), true);
             for container in &pod.spec.containers {
-                out.put("image", container.image.to_string(), true);
+                out.put(msg::fact_image(), container.image.to_string(), true);
             }
             let restarts: i32 = pod.status.container_statuses.iter().map(|container| container.restart_count).sum();
-            out.put("restarts", restarts.to_string(), true);
+            out.put(msg::fact_restarts(), restarts.to_string(), true);
             for claim in pod.spec.claims() {
-                out.link("claim", Kind::PersistentVolumeClaim, claim);
+                out.link(msg::fact_claim(), Kind::PersistentVolumeClaim, claim);
             }
             if let Some(condition) = pod.status.condition("PodScheduled").filter(|condition| condition.status == "False") {
-                out.put("not scheduled", condition.message.to_string(), false);
+                out.put(msg::fact_not_scheduled(), condition.message.to_string(), false);
             }
         }
         Body::Deployment(body) => {
-            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
-            out.put("updated", grouped(&body.status.updated_replicas.to_string()), true);
-            out.put("strategy", body.spec.strategy.kind.to_string(), false);
+            out.said(msg::fact_replicas(), replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas));
+            out.put(msg::fact_updated(), crate::i18n::count(i64::from(body.status.updated_replicas)), true);
+            out.put(msg::fact_strategy(), body.spec.strategy.kind.to_string(), false);
             image(&body.spec.template.spec.containers, &mut out);
             for condition in &body.status.conditions {
-                out.put("condition", format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
+                out.put(msg::fact_condition(), format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
             }
         }
         Body::ReplicaSet(body) => {
-            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
+            out.said(msg::fact_replicas(), replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas));
             out.put(
-                "revision",
+                msg::fact_revision(),
                 object.meta.annotation("deployment.kubernetes.io/revision").map(|text| text.to_string()).unwrap_or_default(),
                 true,
             );
             image(&body.spec.template.spec.containers, &mut out);
         }
         Body::StatefulSet(body) => {
-            out.put("replicas", replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas), false);
-            out.put("order", body.spec.pod_management_policy.to_string(), false);
-            out.link("service", Kind::Service, &body.spec.service_name);
+            out.said(msg::fact_replicas(), replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas));
+            out.put(msg::fact_order(), body.spec.pod_management_policy.to_string(), false);
+            out.link(msg::fact_service(), Kind::Service, &body.spec.service_name);
             image(&body.spec.template.spec.containers, &mut out);
-            out.put("revision", body.status.update_revision.to_string(), true);
+            out.put(msg::fact_revision(), body.status.update_revision.to_string(), true);
         }
         Body::Service(body) => {
-            out.put("type", body.spec.kind.to_string(), false);
-            out.put("address", body.spec.cluster_ip.to_string(), true);
-            out.put("selector", body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(","), true);
+            out.put(msg::fact_type(), body.spec.kind.to_string(), false);
+            out.put(msg::fact_address(), body.spec.cluster_ip.to_string(), true);
+            out.put(
+                msg::fact_selector(),
+                body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(","),
+                true,
+            );
             for port in &body.spec.ports {
                 let target = text(Some(&port.target_port));
                 let to = if target.is_empty() || target == "null" { String::new() } else { format!(" → {target}") };
-                out.put("port", format!("{}/{}{to}", port.port, port.protocol), true);
+                out.put(msg::fact_port(), format!("{}/{}{to}", port.port, port.protocol), true);
             }
-            out.put("DNS name", format!("{}.{}.svc.cluster.local", object.meta.name, object.meta.namespace), true);
+            out.put(msg::fact_dns_name(), format!("{}.{}.svc.cluster.local", object.meta.name, object.meta.namespace), true);
         }
         Body::PersistentVolumeClaim(body) => {
-            out.put("phase", body.status.phase.to_string(), false);
-            out.link("volume", Kind::PersistentVolume, &body.spec.volume_name);
-            out.link("class", Kind::StorageClass, body.class());
-            out.put("asks for", text(body.spec.resources.requests.get("storage")), true);
-            out.put("access", body.spec.access_modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", "), false);
+            out.put(msg::fact_phase(), body.status.phase.to_string(), false);
+            out.link(msg::fact_volume(), Kind::PersistentVolume, &body.spec.volume_name);
+            out.link(msg::fact_class(), Kind::StorageClass, body.class());
+            out.put(msg::fact_requested(), text(body.spec.resources.requests.get("storage")), true);
+            out.put(msg::fact_access(), body.spec.access_modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", "), false);
         }
         Body::PersistentVolume(body) => {
-            out.put("phase", body.status.phase.to_string(), false);
-            out.put("capacity", text(body.spec.capacity.get("storage")), true);
+            out.put(msg::fact_phase(), body.status.phase.to_string(), false);
+            out.put(msg::fact_capacity(), text(body.spec.capacity.get("storage")), true);
             if let Some(claim) = &body.spec.claim_ref {
                 let to = ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name);
-                out.all.push(Fact { name: "claim", value: format!("{}/{}", claim.namespace, claim.name), mono: true, to: Some(to) });
+                out.all.push(Fact {
+                    name: msg::fact_claim(),
+                    value: Message::name(format!("{}/{}", claim.namespace, claim.name)),
+                    mono: true,
+                    to: Some(to),
+                });
             }
-            out.link("class", Kind::StorageClass, &body.spec.storage_class_name);
-            out.put("reclaim", body.spec.persistent_volume_reclaim_policy.to_string(), false);
+            out.link(msg::fact_class(), Kind::StorageClass, &body.spec.storage_class_name);
+            out.put(msg::fact_reclaim(), body.spec.persistent_volume_reclaim_policy.to_string(), false);
         }
         Body::StorageClass(body) => {
-            out.put("provisioner", body.provisioner.to_string(), true);
-            out.put("reclaim", body.reclaim_policy.to_string(), false);
-            out.put("binding", body.volume_binding_mode.to_string(), false);
+            out.put(msg::fact_provisioner(), body.provisioner.to_string(), true);
+            out.put(msg::fact_reclaim(), body.reclaim_policy.to_string(), false);
+            out.put(msg::fact_binding(), body.volume_binding_mode.to_string(), false);
         }
         Body::Node(body) => {
-            out.put("ready", if body.is_ready() { "yes" } else { "no" }.into(), false);
-            out.put("scheduling", if body.spec.unschedulable { "cordoned" } else { "open" }.into(), false);
-            out.put("address", body.internal_ip().to_string(), true);
+            out.said(msg::fact_ready(), if body.is_ready() { msg::yes() } else { msg::no() });
+            out.said(msg::fact_scheduling(), if body.spec.unschedulable { msg::scheduling_cordoned() } else { msg::scheduling_open() });
+            out.put(msg::fact_address(), body.internal_ip().to_string(), true);
             for taint in &body.spec.taints {
-                out.put("taint", format!("{}:{}", taint.key, taint.effect), true);
+                out.put(msg::fact_taint(), format!("{}:{}", taint.key, taint.effect), true);
             }
             for condition in body.status.conditions.iter().filter(|c| (c.kind == "Ready") != (c.status == "True")) {
-                out.put("condition", format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
+                out.put(msg::fact_condition(), format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
             }
             for name in ["cpu", "memory", "pods"] {
-                out.put(name, text(body.status.allocatable.get(name)), true);
+                out.put(Message::name(name), text(body.status.allocatable.get(name)), true);
             }
         }
         _ => {
             let value = object.to_value();
             let rows = PATHS.iter().find(|(kind, _)| *kind == object.kind).map_or(&[][..], |(_, rows)| rows);
             for (name, path) in rows {
-                out.put(name, value.pointer(path).map(words).unwrap_or_default(), !name.contains(' '));
+                out.put(name(), value.pointer(path).map(words).unwrap_or_default(), true);
             }
             for condition in value.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten() {
                 let of = |name: &str| condition[name].as_str().unwrap_or("");
-                out.put("condition", format!("{}={}, {}", of("type"), of("status"), of("reason")), false);
+                out.put(msg::fact_condition(), format!("{}={}, {}", of("type"), of("status"), of("reason")), false);
             }
         }
     }
     for (at, (key, value)) in object.meta.labels.iter().enumerate() {
-        out.put(if at == 0 { "labels" } else { "" }, format!("{key}={value}"), true);
+        out.put(if at == 0 { msg::fact_labels() } else { Message::default() }, format!("{key}={value}"), true);
     }
-    out.put("finalizers", object.meta.finalizers.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "), true);
+    out.put(msg::fact_finalizers(), object.meta.finalizers.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "), true);
     if let Some(at) = object.meta.creation_timestamp {
-        out.put("created at", crate::i18n::format::stamp(at.since(epoch)), true);
+        out.put(msg::fact_created_at(), crate::i18n::format::stamp(at.since(epoch)), true);
     }
     out.all
 }
 
-fn replicas(desired: i32, current: i32, ready: i32) -> String {
-    grouped(&format!("{desired} desired, {current} current, {ready} ready"))
+fn replicas(desired: i32, current: i32, ready: i32) -> Message {
+    msg::replicas_of(desired, current, ready)
 }
 
 fn image(containers: &[crate::api::pod::Container], out: &mut Facts<'_>) {
     for container in containers {
-        out.put("image", container.image.to_string(), true);
+        out.put(msg::fact_image(), container.image.to_string(), true);
     }
 }
 
@@ -247,25 +261,25 @@ fn text(value: Option<&serde_json::Value>) -> String {
 }
 
 /// The pill in the inspector's head: words, class, glyph.
-pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
+pub fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
     let all = |ready: i32, desired: i32, well: bool| {
         let state = if ready == desired && well { PodState::Ready } else { PodState::NotReady };
-        Some((grouped(&format!("{ready} / {desired}")), state.class(), state.glyph()))
+        Some((msg::ready_of(ready, desired), state.class(), state.glyph()))
     };
     let of = |ready, desired| all(ready, desired, true);
     match &object.body {
         Body::Pod(_) => {
             let (state, word) = status(object);
-            Some((if word == "ContainerCreating" { "Creating".into() } else { word }, state.class(), state.glyph()))
+            // Beside the kind there is little room.
+            let word = if word == PodState::Creating.word() { msg::pill_creating() } else { word };
+            Some((word, state.class(), state.glyph()))
         }
         // An update is done when no old Pod is left, and all are available.
         Body::Deployment(body) if body.status.updated_replicas < body.status.replicas => {
             let (updated, desired) = (body.status.updated_replicas, body.spec.replicas);
             let state = PodState::Creating;
             // Thousands stand closer: beside the kind there is room for so much.
-            let of = |n: i32| crate::i18n::format::count(n.max(0) as usize);
-            let words =
-                if desired < 1000 { format!("{updated} of {desired} updated") } else { format!("{}/{} new", of(updated), of(desired)) };
+            let words = if desired < 1000 { msg::updated_of(updated, desired) } else { msg::updated_short(updated, desired) };
             Some((words, state.class(), state.glyph()))
         }
         Body::Deployment(body) => {
@@ -277,13 +291,13 @@ pub fn pill(object: &Object) -> Option<(String, &'static str, &'static str)> {
         Body::StatefulSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::DaemonSet(body) => of(body.status.number_ready, body.status.desired_number_scheduled),
         Body::PersistentVolumeClaim(body) => {
-            Some((body.status.phase.to_string(), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
+            Some((Message::state(&body.status.phase), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
         }
         Body::PersistentVolume(body) => {
-            Some((body.status.phase.to_string(), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
+            Some((Message::state(&body.status.phase), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
         }
-        Body::Node(body) if !body.is_ready() => Some(("NotReady".into(), "failed", "")),
-        Body::Node(_) => Some(("Ready".into(), "ready", "")),
+        Body::Node(body) if !body.is_ready() => Some((Message::state("NotReady"), "failed", "")),
+        Body::Node(_) => Some((Message::state("Ready"), "ready", "")),
         _ => None,
     }
 }

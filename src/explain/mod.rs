@@ -1,7 +1,11 @@
-//! Why something is so: chains of causes, evidence, diagnosis and remedies. Results are data; `i18n` makes sentences of them.
+//! Why something is so: chains of causes, evidence, diagnosis and remedies. All of it is messages and data, never text.
 
 mod causes;
 pub mod diagnose;
 pub mod evidence;
+pub mod headline;
 pub mod remedies;
+pub mod story;
+pub mod waits;
+pub mod why;
 pub mod words;

@@ -5,73 +5,35 @@ use crate::api::pod::{Pod, image_parts};
 use crate::api::{Body, Kind, Object, Str};
 use crate::engine::Sim;
 use crate::engine::kubelet::{Probed, can_be_pulled};
+use crate::i18n::{Message, msg};
 
 /// A button: its words, what it does, and the line it types.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     /// On the button.
-    pub words: &'static str,
+    pub words: Message,
     /// What happens then, for a line of its own.
-    pub title: String,
+    pub title: Message,
     /// `fault …`, `kubectl …`
     pub line: String,
 }
 
 impl Offer {
+    fn new(words: Message, title: Message, line: String) -> Offer {
+        Offer { words, title, line }
+    }
+
     /// Whether it is about every component of the cluster rather than about the object.
     pub fn is_for_all(&self) -> bool {
         self.line.starts_with("fault relist ")
     }
 }
 
-const FAILS: &str = "From its next run on the probe fails; the kubelet does what it does then";
-const PASSES: &str = "From its next run on the probe succeeds again";
-const PROBES: [(&str, &str, &str); 3] = [
-    ("startup", "Fail startup probe", "Pass startup probe"),
-    ("readiness", "Fail readiness probe", "Pass readiness probe"),
-    ("liveness", "Fail liveness probe", "Pass liveness probe"),
-];
+/// Probes that a fault can force.
+const PROBES: [&str; 3] = ["startup", "readiness", "liveness"];
 
 /// A Ready one is looked for among so many.
 const LOOKED: usize = 1_000;
-const CRASHES: (&str, &str) = ("Crash", "Its first container exits with code 1; the restart policy decides what follows");
-const STRIKES: (&str, &str) =
-    ("Crash one of its Pods", "The first container of a Ready one exits with code 1; the restart policy decides what follows");
-const BREAKS: (&str, &str) = ("Break its image", "Its template names a tag that cannot be pulled: Pods that are made from it fail");
-const READY: (&str, &str, &str) = ("Force ready", "Its first container is said to be ready, whatever its probe finds", "ready");
-const UNREADY: (&str, &str, &str) =
-    ("Force not ready", "Its first container is said not to be ready: Services leave the Pod out", "unready");
-const POWER_OFF: (&str, &str, &str) =
-    ("Power off", "Its kubelet falls silent: the node turns NotReady, and later its Pods are evicted", "node-down");
-const POWER_ON: (&str, &str, &str) = ("Power on", "Its kubelet reports again and takes up its Pods", "node-up");
-const LOSES: (&str, &str) = (
-    "Lose its next event",
-    "Its next change does not reach kube-controller-manager before that lists everything anew: a gap in its watch, which a real one resumes from its resourceVersion",
-);
-/// Where nobody lists any more.
-const LOSES_FOR_GOOD: &str = "Its next change does not reach kube-controller-manager, and nobody lists everything anew: a gap in its watch, which a real one resumes from its resourceVersion";
-const LISTS: (&str, &str, &str) =
-    ("List again after a loss", "Ten seconds after a lost event its component lists everything anew, and compares", "10s");
-const FORGETS: (&str, &str, &str) =
-    ("Never list again", "No component lists everything anew any more: what a lost event told stays unknown", "never");
-const LOSES_ANY: (&str, &str) = (
-    "Lose an event of its kind",
-    "The next change of any object of its kind does not reach kube-controller-manager: a gap in its watch, which a real one resumes from its resourceVersion",
-);
-const DELAYS: (&str, &str) = (
-    "Delay its next event",
-    "Its next change reaches kube-controller-manager ten seconds late, and others at once; later ones of its kind wait behind it, for a watch keeps their order",
-);
-const DELAYS_ANY: (&str, &str) = (
-    "Delay an event of its kind",
-    "The next change of any object of its kind reaches kube-controller-manager ten seconds late, and others at once; later ones wait behind it, for a watch keeps their order",
-);
-const HASTENS: (&str, &str) =
-    ("Let its event through", "Its change is late no longer, and kube-controller-manager learns of what waited behind it");
-const SLOWS: (&str, &str) = ("Slow it down", "Each of its passes takes two seconds, one key after another: its queue grows");
-const SPEEDS: (&str, &str) = ("Full speed again", "Its passes take no longer than they need, and what waited has its turn now");
-const USES_MUCH: &str = "Use much memory";
-const USES_LITTLE: &str = "Free memory";
 
 /// What can be broken about an object.
 pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
@@ -87,39 +49,49 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
         // Of another namespace an object cannot be named.
         let any = kind.info().namespaced && object.meta.namespace != "default";
         let (of, name) = if any { (kind.name().to_ascii_lowercase(), Str::default()) } else { (of, object.meta.name.clone()) };
-        let (words, title) = match any {
-            true => LOSES_ANY,
-            false if sim.lists_anew() => LOSES,
-            false => (LOSES.0, LOSES_FOR_GOOD),
+        let lose = match any {
+            true => msg::offer_lose_any(),
+            false => msg::offer_lose(),
         };
-        offers.push(Offer { words, title: title.into(), line: ["fault lose ", &of].concat() });
-        let ((words, title), late) = match sim.is_delayed(kind, &name) {
-            true => (HASTENS, " none"),
-            false => (if any { DELAYS_ANY } else { DELAYS }, " 10s"),
+        let lost = match (any, sim.lists_anew()) {
+            (true, _) => msg::offer_lose_any_title(),
+            (false, true) => msg::offer_lose_title(),
+            (false, false) => msg::offer_lose_for_good_title(),
         };
-        offers.push(Offer { words, title: title.into(), line: ["fault delay ", &of, late].concat() });
-        let (words, title, after) = if sim.lists_anew() { FORGETS } else { LISTS };
-        offers.push(Offer { words, title: title.into(), line: ["fault relist ", after].concat() });
+        offers.push(Offer::new(lose, lost, ["fault lose ", &of].concat()));
+        offers.push(match (sim.is_delayed(kind, &name), any) {
+            (true, _) => Offer::new(msg::offer_deliver(), msg::offer_deliver_title(), ["fault delay ", &of, " none"].concat()),
+            (false, false) => Offer::new(msg::offer_delay(), msg::offer_delay_title(), ["fault delay ", &of, " 10s"].concat()),
+            (false, true) => Offer::new(msg::offer_delay_any(), msg::offer_delay_any_title(), ["fault delay ", &of, " 10s"].concat()),
+        });
+        offers.push(match sim.lists_anew() {
+            true => Offer::new(msg::offer_no_relist(), msg::offer_no_relist_title(), "fault relist never".into()),
+            false => Offer::new(msg::offer_relist(), msg::offer_relist_title(), "fault relist 10s".into()),
+        });
     }
     offers
 }
 
 /// What can be done to the pace of a loop; nothing for a kubelet, whose pace is that of its containers.
 pub fn of_loop(sim: &Sim, name: &str) -> Option<Offer> {
-    let (words, title) = if sim.slowed(name).is_some() { SPEEDS } else { SLOWS };
-    let each = if words == SPEEDS.0 { " none" } else { " 2s" };
-    (!name.starts_with("kubelet")).then(|| Offer { words, title: title.into(), line: ["fault slow ", name, each].concat() })
+    let slow = sim.slowed(name).is_some();
+    (!name.starts_with("kubelet")).then(|| match slow {
+        true => Offer::new(msg::offer_full_speed(), msg::offer_full_speed_title(), ["fault slow ", name, " none"].concat()),
+        false => Offer::new(msg::offer_slow(), msg::offer_slow_title(), ["fault slow ", name, " 2s"].concat()),
+    })
 }
 
 fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
     let name = &object.meta.name;
     let mut offers = Vec::new();
     if !pod.node_name.is_empty() && !pod.is_terminal() {
-        offers.push(Offer { words: CRASHES.0, title: CRASHES.1.into(), line: ["fault exit pod/", name, " 1"].concat() });
-        let (words, title, fault) = if pod.is_ready() { UNREADY } else { READY };
-        offers.push(Offer { words, title: title.into(), line: ["fault ", fault, " pod/", name].concat() });
+        offers.push(Offer::new(msg::offer_crash(), msg::offer_crash_title(), ["fault exit pod/", name, " 1"].concat()));
+        offers.push(match pod.is_ready() {
+            true => Offer::new(msg::offer_unready(), msg::offer_unready_title(), ["fault unready pod/", name].concat()),
+            false => Offer::new(msg::offer_ready(), msg::offer_ready_title(), ["fault ready pod/", name].concat()),
+        });
     }
-    for (kind, fail, pass) in PROBES {
+    for kind in PROBES {
         if !pod
             .spec
             .containers
@@ -131,8 +103,12 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
             continue;
         }
         offers.push(match sim.is_probe_forced(object.meta.uid, kind) {
-            true => Offer { words: pass, title: PASSES.into(), line: ["fault pass-probe pod/", name, " ", kind].concat() },
-            false => Offer { words: fail, title: FAILS.into(), line: ["fault fail-probe pod/", name, " ", kind].concat() },
+            true => {
+                Offer::new(msg::offer_pass_probe(kind), msg::offer_pass_probe_title(), ["fault pass-probe pod/", name, " ", kind].concat())
+            }
+            false => {
+                Offer::new(msg::offer_fail_probe(kind), msg::offer_fail_probe_title(), ["fault fail-probe pod/", name, " ", kind].concat())
+            }
         });
     }
     // Labels that the ReplicaSet or the controller adds would leave out Pods of the same application.
@@ -142,15 +118,16 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
     if !labels.is_empty() {
         let labels = labels.join(",");
         let said = sim.is_load_said("memory", &labels);
-        let (words, title) = match said {
-            true => (USES_LITTLE, ["Nobody says any more what the Pods with ", &labels, " use"].concat()),
-            false => (
-                USES_MUCH,
-                ["The Running Pods with ", &labels, " use 4Gi together: seen by autoscalers, and when a node runs short of memory"]
-                    .concat(),
+        offers.push(match said {
+            true => Offer::new(
+                msg::offer_free_memory(),
+                msg::offer_free_memory_title(&labels),
+                ["fault memory-load ", &labels, " none"].concat(),
             ),
-        };
-        offers.push(Offer { words, title, line: ["fault memory-load ", &labels, if said { " none" } else { " 4Gi" }].concat() });
+            false => {
+                Offer::new(msg::offer_use_memory(), msg::offer_use_memory_title(&labels), ["fault memory-load ", &labels, " 4Gi"].concat())
+            }
+        });
     }
     offers
 }
@@ -165,14 +142,14 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
         .take(LOOKED)
         .find(|pod| pod.pod().is_some_and(Pod::is_ready) && !pod.meta.is_deleting());
     if let Some(pod) = pod {
-        offers.push(Offer { words: STRIKES.0, title: STRIKES.1.into(), line: ["fault exit pod/", &pod.meta.name, " 1"].concat() });
+        offers.push(Offer::new(msg::offer_crash_one(), msg::offer_crash_one_title(), ["fault exit pod/", &pod.meta.name, " 1"].concat()));
     }
     if let (_, Some((container, image))) = crate::explain::evidence::handles(object)
         && can_be_pulled(&image)
     {
         let (repository, _) = image_parts(&image);
         let of = [&object.kind.name().to_ascii_lowercase(), "/", &object.meta.name, " ", &container, "=", repository, ":broken"].concat();
-        offers.push(Offer { words: BREAKS.0, title: BREAKS.1.into(), line: ["kubectl set image ", &of].concat() });
+        offers.push(Offer::new(msg::offer_break_image(), msg::offer_break_image_title(), ["kubectl set image ", &of].concat()));
     }
     offers
 }
@@ -180,19 +157,15 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
 fn of_node(object: &Object, node: &Node) -> Vec<Offer> {
     let pressed = node.status.conditions.iter().any(|c| c.kind == "MemoryPressure" && c.status == "True");
     let name = &object.meta.name;
-    let (words, title, fault) = if node.is_ready() { POWER_OFF } else { POWER_ON };
-    let power = Offer { words, title: title.into(), line: ["fault ", fault, " ", name].concat() };
+    let power = match node.is_ready() {
+        true => Offer::new(msg::offer_power_off(), msg::offer_power_off_title(), ["fault node-down ", name].concat()),
+        false => Offer::new(msg::offer_power_on(), msg::offer_power_on_title(), ["fault node-up ", name].concat()),
+    };
     let memory = match pressed {
-        true => Offer {
-            words: "Give memory back",
-            title: "Nothing is missing any more; five minutes later the node is well again".into(),
-            line: ["fault memory-pressure ", name, " 0"].concat(),
-        },
-        false => Offer {
-            words: "Fill its memory",
-            title: "Its kubelet runs short of memory, says so, and ends a Pod".into(),
-            line: ["fault memory-pressure ", name].concat(),
-        },
+        true => {
+            Offer::new(msg::offer_give_memory_back(), msg::offer_give_memory_back_title(), ["fault memory-pressure ", name, " 0"].concat())
+        }
+        false => Offer::new(msg::offer_fill_memory(), msg::offer_fill_memory_title(), ["fault memory-pressure ", name].concat()),
     };
     vec![power, memory]
 }
@@ -219,7 +192,7 @@ mod tests {
         let said = |state: &State| {
             let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod");
             let lose = of(state.run.sim(), pod).into_iter().find(|offer| offer.line == "fault lose pod/p");
-            lose.expect("it can be lost").title.contains("before that lists everything anew")
+            lose.expect("it can be lost").title.contains("until that relists")
         };
         assert!(said(&state));
         state.update(Msg::Fault("relist never".into()));
@@ -304,7 +277,8 @@ mod tests {
                 assert!(one.name.starts_with("kubelet "), "{}", one.name);
                 continue;
             };
-            for (words, then) in [(SLOWS.0, SPEEDS.0), (SPEEDS.0, SLOWS.0)] {
+            let (slow, speed) = (msg::offer_slow(), msg::offer_full_speed());
+            for (words, then) in [(slow.clone(), speed.clone()), (speed, slow)] {
                 let now = offer(&state).expect("an offer");
                 assert_eq!(now.words, words);
                 state.update(Msg::Fault(now.line["fault ".len()..].into()));

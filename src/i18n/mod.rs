@@ -1,8 +1,29 @@
-//! Reasons into words.
+//! Messages as data, and the languages they are rendered in. A message is made by a function of [`msg`], generated from the
+//! English catalogue `en.txt`; the text is made of it where it is shown.
 
-mod en;
 pub mod format;
-mod waits;
+mod message;
+
+pub use message::{Arg, Catalogue, Entry, Int, List, Message, Part, Sort, Word};
+pub use msg::TABLE;
+
+/// The constructors of all messages.
+pub mod msg {
+    #[allow(unused_imports)]
+    use super::{Arg, Entry, Int, List, Message, Sort, Word};
+    include!(concat!(env!("OUT_DIR"), "/messages.rs"));
+}
+
+/// Several facts in a line: `Bound · 1Gi`.
+pub fn dotted(parts: Vec<Message>) -> Message {
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.reduce(|all, next| msg::dotted(all, next)).unwrap_or_default()
+}
+
+/// Several clauses in a sentence.
+pub fn clauses(parts: Vec<Message>) -> Message {
+    parts.into_iter().reduce(|all, next| msg::clauses(all, next)).unwrap_or_default()
+}
 
 /// A count, its thousands marked: `5,000`.
 pub fn count(number: i64) -> String {
@@ -14,6 +35,3 @@ pub fn count(number: i64) -> String {
     }
     out
 }
-
-pub use en::why;
-pub use waits::{amount, cure, fact, label, refusal, spared, tone, waits};

@@ -2,14 +2,16 @@
 
 use crate::api::network::{EndpointSlice, TargetRef, is_slice_of};
 use crate::api::policy::BudgetSpec;
+use crate::api::sources::Purpose;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, Str, Uid};
 use crate::i18n::format::short_count;
+use crate::i18n::{Message, msg};
 use crate::projection::budget::{Budget, Sizes};
 use crate::projection::model::{
-    Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Used, Volume,
-    counters, natural,
+    Block, Claim, Class, Controller, Counter, Endpoint, Group, Id, Metric, Model, Node, Pod, PodState, Policy, Root, Service, Tone, Used,
+    Volume, counters, natural,
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -268,11 +270,14 @@ fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
                 used.users.push(user.id.clone());
             }
             for part in &one.of {
-                if used.what_for.split(", ").any(|known| known == *part) {
-                    continue;
+                let part = match part {
+                    Purpose::Env => msg::used_env(),
+                    Purpose::Volume => msg::used_volume(),
+                    Purpose::ImagePull => msg::used_image_pull(),
+                };
+                if !used.what_for.contains(&part) {
+                    used.what_for.push(part);
                 }
-                let comma = if used.what_for.is_empty() { "" } else { ", " };
-                used.what_for = [&used.what_for, comma, part].concat();
             }
         }
     }
@@ -284,7 +289,7 @@ fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
     });
     let shown = |(mut used, optional, old): (Used, bool, bool)| {
         if old {
-            used.what_for = [&used.what_for, ", older revision"].concat().trim_start_matches(", ").to_string();
+            used.what_for.push(msg::used_older());
         }
         (!used.missing || !optional).then_some(used)
     };
@@ -361,8 +366,8 @@ impl Reader<'_> {
 }
 
 /// The class of a Pod, and the word that `kubectl get pods` prints (Ready or Not ready for Running).
-pub fn status(object: &Object) -> (PodState, String) {
-    let Some(pod) = object.pod() else { return (PodState::Pending, String::new()) };
+pub fn status(object: &Object) -> (PodState, Message) {
+    let Some(pod) = object.pod() else { return (PodState::Pending, Message::default()) };
     let status = &pod.status;
     let mut reason = if status.reason.is_empty() { status.phase.to_string() } else { status.reason.to_string() };
     let mut waiting = false;
@@ -400,13 +405,13 @@ pub fn status(object: &Object) -> (PodState, String) {
         }
     }
     let class = match () {
-        () if object.meta.is_deleting() => return (PodState::Terminating, "Terminating".into()),
+        () if object.meta.is_deleting() => return (PodState::Terminating, Message::state("Terminating")),
         () if status.phase == "Succeeded" || reason == "Completed" => PodState::Succeeded,
         () if status.phase == "Failed" => PodState::Failed,
         () if waiting && matches!(reason.as_str(), "ContainerCreating" | "PodInitializing") => PodState::Creating,
         () if waiting || reason.ends_with("Error") || reason.ends_with("BackOff") || reason == "OOMKilled" => PodState::Failed,
-        () if status.phase == "Running" && pod.is_ready() => return (PodState::Ready, "Ready".into()),
-        () if status.phase == "Running" && reason == "Running" => return (PodState::NotReady, "Not ready".into()),
+        () if status.phase == "Running" && pod.is_ready() => return (PodState::Ready, Message::state("Ready")),
+        () if status.phase == "Running" && reason == "Running" => return (PodState::NotReady, PodState::NotReady.word()),
         () if status.phase == "Running" => PodState::NotReady,
         () if initializing && !pod.node_name.is_empty() => PodState::Creating,
         () => PodState::Pending,
@@ -414,7 +419,7 @@ pub fn status(object: &Object) -> (PodState, String) {
     if reason.is_empty() {
         reason = "Pending".into();
     }
-    (class, reason)
+    (class, Message::state(reason))
 }
 
 fn revision(object: &Object) -> i64 {
@@ -431,7 +436,7 @@ fn surplus(body: &Deployment) -> i64 {
 fn controller(object: &Object) -> Controller {
     let whole = |n: i32| n.max(0) as u64;
     let mut out =
-        Controller { id: id(object), caption: object.kind.name().into(), leaving: object.meta.is_deleting(), ..Controller::default() };
+        Controller { id: id(object), caption: Message::name(object.kind), leaving: object.meta.is_deleting(), ..Controller::default() };
     let (desired, template) = match &object.body {
         Body::Deployment(body) => (body.spec.replicas, Some(&body.spec.template)),
         Body::ReplicaSet(body) => (body.spec.replicas, Some(&body.spec.template)),
@@ -444,35 +449,35 @@ fn controller(object: &Object) -> Controller {
         Body::Deployment(body) => {
             let desired = body.spec.replicas;
             out.counters = counters(whole(desired), whole(body.status.replicas), whole(body.status.ready_replicas));
-            out.footer = if body.spec.paused { "paused".into() } else { body.spec.strategy.kind.to_string() };
+            out.footer = if body.spec.paused { msg::card_paused() } else { Message::state(&body.spec.strategy.kind) };
             out.surplus = surplus(body).clamp(0, 100_000) as usize;
             out.updated = Some(whole(body.status.updated_replicas) as usize);
             // Pods that are merely added are of the same template; until the last old one is gone, an update is under way.
             if body.status.updated_replicas < body.status.replicas {
-                out.chip = format!("{} of {} updated", short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
+                out.chip = msg::card_updated(short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
             }
         }
         Body::ReplicaSet(body) => {
             if revision(object) > 0 {
-                out.caption = format!("ReplicaSet · revision {}", revision(object));
+                out.caption = msg::card_revision(revision(object));
             }
             out.counters = counters(whole(body.spec.replicas), whole(body.status.replicas), whole(body.status.ready_replicas));
-            out.footer = body.spec.template.spec.containers.first().map(|container| container.image.to_string()).unwrap_or_default();
+            out.footer = body.spec.template.spec.containers.first().map(|container| Message::name(&container.image)).unwrap_or_default();
         }
         Body::StatefulSet(body) => {
             out.counters = counters(whole(body.spec.replicas), whole(body.status.replicas), whole(body.status.ready_replicas));
             out.footer = if body.spec.pod_management_policy.is_empty() {
-                "OrderedReady".into()
+                Message::state("OrderedReady")
             } else {
-                body.spec.pod_management_policy.to_string()
+                Message::state(&body.spec.pod_management_policy)
             };
             out.claims = !body.spec.volume_claim_templates.is_empty();
             if let Some(partition) =
                 body.spec.update_strategy.rolling_update.as_ref().and_then(|update| update.partition).filter(|partition| *partition > 0)
             {
-                out.chip = format!("partition {partition}");
+                out.chip = msg::card_partition(partition);
             } else if body.status.updated_replicas < body.status.replicas && body.status.update_revision != body.status.current_revision {
-                out.chip = format!("{} of {} updated", short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
+                out.chip = msg::card_updated(short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
             }
         }
         _ => plain(object, &mut out),
@@ -485,11 +490,11 @@ fn plain(object: &Object, out: &mut Controller) {
     let value = object.to_value();
     let number = |path: &str| value.pointer(path).and_then(serde_json::Value::as_i64);
     let count = |path: &str| number(path).unwrap_or(0).max(0) as u64;
-    let word = |value: u64, word: &'static str, tone: Tone| Counter {
+    let word = |value: u64, metric: Metric, tone: Tone| Counter {
         value: crate::i18n::format::count(value as usize),
-        word,
+        metric,
         tone,
-        lags: String::new(),
+        lags: Message::default(),
     };
     let of =
         if object.kind == Kind::CronJob { "/spec/jobTemplate/spec/template/metadata/labels" } else { "/spec/template/metadata/labels" };
@@ -501,9 +506,9 @@ fn plain(object: &Object, out: &mut Controller) {
             out.desired = desired as usize;
             out.counters = counters(desired, count("/status/currentNumberScheduled"), count("/status/numberReady"));
             let updated = count("/status/updatedNumberScheduled");
-            out.footer = if desired == 1 { "1 node matches".into() } else { format!("{} nodes match", short_count(desired)) };
+            out.footer = msg::card_nodes_match(desired);
             if updated < desired && number("/status/updatedNumberScheduled").is_some() {
-                out.chip = format!("{} of {} updated", short_count(updated), short_count(desired));
+                out.chip = msg::card_updated(short_count(updated), short_count(desired));
             }
         }
         Kind::Job => {
@@ -515,10 +520,10 @@ fn plain(object: &Object, out: &mut Controller) {
                 Counter {
                     value: format!("{done}{wanted}"),
                     tone: if complete { Tone::Ok } else { Tone::Plain },
-                    ..word(done, "done", Tone::Plain)
+                    ..word(done, Metric::Done, Tone::Plain)
                 },
-                word(count("/status/active"), "active", Tone::Plain),
-                word(failed, "failed", if failed > 0 { Tone::Off } else { Tone::Plain }),
+                word(count("/status/active"), Metric::Active, Tone::Plain),
+                word(failed, Metric::Failed, if failed > 0 { Tone::Off } else { Tone::Plain }),
             ];
             // Failures that no new Pod has come after yet: each gets one, unless they are too many.
             let wanted = match number("/spec/completions") {
@@ -528,27 +533,24 @@ fn plain(object: &Object, out: &mut Controller) {
             };
             let owed = (wanted - count("/status/active") as i64).clamp(0, failed as i64);
             let left = number("/spec/backoffLimit").filter(|limit| failed as i64 <= *limit).map(|limit| limit - failed as i64 + owed);
-            out.footer = format!("parallelism {}", number("/spec/parallelism").unwrap_or(1));
+            out.footer = msg::card_parallelism(number("/spec/parallelism").unwrap_or(1));
             let conditions = value.pointer("/status/conditions").and_then(serde_json::Value::as_array);
             let holds = |kind: &str| conditions.into_iter().flatten().any(|c| c["type"] == kind && c["status"] == "True");
             out.chip = match () {
-                () if holds("Complete") => "Complete".into(),
-                () if holds("Failed") => "Failed".into(),
-                () if holds("Suspended") => "Suspended".into(),
-                () => left
-                    .filter(|_| failed > 0)
-                    .map(|left| if left == 1 { "1 retry left".into() } else { format!("{left} retries left") })
-                    .unwrap_or_default(),
+                () if holds("Complete") => Message::state("Complete"),
+                () if holds("Failed") => Message::state("Failed"),
+                () if holds("Suspended") => Message::state("Suspended"),
+                () => left.filter(|_| failed > 0).map(|left| msg::card_retries_left(left)).unwrap_or_default(),
             };
         }
         Kind::CronJob => {
             let active = value.pointer("/status/active").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
-            out.counters = vec![word(active as u64, "active", Tone::Plain)];
-            out.footer = text(value.pointer("/spec/schedule"));
+            out.counters = vec![word(active as u64, Metric::Active, Tone::Plain)];
+            out.footer = Message::name(text(value.pointer("/spec/schedule")));
             out.chip = if value.pointer("/spec/suspend") == Some(&serde_json::Value::Bool(true)) {
-                "suspended".into()
+                msg::card_suspended()
             } else {
-                text(value.pointer("/spec/concurrencyPolicy"))
+                Message::state(text(value.pointer("/spec/concurrencyPolicy")))
             };
         }
         _ => {}
@@ -594,9 +596,8 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
         let hint = match endpoints.iter().filter(|one| one.gone).count() {
             _ if endpoints.is_empty() => no_endpoints(object, body, &of(Kind::Pod)),
-            0 => String::new(),
-            1 => "1 leads to no Pod".into(),
-            n => format!("{n} lead to no Pod"),
+            0 => Message::default(),
+            n => msg::hint_stale_endpoints(n),
         };
         let address = match body.spec.kind.as_str() {
             "ExternalName" => body.spec.external_name.to_string(),
@@ -623,17 +624,17 @@ fn balancer(status: &serde_json::Value) -> String {
 }
 
 /// Why a Service reaches nothing: the label in which the nearest Pod differs.
-fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[Rc<Object>]) -> String {
+fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[Rc<Object>]) -> Message {
     let wanted = &body.spec.selector;
     if wanted.is_empty() {
-        return "it has no selector".into();
+        return msg::hint_no_selector();
     }
     let here = pods.iter().filter(|pod| pod.meta.namespace == object.meta.namespace);
-    let Some((pod, differs)) = nearest(wanted, here) else { return "the namespace has no Pod".into() };
-    let Some((key, value)) = differs else { return format!("Pod {} matches and has no address yet", pod.meta.name) };
+    let Some((pod, differs)) = nearest(wanted, here) else { return msg::hint_no_pod() };
+    let Some((key, value)) = differs else { return msg::hint_no_address(&pod.meta.name) };
     match pod.meta.labels.get(key) {
-        Some(other) => format!("no Pod has {key}={value}; {} has {key}={other}", pod.meta.name),
-        None => format!("no Pod has {key}={value}; {} has no label {key}", pod.meta.name),
+        Some(other) => msg::hint_label_differs(format!("{key}={value}"), &pod.meta.name, format!("{key}={other}")),
+        None => msg::hint_label_missing(format!("{key}={value}"), &pod.meta.name, key),
     }
 }
 
@@ -663,24 +664,24 @@ fn policy(object: &Object, of: List) -> Policy {
     if object.kind == Kind::HorizontalPodAutoscaler {
         let (kind, name) = (at("/spec/scaleTargetRef/kind"), at("/spec/scaleTargetRef/name"));
         let least = if at("/spec/minReplicas").is_empty() { "1".to_string() } else { at("/spec/minReplicas") };
-        out.form = format!("{least} to {} Pods", at("/spec/maxReplicas"));
+        out.form = msg::policy_range(least, at("/spec/maxReplicas"));
         // The first metric of the two kinds that are known here.
         let source = if at("/spec/metrics/0/type") == "ContainerResource" { "containerResource" } else { "resource" };
         let now = at(&["/status/currentMetrics/0/", source, "/current/averageUtilization"].concat());
         let goal = at(&["/spec/metrics/0/", source, "/target/averageUtilization"].concat());
         let what = at(&["/spec/metrics/0/", source, "/name"].concat());
         out.words = match (now.is_empty(), goal.is_empty()) {
-            (false, false) => format!("{what}: {now}%, target {goal}%"),
-            (true, false) => format!("{what}: no metrics yet, target {goal}%"),
-            _ => format!("scales {kind} {name}"),
+            (false, false) => msg::policy_metric(what, format!("{now}%"), format!("{goal}%")),
+            (true, false) => msg::policy_no_metric(what, format!("{goal}%")),
+            _ => msg::policy_scales(kind.as_str(), name.as_str()),
         };
         out.target = named(&kind, &name).map(|o| o.meta.uid.to_string()).unwrap_or_default();
         return out;
     }
     let may = at("/status/disruptionsAllowed");
-    out.form = format!("{} may go", if may.is_empty() { "0" } else { &may });
-    let number = |path| if at(path).is_empty() { "0".to_string() } else { at(path) };
-    out.words = format!("{} healthy, {} must stay", number("/status/currentHealthy"), number("/status/desiredHealthy"));
+    out.form = msg::policy_evictions(may.parse::<i64>().unwrap_or(0));
+    let number = |path| at(path).parse::<i64>().unwrap_or(0);
+    out.words = msg::policy_healthy(number("/status/currentHealthy"), number("/status/desiredHealthy"));
     let budget = BudgetSpec::of(object);
     let mut owner = of(Kind::Pod).into_iter().find(|pod| pod.meta.namespace == object.meta.namespace && budget.selects(pod));
     while let Some(next) = owner.as_ref().and_then(|o| o.meta.controller()).and_then(|o| named(&o.kind, &o.name)) {
@@ -754,7 +755,7 @@ fn volume(object: &Object) -> Option<Volume> {
         capacity: text(body.spec.capacity.get("storage")),
         node,
         class: body.spec.storage_class_name.to_string(),
-        data: String::new(),
+        data: Message::default(),
     })
 }
 
@@ -765,17 +766,18 @@ fn node(object: &Object) -> Option<Node> {
     let condition = body.status.conditions.iter().find(|condition| condition.kind == "Ready");
     let taint = body.spec.taints.iter().find(|taint| !taint.key.starts_with("node.kubernetes.io/"));
     let note = match (condition, taint) {
-        (Some(condition), _) if !ready => condition.message.to_string(),
-        (None, _) => "The kubelet has not reported yet.".into(),
-        _ if body.spec.unschedulable => "Running Pods stay, new Pods go elsewhere".into(),
-        (_, Some(taint)) => format!("taint {}: {}", taint.key, taint.effect),
-        _ => String::new(),
+        (Some(condition), _) if !ready => Message::name(&condition.message),
+        (None, _) => msg::node_no_report(),
+        _ if body.spec.unschedulable => msg::node_cordoned(),
+        (_, Some(taint)) => msg::node_taint(format!("{}:{}", taint.key, taint.effect)),
+        _ => Message::default(),
     };
     Some(Node {
         id: id(object),
         ready,
         cordoned: body.spec.unschedulable,
         note,
+        countdown: None,
         cpu: free.cpu.max(0) as u64,
         memory: free.memory.max(0) as u64,
         pods: body.max_pods().max(0) as u64,
@@ -1003,7 +1005,7 @@ mod tests {
         objects.pop();
         objects.push(pod("nginx-b-z", 12, owner("ReplicaSet", "nginx-b", 3), ready()));
         let (list, pods) = read(&objects);
-        assert_eq!(budget(&list, &pods, &Scope::default(), None).expect("a Deployment").text, "Next step waits until …nginx-b-y is Ready");
+        assert_eq!(budget(&list, &pods, &Scope::default(), None).expect("a Deployment").text, "Waiting for …nginx-b-y to become Ready");
     }
 
     #[test]
@@ -1023,7 +1025,7 @@ mod tests {
             model(&objects, &Scope { lags, ..Scope::default() }).services[0].hint.clone()
         };
         assert_eq!(hint(vec![named.clone(), node.clone()], false), "");
-        assert_eq!(hint(vec![named.clone(), node.clone(), dead.clone()], false), "1 leads to no Pod");
+        assert_eq!(hint(vec![named.clone(), node.clone(), dead.clone()], false), "1 endpoint leads to no Pod");
         // While the Pods are being read, nobody knows.
         assert_eq!(hint(vec![named, node, dead], true), "");
     }
@@ -1061,7 +1063,9 @@ mod tests {
         let told = |filter: &str| -> Vec<String> {
             let model = model(&objects, &Scope { filter: filter.into(), ..Scope::default() });
             let names = |used: &Used| used.users.iter().map(|user| user.name.clone()).collect::<Vec<_>>().join(" ");
-            let one = |used: &Used| format!("{} {} {} {} {}", used.id.kind, used.id.name, used.what_for, used.missing, names(used));
+            let one = |used: &Used| {
+                format!("{} {} {} {} {}", used.id.kind, used.id.name, Message::list(used.what_for.clone()), used.missing, names(used))
+            };
             model.uses.iter().map(one).chain(model.inert.iter().map(|id| id.name.clone())).collect()
         };
         assert_eq!(

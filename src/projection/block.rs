@@ -3,6 +3,7 @@
 //! Guarantees: a copy costs little, and changing one of many Pods copies only its neighbours: a picture that shows a
 //! hundred thousand of them may be kept while the next is made.
 
+use crate::i18n::Message;
 use crate::projection::model::{Pod, PodState};
 use std::cmp::Ordering;
 use std::ops::{Index, Range};
@@ -32,7 +33,7 @@ struct Members {
     /// How many of them have succeeded, and failed, and stay.
     outcomes: [usize; 2],
     /// What is wrong with those that fail, and with how many.
-    reasons: Vec<(String, usize)>,
+    reasons: Vec<(Message, usize)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -128,10 +129,10 @@ impl Block {
     }
 
     /// What those in a state are counted as: the reason why they fail, if it is the same for all.
-    pub fn word(&self, state: PodState) -> &str {
+    pub fn word(&self, state: PodState) -> Message {
         match &self.0.reasons[..] {
-            [(reason, _)] if state == PodState::Failed => reason,
-            [_, ..] if state == PodState::Failed && self.failed() => "Failed",
+            [(reason, _)] if state == PodState::Failed => reason.clone(),
+            [_, ..] if state == PodState::Failed && self.failed() => Message::state("Failed"),
             _ => state.word(),
         }
     }
@@ -377,7 +378,8 @@ mod tests {
     fn those_that_fail_for_one_reason_are_counted_as_that() {
         let fails = |at: u64, reason: &str| Rc::new(Pod { word: reason.into(), ..(*pod(at, PodState::Failed)).clone() });
         let mut block: Block = [pod(0, PodState::Ready), fails(1, "ErrImagePull"), fails(2, "ErrImagePull")].into_iter().collect();
-        assert_eq!((block.word(PodState::Failed), block.word(PodState::Ready)), ("ErrImagePull", "Ready"));
+        assert_eq!(block.word(PodState::Failed), "ErrImagePull");
+        assert_eq!(block.word(PodState::Ready), "Ready");
         block.replace(2, fails(2, "ImagePullBackOff"));
         assert_eq!(block.word(PodState::Failed), "Failing");
         block.remove(1);
@@ -387,7 +389,8 @@ mod tests {
         // Of those that have ended it is a phase.
         let ended = |at: u64, reason: &str| Rc::new(Pod { ended: true, ..(*fails(at, reason)).clone() });
         let block: Block = [pod(0, PodState::Ready), ended(1, "Error"), ended(2, "OOMKilled")].into_iter().collect();
-        assert_eq!((block.word(PodState::Failed), block.failed()), ("Failed", true));
+        assert_eq!(block.word(PodState::Failed), "Failed");
+        assert!(block.failed());
     }
 
     #[test]

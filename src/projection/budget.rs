@@ -1,6 +1,7 @@
 //! The rollout budget of a Deployment: one cell per Pod that counts, between "at least" and "at most".
 
 use crate::i18n::format::count;
+use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;
 
 /// Equal Pods of the rollout.
@@ -36,9 +37,9 @@ pub struct Budget {
     /// Old revision first, then new and ready, then new and not ready. Leaving Pods do not count.
     pub cells: Vec<Cell>,
     /// What the controller is at.
-    pub head: String,
+    pub head: Message,
     /// What it waits for.
-    pub text: String,
+    pub text: Message,
 }
 
 /// What the Deployment reckons with: not Pods, but what its ReplicaSets are asked for and say of themselves.
@@ -138,72 +139,54 @@ impl Budget {
         let waiting = count_of(&|cell| cell.new && cell.state != PodState::Ready);
         let (room, go) = (sizes.room(self.at_most), sizes.steady().saturating_sub(self.at_least).min(sizes.old));
         (self.head, self.text) = if let Some(generation) = sizes.unobserved.filter(|_| old + sizes.old == 0) {
-            ("The spec has changed".into(), format!("deployment-controller has not observed generation {generation} yet"))
+            (msg::budget_spec_changed(), msg::budget_unobserved(generation))
         } else if old + sizes.old == 0 && fresh == sizes.desired && pods == sizes.desired {
-            ("All Pods are of the newest revision".into(), "Nothing left to do".into())
+            (msg::budget_all_new(), msg::budget_done())
         } else if pods > self.at_most.max(sizes.desired) {
-            let words = match pods - self.at_most.max(sizes.desired) {
-                1 => "1 Pod too many is not deleted yet".into(),
-                n => format!("{} Pods too many are not deleted yet", count(n)),
-            };
-            ("The upper limit is reached".into(), words)
+            let extra = pods - self.at_most.max(sizes.desired);
+            (msg::budget_upper(), msg::budget_surplus(extra))
         } else if old + sizes.old == 0 && sizes.rolling {
-            ("The old revision is at 0".into(), format!("{} of {} new Pods are ready", count(fresh), count(sizes.desired)))
+            (msg::budget_old_gone(), msg::budget_new_ready(fresh, sizes.desired))
         } else if old + sizes.old == 0 {
-            ("One revision, no limit applies".into(), format!("{} of {} Pods are ready", count(fresh), count(sizes.desired)))
+            (msg::budget_no_rollout(), msg::budget_ready(fresh, sizes.desired))
         } else if sizes.paused {
-            ("The rollout is paused".into(), "Nothing is replaced until it is resumed".into())
+            (msg::budget_paused(), msg::budget_paused_text())
         } else if room > 0 {
-            let words = if room == 1 { "1 more Pod may be made".into() } else { format!("{} more Pods may be made", count(room)) };
-            ("Between the limits".into(), words)
+            (msg::budget_between(), msg::budget_room(room))
         } else if go > 0 {
             let (steady, least) = (count(sizes.steady()), count(self.at_least));
             match sizes.steady() - self.at_least {
-                left if left == go => ("The upper limit is reached".into(), format!("{0} old may go: {steady} − {least} = {0}", count(go))),
+                left if left == go => (msg::budget_upper(), msg::budget_go(go, format!("{steady} − {least} = {}", count(go)))),
                 // Fewer are left than might go.
-                _ => ("The upper limit is reached".into(), format!("The last {} old may go", count(go))),
+                _ => (msg::budget_upper(), msg::budget_last_go(go)),
             }
         } else {
             let ready = self.ready();
             // Where the new revision is at its size, there may be room above.
-            let limits = if sizes.old + sizes.new < self.at_most { "The lower limit is reached" } else { "Both limits reached" };
+            let limits = || if sizes.old + sizes.new < self.at_most { msg::budget_lower() } else { msg::budget_both() };
             // What is asked for, and not yet done.
             let (asked, have) = (sizes.old + sizes.new, fresh + waiting);
             let left = match (old.saturating_sub(sizes.old), sizes.new.saturating_sub(have)) {
                 (0, 0) => None,
-                (0, more) => Some(format!("ReplicaSet loop has yet to create {}", count(more))),
-                (fewer, 0) => Some(format!("ReplicaSet loop has yet to delete {}", count(fewer))),
-                (fewer, more) => Some(format!("ReplicaSet loop has yet to delete {} and create {}", count(fewer), count(more))),
+                (0, more) => Some(msg::budget_to_create(more)),
+                (fewer, 0) => Some(msg::budget_to_delete(fewer)),
+                (fewer, more) => Some(msg::budget_to_do(fewer, more)),
             };
             match (left, waits) {
-                (Some(left), _) => {
-                    (format!("Asked for {} + {} = {}: no room left", count(sizes.old), count(sizes.new), count(asked)), left)
-                }
+                (Some(left), _) => (msg::budget_no_room(format!("{} + {} = {}", count(sizes.old), count(sizes.new), count(asked))), left),
                 // It goes by what its sets say of themselves, which Pods may have overtaken.
-                (None, _) if ready > self.at_least && ready > sizes.steady() => {
-                    (limits.into(), format!("Status lags behind its Pods: {} are available in it", count(sizes.steady())))
-                }
-                (None, Some(_)) if waiting > 1 => {
-                    (limits.into(), format!("Next step waits until one of {} new Pods is Ready", count(waiting)))
-                }
-                (None, Some(pod)) => (limits.into(), format!("Next step waits until {pod} is Ready")),
-                (None, None) => (limits.into(), "Next step waits for a Pod".into()),
+                (None, _) if ready > self.at_least && ready > sizes.steady() => (limits(), msg::budget_lags(sizes.steady())),
+                (None, Some(_)) if waiting > 1 => (limits(), msg::budget_waits_one(waiting)),
+                (None, Some(pod)) => (limits(), msg::budget_waits_pod(pod)),
+                (None, None) => (limits(), msg::budget_waits()),
             }
         };
         self
     }
 
     /// The strip in a sentence.
-    pub fn label(&self) -> String {
-        format!(
-            "{} of at most {} Pods, {} of at least {} ready. {}. {}.",
-            count(self.pods()),
-            count(self.at_most),
-            count(self.ready()),
-            count(self.at_least),
-            self.head,
-            self.text
-        )
+    pub fn label(&self) -> Message {
+        msg::budget_label(self.pods(), self.at_most, self.ready(), self.at_least, &self.head, &self.text)
     }
 }
 
@@ -228,7 +211,7 @@ mod tests {
         let order: Vec<(bool, PodState, usize)> = budget.cells.iter().map(|cell| (cell.new, cell.state, cell.pods)).collect();
         assert_eq!(order, [(false, PodState::Ready, 2), (true, PodState::Ready, 1), (true, PodState::Creating, 1)]);
         assert_eq!(budget.head, "Both limits reached");
-        assert_eq!(budget.text, "Next step waits until …-d9kfm is Ready");
+        assert_eq!(budget.text, "Waiting for …-d9kfm to become Ready");
     }
 
     /// What is said where a Deployment of 8, between 6 and 10, has so many old and new Pods, ready or not.
@@ -264,21 +247,24 @@ mod tests {
 
     #[test]
     fn what_is_said_is_what_the_deployment_reckons_with() {
-        assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods are of the newest revision: Nothing left to do");
+        assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods are of the newest revision: Up to date");
         // Nothing is replaced when Pods come up for the first time.
-        assert_eq!(said(0, 0, 3, [0, 8, 0]), "One revision, no limit applies: 0 of 8 Pods are ready");
+        assert_eq!(said(0, 0, 3, [0, 8, 0]), "No rollout in progress: 0 of 8 Pods are ready");
         // The Pods that the ReplicaSets are asked for count, before they are made.
-        assert_eq!(said(6, 0, 1, [6, 4, 0]), "Asked for 6 + 4 = 10: no room left: ReplicaSet loop has yet to create 3");
-        assert_eq!(said(7, 0, 2, [6, 4, 0]), "Asked for 6 + 4 = 10: no room left: ReplicaSet loop has yet to delete 1 and create 2");
-        assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod may be made");
-        assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Next step waits until one of 4 new Pods is Ready");
-        assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods may be made");
-        assert_eq!(said(6, 3, 1, [6, 4, 3]), "The upper limit is reached: 3 old may go: 9 − 6 = 3");
-        assert_eq!(said(2, 8, 0, [2, 8, 8]), "The upper limit is reached: The last 2 old may go");
+        assert_eq!(said(6, 0, 1, [6, 4, 0]), "Requested 6 + 4 = 10: no room left: 3 to be created by replicaset-controller");
+        assert_eq!(
+            said(7, 0, 2, [6, 4, 0]),
+            "Requested 6 + 4 = 10: no room left: 1 to be deleted and 2 to be created by replicaset-controller"
+        );
+        assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod can be created");
+        assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Waiting for one of 4 new Pods to become Ready");
+        assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods can be created");
+        assert_eq!(said(6, 3, 1, [6, 4, 3]), "Upper limit reached: 3 old Pods can be removed: 9 − 6 = 3");
+        assert_eq!(said(2, 8, 0, [2, 8, 8]), "Upper limit reached: The last 2 old Pods can be removed");
         let mut last = Budget { at_least: 6, at_most: 10, ..Budget::default() };
         last.add(PodState::Ready, "", true, 7);
         let last = last.settle(Sizes { desired: 8, new: 8, available: 7, rolling: true, ..Sizes::default() }, None);
-        assert_eq!((last.head.as_str(), last.text.as_str()), ("The old revision is at 0", "7 of 8 new Pods are ready"));
+        assert_eq!((last.head.as_str(), last.text.as_str()), ("The old revision is scaled to 0", "7 of 8 new Pods are ready"));
         let unobserved = Sizes { desired: 8, new: 8, available: 8, unobserved: Some(2), ..Sizes::default() };
         let mut changed = Budget { at_least: 6, at_most: 10, ..Budget::default() };
         changed.add(PodState::Ready, "", true, 8);
@@ -286,7 +272,7 @@ mod tests {
         let halted = Budget { at_least: 6, at_most: 10, ..Budget::default() };
         let halted = halted.settle(Sizes { desired: 8, old: 8, paused: true, ..Sizes::default() }, None);
         assert_eq!(halted.text, "Nothing is replaced until it is resumed");
-        assert_eq!(said(8, 0, 4, [6, 4, 0]), "The upper limit is reached: 2 Pods too many are not deleted yet");
-        assert_eq!(said(7, 0, 4, [6, 4, 0]), "The upper limit is reached: 1 Pod too many is not deleted yet");
+        assert_eq!(said(8, 0, 4, [6, 4, 0]), "Upper limit reached: 2 surplus Pods are not deleted yet");
+        assert_eq!(said(7, 0, 4, [6, 4, 0]), "Upper limit reached: 1 surplus Pod is not deleted yet");
     }
 }

@@ -1,5 +1,6 @@
 //! What the diagrams need to know, free of the engine's types.
 
+use crate::i18n::{Message, msg};
 pub use crate::projection::block::Block;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -89,16 +90,16 @@ impl PodState {
     }
 
     /// The word of the legend and of counts.
-    pub fn word(self) -> &'static str {
+    pub fn word(self) -> Message {
         match self {
-            PodState::Pending => "Pending",
-            PodState::Creating => "ContainerCreating",
-            PodState::NotReady => "Not ready",
-            PodState::Ready => "Ready",
-            PodState::Terminating => "Terminating",
+            PodState::Pending => Message::state("Pending"),
+            PodState::Creating => Message::state("ContainerCreating"),
+            PodState::NotReady => msg::state_not_ready(),
+            PodState::Ready => Message::state("Ready"),
+            PodState::Terminating => Message::state("Terminating"),
             // Most of them are Pending or Running: Failed is a phase.
-            PodState::Failed => "Failing",
-            PodState::Succeeded => "Succeeded",
+            PodState::Failed => msg::state_failing(),
+            PodState::Succeeded => Message::state("Succeeded"),
         }
     }
 }
@@ -111,9 +112,9 @@ pub struct Pod {
     /// Its class.
     pub state: PodState,
     /// What `kubectl get pods` prints under STATUS, or Ready and Not ready for Running.
-    pub word: String,
+    pub word: Message,
     /// After the word: the node, the time left.
-    pub note: String,
+    pub note: Message,
     /// How many leading characters of the name its siblings share: `web-`, `nginx-5d59d67564-`.
     pub prefix: usize,
     /// How many of them the whole tree shares: `nginx-`.
@@ -189,17 +190,45 @@ pub enum Tone {
     Off,
 }
 
+/// What a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Metric {
+    Desired,
+    Current,
+    Ready,
+    Updated,
+    Done,
+    Active,
+    Failed,
+}
+
+impl Metric {
+    /// The word under the number.
+    pub fn word(self) -> Message {
+        match self {
+            Metric::Desired => msg::metric_desired(),
+            Metric::Current => msg::metric_current(),
+            Metric::Ready => msg::metric_ready(),
+            Metric::Updated => msg::metric_updated(),
+            Metric::Done => msg::metric_done(),
+            Metric::Active => msg::metric_active(),
+            Metric::Failed => msg::metric_failed(),
+        }
+    }
+}
+
 /// A number over its word.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Counter {
     /// The number.
     pub value: String,
-    /// `desired`, `current`, `ready`, …
-    pub word: &'static str,
+    /// What it counts.
+    pub metric: Metric,
     /// Its colour.
     pub tone: Tone,
     /// What its Pods come to, where the status that it is read from says something else.
-    pub lags: String,
+    pub lags: Message,
 }
 
 /// The counters that every workload has: desired, current, ready.
@@ -211,8 +240,8 @@ pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
     } else {
         Tone::Plain
     };
-    let of = |n: u64, word, tone| Counter { value: crate::i18n::format::short_count(n), word, tone, lags: String::new() };
-    vec![of(desired, "desired", Tone::Plain), of(current, "current", Tone::Plain), of(ready, "ready", tone)]
+    let of = |n: u64, metric, tone| Counter { value: crate::i18n::format::short_count(n), metric, tone, lags: Message::default() };
+    vec![of(desired, Metric::Desired, Tone::Plain), of(current, Metric::Current, Tone::Plain), of(ready, Metric::Ready, tone)]
 }
 
 /// A card of a controller: Deployment, ReplicaSet, StatefulSet, Job, …
@@ -221,13 +250,13 @@ pub struct Controller {
     /// Which.
     pub id: Id,
     /// The line over the name: `ReplicaSet · revision 1`.
-    pub caption: String,
+    pub caption: Message,
     /// desired, current, ready.
     pub counters: Vec<Counter>,
     /// One fact at the foot.
-    pub footer: String,
+    pub footer: Message,
     /// A pill at the foot's right.
-    pub chip: String,
+    pub chip: Message,
     /// Has a deletionTimestamp.
     pub leaving: bool,
     /// `spec.replicas`, or what stands for it.
@@ -308,7 +337,7 @@ pub struct Service {
     /// The address of its load balancer, or that it waits for one; empty if it asks for none.
     pub external: String,
     /// Why it has no endpoints, if it has none.
-    pub hint: String,
+    pub hint: Message,
 }
 
 /// As kubectl says it of a load balancer that has no address: nobody gives it one without a cloud provider.
@@ -380,9 +409,9 @@ pub struct Policy {
     /// Which.
     pub id: Id,
     /// In its pill: `1 to 5 Pods`, `1 may go`.
-    pub form: String,
+    pub form: Message,
     /// Beside its card.
-    pub words: String,
+    pub words: Message,
     /// The uid of the workload it is about.
     pub target: String,
 }
@@ -393,7 +422,7 @@ pub struct Used {
     /// Which; of one that does not exist what it would be called.
     pub id: Id,
     /// `env, volume`
-    pub what_for: String,
+    pub what_for: Vec<Message>,
     /// Whether it is named in vain.
     pub missing: bool,
     /// Workloads, and Pods that have none.
@@ -446,7 +475,7 @@ pub struct Volume {
     /// The StorageClass's name.
     pub class: String,
     /// What the data badge says; empty without one.
-    pub data: String,
+    pub data: Message,
 }
 
 /// A StorageClass.
@@ -468,7 +497,9 @@ pub struct Node {
     /// `spec.unschedulable`
     pub cordoned: bool,
     /// Why it is not ready, or a taint.
-    pub note: String,
+    pub note: Message,
+    /// When the first of its Pods is evicted, while it is not ready.
+    pub countdown: Option<Message>,
     /// Allocatable CPU in thousandths.
     pub cpu: u64,
     /// Allocatable memory in bytes.

@@ -4,6 +4,7 @@ use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Op;
 use crate::engine::journal::{Entry, Journal};
+use crate::i18n::{Message, msg};
 use crate::projection::adapt;
 use crate::projection::model::Id;
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ pub struct Track {
     /// In order of time.
     pub points: Vec<Point>,
     /// Pods that were made to go last: when, the first of those that one made go at that instant, how many, and by whom.
-    pub left: Vec<(u64, String, u32, String)>,
+    pub left: Vec<(u64, String, u32, Message)>,
     /// The instant shown.
     pub now: u64,
 }
@@ -189,11 +190,11 @@ impl Tracker {
     }
 
     fn left(&mut self, at: u64, name: &str, by: &str) {
-        let by = if by == "user" { "you" } else { by };
+        let by = if by == "user" { msg::actor_you() } else { Message::name(by) };
         // In one instant several may have had Pods go.
         match self.track.left.iter_mut().rev().take_while(|last| last.0 == at).find(|last| last.3 == by) {
             Some(last) => last.2 += 1,
-            None => self.track.left.push((at, name.into(), 1, by.into())),
+            None => self.track.left.push((at, name.into(), 1, by)),
         }
         if self.track.left.len() > LEFT {
             self.track.left.remove(0);
@@ -376,7 +377,8 @@ mod tests {
         for (at, name, by) in [(5, "a", "user"), (5, "b", "replicaset-controller"), (5, "c", "user"), (6, "d", "user")] {
             tracker.left(at, name, by);
         }
-        let of = |at: u64, name: &str, pods: u32, by: &str| (at, name.to_string(), pods, by.to_string());
-        assert_eq!(tracker.track.left, [of(5, "a", 2, "you"), of(5, "b", 1, "replicaset-controller"), of(6, "d", 1, "you")]);
+        let of = |at: u64, name: &str, pods: u32, by: Message| (at, name.to_string(), pods, by);
+        let (you, controller) = (msg::actor_you, Message::name("replicaset-controller"));
+        assert_eq!(tracker.track.left, [of(5, "a", 2, you()), of(5, "b", 1, controller), of(6, "d", 1, you())]);
     }
 }

@@ -4,6 +4,8 @@
 //! those that are there. Where both differ the counter keeps what the status says and gets a mark.
 
 use crate::i18n::format::{count, short_count};
+use crate::i18n::msg;
+use crate::projection::model::Metric;
 use crate::projection::model::{Controller, Id, Root, Tone};
 use std::rc::Rc;
 
@@ -79,22 +81,22 @@ fn check(of: &mut Rc<Controller>, pods: Option<Pods>) {
         // A StatefulSet counts its Pods until they are gone, a ReplicaSet until they leave. Whether one that leaves is ready still
         // is not counted: a StatefulSet may be right within that.
         let said = counter.value.split('/').next().unwrap_or_default();
-        let (least, most) = match counter.word {
+        let (least, most) = match counter.metric {
             // A Job has counted also Pods that are gone by now.
-            "done" | "failed" if job => {
-                let pods = if counter.word == "done" { pods.succeeded } else { pods.failed };
+            Metric::Done | Metric::Failed if job => {
+                let pods = if counter.metric == Metric::Done { pods.succeeded } else { pods.failed };
                 (pods, said.replace(',', "").parse().unwrap_or(usize::MAX).max(pods))
             }
-            "active" if job => (pods.active, pods.active),
-            "current" if whole => (pods.all, pods.all),
-            "current" => (pods.active, pods.active),
-            "ready" if whole => (pods.ready, pods.ready + pods.leaving.saturating_sub(pods.stopped)),
-            "ready" => (pods.ready, pods.ready),
+            Metric::Active if job => (pods.active, pods.active),
+            Metric::Current if whole => (pods.all, pods.all),
+            Metric::Current => (pods.active, pods.active),
+            Metric::Ready if whole => (pods.ready, pods.ready + pods.leaving.saturating_sub(pods.stopped)),
+            Metric::Ready => (pods.ready, pods.ready),
             _ => continue,
         };
         let fits = if job { said == count(least) || most > least } else { (least..=most).any(|n| said == short_count(n as u64)) };
         if !fits {
-            let words = format!("status says {}; its Pods come to {} now: no loop has written that yet", counter.value, count(least));
+            let words = msg::status_lags(&counter.value, least);
             let counter = &mut Rc::make_mut(of).counters[at];
             // What is no longer so is not praised.
             (counter.lags, counter.tone) = (words, Tone::Off);
@@ -127,7 +129,7 @@ mod tests {
             let old = Pods { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000, ..Pods::default() };
             Some(if id.name == "old" { old } else { Pods { all: 2_500, active: 2_500, ..Pods::default() } })
         });
-        let says = |status, now| format!("status says {status}; its Pods come to {now} now: no loop has written that yet");
+        let says = |status, now| format!("status: {status}; its Pods come to {now}, which no controller has written yet");
         assert_eq!(marks(&roots[0].groups[0].controller), ["", &says("4,500", "4,000"), &says("4,500", "4,000")]);
         assert_eq!(marks(&roots[0].groups[1].controller), ["", "", ""]);
         assert_eq!(marks(&roots[0].controller), ["", &says("7,000", "6,500"), &says("4,500", "4,000")]);
@@ -137,14 +139,14 @@ mod tests {
     fn of_a_job_what_its_pods_have_come_to_is_compared_with_what_it_has_counted() {
         let of = |done: &str, active: u64, failed: u64| {
             let mut counters = counters(active, active, failed);
-            for (counter, word) in counters.iter_mut().zip(["done", "active", "failed"]) {
-                counter.word = word;
+            for (counter, word) in counters.iter_mut().zip([Metric::Done, Metric::Active, Metric::Failed]) {
+                counter.metric = word;
             }
             counters[0].value = done.into();
             Some(Rc::new(Controller { id: Id::named("Job", "pi"), counters, ..Controller::default() }))
         };
         let pods = Pods { all: 6, active: 2, succeeded: 3, failed: 1, ..Pods::default() };
-        let says = |status, now| format!("status says {status}; its Pods come to {now} now: no loop has written that yet");
+        let says = |status, now| format!("status: {status}; its Pods come to {now}, which no controller has written yet");
         let marked = |job: &Option<Rc<Controller>>| {
             let mut roots = [
                 Root { controller: job.clone(), ..Root::default() },
@@ -185,7 +187,7 @@ mod tests {
         // Once its containers have ended it is ready no more.
         let mut roots = [Root { controller: Some(of("StatefulSet", "web", 3, 3)), groups: vec![Group::default()], folded: 0 }];
         mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1, ..Pods::default() }));
-        assert_eq!(marks(&roots[0].controller), ["", "", "status says 3; its Pods come to 2 now: no loop has written that yet"]);
+        assert_eq!(marks(&roots[0].controller), ["", "", "status: 3; its Pods come to 2, which no controller has written yet"]);
         let mut roots = [Root { controller: Some(of("ReplicaSet", "web", 3, 2)), ..Root::default() }];
         mark(&mut roots, &|_| None);
         assert_eq!(marks(&roots[0].controller).concat(), "");

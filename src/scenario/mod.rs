@@ -5,10 +5,8 @@
 mod names;
 mod parse;
 mod runner;
-mod story;
 mod trace;
 
 pub use parse::{Scenario, Step, Wait, parse};
 pub use runner::{Finished, Observer, finish, run, settle};
-pub use story::Story;
 pub use trace::Trace;

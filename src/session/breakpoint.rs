@@ -2,6 +2,7 @@
 
 use crate::api::{Body, Kind, Object};
 use crate::engine::{Entry, Op, Record};
+use crate::i18n::{Message, msg};
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,17 +38,17 @@ pub const COMMON: [&str; 6] = [
 
 impl Breakpoint {
     /// Reads a condition; the error says what can be written.
-    pub fn parse(text: &str) -> Result<Breakpoint, String> {
+    pub fn parse(text: &str) -> Result<Breakpoint, Message> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let (subject, rest) = words.split_first().ok_or("Say what to stop at: pod not ready, event FailedScheduling")?;
+        let (subject, rest) = words.split_first().ok_or_else(|| msg::break_empty("pod not ready"))?;
         let text = words.join(" ");
         if subject.eq_ignore_ascii_case("event") {
-            let [reason] = rest else { return Err("An Event has one reason: event FailedScheduling".into()) };
+            let [reason] = rest else { return Err(msg::break_event("event FailedScheduling")) };
             return Ok(Breakpoint { text, kind: Kind::Event, name: None, when: When::Said((*reason).into()) });
         }
         let (kind, name) = subject.split_once('/').map_or((*subject, None), |(kind, name)| (kind, Some(name.to_string())));
         let lower = kind.to_ascii_lowercase();
-        let kind = Kind::from_word(&lower).ok_or_else(|| format!("There is no kind called {kind}"))?;
+        let kind = Kind::from_word(&lower).ok_or_else(|| msg::break_kind(kind))?;
         let when = match rest {
             ["created"] => When::Did(Op::Added),
             ["deleted"] => When::Did(Op::Deleted),
@@ -57,7 +58,7 @@ impl Breakpoint {
                 let (name, value) = condition[10..].split_once('=').unwrap_or((&condition[10..], "True"));
                 When::Condition(name.into(), value.into())
             }
-            _ => return Err("It can be created, changed, deleted, not ready, or have condition=Ready=False".into()),
+            _ => return Err(msg::break_condition("condition=Ready=False")),
         };
         Ok(Breakpoint { text, kind, name, when })
     }
@@ -96,7 +97,7 @@ mod tests {
     use crate::session::examples;
 
     fn stopped(state: &State) -> Option<(&str, String)> {
-        state.stopped.as_ref().map(|stop| (stop.text.as_str(), stop.words.clone()))
+        state.stopped.as_ref().map(|stop| (stop.text.as_str(), stop.words.to_string()))
     }
 
     fn run(lines: &[&str], then: &str) -> State {

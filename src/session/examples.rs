@@ -1,13 +1,15 @@
 //! Manifests to begin with: those of the notes this simulator was made for.
 
+use crate::i18n::{Message, msg};
+
 /// A manifest with a name.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
     /// In the picker.
-    pub title: &'static str,
+    pub title: fn() -> Message,
     /// The name of its file.
     pub file: &'static str,
-    /// The text; a function, so that the page opens without those that nobody has chosen yet (scripts/split.mjs).
+    /// The text.
     pub text: fn() -> &'static str,
     /// The diagram to look at.
     pub view: &'static str,
@@ -15,14 +17,24 @@ pub struct Example {
 
 /// All of them; the page opens with the first.
 pub const ALL: [Example; 8] = [
-    Example { title: "Deployment", file: "nginx.yaml", text: || include_str!("examples/deployment.yaml"), view: "ownership" },
-    Example { title: "Rolling update", file: "rollout.yaml", text: || include_str!("examples/rollout.yaml"), view: "ownership" },
-    Example { title: "StatefulSet storage", file: "web.yaml", text: || include_str!("examples/statefulset.yaml"), view: "storage" },
-    Example { title: "A Pod that does not fit", file: "report.yaml", text: || include_str!("examples/unschedulable.yaml"), view: "nodes" },
-    Example { title: "Services and DNS", file: "network.yaml", text: || include_str!("examples/network.yaml"), view: "network" },
-    Example { title: "Jobs", file: "jobs.yaml", text: || include_str!("examples/jobs.yaml"), view: "ownership" },
-    Example { title: "Nodes and budgets", file: "daemonset.yaml", text: || include_str!("examples/daemonset.yaml"), view: "nodes" },
-    Example { title: "Autoscaler", file: "autoscaler.yaml", text: || include_str!("examples/autoscaler.yaml"), view: "ownership" },
+    Example {
+        title: || Message::name("Deployment"),
+        file: "nginx.yaml",
+        text: || include_str!("examples/deployment.yaml"),
+        view: "ownership",
+    },
+    Example { title: || msg::example_rollout(), file: "rollout.yaml", text: || include_str!("examples/rollout.yaml"), view: "ownership" },
+    Example { title: || msg::example_storage(), file: "web.yaml", text: || include_str!("examples/statefulset.yaml"), view: "storage" },
+    Example { title: || msg::example_pending(), file: "report.yaml", text: || include_str!("examples/unschedulable.yaml"), view: "nodes" },
+    Example { title: || msg::example_network(), file: "network.yaml", text: || include_str!("examples/network.yaml"), view: "network" },
+    Example { title: || Message::name("Jobs"), file: "jobs.yaml", text: || include_str!("examples/jobs.yaml"), view: "ownership" },
+    Example { title: || msg::example_nodes(), file: "daemonset.yaml", text: || include_str!("examples/daemonset.yaml"), view: "nodes" },
+    Example {
+        title: || msg::example_autoscaler(),
+        file: "autoscaler.yaml",
+        text: || include_str!("examples/autoscaler.yaml"),
+        view: "ownership",
+    },
 ];
 
 /// The example that a text is, unchanged.

@@ -1,6 +1,7 @@
 //! A link that holds everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that
 //! nothing is sent to a server. All fields but the version are optional; an unknown prefix is refused with words.
 
+use crate::i18n::{Message, msg};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,7 @@ pub fn encode(link: &Link) -> String {
 }
 
 /// Reads a fragment. `Ok(None)` when there is none; the error is words for the reader.
-pub fn decode(fragment: &str) -> Result<Option<Link>, String> {
+pub fn decode(fragment: &str) -> Result<Option<Link>, Message> {
     let text = fragment.strip_prefix('#').unwrap_or(fragment);
     if text.is_empty() {
         return Ok(None);
@@ -41,23 +42,20 @@ pub fn decode(fragment: &str) -> Result<Option<Link>, String> {
     unpack(text).map(Some)
 }
 
-fn unpack(text: &str) -> Result<Link, String> {
+fn unpack(text: &str) -> Result<Link, Message> {
     let Some((prefix, body)) = text.split_once(':') else {
-        return Err("This link is not one of Loopscope's: it has no \"pako:\".".into());
+        return Err(msg::link_unknown("pako:"));
     };
-    let bytes = URL_SAFE_NO_PAD
-        .decode(body.trim_end_matches('=').replace('+', "-").replace('/', "_"))
-        .map_err(|_| "This link is damaged: its text is not base64url.".to_string())?;
+    let bytes =
+        URL_SAFE_NO_PAD.decode(body.trim_end_matches('=').replace('+', "-").replace('/', "_")).map_err(|_| msg::link_not_base64())?;
     let json = match prefix {
-        "pako" => miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, LIMIT)
-            .map_err(|_| "This link is damaged or too large: it cannot be unpacked.".to_string())?,
+        "pako" => miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, LIMIT).map_err(|_| msg::link_not_deflate())?,
         "base64" if bytes.len() <= LIMIT => bytes,
-        _ => return Err(format!("This link begins with \"{prefix}:\", which this version does not know.")),
+        _ => return Err(msg::link_prefix(format!("{prefix}:"))),
     };
-    let link: Link =
-        serde_json::from_slice(&json).map_err(|_| "This link is damaged: its content is not what it should be.".to_string())?;
+    let link: Link = serde_json::from_slice(&json).map_err(|_| msg::link_not_json())?;
     if link.v != 1 {
-        return Err(format!("This link has version {}; this page knows version 1.", link.v));
+        return Err(msg::link_version(link.v));
     }
     Ok(link)
 }

@@ -1,28 +1,31 @@
 //! What a hover card says of an object: its state in words, a few counts, and why it last changed.
 
-use crate::api::{Body, Object, ObjectRef};
+use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
 use crate::explain::evidence::{facts, pill};
-use crate::explain::words::{self, Span};
-use crate::i18n::format::count;
+use crate::explain::why::Row;
+use crate::explain::words;
+use crate::i18n::{Message, msg};
 
 /// The card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
     /// The kind, and where it is.
-    pub caption: String,
+    pub caption: Message,
+    /// The kind.
+    pub kind: Kind,
     /// The whole name.
     pub name: String,
     /// The state: words, class, glyph.
-    pub pill: Option<(String, &'static str, &'static str)>,
+    pub pill: Option<(Message, &'static str, &'static str)>,
     /// Name and value.
-    pub facts: Vec<(&'static str, String)>,
+    pub facts: Vec<Row>,
     /// What last happened to it.
-    pub effect: Vec<Span>,
+    pub effect: Message,
     /// Why.
-    pub short: String,
+    pub short: Message,
     /// Who did it, and when in milliseconds.
-    pub by: Option<(String, u64)>,
+    pub by: Option<(Message, u64)>,
 }
 
 /// No more facts than this: the inspector has them all.
@@ -32,13 +35,18 @@ const FACTS: usize = 3;
 pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Option<Card> {
     let object = sim.get(key)?;
     let all = facts(object, sim.config.epoch);
-    let of_place = |name: &str| matches!(name, "namespace" | "node" | "labels" | "" | "created at");
-    let node = all.iter().find(|fact| fact.name == "node").map(|fact| [" on ", &fact.value].concat()).unwrap_or_default();
-    let shown = all.into_iter().filter(|fact| !of_place(fact.name) && fact.name != "status" && fact.value != "0");
+    let elsewhere =
+        [msg::fact_namespace(), msg::fact_node(), msg::fact_labels(), msg::fact_created_at(), msg::fact_status(), Message::default()];
+    let node = all.iter().find(|fact| fact.name == msg::fact_node()).map(|fact| fact.value.clone());
+    let shown = all.into_iter().filter(|fact| !elsewhere.contains(&fact.name) && fact.value != Message::name("0"));
     let last = words::last(sim.journal(), key, object.meta.resource_version);
-    let lag = lag(ready(object), object).map(|words| ("status lags", words));
+    let lag = lag(ready(object), object).map(|words| (msg::fact_status_lags(), words));
     Some(Card {
-        caption: [key.kind.name(), &node].concat(),
+        kind: key.kind,
+        caption: match node {
+            Some(node) => msg::card_kind_on(key.kind, node),
+            None => Message::name(key.kind),
+        },
         name: key.name.to_string(),
         pill: pill(object),
         facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(FACTS).collect(),
@@ -49,7 +57,7 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
 }
 
 /// A status is written after what it tells of: for a moment the Pods are further.
-pub fn lag(ready: usize, object: &Object) -> Option<String> {
+pub fn lag(ready: usize, object: &Object) -> Option<Message> {
     let said = match &object.body {
         Body::Deployment(body) => body.status.ready_replicas,
         Body::ReplicaSet(body) => body.status.ready_replicas,
@@ -57,7 +65,7 @@ pub fn lag(ready: usize, object: &Object) -> Option<String> {
         _ => return None,
     };
     let said = said.max(0) as usize;
-    (ready != said).then(|| format!("status says {}; {} Pods are Ready", count(said), count(ready)))
+    (ready != said).then(|| msg::card_lag(said, ready))
 }
 
 #[cfg(test)]
@@ -79,7 +87,7 @@ mod tests {
             let card = state.card(&deployment).expect("a card");
             told.extend(card.facts.into_iter().filter(|fact| fact.0 == "status lags").map(|fact| fact.1));
         }
-        assert!(told.iter().any(|words| words == "status says 1; 2 Pods are Ready"), "{told:?}");
+        assert!(told.iter().any(|words| words == "status: 1; 2 Pods are Ready"), "{told:?}");
         let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
         assert!(state.card(&deployment).is_some_and(|card| card.facts[0].0 != "status lags"));
     }
@@ -104,7 +112,7 @@ mod tests {
             // Half a minute from the next run of the CronJob.
             state.update(Msg::Seconds(600));
             state.update(Msg::Seconds(30 - state.run.now() as i64 / 1000 % 60));
-            assert_eq!(marks(&mut state), Vec::<String>::new(), "{}", example.title);
+            assert!(marks(&mut state).is_empty(), "{}", (example.title)());
         }
         assert!(seen > 0);
     }
@@ -117,12 +125,12 @@ mod tests {
         let card = state.card(&pod).expect("a card");
         assert_eq!(card.pill.map(|pill| pill.0).as_deref(), Some("Ready"));
         assert!(card.caption.starts_with("Pod on node-"), "{}", card.caption);
-        assert!(words::plain(&card.effect).ends_with("became Ready"), "{:?}", card.effect);
+        assert!(card.effect.ends_with("became Ready"), "{:?}", card.effect);
         assert!(card.by.is_some_and(|(actor, _)| actor.starts_with("kubelet")));
         // In the past it says what was so then.
         state.update(Msg::Seek(500));
         let card = state.card(&pod).expect("a card");
-        assert!(!words::plain(&card.effect).ends_with("became Ready"), "{:?}", card.effect);
+        assert!(!card.effect.ends_with("became Ready"), "{:?}", card.effect);
         assert_eq!(state.card(&ObjectRef::new(Kind::Pod, "default", "nothing")), None);
     }
 }

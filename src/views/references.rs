@@ -1,7 +1,7 @@
 //! ConfigMaps, Secrets and service accounts: each a small card below what names it, or below everything if several trees
 //! do, with a line from every user. What is named and does not exist has a card too. Many fold to a few and "+N more".
 
-use crate::i18n::format::count;
+use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{Id, Model, Used};
 use crate::views::shape::{Body, Line, Rect, Scene};
 use std::collections::BTreeMap;
@@ -88,26 +88,26 @@ pub fn shared_height(uses: usize, w: f64) -> f64 {
 
 fn rest(more: usize, rect: Rect, parent: Option<usize>, out: &mut Scene) {
     if more > 0 {
-        let text = format!("+{} more", count(more));
+        let text = msg::more(more);
         let id = Id { uid: format!("uses/{parent:?}"), ..Id::default() };
         out.put(&id, rect, Body::Note(text.clone()), parent, "", text);
     }
 }
 
 fn card(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
-    let fact = if used.missing { "not found" } else { used.what_for.as_str() };
-    let shared = (parent.is_none() && used.users.len() > 1).then(|| format!("{} users", count(used.users.len())));
-    let told: Vec<&str> = [Some(fact), shared.as_deref()].into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    let fact = if used.missing { msg::used_missing() } else { Message::list(used.what_for.clone()) };
+    let shared = (parent.is_none() && used.users.len() > 1).then(|| msg::used_users(used.users.len()));
     let state = if used.missing { "missing" } else { "inert" };
-    let mut parts = vec![format!("{} {}", used.id.kind, used.id.name)];
-    parts.extend((!fact.is_empty()).then(|| fact.to_string()));
-    let users: Vec<String> = used.users.iter().take(NAMED).map(|user| format!("{} {}", user.kind, user.name)).collect();
+    let mut parts = vec![msg::kind_name(&used.id.kind, &used.id.name)];
+    parts.extend((!fact.is_empty()).then(|| fact.clone()));
+    let users: Vec<Message> = used.users.iter().take(NAMED).map(|user| msg::kind_name(&user.kind, &user.name)).collect();
     if !users.is_empty() {
-        parts.push(format!("used by {}", users.join(", ")));
+        parts.push(msg::used_by(users));
     }
     let more = used.users.len().saturating_sub(NAMED);
-    parts.extend((more > 0).then(|| format!("and {more} more")));
-    out.put(&used.id, rect, Body::Stored { fact: told.join(" · "), missing: used.missing }, parent, state, parts.join(", "));
+    parts.extend((more > 0).then(|| msg::and_more(more)));
+    let told = dotted([Some(fact), shared].into_iter().flatten().collect());
+    out.put(&used.id, rect, Body::Stored { fact: told, missing: used.missing }, parent, state, Message::list(parts));
 }
 
 /// Draws the lines, once everything has its place: one from each place, also where many Pods have one together.

@@ -1,5 +1,6 @@
 //! What a diagram is made of. Units are CSS pixels at 100 %.
 
+use crate::i18n::Message;
 use crate::i18n::format::Px;
 use crate::projection::budget::Budget;
 use crate::projection::model::{Block, Controller, Id, PodState};
@@ -98,33 +99,33 @@ pub enum Body {
     /// A controller with counters and a footer.
     Controller { of: Rc<Controller>, look: Look },
     /// A Service with a pill.
-    Service { form: String },
+    Service { form: Message },
     /// A Pod as a card.
-    Pod { state: PodState, lead: String, tail: String, word: String, note: String, stale: bool },
+    Pod { state: PodState, lead: String, tail: String, word: Message, note: Message, stale: bool },
     /// A Pod as a tile: glyph, the end of its name, where it is, whether its owner is chosen, and whether it is of an older revision.
-    Tile { state: PodState, tail: String, note: String, stale: bool, kin: bool, old: bool },
+    Tile { state: PodState, tail: String, note: Message, stale: bool, kin: bool, old: bool },
     /// A Pod that is there no more, in its place.
     Gone { name: String },
     /// Pods as cells.
     Cells(Cells),
     /// A claim: the ticket.
-    Claim { fact: String, bound: bool },
+    Claim { fact: Message, bound: bool },
     /// A volume as a cylinder.
-    Cylinder { fact: String, data: String },
+    Cylinder { fact: Message, data: Message },
     /// A volume as a small card.
-    Volume { fact: String },
+    Volume { fact: Message },
     /// A StorageClass.
-    Class { reclaim: String },
+    Class { reclaim: Message },
     /// A Node with its bars.
     Node(NodeBody),
     /// The Pods that no node took.
-    Tray { title: String, aside: String, head: String, rows: Vec<[String; 3]> },
+    Tray { title: Message, aside: Message, head: Message, rows: Vec<[Message; 3]> },
     /// What all Pods of a picture of cells come to: numbers, and how many are in each state, of an older revision or not.
-    Totals { numbers: Vec<(usize, &'static str)>, parts: Vec<(PodState, bool, usize)> },
+    Totals { numbers: Vec<(usize, Message)>, parts: Vec<(PodState, bool, usize)> },
     /// An object that is stored and not animated: what it is used for, and whether it does not exist.
-    Stored { fact: String, missing: bool },
+    Stored { fact: Message, missing: bool },
     /// A line of words, as "+2 old revisions".
-    Note(String),
+    Note(Message),
     /// The API server and its store.
     Store { version: u64 },
     /// A control loop; its name stands above or below, or further off there.
@@ -132,7 +133,7 @@ pub enum Body {
     /// The last pass of a loop.
     Pass(Box<Pass>),
     /// What a Pod asks and hears: prompt lines begin with `/ #`. Without a state it stands for any.
-    Terminal { state: Option<PodState>, title: String, lines: Vec<String> },
+    Terminal { state: Option<PodState>, title: Message, lines: Vec<String> },
     /// A card with a table.
     Table(Table),
     /// Pods over time.
@@ -151,7 +152,7 @@ pub struct NodeBody {
     /// Pods there are, and may be.
     pub pods: (usize, u64),
     /// Two lines at most.
-    pub note: String,
+    pub note: Vec<Message>,
     /// Name, `3.4 / 4`, share in percent.
     pub meters: Vec<(&'static str, String, f64)>,
     /// One of many, with its Pods counted: the name and the number alone.
@@ -164,15 +165,15 @@ pub struct Table {
     /// The tile at its left.
     pub kind: &'static str,
     /// The line over the title.
-    pub caption: String,
+    pub caption: Message,
     /// Its title.
-    pub title: String,
+    pub title: Message,
     /// A pill at its right.
-    pub pill: String,
+    pub pill: Message,
     /// Heads of the columns; none for facts.
-    pub head: Vec<&'static str>,
+    pub head: Vec<Message>,
     /// The rows, and whether each is on the path that is followed.
-    pub rows: Vec<(Vec<String>, bool)>,
+    pub rows: Vec<(Vec<Message>, bool)>,
 }
 
 /// A thing in the diagram.
@@ -189,7 +190,7 @@ pub struct Item {
     /// `data-state`
     pub state: String,
     /// Read aloud instead of the drawing.
-    pub label: String,
+    pub label: Message,
 }
 
 impl PartialEq for Item {
@@ -286,7 +287,7 @@ pub struct Label {
     /// Top.
     pub y: f64,
     /// The words.
-    pub text: String,
+    pub text: Message,
     /// Classes besides `lbl`.
     pub class: &'static str,
     /// Whether `x` is the middle.
@@ -313,15 +314,15 @@ pub struct Scene {
     /// Under everything: highlighted columns.
     pub bands: Vec<Rect>,
     /// The picture in a sentence.
-    pub summary: String,
+    pub summary: Message,
     /// The stage that it was laid out for.
     pub stage: (f64, f64),
 }
 
 impl Scene {
     /// Adds an item and returns its index.
-    pub fn put(&mut self, id: &Id, rect: Rect, body: Body, parent: Option<usize>, state: &str, label: String) -> usize {
-        self.items.push(Rc::new(Item { id: id.clone(), rect, body, parent, state: state.into(), label }));
+    pub fn put(&mut self, id: &Id, rect: Rect, body: Body, parent: Option<usize>, state: &str, label: impl Into<Message>) -> usize {
+        self.items.push(Rc::new(Item { id: id.clone(), rect, body, parent, state: state.into(), label: label.into() }));
         self.items.len() - 1
     }
 
@@ -369,8 +370,8 @@ impl Scene {
     }
 
     /// What Pods in a state are called: those that fail are Failed, as the API has it, when all of them have ended.
-    pub fn word(&self, state: PodState) -> &'static str {
-        if state == PodState::Failed && self.failed { "Failed" } else { state.word() }
+    pub fn word(&self, state: PodState) -> Message {
+        if state == PodState::Failed && self.failed { Message::state("Failed") } else { state.word() }
     }
 
     /// The distance of an item from its root.

@@ -1,6 +1,8 @@
 //! The rollout budget over the ownership diagram.
 
+use super::language::{Lang, say};
 use crate::i18n::format::Px;
+use crate::i18n::msg;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -9,6 +11,8 @@ use yew::prelude::*;
 pub struct StripProps {
     /// What it shows.
     pub budget: Rc<crate::projection::budget::Budget>,
+    /// The language.
+    pub lang: Lang,
 }
 
 /// The strip.
@@ -32,15 +36,15 @@ pub fn Strip(props: &StripProps) -> Html {
     let anchor = |at: f64| if at < 130.0 { ("start", at + 6.0) } else { ("end", at - 6.0) };
     let ((a1, x1), (a2, x2)) = (anchor(least), anchor(most));
     html! {
-        <section class="budget" aria-label="Rollout budget">
-            <div class="b-words"><h2 class="mono ell" title={budget.name.clone()}>{ crate::i18n::format::middle(&budget.name, 16) }</h2><p>{ format!("surge {}", budget.surge) }<br />{ format!("unavailable {}", budget.unavailable) }</p></div>
-            <svg width="384" height="56" role="img" aria-label={budget.label()}>
+        <section class="budget" aria-label={say(msg::ui_rollout_budget())}>
+            <div class="b-words"><h2 class="mono ell" title={budget.name.clone()}>{ crate::i18n::format::middle(&budget.name, 16) }</h2><p>{ say(msg::strip_surge(&budget.surge)) }<br />{ say(msg::strip_unavailable(&budget.unavailable)) }</p></div>
+            <svg width="384" height="56" role="img" aria-label={say(budget.label())}>
                 { for cells }
                 <path class="limit" d={format!("M{} 14V50", Px(least))} /><path class="limit" d={format!("M{} 2V38", Px(most))} />
-                <text class="lim" x={Px(x1).to_string()} y="49" text-anchor={a1}>{ format!("at least {} available", crate::i18n::format::count(budget.at_least)) }</text>
-                <text class="lim" x={Px(x2).to_string()} y="11" text-anchor={a2}>{ format!("at most {} Pod{}", crate::i18n::format::count(budget.at_most), if budget.at_most == 1 { "" } else { "s" }) }</text>
+                <text class="lim" x={Px(x1).to_string()} y="49" text-anchor={a1}>{ say(msg::strip_at_least(budget.at_least)) }</text>
+                <text class="lim" x={Px(x2).to_string()} y="11" text-anchor={a2}>{ say(msg::strip_at_most(budget.at_most)) }</text>
             </svg>
-            <div class="grow b-next"><h3>{ &budget.head }</h3><p>{ &budget.text }</p></div>
+            <div class="grow b-next"><h3>{ say(&budget.head) }</h3><p>{ say(&budget.text) }</p></div>
         </section>
     }
 }

@@ -1,6 +1,8 @@
 //! The chart of a rollout: its layers, and what held at the instant that the pointer or the keyboard asks about.
 
+use super::language::{Lang, say};
 use crate::i18n::format::{Px, clock};
+use crate::i18n::{Message, msg};
 use crate::views::rollout::Chart;
 use std::rc::Rc;
 use web_sys::{Element, KeyboardEvent, PointerEvent};
@@ -13,6 +15,8 @@ pub struct Props {
     pub of: Rc<Chart>,
     /// Its size.
     pub size: (f64, f64),
+    /// The language.
+    pub lang: Lang,
 }
 
 /// The chart.
@@ -36,27 +40,28 @@ fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
         <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
             <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="line" d="M1 0V6" /></pattern>
             { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
-            { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ text }</text> }) }
+            { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ say(text) }</text> }) }
         </svg>
     }
 }
 
 /// A row a revision: its colour, what it is, and how many Pods it has at an instant.
 fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
-    let row = |(class, revision, [image, hash]): &(&'static str, usize, [String; 2])| {
+    let row = |(class, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
         let [ready, unready] = of.counts(*revision, at);
         if of.low {
-            return html! { <tr>{ cell("mono", class, image) }{ cell("", "", &of.share(*revision, at)) }</tr> };
+            return html! { <tr>{ cell("mono", class, &say(image)) }{ cell("", "", &of.share(*revision, at)) }</tr> };
         }
-        html! { <tr>{ cell("mono", class, image) }{ cell("mono", "", hash) }{ cell("", "", &ready) }{ cell("", "", &unready) }</tr> }
+        html! { <tr>{ cell("mono", class, &say(image)) }{ cell("mono", "", &say(hash)) }{ cell("", "", &ready) }{ cell("", "", &unready) }</tr> }
     };
-    let heads = [("Image", ""), ("Revision", ""), ("Ready", ""), ("Not ready", "unr")];
+    let heads =
+        [(msg::chart_image(), ""), (msg::chart_revision_head(), ""), (Message::state("Ready"), ""), (msg::state_not_ready(), "unr")];
     // On a phone the axis has no room for the playhead's time.
     let small = of.left < of.plot.x;
     html! {
         <div class={classes!("keys-of", small.then_some("small"), of.low.then_some("low"))} style={format!("left:{}px", Px(of.left))}>
-            <p><b>{ &of.title }</b>if asked || small { <span class="mono at">{ clock(at) }</span> }<span>{ of.wants(at) }</span></p>
-            <table aria-label={of.title.clone()}><thead><tr>{ for heads.iter().map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={*class} /> }{ *words }</th> }) }</tr></thead>
+            <p><b>{ say(&of.title) }</b>if asked || small { <span class="mono at">{ clock(at) }</span> }<span>{ say(of.wants(at)) }</span></p>
+            <table aria-label={say(&of.title)}><thead><tr>{ for heads.iter().map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={*class} /> }{ say(words) }</th> }) }</tr></thead>
             <tbody>{ for of.keys.iter().map(row) }</tbody></table>
         </div>
     }
@@ -102,8 +107,8 @@ fn probe(of: &Rc<Chart>, at: u64, asked: &UseStateHandle<Option<u64>>) -> Html {
         Callback::from(move |()| asked.set(None))
     };
     html! {
-        <div class="probe" style={style} role="slider" tabindex="0" aria-label="What held at an instant"
-            aria-valuemin={of.axis.from.to_string()} aria-valuemax={of.now.to_string()} aria-valuenow={at.to_string()} aria-valuetext={of.said(at)}
+        <div class="probe" style={style} role="slider" tabindex="0" aria-label={say(msg::ui_what_held_at_an_instant())}
+            aria-valuemin={of.axis.from.to_string()} aria-valuemax={of.now.to_string()} aria-valuenow={at.to_string()} aria-valuetext={say(of.said(at))}
             onpointermove={point} onpointerleave={leave.reform(|_: PointerEvent| ())} onblur={leave.reform(|_: FocusEvent| ())} onkeydown={key}>
             if asked_now { <i style={format!("left:{}px", Px(of.axis.x(at)))} /> }
         </div>

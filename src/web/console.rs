@@ -1,8 +1,10 @@
 //! The kubectl console: one line at the foot, its output above when it is open.
 
 use super::dom::icon;
+use super::language::{Lang, say};
 use crate::actions::Line;
 use crate::api::ObjectRef;
+use crate::i18n::msg;
 use crate::views::columns;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -12,6 +14,8 @@ use yew::prelude::*;
 /// What the console shows.
 #[derive(Properties, PartialEq)]
 pub struct Props {
+    /// The language.
+    pub lang: Lang,
     /// Output, with the lines entered.
     pub lines: Rc<Vec<Line>>,
     /// Lines entered.
@@ -180,14 +184,14 @@ impl Component for Console {
         };
         let toggle = props.on_open.reform(move |_: MouseEvent| !open);
         html! {
-            <section class="console" aria-label="kubectl console" id="console">
+            <section class="console" aria-label={say(msg::ui_kubectl_console())} id="console">
                 <div class="bar"><span class="ps" aria-hidden="true">{ "$" }</span>
-                    <input ref={self.input.clone()} type="text" aria-label="kubectl command" placeholder="kubectl get pods" spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
-                    <span class="hint">{ "kubectl console" }<kbd class="k">{ "`" }</kbd></span>
-                    <button type="button" class="btn ghost icon" aria-label={if open { "Close the console" } else { "Open the console" }} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
+                    <input ref={self.input.clone()} type="text" aria-label={say(msg::ui_kubectl_command())} placeholder={"kubectl get pods"} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
+                    <span class="hint">{ say(msg::ui_kubectl_console()) }<kbd class="k">{ "`" }</kbd></span>
+                    <button type="button" class="btn ghost icon" aria-label={if open { say(msg::ui_close_the_console()) } else { say(msg::ui_open_the_console()) }} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>
                 if open {
-                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label="Output">{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.text.starts_with("$ ").then_some("cmdline"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
+                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::ui_output())}>{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.text.starts_with("$ ").then_some("cmdline"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
                 }
             </section>
         }

@@ -1,6 +1,8 @@
 //! The browser, in the few words the components need. Everything that may be refused (storage in a sandboxed
 //! frame, the clipboard) is refused silently or told to the caller.
 
+use super::language::Lang;
+use crate::i18n::Catalogue;
 use std::cell::RefCell;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
@@ -162,35 +164,26 @@ pub fn fetch_script(name: &str, then: impl FnOnce() + 'static) {
     let _ = head.append_child(&script);
 }
 
-/// Whether Chinese is wanted: said in the address, chosen before, or the browser's language.
-pub fn wants_chinese() -> bool {
+/// The language that is wanted: said in the address, chosen before, or the browser's.
+pub fn wanted_language() -> Lang {
     let kept = || window().local_storage().ok().flatten().and_then(|storage| storage.get_item("loopscope.lang").ok().flatten());
     let said = query("lang").or_else(kept).or_else(|| window().navigator().language());
-    said.is_some_and(|language| language.to_ascii_lowercase().starts_with("zh"))
+    said.map_or(Lang::English, |tag| Lang::of(&tag))
 }
 
-/// Switches the page's words to Chinese, or back. The words are loaded when they are wanted first; `then` runs when they are there.
-pub fn speak(chinese: bool, then: Callback<bool>) {
+/// Uses a language, whose catalogue is loaded when it is wanted first; `then` runs when it is there.
+pub fn speak(lang: Lang, then: Callback<Lang>) {
+    let read = || js_sys::Reflect::get(&window(), &"loopscopeCatalogue".into()).ok().and_then(|file| file.as_string());
     let switch = move || {
-        let switch = js_sys::Reflect::get(&window(), &"loopscopeChinese".into()).ok();
-        if let Some(switch) = switch.as_ref().and_then(|switch| switch.dyn_ref::<js_sys::Function>()) {
-            let _ = switch.call1(&JsValue::NULL, &chinese.into());
+        let file = read().filter(|_| lang == Lang::Chinese);
+        super::language::choose(lang, file.map_or(Catalogue::ENGLISH, |file| Catalogue::read(&file)));
+        // The code editor has words of its own.
+        if let Ok(event) = web_sys::Event::new("loopscope-language") {
+            let _ = window().dispatch_event(&event);
         }
-        then.emit(chinese);
+        then.emit(lang);
     };
-    let known = js_sys::Reflect::has(&window(), &"loopscopeChinese".into()).unwrap_or(false);
-    if known {
-        switch();
-    } else if chinese {
-        fetch_script("zh.js", switch);
-    }
-}
-
-/// A word in the language that is spoken: what is drawn on a canvas does not enter the document.
-pub fn say(english: &str) -> String {
-    let words = js_sys::Reflect::get(&window(), &"loopscopeWords".into()).ok();
-    let said = words.as_ref().and_then(|words| words.dyn_ref::<js_sys::Function>()?.call1(&JsValue::NULL, &english.into()).ok());
-    said.and_then(|said| said.as_string()).unwrap_or_else(|| english.into())
+    if lang == Lang::English || read().is_some() { switch() } else { fetch_script("zh.js", switch) }
 }
 
 /// Saves the diagram that is shown, under a name, as `SVG` or `PNG`; then it is done with the page.

@@ -2,11 +2,13 @@
 //! lines, and what applying would change.
 
 use super::dom::{self, icon};
+use super::language::{Lang, say};
 use super::rich::{self, On, Rich};
 use super::window;
 use crate::actions::{Diagnostic, Plan};
 use crate::api::Kind;
 use crate::engine::Op;
+use crate::i18n::{Message, msg};
 use crate::projection::changes::{Change, Field};
 use crate::session::Msg as Do;
 use crate::session::state::Standing;
@@ -32,6 +34,8 @@ pub struct Props {
     pub diagnostics: Rc<Vec<Diagnostic>>,
     /// What applying the text would do.
     pub plan: Option<Rc<Plan>>,
+    /// The language.
+    pub lang: Lang,
     /// The name of its file.
     pub file: String,
     /// No keyboard to name keys of.
@@ -258,17 +262,20 @@ impl Component for Editor {
         let props = ctx.props();
         let link = ctx.link();
         let (pill, words) = match props.standing {
-            Standing::Clean | Standing::Applied if props.drift.len() == 1 => ("notready", "1 field differs".to_string()),
-            Standing::Clean | Standing::Applied if !props.drift.is_empty() => ("notready", format!("{} fields differ", props.drift.len())),
-            Standing::Clean => ("", String::new()),
-            Standing::Edited => ("line", "Edited".into()),
-            Standing::Applying => ("line", "Applying".into()),
-            Standing::Applied => ("ready", "Applied".into()),
-            Standing::Rejected => ("failed", "Rejected".into()),
+            Standing::Clean | Standing::Applied if !props.drift.is_empty() => {
+                let fields = props.drift.len();
+                ("notready", msg::editor_drift(fields))
+            }
+            Standing::Clean => ("", Message::default()),
+            Standing::Edited => ("line", msg::editor_edited()),
+            Standing::Applying => ("line", msg::editor_applying()),
+            Standing::Applied => ("ready", msg::editor_applied()),
+            Standing::Rejected => ("failed", msg::editor_rejected()),
             Standing::Partly(applied, unchanged, refused) => {
-                let parts = [(refused, "rejected"), (applied, "applied"), (unchanged, "unchanged")];
-                let said = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
-                ("failed", said.collect::<Vec<_>>().join(", "))
+                let parts: [(usize, fn(usize) -> Message); 3] =
+                    [(refused, |n| msg::count_rejected(n)), (applied, |n| msg::count_applied(n)), (unchanged, |n| msg::count_unchanged(n))];
+                let said = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| words(n));
+                ("failed", Message::list(said.collect()))
             }
         };
         let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
@@ -285,14 +292,14 @@ impl Component for Editor {
             }
         });
         html! {
-            <section class="panel left" aria-label="Manifest" id="manifest" onkeydown={onkeydown}>
-                <div class="p-head"><h2>{ "Manifest" }</h2><span class="mono dim file ell">{ &props.file }</span>
-                    if !words.is_empty() { <span class={classes!("pill", pill)} title={if pill == "notready" { format!("In the cluster: {}", props.drift.join("; ")) } else { words.clone() }}>{ words }</span> }
+            <section class="panel left" aria-label={say(msg::ui_manifest())} id="manifest" onkeydown={onkeydown}>
+                <div class="p-head"><h2>{ say(msg::ui_manifest()) }</h2><span class="mono dim file ell">{ &props.file }</span>
+                    if !words.is_empty() { <span class={classes!("pill", pill)} title={if pill == "notready" { say(msg::editor_in_cluster(props.drift.join("; "))) } else { say(&words) }}>{ say(&words) }</span> }
                     <span class="grow" />
                     if props.narrow {
-                        <button type="button" class="btn" onclick={close}>{ "Done" }</button>
+                        <button type="button" class="btn" onclick={close}>{ say(msg::ui_done()) }</button>
                     } else {
-                        <button type="button" class="btn ghost icon" aria-label="Hide the manifest" onclick={close}>{ icon("i-panel-l", 16) }</button>
+                        <button type="button" class="btn ghost icon" aria-label={say(msg::ui_hide_the_manifest())} onclick={close}>{ icon("i-panel-l", 16) }</button>
                     }
                 </div>
                 <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == Standing::Edited).then_some("trying"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
@@ -301,7 +308,7 @@ impl Component for Editor {
                         <div class="lines" ref={self.lines.clone()} aria-hidden="true">{ self.lines(ctx) }</div>
                         <textarea
                             ref={self.area.clone()}
-                            aria-label={LABEL}
+                            aria-label={label()}
                             spellcheck="false"
                             autocomplete="off"
                             autocapitalize="off"
@@ -315,15 +322,15 @@ impl Component for Editor {
                 </div>
                 if !props.diagnostics.is_empty() {
                     <ul class="problems" role={if props.standing == Standing::Edited { "list" } else { "alert" }}>
-                        { for props.diagnostics.iter().map(|diagnostic| html! { <li class="vh">{ format!("Line {}: {}", diagnostic.line, diagnostic.message) }</li> }) }
+                        { for props.diagnostics.iter().map(|diagnostic| html! { <li class="vh">{ say(msg::editor_problem(diagnostic.line, &diagnostic.message)) }</li> }) }
                     </ul>
                 }
                 if let Some(plan) = &props.plan { { self.plan(ctx, plan) } }
                 <div class="p-foot">
-                    <button type="button" class="btn primary" id="apply" onclick={apply}>{ "Apply" }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
-                    <button type="button" class="btn" onclick={revert}>{ "Reset" }</button>
+                    <button type="button" class="btn primary" id="apply" onclick={apply}>{ say(msg::ui_apply()) }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
+                    <button type="button" class="btn" onclick={revert}>{ say(msg::ui_reset()) }</button>
                     <span class="grow" />
-                    if errors > 0 { <button type="button" class="row count" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ icon("i-error", 14) }<span role="status">{ if errors == 1 { "1 problem".to_string() } else { format!("{errors} problems") } }</span></button> }
+                    if errors > 0 { <button type="button" class="row count" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ icon("i-error", 14) }<span role="status">{ say(msg::editor_problems(errors)) }</span></button> }
                 </div>
             </section>
         }
@@ -368,7 +375,9 @@ impl Editor {
 }
 
 /// How the text is called, and how one leaves it.
-const LABEL: &str = "Manifest, YAML. Tab indents; press Escape, then Tab, to leave.";
+fn label() -> String {
+    say(msg::editor_label())
+}
 
 /// Milliseconds after which the code editor is fetched, unless somebody wants to type before.
 const AFTER: u32 = 1_500;
@@ -429,7 +438,7 @@ impl Editor {
             fix: link.callback(|(line, columns, word)| Msg::Fix(line, columns, word)),
         };
         self.held = props.text.clone();
-        self.rich = Rich::mount(&host, &props.text, LABEL, on);
+        self.rich = Rich::mount(&host, &props.text, on);
         self.rich.is_some()
     }
 
@@ -438,22 +447,22 @@ impl Editor {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));
         let refused = plan.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
-        let mut words: Vec<String> = [(new, "created"), (changed, "configured"), (plan.unchanged, "unchanged"), (refused, "rejected")]
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, word)| format!("{n} {word}"))
-            .collect();
-        if words.is_empty() {
-            words.push("nothing".into());
-        }
+        let parts: [(usize, fn(usize) -> Message); 4] = [
+            (new, |n| msg::count_created(n)),
+            (changed, |n| msg::count_configured(n)),
+            (plan.unchanged, |n| msg::count_unchanged(n)),
+            (refused, |n| msg::count_rejected(n)),
+        ];
+        let words: Vec<Message> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| words(*n)).collect();
+        let words = if words.is_empty() { msg::plan_nothing() } else { Message::list(words) };
         let open = self.planned;
         html! {
             <div class="plan">
                 <button type="button" class="row head" id="plan" aria-expanded={open.to_string()} onclick={ctx.link().callback(|_: MouseEvent| Msg::Plan)}>
-                    { icon(if open { "i-down" } else { "i-up" }, 14) }<span>{ "Changes" }</span><b class="grow ell">{ words.join(", ") }</b>
+                    { icon(if open { "i-down" } else { "i-up" }, 14) }<span>{ say(msg::ui_changes()) }</span><b class="grow ell">{ say(words) }</b>
                 </button>
                 if open {
-                    <ul tabindex="0" aria-label="What applying would change">{ for plan.changes.iter().map(|one| change(one, None)) }</ul>
+                    <ul tabindex="0" aria-label={say(msg::ui_what_applying_would_change())}>{ for plan.changes.iter().map(|one| change(one, None)) }</ul>
                 }
             </div>
         }
@@ -499,20 +508,20 @@ impl Editor {
 /// An object that differs, with its fields.
 pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     let (sign, class, word) = match change.op {
-        Op::Added => ("+", "new", "created"),
-        Op::Deleted => ("−", "gone", "deleted"),
-        Op::Modified => ("~", "", "changed"),
+        Op::Added => ("+", "new", msg::change_created()),
+        Op::Deleted => ("−", "gone", msg::change_deleted()),
+        Op::Modified => ("~", "", msg::field_changed()),
     };
     let line = |field: &Field| {
         if field.is_deletion() {
-            return html! { <p class="field"><ins>{ "is being deleted" }</ins></p> };
+            return html! { <p class="field"><ins>{ say(msg::ui_is_being_deleted()) }</ins></p> };
         }
         // A whole element that came or went is there to be read in the inspector.
         let whole = |value: &str| value.starts_with('{') && value.len() > 24;
-        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".into());
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
         let values = match (&field.from, &field.to) {
-            (None, Some(to)) if whole(to) => html! { <ins>{ "added" }</ins> },
-            (Some(from), None) if whole(from) => html! { <del>{ "removed" }</del> },
+            (None, Some(to)) if whole(to) => html! { <ins>{ say(msg::field_added()) }</ins> },
+            (Some(from), None) if whole(from) => html! { <del>{ say(msg::field_removed()) }</del> },
             (from, to) => html! { <><del>{ value(from) }</del>{ " → " }<ins>{ value(to) }</ins></> },
         };
         // A path may break after its dots.
@@ -527,9 +536,9 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         other.into_iter().partition(|field| !field.is_technical() && (slice || field.path.starts_with("status.")));
     let of = if slice { "endpoints" } else { "status" };
     let folded = match (counted.len(), technical.len()) {
-        (0, n) => format!("+{n} technical"),
-        (n, 0) => format!("+{n} in {of}"),
-        (n, m) => format!("+{n} in {of}, {m} technical"),
+        (0, n) => msg::change_technical(n),
+        (n, 0) => msg::change_in(n, of),
+        (n, m) => msg::change_in_technical(n, of, m),
     };
     let name = html! { <b class="mono">{ &*change.key.name }</b> };
     let name = match on.filter(|_| change.op != Op::Deleted) {
@@ -540,9 +549,9 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         None => name,
     };
     html! {
-        <li class={class}><p><i aria-hidden="true">{ sign }</i><span>{ change.key.kind.name() }</span>{ name }<small>{ word }</small></p>
+        <li class={class}><p><i aria-hidden="true">{ sign }</i><span>{ change.key.kind.name() }</span>{ name }<small>{ say(word) }</small></p>
             { for key.into_iter().map(line) }
-            if !counted.is_empty() || !technical.is_empty() { <details><summary>{ folded }</summary>{ for counted.into_iter().chain(technical).map(line) }</details> }
+            if !counted.is_empty() || !technical.is_empty() { <details><summary>{ say(folded) }</summary>{ for counted.into_iter().chain(technical).map(line) }</details> }
         </li>
     }
 }
@@ -551,11 +560,11 @@ fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
     let fix = diagnostic.fix.clone().map(|word| {
         let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
         let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Fix(line, columns, put.clone()));
-        html! { <div>{ "Did you mean " }<button type="button" tabindex="-1" class="fix" onclick={onclick}>{ word }</button>{ "?" }</div> }
+        html! { <div>{ say(msg::ui_did_you_mean()) }{ " " }<button type="button" tabindex="-1" class="fix" onclick={onclick}>{ word }</button>{ "?" }</div> }
     });
     html! {
         <div class={classes!("diag", (!diagnostic.error).then_some("warn"))}>{ icon(if diagnostic.error { "i-error" } else { "i-info" }, 16) }
-            <div><span class="mono">{ &diagnostic.message }</span>{ fix }</div>
+            <div><span class="mono">{ say(&diagnostic.message) }</span>{ fix }</div>
         </div>
     }
 }

@@ -1,18 +1,20 @@
 //! The snippet for other pages, and what can be chosen about it.
 
 use super::dom;
+use super::language::say;
+use crate::i18n::{Message, msg};
 use crate::session::state::View;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 /// What is written for a choice, and what it is called.
-type Choice = (&'static str, &'static str);
+type Choice = (&'static str, fn() -> Message);
 
 /// What the frame may be like: its colours, its height in pixels, and whether its clock runs from the beginning. As few words as
 /// the element knows.
-const THEMES: [Choice; 3] = [("", "System"), ("light", "Light"), ("dark", "Dark")];
-const HEIGHTS: [Choice; 3] = [("320", "Low, 320"), ("", "Usual, 420"), ("560", "High, 560")];
-const PLAYS: [Choice; 2] = [("1", "At once"), ("", "When asked")];
+const THEMES: [Choice; 3] = [("", || msg::theme_system()), ("light", || msg::theme_light()), ("dark", || msg::theme_dark())];
+const HEIGHTS: [Choice; 3] = [("320", || msg::height_low()), ("", || msg::height_medium()), ("560", || msg::height_high())];
+const PLAYS: [Choice; 2] = [("1", || msg::start_load()), ("", || msg::start_click())];
 
 /// What was chosen, in the order of the form: diagram, theme, height, autoplay.
 pub fn chosen() -> Vec<String> {
@@ -24,12 +26,13 @@ pub fn chosen() -> Vec<String> {
 /// The form, with what was chosen so far.
 pub fn choices(chosen: &[String], view: View, onchange: Callback<Event>) -> Html {
     let views = View::ALL.map(|view| (view.word(), view.title()));
-    let picker = |at: usize, name: &'static str, of: &[Choice], usual: &'static str| {
+    let of = |all: &[Choice]| all.iter().map(|(value, words)| (*value, words())).collect::<Vec<_>>();
+    let picker = |at: usize, name: Message, of: &[(&'static str, Message)], usual: &'static str| {
         let now = chosen.get(at).map_or(usual, String::as_str);
-        let options = of.iter().map(|(value, words)| html! { <option value={*value} selected={*value == now}>{ *words }</option> });
-        html! { <label>{ name }<span class="picker"><select>{ for options }</select>{ dom::icon("i-down", 14) }</span></label> }
+        let options = of.iter().map(|(value, words)| html! { <option value={*value} selected={*value == now}>{ say(words) }</option> });
+        html! { <label>{ say(name) }<span class="picker"><select>{ for options }</select>{ dom::icon("i-down", 14) }</span></label> }
     };
-    html! { <div class="grid choices" onchange={onchange}>{ picker(0, "Diagram", &views, view.word()) }{ picker(1, "Theme", &THEMES, "") }{ picker(2, "Height", &HEIGHTS, "") }{ picker(3, "Plays", &PLAYS, "1") }</div> }
+    html! { <div class="grid choices" onchange={onchange}>{ picker(0, msg::embed_diagram(), &views, view.word()) }{ picker(1, msg::embed_theme(), &of(&THEMES), "") }{ picker(2, msg::embed_height(), &of(&HEIGHTS), "") }{ picker(3, msg::embed_start(), &of(&PLAYS), "1") }</div> }
 }
 
 /// Where the frame that is pasted finds its page, as `embed.js` writes it.

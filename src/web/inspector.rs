@@ -1,12 +1,16 @@
 //! The inspector: facts, YAML, Events and the chain of causes of what is selected, and what can be done with it.
 
 use super::dom::{self, icon, tile};
+use super::language::{Lang, marked, say, say_some};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::explain::diagnose::{Diagnosis, Remedy};
 use crate::explain::evidence;
+use crate::explain::headline;
 use crate::explain::remedies::Offer;
-use crate::explain::words::{self, Reason, Span};
+use crate::explain::why::Row;
+use crate::explain::words::{self, Reason};
 use crate::i18n::format::{clock, count, stamp};
+use crate::i18n::{Arg, Message, msg};
 use crate::session::state::Tab;
 use crate::views::highlight;
 use std::rc::Rc;
@@ -22,7 +26,9 @@ pub struct Props {
     /// The object, while it exists.
     pub object: Option<Rc<Object>>,
     /// What its status says too late.
-    pub late: Option<String>,
+    pub late: Option<Message>,
+    /// The language.
+    pub lang: Lang,
     /// The wall clock at time 0.
     pub epoch: Timestamp,
     /// The page.
@@ -61,9 +67,9 @@ pub fn Inspector(props: &Props) -> Html {
     dom::renders("Inspector");
     let close = props.on_close.reform(|_: MouseEvent| ());
     let fold = match props.narrow {
-        true => html! { <button type="button" class="btn" onclick={close}>{ "Done" }</button> },
+        true => html! { <button type="button" class="btn" onclick={close}>{ say(msg::ui_done()) }</button> },
         false => {
-            html! { <button type="button" class="btn ghost icon" aria-label="Hide the inspector" onclick={close}>{ icon("i-panel-r", 16) }</button> }
+            html! { <button type="button" class="btn ghost icon" aria-label={say(msg::ui_hide_the_inspector())} onclick={close}>{ icon("i-panel-r", 16) }</button> }
         }
     };
     let Some(key) = &props.key_of else { return idle(fold) };
@@ -74,9 +80,9 @@ pub fn Inspector(props: &Props) -> Html {
         <div class="i-head">{ tile(key.kind.name()) }
             <div class="grow"><small>{ key.kind.name() }
                 if let Some((words, class, glyph)) = pill {
-                    <span class={classes!("pill", class)} title={props.late.clone()}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ words }</span></span>
+                    <span class={classes!("pill", class)} title={props.late.as_ref().map(say)}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ say(words) }</span></span>
                 } else if props.object.is_none() {
-                    <span class="pill">{ if props.chain.is_empty() { "Not found" } else { "Gone" } }</span>
+                    <span class="pill">{ if props.chain.is_empty() { say(msg::ui_not_found()) } else { say(msg::ui_gone()) } }</span>
                 }
             </small><b title={key.name.to_string()}>{ key.name.as_str() }</b></div>
             { fold }
@@ -95,7 +101,7 @@ pub fn Inspector(props: &Props) -> Html {
         let at = Tab::ALL.iter().position(|tab| *tab == current).unwrap_or(0);
         let next = (at + step) % Tab::ALL.len();
         on_tab.emit(Tab::ALL[next]);
-        if let Some(button) = dom::element(&format!("itab-{}", Tab::ALL[next].title())) {
+        if let Some(button) = dom::element(&format!("itab-{}", Tab::ALL[next].word())) {
             dom::focus(&button);
         }
     });
@@ -103,21 +109,21 @@ pub fn Inspector(props: &Props) -> Html {
         let on_tab = props.on_tab.clone();
         let onclick = Callback::from(move |_: MouseEvent| on_tab.emit(tab));
         let on = tab == props.tab;
-        html! { <button type="button" role="tab" id={format!("itab-{}", tab.title())} aria-selected={on.to_string()} aria-controls="i-body" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>{ tab.title() }</button> }
+        html! { <button type="button" role="tab" id={format!("itab-{}", tab.word())} aria-selected={on.to_string()} aria-controls="i-body" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>{ say(tab.title()) }</button> }
     });
     let body = match (props.tab, &props.object) {
         (Tab::Why, _) => why(props),
-        (_, None) => html! { <p class="dim">{ format!("{} does not exist at this instant.", key.name) }</p> },
+        (_, None) => html! { <p class="dim">{ say(msg::inspector_absent(&key.name)) }</p> },
         (Tab::Summary, Some(object)) => summary(props, object),
         (Tab::Yaml, Some(object)) => yaml(object),
         (Tab::Events, Some(_)) => events(props),
     };
     html! {
-        <aside class="panel right" aria-label="Inspector" id="inspector">
+        <aside class="panel right" aria-label={say(msg::ui_inspector())} id="inspector">
             { head }
-            <div class="itabs" role="tablist" aria-label="Pages of the inspector" onkeydown={keys}>{ for tabs }</div>
-            <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.title())} tabindex="0">{ body }</div>
-            if let Some(object) = &props.object { <Actions key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} on_command={props.on_command.clone()} /> }
+            <div class="itabs" role="tablist" aria-label={say(msg::ui_pages_of_the_inspector())} onkeydown={keys}>{ for tabs }</div>
+            <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.word())} tabindex="0">{ body }</div>
+            if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} on_command={props.on_command.clone()} /> }
         </aside>
     }
 }
@@ -125,44 +131,44 @@ pub fn Inspector(props: &Props) -> Html {
 /// The inspector while nothing is chosen.
 fn idle(fold: Html) -> Html {
     html! {
-        <aside class="panel right" aria-label="Inspector" id="inspector">
-            <div class="p-head"><h2>{ "Inspector" }</h2><span class="grow" />{ fold }</div>
-            <div class="i-body idle"><p>{ "Choose an object to see what it is, and why." }</p></div>
+        <aside class="panel right" aria-label={say(msg::ui_inspector())} id="inspector">
+            <div class="p-head"><h2>{ say(msg::ui_inspector()) }</h2><span class="grow" />{ fold }</div>
+            <div class="i-body idle"><p>{ say(msg::ui_choose_an_object_to_see_what()) }</p></div>
         </aside>
     }
 }
 
 fn summary(props: &Props, object: &Object) -> Html {
     let facts = evidence::facts(object, props.epoch);
-    let image = facts.iter().any(|fact| fact.name == "image");
+    let image = facts.iter().any(|fact| fact.name == msg::fact_image());
     let rows = facts.into_iter().map(|fact| {
         let value = match fact.to {
             Some(to) => {
                 let on_select = props.on_select.clone();
                 let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(to.clone())));
-                html! { <button type="button" class="wl" onclick={onclick}>{ fact.value }</button> }
+                html! { <button type="button" class="wl" onclick={onclick}>{ say(&fact.value) }</button> }
             }
-            None => html! { { fact.value } },
+            None => html! { { say(&fact.value) } },
         };
-        html! { <><dt>{ fact.name }</dt><dd class={fact.mono.then_some("mono")}>{ value }</dd></> }
+        html! { <><dt>{ say(&fact.name) }</dt><dd class={fact.mono.then_some("mono")}>{ value }</dd></> }
     });
     let owner = object.meta.controller().and_then(|owner| Some((Kind::from_name(&owner.kind)?, owner.name.clone())));
     html! {
         <>
             <dl class="kv">{ for rows }</dl>
-            if image { <p class="aside">{ "Every image is taken to exist, with any tag. One that has “broken” or “nonexistent” in it cannot be pulled, such as nginx:broken." }</p> }
+            if image { <p class="aside">{ say(msg::ui_every_image_is_taken_to_exist()) }</p> }
             if let Some((kind, name)) = owner {
-                { related(props, ObjectRef::new(kind, &object.meta.namespace, &name), "Controlled by") }
+                { related(props, ObjectRef::new(kind, &object.meta.namespace, &name), msg::inspector_owner()) }
             }
         </>
     }
 }
 
-fn related(props: &Props, key: ObjectRef, words: &str) -> Html {
+fn related(props: &Props, key: ObjectRef, words: Message) -> Html {
     let on_select = props.on_select.clone();
     let (kind, name) = (key.kind.name(), key.name.clone());
     let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(key.clone())));
-    html! { <><div class="rule" /><p class="h-cap">{ words }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
+    html! { <><div class="rule" /><p class="h-cap">{ say(words) }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
 }
 
 fn yaml(object: &Object) -> Html {
@@ -178,7 +184,7 @@ fn yaml(object: &Object) -> Html {
 
 fn events(props: &Props) -> Html {
     if props.events.is_empty() {
-        return html! { <p class="dim">{ "No Events about this object." }</p> };
+        return html! { <p class="dim">{ say(msg::ui_no_events_about_this_object()) }</p> };
     }
     let rows = props.events.iter().rev().filter_map(|object| {
         let Body::Event(event) = &object.body else { return None };
@@ -190,22 +196,11 @@ fn events(props: &Props) -> Html {
         Some(html! {
             <li><div class="row"><span class={classes!("pill", warning.then_some("failed"))}>if warning { { icon("i-warn", 12) } }{ event.reason.as_str() }</span><span class="grow" /><span class="mono dim">{ last }</span></div>
                 <p>{ event.message.as_str() }</p>
-                <p class="meta">{ who }if times > 1 { { format!(" · {times} times since {}", at(event.first_timestamp).unwrap_or_default()) } }</p>
+                <p class="meta">{ who }if times > 1 { { " · " }{ say(msg::events_repeated(times, at(event.first_timestamp).unwrap_or_default())) } }</p>
             </li>
         })
     });
     html! { <ol class="events">{ for rows }</ol> }
-}
-
-/// A sentence with its names and values marked.
-pub fn spans(effect: &[Span]) -> Html {
-    html! {
-        <>{ for effect.iter().map(|span| match span {
-            Span::Text(text) => html! { { text } },
-            Span::Name(text) => html! { <span class="mono">{ text }</span> },
-            Span::Strong(text) => html! { <b class="semi">{ words::unbroken(text) }</b> },
-        }) }</>
-    }
 }
 
 /// What the object waits for: the state, what decides, the way down to the root, what would help.
@@ -213,34 +208,34 @@ fn found(props: &Props) -> Html {
     let Some((first, rest)) = props.found.split_first() else { return Html::default() };
     let class = if first.waits.is_bad() { "failed" } else { "notready" };
     let rows = first.rows();
-    let link = |key: &ObjectRef, words: String| {
+    let link = |key: &ObjectRef, words: Option<Message>| {
         let (on_select, own) = (props.on_select.clone(), key.clone());
         let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(own.clone())));
-        html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ words }</span></button> }
+        html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
     };
-    let mut links: Vec<Html> = rest.iter().map(|next| link(&next.object, [": ", &next.headline()].concat())).collect();
+    let mut links: Vec<Html> = rest.iter().map(|next| link(&next.object, Some(next.headline()))).collect();
     // The last may wait for something that has nothing to say for itself.
     if let Some(root) = props.found.last().and_then(|last| last.waits_for.as_ref()) {
-        links.push(link(root, [" (", root.kind.name(), ")"].concat()));
+        links.push(link(root, None));
     }
     // What does not help is not offered any more.
     let cures = first.remedies.iter().enumerate().filter(|(at, _)| props.helps.get(*at) != Some(&false)).map(|(_, remedy)| {
         let (on_cure, own) = (props.on_cure.clone(), remedy.clone());
         let onclick = Callback::from(move |_: MouseEvent| on_cure.emit(Some(own.clone())));
-        html! { <button type="button" class="btn sm" title={remedy.steps.join("\n")} onclick={onclick}>if !props.helps.is_empty() { { icon("i-check", 12) } }{ remedy.words() }</button> }
+        html! { <button type="button" class="btn sm" title={remedy.steps.join("\n")} onclick={onclick}>if !props.helps.is_empty() { { icon("i-check", 12) } }{ say(remedy.words()) }</button> }
     });
     let on_try = props.on_cure.reform(|_: MouseEvent| None);
     html! {
-        <section class="found" aria-label="What it waits for">
-            <p class="row"><span class={classes!("pill", class)}>{ icon("i-warn", 12) }{ crate::i18n::tone(&first.waits) }</span>if let Some(since) = first.since { <span class="meta">{ "since " }<span class="mono">{ stamp(since) }</span></span> }</p>
-            <p class="semi">{ first.headline() }</p>
+        <section class="found" aria-label={say(msg::ui_what_it_waits_for())}>
+            <p class="row"><span class={classes!("pill", class)}>{ icon("i-warn", 12) }{ say(headline::tone(&first.waits)) }</span>if let Some(since) = first.since { <span class="meta">{ say(msg::found_since(stamp(since))) }</span> }</p>
+            <p class="semi">{ marked(&first.headline()) }</p>
             if !rows.is_empty() { { table(&rows, false) } }
-            if !links.is_empty() { <p class="h-cap">{ "It waits for" }</p><div class="led">{ for links }</div> }
+            if !links.is_empty() { <p class="h-cap">{ say(msg::ui_it_waits_for()) }</p><div class="led">{ for links }</div> }
             if !first.remedies.is_empty() {
-                <p class="h-cap">{ if props.helps.is_empty() { "What may help" } else if props.helps.contains(&true) { "Tried on a copy of the cluster: this helps" } else { "Tried on a copy of the cluster: nothing of this helps" } }</p>
-                <div class="row wrap">{ for cures }if props.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ "Try on a copy" }</button> }</div>
+                <p class="h-cap">{ if props.helps.is_empty() { say(msg::ui_what_may_help()) } else if props.helps.contains(&true) { say(msg::ui_tried_on_a_copy_of_the()) } else { say(msg::ui_tried_on_a_copy_of_the_2()) } }</p>
+                <div class="row wrap">{ for cures }if props.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::ui_try_on_a_copy()) }</button> }</div>
             }
-            if let Some(spared) = &first.spared { <p class="meta">{ spared }</p> }
+            if let Some(spared) = &first.spared { <p class="meta">{ say(spared) }</p> }
             <div class="rule" />
         </section>
     }
@@ -252,12 +247,8 @@ fn why(props: &Props) -> Html {
 
 fn chain(props: &Props) -> Html {
     if props.chain.is_empty() {
-        let words = if props.object.is_some() {
-            "Nothing has been written to this object: it was part of the cluster from the start."
-        } else {
-            "It does not exist at this instant."
-        };
-        return html! { <p class="dim">{ words }</p> };
+        let words = if props.object.is_some() { msg::chain_bootstrap() } else { msg::chain_absent() };
+        return html! { <p class="dim">{ say(words) }</p> };
     }
     let items = props.chain.iter().enumerate().map(|(at, reason)| {
         let on_seek = props.on_seek.clone();
@@ -266,14 +257,14 @@ fn chain(props: &Props) -> Html {
         let first = at == 0;
         // The object that is shown is known, and numbers stand beside what they are of.
         let own = reason.object.is_some() && reason.object == props.key_of;
-        let counts = reason.effect.iter().any(|span| matches!(span, Span::Strong(_)));
-        let effect = if own || counts { spans(&words::in_short(&reason.effect)) } else { spans(&reason.effect) };
+        let counts = reason.effect.args().iter().any(|arg| matches!(arg, Arg::Change(_)));
+        let effect = if own || counts { marked(&words::in_short(&reason.effect)) } else { marked(&reason.effect) };
         html! {
             <li key={reason.entry}>
                 <span class={classes!("dotk", reason.user.then_some("user"))}>{ icon(reason.icon, 12) }</span>
-                <p>if first { { effect } } else { <button type="button" class="wl" title="Go to this instant" onclick={onclick}>{ effect }</button> }</p>
-                <p class="meta">{ &reason.actor }{ " · " }<span class="mono">{ clock(reason.at) }</span></p>
-                if !reason.short.is_empty() && (!first || reason.saw.is_empty()) { <p class="meta">{ words::unbroken(&reason.short) }</p> }
+                <p>if first { { effect } } else { <button type="button" class="wl" title={say(msg::ui_go_to_this_instant())} onclick={onclick}>{ effect }</button> }</p>
+                <p class="meta">{ say(&reason.actor) }{ " · " }<span class="mono">{ clock(reason.at) }</span></p>
+                if !reason.short.is_empty() && (!first || reason.saw.is_empty()) { <p class="meta">{ marked(&reason.short) }</p> }
                 if first && !reason.saw.is_empty() { { saw(&reason.saw) } }
             </li>
         }
@@ -283,27 +274,27 @@ fn chain(props: &Props) -> Html {
             <ol class="why">{ for items }</ol>
             if !props.led.is_empty() {
                 <div class="rule led-rule" />
-                <p class="h-cap">{ "This led to" }</p>
+                <p class="h-cap">{ say(msg::ui_this_led_to()) }</p>
                 <div class="led">{ for props.led.iter().map(|reason| {
                     let (on_seek, on_select, time, object) = (props.on_seek.clone(), props.on_select.clone(), reason.at, reason.object.clone());
                     let onclick = Callback::from(move |_: MouseEvent| { on_select.emit(object.clone()); on_seek.emit(time); });
-                    html! { <button type="button" class="linkrow" onclick={onclick}>{ icon("i-arrow-right", 14) }<span>{ spans(&reason.effect) }{ " " }<span class="mono">{ clock(reason.at) }</span></span></button> }
+                    html! { <button type="button" class="linkrow" onclick={onclick}>{ icon("i-arrow-right", 14) }<span>{ marked(&reason.effect) }{ " " }<span class="mono">{ clock(reason.at) }</span></span></button> }
                 }) }</div>
             }
         </>
     }
 }
 
-fn saw(rows: &[(String, String)]) -> Html {
+fn saw(rows: &[Row]) -> Html {
     table(rows, rows.len() > 2)
 }
 
 /// Names and values; the last may be the conclusion.
-fn table(rows: &[(String, String)], sums: bool) -> Html {
+fn table(rows: &[Row], sums: bool) -> Html {
     let last = rows.len() - 1;
     html! {
         <div class="saw">{ for rows.iter().enumerate().map(|(at, (name, value))| html! {
-            <div class={(at == last && sums).then_some("sum")}><span>{ name }</span><span class="mono">{ value }</span></div>
+            <div class={(at == last && sums).then_some("sum")}><span>{ say(name) }</span><span class="mono">{ say(value) }</span></div>
         }) }</div>
     }
 }
@@ -313,6 +304,7 @@ fn table(rows: &[(String, String)], sums: bool) -> Html {
 struct ActionProps {
     object: Rc<Object>,
     offers: Vec<Offer>,
+    lang: Lang,
     on_command: Callback<String>,
 }
 
@@ -333,15 +325,15 @@ fn Actions(props: &ActionProps) -> Html {
         let on_command = props.on_command.clone();
         Callback::from(move |_: MouseEvent| on_command.emit(line.clone()))
     };
-    let button = |words: &'static str, title: &'static str, line: String| button(words, title, run(line));
+    let button = |words: Message, title: Message, line: String| button(&words, &title, run(line));
     let mut rows: Vec<Html> = Vec::new();
     if let Some(replicas) = replicas {
         let scale = |to: i32| run(format!("kubectl scale {word}/{name} --replicas={to}{namespace}"));
         rows.push(html! {
-            <div class="row act"><span class="dim">{ "replicas" }</span><span class="grow" />
-                <button type="button" class="btn icon" aria-label="One replica less" disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
+            <div class="row act"><span class="dim">{ say(msg::fact_replicas()) }</span><span class="grow" />
+                <button type="button" class="btn icon" aria-label={say(msg::ui_one_replica_less())} disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
                 <b class="mono">{ count(replicas.max(0) as usize) }</b>
-                <button type="button" class="btn icon" aria-label="One replica more" onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
+                <button type="button" class="btn icon" aria-label={say(msg::ui_one_replica_more())} onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
             </div>
         });
     }
@@ -370,27 +362,35 @@ fn Actions(props: &ActionProps) -> Html {
         };
         let same = value.trim() == current || value.trim().is_empty();
         rows.push(html! {
-            <form class="row act" onsubmit={onsubmit}><input type="text" class="mono grow" aria-label="Image" spellcheck="false" value={value} oninput={oninput} onkeydown={Callback::from(|event: KeyboardEvent| event.stop_propagation())} />
-                <button type="submit" class="btn sm" disabled={same}>{ "Set image" }</button></form>
+            <form class="row act" onsubmit={onsubmit}><input type="text" class="mono grow" aria-label={say(msg::ui_image())} spellcheck="false" value={value} oninput={oninput} onkeydown={Callback::from(|event: KeyboardEvent| event.stop_propagation())} />
+                <button type="submit" class="btn sm" disabled={same}>{ say(msg::ui_set_image()) }</button></form>
         });
     }
     let mut buttons: Vec<Html> = Vec::new();
     if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
-        buttons.push(button("Roll back", "", format!("kubectl rollout undo {word}/{name}{namespace}")));
-        buttons.push(button("Restart", "", format!("kubectl rollout restart {word}/{name}{namespace}")));
+        buttons.push(button(msg::action_undo(), Message::default(), format!("kubectl rollout undo {word}/{name}{namespace}")));
+        buttons.push(button(msg::action_restart(), Message::default(), format!("kubectl rollout restart {word}/{name}{namespace}")));
     }
     if object.pod().is_some_and(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
-        buttons.push(button("Evict", "Through the eviction API, which asks the disruption budgets", format!("fault evict pod/{name}")));
+        buttons.push(button(msg::action_evict(), msg::action_evict_title(), format!("fault evict pod/{name}")));
     }
     if kind == Kind::Node {
-        buttons.push(button("Drain", "", format!("kubectl drain {name} --ignore-daemonsets --delete-emptydir-data --force")));
+        buttons.push(button(
+            msg::action_drain(),
+            Message::default(),
+            format!("kubectl drain {name} --ignore-daemonsets --delete-emptydir-data --force"),
+        ));
         let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
         let verb = if cordoned { "uncordon" } else { "cordon" };
-        buttons.push(button(if cordoned { "Uncordon" } else { "Cordon" }, "", format!("kubectl {verb} {name}")));
+        buttons.push(button(
+            if cordoned { msg::ui_uncordon() } else { msg::ui_cordon() },
+            Message::default(),
+            format!("kubectl {verb} {name}"),
+        ));
     }
     // What breaks something stands apart from what a person would do to a cluster.
     if !props.offers.is_empty() {
-        let fault = |offer: &Offer| html! { <button type="button" onclick={run(offer.line.clone())}><b>{ offer.words }</b><span>{ &offer.title }</span></button> };
+        let fault = |offer: &Offer| html! { <button type="button" onclick={run(offer.line.clone())}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> };
         // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
         let of = |offer: &&Offer| match offer.line.strip_prefix("fault ").and_then(|line| line.split(' ').next()) {
             Some("lose" | "delay") => 1,
@@ -398,12 +398,12 @@ fn Actions(props: &ActionProps) -> Html {
             _ => 0,
         };
         let own = match kind {
-            Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => "Container",
-            _ => kind.name(),
+            Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => msg::fault_container(),
+            _ => Message::name(kind),
         };
-        let group = |at: usize, words: &'static str| {
+        let group = |at: usize, words: Message| {
             let mut all = props.offers.iter().filter(|offer| of(offer) == at).map(fault).peekable();
-            all.peek().is_some().then(|| html! { <><h4>{ words }</h4>{ for all }</> })
+            all.peek().is_some().then(|| html! { <><h4>{ say(words) }</h4>{ for all }</> })
         };
         // Once the focus is elsewhere it closes.
         let left = Callback::from(|event: FocusEvent| {
@@ -413,15 +413,15 @@ fn Actions(props: &ActionProps) -> Html {
                 let _ = of.remove_attribute("open");
             }
         });
-        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ "Faults" }</summary><div><h3>{ format!("Faults of {} {}", kind.name(), crate::i18n::format::front(&name, 17)) }</h3>{ group(0, own) }{ group(1, "Watch") }{ group(2, "Cluster") }</div></details> });
+        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ say(msg::ui_faults()) }</summary><div><h3>{ say(msg::faults_of(kind, crate::i18n::format::front(&name, 17))) }</h3>{ group(0, own) }{ group(1, msg::fault_watch()) }{ group(2, msg::fault_cluster()) }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
-        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={format!("Delete {}", kind.name())} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ "Delete" }</button> });
+        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ say(msg::ui_delete()) }</button> });
     }
     html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
 }
 
 /// One of many buttons.
-fn button(words: &'static str, title: &'static str, onclick: Callback<MouseEvent>) -> Html {
-    html! { <button type="button" class="btn sm" title={(!title.is_empty()).then_some(title)} onclick={onclick}>{ words }</button> }
+fn button(words: &Message, title: &Message, onclick: Callback<MouseEvent>) -> Html {
+    html! { <button type="button" class="btn sm" title={say_some(title)} onclick={onclick}>{ say(words) }</button> }
 }

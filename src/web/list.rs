@@ -1,9 +1,11 @@
 //! A diagram's objects as a nested list: what they are, how they are, and how many.
 
 use super::dom::{icon, kind_icon};
+use super::language::{Lang, say};
 use super::stage::key_of;
 use crate::api::ObjectRef;
 use crate::i18n::format::count;
+use crate::i18n::{Message, msg};
 use crate::projection::model::Tone;
 use crate::views::roster;
 use crate::views::shape::{Body, Item, Scene};
@@ -20,13 +22,15 @@ const PAGE: usize = 100;
 pub struct ListProps {
     /// The diagram.
     pub scene: Rc<Scene>,
+    /// The language.
+    pub lang: Lang,
     /// An object is chosen.
     pub on_select: Callback<Option<ObjectRef>>,
 }
 
 impl PartialEq for ListProps {
     fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.scene, &other.scene) && self.on_select == other.on_select
+        Rc::ptr_eq(&self.scene, &other.scene) && self.lang == other.lang && self.on_select == other.on_select
     }
 }
 
@@ -60,13 +64,13 @@ pub fn List(props: &ListProps) -> Html {
     });
     let revisions = scene.items.iter().find_map(|item| if let Body::Chart(chart) = &item.body { Some(chart.rows()) } else { None });
     let revisions = revisions.into_iter().flatten().map(|[image, hash, counts]| {
-        html! { <li key={hash.clone()} aria-level="2" style="padding-left:20px"><div class="row"><span class="mono ell">{ image }{ " " }</span>{ part("kind", &hash) }<span class="grow" />{ part("n", &counts) }</div></li> }
+        html! { <li key={say(&hash)} aria-level="2" style="padding-left:20px"><div class="row"><span class="mono ell">{ say(image) }{ " " }</span>{ part("kind", &say(&hash)) }<span class="grow" />{ part("n", &say(counts)) }</div></li> }
     });
     let shown = &nodes[of(nodes.len(), 0)];
     let table = || {
         html! {
-            <table class="aslist" aria-label="Nodes">
-                <thead><tr><th>{ "Node" }</th><th>{ "Status" }</th><th>{ "Pods" }</th>{ for columns.iter().map(|state| html! { <th>{ scene.word(*state) }</th> }) }</tr></thead>
+            <table class="aslist" aria-label={say(msg::ui_nodes())}>
+                <thead><tr><th>{ "Node" }</th><th>{ say(msg::ui_status()) }</th><th>{ say(msg::ui_pods()) }</th>{ for columns.iter().map(|state| html! { <th>{ say(scene.word(*state)) }</th> }) }</tr></thead>
                 <tbody>{ for shown.iter().map(|row| {
                     let item = &scene.items[row.item];
                     html! { <tr key={item.id.uid.clone()}><td><button type="button" onclick={click(item)}>{ part("vh", "Node") }{ part("mono", &item.id.name) }</button></td><td class={item.state.clone()}>{ &row.status }</td><td>{ &row.pods }</td>{ for row.counts.iter().map(|n| html! { <td>{ count(*n) }</td> }) }</tr> }
@@ -74,7 +78,7 @@ pub fn List(props: &ListProps) -> Html {
             </table>
         }
     };
-    let turn = |words: &'static str, to: Option<usize>| {
+    let turn = |words: Message, to: Option<usize>| {
         let at = at.clone();
         let onclick = Callback::from(move |event: MouseEvent| {
             let Some(to) = to else { return };
@@ -85,17 +89,17 @@ pub fn List(props: &ListProps) -> Html {
             }
         });
         // It keeps the focus on the last page.
-        html! { <button type="button" class="btn sm" aria-disabled={to.is_none().to_string()} onclick={onclick}>{ words }</button> }
+        html! { <button type="button" class="btn sm" aria-disabled={to.is_none().to_string()} onclick={onclick}>{ say(words) }</button> }
     };
     html! {
         <>
             if !shown.is_empty() { { table() } }
-            <ul class="aslist" aria-label={scene.summary.clone()}>{ for rows }if last == most { { for revisions } }</ul>
+            <ul class="aslist" aria-label={say(&scene.summary)}>{ for rows }if last == most { { for revisions } }</ul>
             if most > PAGE {
-                <div class="pages" role="group" aria-label="Pages of the list">
-                    { turn("Previous", first.checked_sub(PAGE)) }
-                    <span role="status">{ format!("{} to {} of {}", count(first + 1), count(last), count(most)) }</span>
-                    { turn("Next", (last < most).then_some(last)) }
+                <div class="pages" role="group" aria-label={say(msg::ui_pages_of_the_list())}>
+                    { turn(msg::list_previous(), first.checked_sub(PAGE)) }
+                    <span role="status">{ say(msg::list_range(first + 1, last, most)) }</span>
+                    { turn(msg::list_next(), (last < most).then_some(last)) }
                 </div>
             }
         </>
@@ -105,34 +109,36 @@ pub fn List(props: &ListProps) -> Html {
 /// Glyph, kind and name; the state in its colour; what is counted at the right.
 fn row(item: &Item) -> Html {
     if let Body::Chart(chart) = &item.body {
-        return html! { <><b>{ &chart.title }</b><span class="grow" />{ part("n", &chart.wants(chart.now)) }</> };
+        return html! { <><b>{ say(&chart.title) }</b><span class="grow" />{ part("n", &say(chart.wants(chart.now))) }</> };
     }
-    let (caption, counters) = match &item.body {
-        Body::Controller { of, .. } => (of.caption.as_str(), &of.counters[..]),
-        _ => (item.id.kind.as_str(), &[][..]),
-    };
     let (glyph, family) = match &item.body {
         Body::Pod { state, .. } | Body::Tile { state, .. } => (state.glyph(), ""),
         _ => kind_icon(&item.id.kind),
     };
-    let rest = item.label.strip_prefix(caption).and_then(|rest| rest.strip_prefix(' ')?.strip_prefix(item.id.name.as_str()));
-    let Some(rest) = rest.filter(|_| !item.id.kind.is_empty()) else {
+    let class = item.state.as_str();
+    // The caption, the state with its colour, and what else there is to say of it.
+    let (caption, class, state, facts) = match &item.body {
+        Body::Controller { of, .. } => {
+            let counters = of.counters.iter().map(|counter| html! { <span class={match counter.tone { Tone::Plain => "n", Tone::Ok => "n ok", Tone::Off => "n off" }}><b>{ &counter.value }</b>{ " " }{ say(counter.metric.word()) }{ " " }</span> });
+            return html! { <><span class={["glyph ", family].concat()}>{ icon(glyph, 16) }</span>{ part("kind", &say(&of.caption)) }{ part("mono ell", &item.id.name) }<span class="grow" />{ for counters }</> };
+        }
+        Body::Pod { word, note, .. } => (Message::name(&item.id.kind), class, word.clone(), note.clone()),
+        Body::Tile { state, note, .. } => (Message::name(&item.id.kind), class, state.word(), note.clone()),
+        // The type of a Service is no state.
+        Body::Service { form } => (Message::name(&item.id.kind), "", form.clone(), Message::default()),
+        Body::Claim { fact, .. } | Body::Cylinder { fact, .. } | Body::Volume { fact } | Body::Stored { fact, .. } => {
+            (Message::name(&item.id.kind), class, Message::default(), fact.clone())
+        }
+        Body::Class { reclaim } => (Message::name(&item.id.kind), "", Message::default(), msg::class_reclaim(reclaim)),
+        Body::Node(node) => (Message::name(&item.id.kind), class, Message::state(node.status), Message::default()),
+        Body::Gone { .. } => (Message::name("Pod"), class, msg::tile_gone(), Message::default()),
         // A sentence, which may take more than a line.
-        return html! { <span style="white-space:normal;padding-block:6px">{ &item.label }</span> };
+        _ => return html! { <span style="white-space:normal;padding-block:6px">{ say(&item.label) }</span> },
     };
-    let rest = rest.trim_start_matches(", ");
-    let (state, facts) = rest.split_once(", ").or_else(|| rest.split_once(" · ")).unwrap_or((rest, ""));
-    let facts = facts.strip_prefix(state).map_or(facts, |facts| facts.trim_start_matches(" · "));
-    // The type of a Service is no state.
-    let class = if item.id.kind == "Service" { "" } else { item.state.as_str() };
     html! {
         <>
-            <span class={["glyph ", family].concat()}>{ icon(glyph, 16) }</span>{ part("kind", caption) }{ part("mono ell", &item.id.name) }<span class="grow" />
-            if counters.is_empty() {
-                { part("facts", facts) }{ part(class, state) }
-            } else {
-                { for counters.iter().map(|counter| html! { <span class={match counter.tone { Tone::Plain => "n", Tone::Ok => "n ok", Tone::Off => "n off" }}><b>{ &counter.value }</b>{ " " }{ counter.word }{ " " }</span> }) }
-            }
+            <span class={["glyph ", family].concat()}>{ icon(glyph, 16) }</span>{ part("kind", &say(caption)) }{ part("mono ell", &item.id.name) }<span class="grow" />
+            { part("facts", &say(facts)) }{ part(class, &say(state)) }
         </>
     }
 }

@@ -1,11 +1,12 @@
 //! The panel beside the ring: the last pass of a loop as Observe, Diff and Act, and its pseudo-code.
 
 use super::dom::icon;
+use super::language::say;
+use crate::i18n::msg;
 use crate::views::loops::layout::{Form, Pass};
+use crate::views::loops::model::resource_version;
 use yew::prelude::*;
 
-/// Decides nothing: it is left out where there is little room.
-const VERSION: &str = "resourceVersion";
 const ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
 /// Words of the pseudo-code's language.
 const WORDS: [&str; 7] = ["for", "range", "if", "else", "nil", "continue", "break"];
@@ -15,8 +16,8 @@ pub fn view(pass: &Pass) -> Html {
     let steps = pass.steps.iter().enumerate().map(|(i, (title, rows))| {
         html! {
             <section class={classes!("step", (i == 2 && pass.newest).then_some("on"))}>
-                <h4>{ icon(ICONS[i.min(2)], 16) }{ *title }</h4>
-                { for rows.iter().filter(|row| pass.form != Form::Lines || row.0 != VERSION).map(|(name, value)| html! { <p><span>{ name }</span><b>{ value }</b></p> }) }
+                <h4>{ icon(ICONS[i.min(2)], 16) }{ say(title.title()) }</h4>
+                { for rows.iter().filter(|row| pass.form != Form::Lines || row.0 != resource_version()).map(|(name, value)| html! { <p><span>{ say(name) }</span><b>{ say(value) }</b></p> }) }
             </section>
         }
     });
@@ -24,7 +25,7 @@ pub fn view(pass: &Pass) -> Html {
         html! {
             <li class={classes!(line.lit.then_some("lit"), line.skipped.then_some("untaken"))}>
                 <i>{ i + 1 }</i><code>{ for words(line.text) }</code>
-                if !line.value.is_empty() { <b>{ &line.value }</b> }
+                if !line.value.is_empty() { <b>{ say(&line.value) }</b> }
             </li>
         }
     });
@@ -36,15 +37,15 @@ pub fn view(pass: &Pass) -> Html {
     };
     html! {
         <>
-            <div class="hd"><span class="kicon">{ icon(pass.glyph, 18) }</span><div class="grow"><small>{ &pass.title }</small><b class="ell">{ &pass.key }</b></div>
-                if pass.newest && matches!(pass.form, Form::Columns | Form::Beside) { <span class="pill act">{ "newest write" }</span> }
+            <div class="hd"><span class="kicon">{ icon(pass.glyph, 18) }</span><div class="grow"><small>{ say(&pass.title) }</small><b class="ell">{ &pass.key }</b></div>
+                if pass.newest && matches!(pass.form, Form::Columns | Form::Beside) { <span class="pill act">{ say(msg::ui_newest_write()) }</span> }
             </div>
             if !pass.held.is_empty() {
-                <p class="held">{ &pass.held }</p>
+                <p class="held">{ say(&pass.held) }</p>
             }
             if !pass.steps.is_empty() {
                 <div class={steps_class}>{ for steps }</div>
-                if pass.held.is_empty() { <p class="again">{ "the write comes back as a watch event, and the loop runs again" }</p> }
+                if pass.held.is_empty() { <p class="again">{ say(msg::ui_the_write_comes_back_as_a()) }</p> }
             }
             <ol class={lines_class}>{ for lines }</ol>
         </>

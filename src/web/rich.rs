@@ -2,7 +2,9 @@
 //! cannot be.
 
 use super::dom;
+use super::language::say;
 use crate::actions::Diagnostic;
+use crate::i18n::msg;
 use crate::session::assist;
 use js_sys::{Array, Function, Object, Reflect};
 use wasm_bindgen::JsCast;
@@ -53,15 +55,39 @@ fn list(words: &[&str]) -> JsValue {
     words.iter().map(|word| JsValue::from_str(word)).collect::<Array>().into()
 }
 
+/// What the code editor says, in the language of the page: its own phrases by the English ones, and what the page adds.
+fn words() -> JsValue {
+    let phrases = Object::new();
+    for (english, message) in [
+        ("Find", msg::editor_find()),
+        ("Replace", msg::editor_replace_with()),
+        ("next", msg::editor_next()),
+        ("previous", msg::editor_previous()),
+        ("all", msg::editor_all()),
+        ("match case", msg::editor_match_case()),
+        ("regexp", msg::editor_regexp()),
+        ("by word", msg::editor_by_word()),
+        ("replace", msg::editor_replace()),
+        ("replace all", msg::editor_replace_all()),
+        ("close", msg::editor_close()),
+    ] {
+        put(&phrases, english, &say(message).into());
+    }
+    let all = Object::new();
+    put(&all, "phrases", &phrases);
+    put(&all, "label", &say(msg::editor_label()).into());
+    put(&all, "suggestion", &say(msg::ui_did_you_mean()).into());
+    all.into()
+}
+
 impl Rich {
     /// An editor in `host`; none if its file is not there.
-    pub fn mount(host: &Element, text: &str, label: &str, on: On) -> Option<Rich> {
+    pub fn mount(host: &Element, text: &str, on: On) -> Option<Rich> {
         let factory = factory()?;
         let options = Object::new();
         put(&options, "text", &text.into());
-        put(&options, "label", &label.into());
         let On { edit, apply, fix } = on;
-        let calls: [(&str, JsValue); 5] = [
+        let calls: [(&str, JsValue); 6] = [
             ("edit", Closure::<dyn Fn(String)>::new(move |text| edit.emit(text)).into_js_value()),
             ("apply", Closure::<dyn Fn()>::new(move || apply.emit(())).into_js_value()),
             (
@@ -69,6 +95,7 @@ impl Rich {
                 Closure::<dyn Fn(usize, usize, usize, String)>::new(move |line, from, to, word| fix.emit((line, (from, to), word)))
                     .into_js_value(),
             ),
+            ("words", Closure::<dyn Fn() -> JsValue>::new(words).into_js_value()),
             ("offers", Closure::<dyn Fn(String, usize, usize) -> JsValue>::new(offers).into_js_value()),
             ("about", Closure::<dyn Fn(String, usize, usize) -> JsValue>::new(about).into_js_value()),
         ];
@@ -106,7 +133,7 @@ impl Rich {
                 let one = Object::new();
                 put(&one, "line", &diagnostic.line.into());
                 put(&one, "columns", &Array::of2(&diagnostic.columns.0.into(), &diagnostic.columns.1.into()));
-                put(&one, "message", &diagnostic.message.as_str().into());
+                put(&one, "message", &say(&diagnostic.message).into());
                 put(&one, "error", &diagnostic.error.into());
                 put(&one, "fix", &diagnostic.fix.as_deref().into());
                 one

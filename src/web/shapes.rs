@@ -3,9 +3,11 @@
 use super::cells::{Sheet, swatch};
 use super::chart::ChartView;
 use super::dom::{icon, tile};
+use super::language::{Lang, say, say_some};
 use crate::i18n::format::Px;
+use crate::i18n::{Arg, Message, msg};
 use crate::projection::budget::Budget;
-use crate::projection::model::{Controller, Counter, PodState, Tone};
+use crate::projection::model::{Controller, Counter, Metric, PodState, Tone};
 use crate::views::loops::layout::Loop;
 use crate::views::shape::{Body, Item, Look, NodeBody, Scene, Table};
 use std::rc::Rc;
@@ -43,9 +45,10 @@ pub fn over(scene: &Scene, hidden: f64) -> Html {
         let x = label.x + if label.class == "rowname" { hidden } else { 0.0 };
         let style = format!("translate:{}px {}px", Px(x), Px(label.y));
         // What comes first stands out: the number of a stop, what a band is about.
+        let text = say(&label.text);
         let (first, rest) = match label.class {
-            "stop" | "bandname" => label.text.split_once(if label.class == "stop" { " " } else { " — " }).unwrap_or((&label.text, "")),
-            _ => ("", label.text.as_str()),
+            "stop" | "bandname" => text.split_once(if label.class == "stop" { " " } else { " — " }).unwrap_or((&text, "")),
+            _ => ("", text.as_str()),
         };
         let dash = if label.class == "bandname" { " — " } else { "" };
         html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>if !first.is_empty() { <b>{ first }</b>{ dash } }{ rest }</span></span> }
@@ -61,6 +64,8 @@ pub fn over(scene: &Scene, hidden: f64) -> Html {
 /// One thing of the scene.
 #[derive(Properties, PartialEq)]
 pub struct ShapeProps {
+    /// The language.
+    pub lang: Lang,
     /// What.
     pub item: Rc<Item>,
     /// Its place in the scene: the order of the keyboard.
@@ -121,7 +126,7 @@ pub fn Shape(props: &ShapeProps) -> Html {
             data-state={real.then(|| item.state.clone())}
             role={(!still && !props.ghost).then_some("button")}
             aria-pressed={(!still && !props.ghost).then(|| props.selected.to_string())}
-            aria-label={(!props.ghost).then(|| item.label.clone())}
+            aria-label={(!props.ghost).then(|| say(&item.label))}
             aria-hidden={props.ghost.then_some("true")}
             tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
         >
@@ -209,24 +214,24 @@ fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         Body::Controller { of, look: Look::Stacked(budget) } if whole => stacked(of, budget, item.rect.w),
         Body::Controller { of, .. } => controller(of, item.rect.w),
         Body::Service { form } => html! {
-            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ cut(item, 92.0 + 6.6 * form.len() as f64) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ form }</span></div>
+            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ cut(item, 92.0 + 6.6 * form.length() as f64) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ say(form) }</span></div>
         },
         Body::Pod { state, lead, tail, word, note, .. } => html! {
             <>
                 { icon(state.glyph(), 24) }
-                <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ humps(word) }</em>{ (!note.is_empty()).then(|| format!(" · {note}")) }</small></div>
+                <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ humps(&say(word)) }</em>{ (!note.is_empty()).then(|| format!(" · {}", say(note))) }</small></div>
             </>
         },
         Body::Tile { state, tail, note, .. } => {
             let (lead, end) = tail.split_at(tail.rfind('-').map_or(0, |at| at + 1));
-            html! { <>{ icon(state.glyph(), 14) }<b class="ell"><span>{ lead }</span>{ end }</b>if !note.is_empty() { <small class="ell">{ note }</small> }</> }
+            html! { <>{ icon(state.glyph(), 14) }<b class="ell"><span>{ lead }</span>{ end }</b>if !note.is_empty() { <small class="ell">{ say(note) }</small> }</> }
         }
-        Body::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ "gone" }</small></> },
+        Body::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_gone()) }</small></> },
         // On a sheet, which the stage has.
         Body::Cells(cells) if cells.bare() => super::cells::ring(cells),
         Body::Cells(cells) => html! {
             <>
-                <div class={classes!("counts", (item.rect.w < 180.0).then_some("thin"))}>{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::i18n::format::count(*n) }</b>{ " " }<small class="ell">{ cells.pods.word(*state) }</small></span> }) }</div>
+                <div class={classes!("counts", (item.rect.w < 180.0).then_some("thin"))}>{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::i18n::format::count(*n) }</b>{ " " }<small class="ell">{ say(cells.pods.word(*state)) }</small></span> }) }</div>
                 <Sheet at={cells.at} origin={(item.rect.x, item.rect.y)} items={vec![item.clone()]} dark={dark} />
                 { super::cells::ring(cells) }
             </>
@@ -240,13 +245,13 @@ fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
         Body::Totals { numbers, parts } => totals(numbers, parts),
         Body::Stored { fact, .. } => stored(item, fact),
-        Body::Note(text) => html! { { text } },
+        Body::Note(text) => html! { { say(text) } },
         Body::Store { version } => store(*version),
         Body::Loop { of, .. } => loop_of(of),
         Body::Pass(pass) => super::pass::view(pass),
         Body::Terminal { state, title, lines } => terminal(*state, title, lines),
         Body::Table(of) => table(of),
-        Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} /> },
+        Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} lang={super::language::current()} /> },
     }
 }
 
@@ -267,16 +272,16 @@ fn cut(item: &Item, taken: f64) -> String {
     crate::i18n::format::middle(&item.id.name, (((item.rect.w - taken) / 7.0) as usize).max(8))
 }
 
-fn class(item: &Item, reclaim: &str) -> Html {
+fn class(item: &Item, reclaim: &Message) -> Html {
     html! {
-        <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ cut(item, 24.0) }</b><small>{ format!("reclaim: {reclaim}") }</small></div>
+        <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ cut(item, 24.0) }</b><small>{ say(msg::class_reclaim(reclaim)) }</small></div>
     }
 }
 
 fn store(version: u64) -> Html {
     html! {
         <>
-            <div class="hd"><span class="kicon cluster">{ icon("i-apiserver", 18) }</span><div class="grow"><b>{ "API server" }</b><small>{ "watch · write" }</small></div></div>
+            <div class="hd"><span class="kicon cluster">{ icon("i-apiserver", 18) }</span><div class="grow"><b>{ "API server" }</b><small>{ say(msg::store_does()) }</small></div></div>
             <div class="hd"><span class="kicon cluster">{ icon("i-etcd", 18) }</span><div class="grow"><b>{ "etcd" }</b><small>{ "resourceVersion " }<em class="mono">{ version }</em></small></div></div>
         </>
     }
@@ -288,16 +293,16 @@ fn loop_of(of: &Loop) -> Html {
         <>
             <span class="ring" style={of.part.map(|part| format!("--part:{part}%"))}>{ icon(of.glyph, 18) }</span>
             <span class="nm"><b>{ &of.title }</b>
-                <i class="queue">if !of.slow.is_empty() { { &of.slow } }{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
+                <i class="queue">if !of.slow.is_empty() { { say(&of.slow) } }{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
             </span>
         </>
     }
 }
 
-fn terminal(state: Option<PodState>, title: &str, lines: &[String]) -> Html {
+fn terminal(state: Option<PodState>, title: &Message, lines: &[String]) -> Html {
     html! {
         <>
-            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ "Pod, for example" }</small><b class="ell">{ title }</b></div></div>
+            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ say(msg::ui_pod_for_example()) }</small><b class="ell">{ say(title) }</b></div></div>
             <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
                 Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
                 None => html! { <p>{ line }</p> },
@@ -306,17 +311,17 @@ fn terminal(state: Option<PodState>, title: &str, lines: &[String]) -> Html {
     }
 }
 
-fn volume(name: &str, fact: &str) -> Html {
+fn volume(name: &str, fact: &Message) -> Html {
     html! {
-        <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ name.to_string() }</b><small class="ell">{ fact }</small></div></div>
+        <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ name.to_string() }</b><small class="ell">{ say(fact) }</small></div></div>
     }
 }
 
-fn stored(item: &Item, fact: &str) -> Html {
+fn stored(item: &Item, fact: &Message) -> Html {
     let kind = &item.id.kind;
     if item.rect.h > 30.0 {
         return html! {
-            <div class="hd">{ tile(kind) }<div class="grow"><small class="ell">{ kind }if !fact.is_empty() { { " · " }<em>{ fact }</em> }</small><b class="ell">{ cut(item, 48.0) }</b></div></div>
+            <div class="hd">{ tile(kind) }<div class="grow"><small class="ell">{ kind }if !fact.is_empty() { { " · " }<em>{ say(fact) }</em> }</small><b class="ell">{ cut(item, 48.0) }</b></div></div>
         };
     }
     html! {
@@ -325,17 +330,17 @@ fn stored(item: &Item, fact: &str) -> Html {
 }
 
 fn table(of: &Table) -> Html {
-    let cell = |text: &String| match text.strip_prefix("✓ ") {
-        Some(word) => html! { <td class="ok">{ icon("i-check", 12) }{ word }</td> },
-        None => html! { <td>{ text }</td> },
+    let cell = |text: &Message| match *text == msg::net_ready() {
+        true => html! { <td class="ok">{ icon("i-check", 12) }{ say(msg::metric_ready()) }</td> },
+        false => html! { <td>{ say(text) }</td> },
     };
     html! {
         <>
-            <div class="hd">{ tile(of.kind) }<div class="grow"><small>{ &of.caption }</small><b class="ell">{ &of.title }</b></div>
-                if !of.pill.is_empty() { <span class="pill network">{ &of.pill }</span> }
+            <div class="hd">{ tile(of.kind) }<div class="grow"><small>{ say(&of.caption) }</small><b class="ell">{ say(&of.title) }</b></div>
+                if !of.pill.is_empty() { <span class="pill network">{ say(&of.pill) }</span> }
             </div>
             <table class={if of.head.is_empty() { "plain" } else { "" }}>
-                if !of.head.is_empty() { <thead><tr>{ for of.head.iter().map(|name| html! { <th>{ *name }</th> }) }</tr></thead> }
+                if !of.head.is_empty() { <thead><tr>{ for of.head.iter().map(|name| html! { <th>{ say(name) }</th> }) }</tr></thead> }
                 <tbody>{ for of.rows.iter().map(|(cells, on)| html! { <tr class={on.then_some("on")}>{ for cells.iter().map(cell) }</tr> }) }</tbody>
             </table>
         </>
@@ -350,6 +355,14 @@ fn tone(tone: Tone) -> &'static str {
     }
 }
 
+/// That it is a ReplicaSet goes without saying where there is little room.
+fn revision(of: &Controller) -> Message {
+    match of.caption.args() {
+        [Arg::Number(revision)] => msg::why_revision(*revision),
+        _ => of.caption.clone(),
+    }
+}
+
 fn controller(of: &Controller, width: f64) -> Html {
     // 7 pixels a letter, beside tile and padding; smaller ones in two lines where that is too few.
     let most = ((width - 64.0) / 7.2) as usize;
@@ -360,22 +373,23 @@ fn controller(of: &Controller, width: f64) -> Html {
         _ => name,
     };
     // The tile tells the kind where there is no room for both.
-    let caption = if width < 190.0 { of.caption.split(" · ").last().unwrap_or_default() } else { &of.caption };
+    let caption = if width < 190.0 { revision(of) } else { of.caption.clone() };
     // Of an image the tag tells it from another.
-    let image = of.footer.contains(':');
-    let beside = if of.chip.is_empty() { 24.0 } else { 46.0 + of.chip.chars().count() as f64 * 6.5 };
-    let footer = if image { crate::i18n::format::front(&of.footer, ((width - beside) / 6.8).max(6.0) as usize) } else { of.footer.clone() };
+    let image = matches!(of.footer.args(), [Arg::Name(name)] if name.contains(':'));
+    let beside = if of.chip.is_empty() { 24.0 } else { 46.0 + of.chip.length() as f64 * 6.5 };
+    let footer = say(&of.footer);
+    let footer = if image { crate::i18n::format::front(&footer, ((width - beside) / 6.8).max(6.0) as usize) } else { footer };
     html! {
         <>
-            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ caption }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(caption) }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>
             if !of.counters.is_empty() {
                 <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some("long"), (width < 200.0).then_some("tight"))}>
-                    { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }
+                    { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ say(counter.metric.word()) }</small></div> }) }
                 </div>
             }
             if !of.footer.is_empty() || !of.chip.is_empty() {
                 <div class="ft"><span class={classes!("ell", image.then_some("mono"))}>{ footer }</span>
-                    if !of.chip.is_empty() { <span class="pill low">{ &of.chip }</span> }
+                    if !of.chip.is_empty() { <span class="pill low">{ say(&of.chip) }</span> }
                 </div>
             }
         </>
@@ -384,7 +398,7 @@ fn controller(of: &Controller, width: f64) -> Html {
 
 /// What is said of a counter that its Pods have overtaken; it is also what marks it.
 fn late(counter: &Counter) -> Option<String> {
-    (!counter.lags.is_empty()).then(|| counter.lags.clone())
+    say_some(&counter.lags)
 }
 
 /// A controller in a low frame: the name, and its numbers in one line.
@@ -398,18 +412,18 @@ fn brief(of: &Controller, width: f64) -> Html {
     let tiled = own.len() <= most(46.0);
     let most = most(if tiled { 46.0 } else { 18.0 });
     let small = width < 160.0;
-    let caption = if of.id.kind == "ReplicaSet" { of.caption.split(" · ").last().unwrap_or_default() } else { &of.caption };
-    let image = if of.id.kind == "ReplicaSet" { of.footer.as_str() } else { "" };
-    let caption = if small || image.is_empty() { caption.to_string() } else { format!("{caption} · {image}") };
+    let caption = say(if of.id.kind == "ReplicaSet" { revision(of) } else { of.caption.clone() });
+    let image = if of.id.kind == "ReplicaSet" { say(&of.footer) } else { String::new() };
+    let caption = if small || image.is_empty() { caption } else { format!("{caption} · {image}") };
     let tag = image.rsplit_once(':').map(|(_, tag)| tag).filter(|_| small).unwrap_or_default();
-    let value = |word: &str| of.counters.iter().find(|counter| counter.word == word);
+    let value = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric);
     // As kubectl prints them where there is no room for words.
-    let numbers = match (value("desired"), value("ready")) {
+    let numbers = match (value(Metric::Desired), value(Metric::Ready)) {
         (Some(desired), Some(ready)) if small => {
-            html! { <span class={tone(ready.tone)} title={late(ready)}><b>{ format!("{}/{}", ready.value, desired.value) }</b>{ " " }{ ready.word }</span> }
+            html! { <span class={tone(ready.tone)} title={late(ready)}><b>{ format!("{}/{}", ready.value, desired.value) }</b>{ " " }{ say(ready.metric.word()) }</span> }
         }
         _ => {
-            html! { <>{ for of.counters.iter().take(if small { 1 } else { 3 }).map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ counter.word }</span> }) }</> }
+            html! { <>{ for of.counters.iter().take(if small { 1 } else { 3 }).map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ say(counter.metric.word()) }</span> }) }</> }
         }
     };
     html! {
@@ -428,18 +442,18 @@ fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
         html! { <rect class={classes!(cell.state.class(), cell.new.then_some("new"))} x={Px(x + 1.0).to_string()} y="4" width={Px(*long).to_string()} height="8" rx={if bar.gap > 0.0 { "2" } else { "0" }} /> }
     });
     let limit = |n: usize| format!("M{} 0V16", Px(bar.limit(n) + 1.0));
-    let count = crate::i18n::format::count;
-    let rolls = of.chip.ends_with("updated");
+    // The chip of a Deployment says how far its update is.
+    let rolls = !of.chip.is_empty();
     html! {
         <>
-            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ &of.caption }</small><b class="ell">{ crate::i18n::format::front(&of.id.name, ((width - 150.0) / 7.2) as usize) }</b></div>
-                if rolls { <span class="pill creating">{ icon("pod-creating", 12) }{ "Rolling" }</span> }
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(&of.caption) }</small><b class="ell">{ crate::i18n::format::front(&of.id.name, ((width - 150.0) / 7.2) as usize) }</b></div>
+                if rolls { <span class="pill creating">{ icon("pod-creating", 12) }{ say(msg::ui_rolling()) }</span> }
             </div>
-            <div class="nums">{ for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ counter.word }</small></div> }) }</div>
+            <div class="nums">{ for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ say(counter.metric.word()) }</small></div> }) }</div>
             <div class="roll" aria-hidden="true">
                 <div><svg width={Px(long + 2.0).to_string()} height="16">{ for cells }<path d={limit(budget.at_least)} /><path d={limit(budget.at_most)} /></svg>
-                <span>{ format!("at least {}", count(budget.at_least)) }{ " · " }</span><span>{ format!("at most {}", count(budget.at_most)) }</span></div>
-                <p class="ell">{ &budget.text }</p>
+                <span>{ say(msg::chart_at_least(budget.at_least)) }{ " · " }</span><span>{ say(msg::chart_at_most(budget.at_most)) }</span></div>
+                <p class="ell">{ say(&budget.text) }</p>
             </div>
         </>
     }
@@ -450,16 +464,16 @@ fn wide(of: &Controller) -> Html {
     let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer };
     html! {
         <>
-            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small>{ &of.caption }</small><b class="ell">{ &of.id.name }</b></div></div>
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small>{ say(&of.caption) }</small><b class="ell">{ &of.id.name }</b></div></div>
             <div class="facts">
-                { for of.counters.iter().map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ counter.word }</span> }) }
-                if !pill.is_empty() { <span class="pill">{ pill }</span> }
+                { for of.counters.iter().map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ say(counter.metric.word()) }</span> }) }
+                if !pill.is_empty() { <span class="pill">{ say(pill) }</span> }
             </div>
         </>
     }
 }
 
-fn ticket(item: &Item, fact: &str) -> Html {
+fn ticket(item: &Item, fact: &Message) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
     let d = format!(
         "M10 .5H{}A9.5 9.5 0 0 1 {r} 10V{}A6 6 0 0 0 {r} {}V{}A9.5 9.5 0 0 1 {} {b}H10A9.5 9.5 0 0 1 .5 {}V{}A6 6 0 0 0 .5 {}V10A9.5 9.5 0 0 1 10 .5Z",
@@ -481,12 +495,12 @@ fn ticket(item: &Item, fact: &str) -> Html {
     html! {
         <>
             <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>
-            <div class="in">if w >= SLENDER { { tile("PersistentVolumeClaim") } }<div class="grow"><b class={if long { "long" } else { "ell" }}>{ name }</b><small class="ell">{ fact }</small></div></div>
+            <div class="in">if w >= SLENDER { { tile("PersistentVolumeClaim") } }<div class="grow"><b class={if long { "long" } else { "ell" }}>{ name }</b><small class="ell">{ say(fact) }</small></div></div>
         </>
     }
 }
 
-fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
+fn cylinder(item: &Item, fact: &Message, data: &Message) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
     html! {
         <>
@@ -494,9 +508,9 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
                 <path d={format!("M1 13V{}A{} 12 0 0 0 {} {}V13", h - 13.0, w / 2.0 - 1.0, w - 1.0, h - 13.0)} />
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
-            <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::i18n::format::volume(&item.id.name) }</b></div><small>{ fact }</small>
+            <div class="in"><div class="nm">if w >= SLENDER { { icon("i-pv", 14) } }<b>{ crate::i18n::format::volume(&item.id.name) }</b></div><small>{ say(fact) }</small>
                 // What a program writes by itself is not simulated: nothing is said where nobody wrote, in the room of what would be.
-                if !data.is_empty() { <span class="pill storage">{ data }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ crate::i18n::format::sentence(&item.state) }</span> }
+                if !data.is_empty() { <span class="pill storage">{ say(data) }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ crate::i18n::format::sentence(&item.state) }</span> }
             </div>
         </>
     }
@@ -505,8 +519,8 @@ fn cylinder(item: &Item, fact: &str, data: &str) -> Html {
 fn node(name: &str, body: &NodeBody) -> Html {
     let pill = match (body.ready, body.cordoned) {
         (false, _) => html! { <span class="pill failed">{ icon("i-error", 12) }{ "NotReady" }</span> },
-        (true, true) => html! { <span class="pill notready">{ icon("i-cordon", 12) }{ "Cordoned" }</span> },
-        (true, false) => html! { <span class="pill ready">{ icon("pod-ready", 12) }{ "Ready" }</span> },
+        (true, true) => html! { <span class="pill notready">{ icon("i-cordon", 12) }{ say(msg::ui_cordoned()) }</span> },
+        (true, false) => html! { <span class="pill ready">{ icon("pod-ready", 12) }{ say(msg::ui_ready()) }</span> },
     };
     let note = if !body.ready {
         "bad"
@@ -522,7 +536,7 @@ fn node(name: &str, body: &NodeBody) -> Html {
                 <div class="bar"><div><span>{ *what }</span><span class="mono">{ value }</span></div>
                     <div class="meter"><i class={if !body.ready { "mute" } else if *share > 80.0 { "full" } else { "" }} style={format!("width:{share:.1}%")} /></div></div>
             }) }
-            <div class={classes!("note", note, body.note.is_empty().then_some("none"))}>{ for body.note.split('\n').map(|line| html! { <p>{ line }</p> }) }</div>
+            <div class={classes!("note", note, body.note.iter().all(Message::is_empty).then_some("none"))}>{ for body.note.iter().map(|line| html! { <p>{ say(line) }</p> }) }</div>
         </>
     }
 }
@@ -538,33 +552,33 @@ fn small_node(item: &Item, body: &NodeBody) -> Html {
 }
 
 /// The strip over cells.
-fn totals(numbers: &[(usize, &'static str)], parts: &[(PodState, bool, usize)]) -> Html {
+fn totals(numbers: &[(usize, Message)], parts: &[(PodState, bool, usize)]) -> Html {
     let count = crate::i18n::format::count;
     let rolls = parts.iter().any(|(_, old, _)| *old);
     html! {
         <>
-            <div class="nums">{ for numbers.iter().map(|(n, word)| html! { <div class={(*word == "ready").then_some("ok")}><b>{ count(*n) }</b><small>{ *word }</small></div> }) }</div>
+            <div class="nums">{ for numbers.iter().map(|(n, word)| html! { <div class={(*word == msg::metric_ready()).then_some("ok")}><b>{ count(*n) }</b><small>{ say(word) }</small></div> }) }</div>
             <div class="grow">
                 <div class="share">{ for parts.iter().map(|(state, old, n)| html! { <i class={swatch(*state, *old)} style={format!("flex:{n}")} /> }) }</div>
                 <div class="parts">
                     { for parts.iter().map(|(state, old, n)| html! { <span><i class={swatch(*state, *old)} />{ match (rolls, state, old) {
-                        (true, PodState::Ready, true) => "Ready, older",
-                        (true, PodState::Ready, false) => "Ready, newest",
-                        _ => state.word(),
+                        (true, PodState::Ready, true) => say(msg::totals_older()),
+                        (true, PodState::Ready, false) => say(msg::totals_newest()),
+                        _ => say(state.word()),
                     } }<b>{ count(*n) }</b></span> }) }
-                    <small>{ "one square is one Pod" }</small>
+                    <small>{ say(msg::ui_one_square_is_one_pod()) }</small>
                 </div>
             </div>
         </>
     }
 }
 
-fn tray(title: &str, aside: &str, head: &str, rows: &[[String; 3]]) -> Html {
+fn tray(title: &Message, aside: &Message, head: &Message, rows: &[[Message; 3]]) -> Html {
     html! {
         <>
-            <div class="th"><b>{ "Unscheduled" }</b><span class="pill">{ title }</span><span class="grow" /><small>{ aside }</small></div>
-            <div class="tb"><small class="h">{ head }</small>
-                { for rows.iter().map(|[who, why, detail]| html! { <div class="tr"><span class="mono ell">{ who }</span><i>{ if why.is_empty() { "" } else { "×" } }</i><b>{ why }</b><small class="ell">{ detail }</small></div> }) }
+            <div class="th"><b>{ say(msg::ui_unscheduled()) }</b><span class="pill">{ say(title) }</span><span class="grow" /><small>{ say(aside) }</small></div>
+            <div class="tb"><small class="h">{ say(head) }</small>
+                { for rows.iter().map(|[who, why, detail]| html! { <div class="tr"><span class="mono ell">{ say(who) }</span><i>{ if why.is_empty() { "" } else { "×" } }</i><b>{ say(why) }</b><small class="ell">{ say(detail) }</small></div> }) }
             </div>
         </>
     }

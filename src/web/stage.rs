@@ -2,6 +2,7 @@
 
 use super::cells::Sheet;
 use super::dom::{self, icon, tile};
+use super::language::{Lang, marked, say};
 use super::list::List;
 use super::minimap::Minimap;
 use super::shapes::{Shape, over, still, under};
@@ -9,6 +10,7 @@ use crate::api::{Kind, ObjectRef};
 use crate::engine::Op;
 use crate::i18n::format::Px;
 use crate::i18n::format::clock;
+use crate::i18n::{Arg, Message, msg};
 use crate::projection::changes::{Change, fate};
 use crate::projection::model::Id;
 use crate::views::card::Card;
@@ -35,6 +37,8 @@ fn corner((column, row): (i32, i32)) -> (f64, f64) {
 /// What the stage shows.
 #[derive(Properties, PartialEq)]
 pub struct Props {
+    /// The language.
+    pub lang: Lang,
     /// The diagram.
     pub scene: Rc<Scene>,
     /// The uid of what is selected.
@@ -397,7 +401,7 @@ impl Stage {
     /// The pictures that can be saved.
     fn menu(link: &yew::html::Scope<Self>) -> Html {
         html! {
-            <div class="menu" role="menu" aria-label="Save the picture">
+            <div class="menu" role="menu" aria-label={say(msg::ui_save_the_picture())}>
                 { for ["SVG", "PNG"].map(|form| html! { <button type="button" role="menuitem" onclick={link.callback(move |_| Msg::Export(form))}>{ form }</button> }) }
             </div>
         }
@@ -442,12 +446,16 @@ impl Stage {
     }
 
     /// Those that no node took stand at the foot: how many they are is told where that is out of sight, and leads there.
-    fn far_tray(&self, ctx: &Context<Self>, title: &str, rect: Rect) -> Html {
+    fn far_tray(&self, ctx: &Context<Self>, title: &Message, rect: Rect) -> Html {
         let props = ctx.props();
         if props.embed || (rect.y + 40.0) * self.zoom + self.pan.1 < self.room(props) {
             return Html::default();
         }
-        let words = if title == "1 Pod" { "1 Pod waits for a node".to_string() } else { format!("{title} wait for a node") };
+        let pods = match title.args() {
+            [Arg::Count(pods)] => *pods,
+            _ => 0,
+        };
+        let words = say(msg::tray_far(pods));
         let go = ctx.link().callback(move |event: MouseEvent| {
             event.stop_propagation();
             Msg::Centre(rect.cx(), rect.cy())
@@ -482,16 +490,16 @@ impl Stage {
         };
         html! {
             <div class="hover" role="tooltip" id="hover" style={format!("left:{left}px;{place}")}>
-                <div class="row">{ tile(card.caption.split(' ').next().unwrap_or("")) }<div class="grow"><div class="row"><small class="grow">{ &card.caption }</small>
-                    if let Some((words, class, glyph)) = &card.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ words }</span> }
+                <div class="row">{ tile(card.kind.name()) }<div class="grow"><div class="row"><small class="grow">{ say(&card.caption) }</small>
+                    if let Some((words, class, glyph)) = &card.pill { <span class={classes!("pill", *class)}>if !glyph.is_empty() { { icon(glyph, 12) } }{ say(words) }</span> }
                     </div><b class="mono">{ &card.name }</b></div>
                 </div>
                 if !card.facts.is_empty() {
-                    <dl class="kv">{ for card.facts.iter().map(|(name, value)| html! { <><dt>{ *name }</dt><dd>{ value }</dd></> }) }</dl>
+                    <dl class="kv">{ for card.facts.iter().map(|(name, value)| html! { <><dt>{ say(name) }</dt><dd>{ say(value) }</dd></> }) }</dl>
                 }
                 if let Some((actor, at)) = &card.by {
-                    <p class="last">{ super::inspector::spans(&card.effect) }<small>{ format!("{actor} · {}", clock(*at)) }</small>
-                        if !card.short.is_empty() { <small>{ &card.short }</small> }
+                    <p class="last">{ marked(&card.effect) }<small>{ say(actor) }{ " · " }{ clock(*at) }</small>
+                        if !card.short.is_empty() { <small>{ say(&card.short) }</small> }
                     </p>
                 }
             </div>
@@ -1035,11 +1043,11 @@ impl Component for Stage {
         let quiet = self.quiet || !props.animate || scene.items.len() > MANY;
         let shown = self.shown.iter().filter_map(|index| Some((*index, scene.items.get(*index)?)));
         let drawing = html! {
-            <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={scene.summary.clone()} onfocusin={onfocus} onfocusout={moved_away}>
+            <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={say(&scene.summary)} onfocusin={onfocus} onfocusout={moved_away}>
                 { under(scene) }
-                { for self.ghosts.iter().map(|(_, item)| html! { <Shape key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
+                { for self.ghosts.iter().map(|(_, item)| html! { <Shape lang={props.lang} key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for shown.map(|(index, item)| html! {
-                    <Shape key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} whole={props.whole} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
+                    <Shape lang={props.lang} key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} whole={props.whole} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
                 }) }
                 { for self.sheets(scene).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
                 { over(scene, (-self.pan.0 / self.zoom).max(0.0)) }
@@ -1063,14 +1071,14 @@ impl Component for Stage {
                 if nothing {
                     <div class="nothing">{ props.empty.clone() }</div>
                 } else if props.as_list {
-                    <List key={props.scope.clone()} scene={scene.clone()} on_select={props.on_select.clone()} />
+                    <List lang={props.lang} key={props.scope.clone()} scene={scene.clone()} on_select={props.on_select.clone()} />
                 } else {
                     { drawing }
                     if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !props.scope.starts_with("rollout") && !scene.dense() {
                         if props.scope.starts_with("loops") {
-                            <div class="legend"><span><i class="dot" />{ "key in the work queue" }</span><span><i class="ln-watch" />{ "watch" }</span><span><i class="ln-write" />{ "newest write" }</span></div>
+                            <div class="legend"><span><i class="dot" />{ say(msg::ui_key_in_the_work_queue()) }</span><span><i class="ln-watch" />{ say(msg::legend_watch()) }</span><span><i class="ln-write" />{ say(msg::ui_newest_write()) }</span></div>
                         } else {
-                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ scene.word(*state) }</span> }) }if scene.has_older() { <span class="older">{ icon("pod-ready", 14) }{ "older revision" }</span> }</div>
+                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ say(scene.word(*state)) }</span> }) }if scene.has_older() { <span class="older">{ icon("pod-ready", 14) }{ say(msg::ui_older_revision()) }</span> }</div>
                         }
                     }
                     { self.card(props) }
@@ -1085,11 +1093,11 @@ impl Component for Stage {
                     }
                     if self.controls(props) {
                         <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>
-                            <button type="button" aria-label="Zoom out" onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
-                            <button type="button" class="pc" aria-label="Readable size" onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.zoom * 100.0).round() as i64) }</button>
-                            <button type="button" aria-label="Zoom in" onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
-                            <button type="button" aria-label="Fit everything" onclick={link.callback(|_| Msg::All)}>{ icon("i-fit", 14) }</button>
-                            <button type="button" id="export" aria-label="Save the picture" aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
+                            <button type="button" aria-label={say(msg::ui_zoom_out())} onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
+                            <button type="button" class="pc" aria-label={say(msg::ui_readable_size())} onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.zoom * 100.0).round() as i64) }</button>
+                            <button type="button" aria-label={say(msg::ui_zoom_in())} onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
+                            <button type="button" aria-label={say(msg::ui_fit_everything())} onclick={link.callback(|_| Msg::All)}>{ icon("i-fit", 14) }</button>
+                            <button type="button" id="export" aria-label={say(msg::ui_save_the_picture())} aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
                             if self.menu { { Self::menu(link) } }
                         </div>
                     }

@@ -1,10 +1,12 @@
 //! The transport at the left and the lanes at the right: where on the clock one is, and how to go elsewhere.
 
 use super::dom::{self, icon};
+use super::language::{Lang, say};
 use super::tools::Tool;
 use crate::i18n::format::Px;
 use crate::i18n::format::{about, duration};
 use crate::i18n::format::{clock, tick};
+use crate::i18n::{Message, msg};
 use crate::projection::marks::{LANES, Mark};
 use crate::session::speed;
 use crate::session::state::{Left, Msg as Do};
@@ -20,6 +22,8 @@ use yew::prelude::*;
 /// What the transport shows.
 #[derive(Properties, PartialEq)]
 pub struct TransportProps {
+    /// The language.
+    pub lang: Lang,
     /// Milliseconds.
     pub now: u64,
     /// Whether the clock runs.
@@ -54,29 +58,29 @@ pub fn Transport(props: &TransportProps) -> Html {
             on.emit(Do::Speed(speed::at(input.value_as_number() / 100.0)));
         }
     });
-    let tool = |of: Tool, id: &'static str, glyph: &'static str, words: &'static str| {
+    let tool = |of: Tool, id: &'static str, glyph: &'static str, words: Message| {
         let open = props.tool == Some(of);
         let onclick = props.on_tool.reform(move |_: MouseEvent| of);
         let set = (of == Tool::Breaks && props.breaks).then_some("set");
-        html! { <button type="button" class={classes!("t", set)} id={id} aria-label={words} title={words} aria-expanded={open.to_string()} onclick={onclick}>{ icon(glyph, 16) }</button> }
+        html! { <button type="button" class={classes!("t", set)} id={id} aria-label={say(&words)} title={say(&words)} aria-expanded={open.to_string()} onclick={onclick}>{ icon(glyph, 16) }</button> }
     };
     html! {
         <div class="transport">
             <div class="clock"><b id="clock">{ clock(props.now) }</b><span class="grow" />
-                { tool(Tool::Breaks, "break", "i-breakpoint", "Pause when…") }{ tool(Tool::Compare, "compare", "i-diff", "Compare two instants (a, b)") }
-                if props.live { <span class="live"><i />{ "Live" }</span> } else { <span class="live rew"><i />{ "Past" }</span> }
+                { tool(Tool::Breaks, "break", "i-breakpoint", msg::pause_when()) }{ tool(Tool::Compare, "compare", "i-diff", msg::compare_keys()) }
+                if props.live { <span class="live"><i />{ say(msg::ui_live()) }</span> } else { <span class="live rew"><i />{ say(msg::ui_past()) }</span> }
             </div>
             <div class="tbtns">
-                <button type="button" class="t" aria-label="One reconcile back" title="One reconcile back (←)" onclick={emit(Do::StepBack)}>{ icon("i-stepback", 16) }</button>
-                <button type="button" class="play" id="play" aria-label={if props.playing { "Pause" } else { "Play" }} onclick={emit(Do::Toggle)}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
-                <button type="button" class="t" id="step" aria-label="One reconcile on" title="One reconcile on (→)" onclick={emit(Do::Step)}>{ icon("i-step", 16) }</button>
-                <button type="button" class="t wide" id="second" aria-label="One second on" title="One second on (.)" onclick={emit(Do::Seconds(1))}>{ "+1 s" }</button>
-                <button type="button" class="t wide" id="settle" aria-label="On until it is settled" title="On until nothing changes any more" onclick={emit(Do::Settle)}>{ "Settle" }</button>
+                <button type="button" class="t" aria-label={say(msg::ui_one_reconcile_back())} title={say(msg::ui_one_reconcile_back_2())} onclick={emit(Do::StepBack)}>{ icon("i-stepback", 16) }</button>
+                <button type="button" class="play" id="play" aria-label={if props.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={emit(Do::Toggle)}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
+                <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} title={say(msg::ui_one_reconcile_on_2())} onclick={emit(Do::Step)}>{ icon("i-step", 16) }</button>
+                <button type="button" class="t wide" id="second" aria-label={say(msg::ui_one_second_on())} title={say(msg::ui_one_second_on_2())} onclick={emit(Do::Seconds(1))}>{ "+1 s" }</button>
+                <button type="button" class="t wide" id="settle" aria-label={say(msg::ui_on_until_it_is_settled())} title={say(msg::ui_on_until_nothing_changes_any_more())} onclick={emit(Do::Settle)}>{ say(msg::ui_settle()) }</button>
                 <span class="grow" />
-                <button type="button" class="btn sm ghost" id="restart" title="An empty cluster, the manifest applied again" onclick={emit(Do::Restart)}>{ "Start over" }</button>
+                <button type="button" class="btn sm ghost" id="restart" title={say(msg::ui_an_empty_cluster_the_manifest_applied())} onclick={emit(Do::Restart)}>{ say(msg::ui_start_over()) }</button>
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
-                <input type="range" min="0" max="100" step="1" aria-label="Speed" aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
+                <input type="range" min="0" max="100" step="1" aria-label={say(msg::ui_speed())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
                 <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>{ late(props.reached.clone()) }
             </div>
         </div>
@@ -85,7 +89,7 @@ pub fn Transport(props: &TransportProps) -> Html {
 
 /// The speed that is reached, where it is less than what was asked for.
 pub fn late(reached: Option<String>) -> Html {
-    html! { if let Some(reached) = reached { <span class="late" title="The clock cannot keep up with so many Pods">{ icon("i-warn", 12) }{ reached }</span> } }
+    html! { if let Some(reached) = reached { <span class="late" title={say(msg::ui_the_clock_cannot_keep_up_with())}>{ icon("i-warn", 12) }{ reached }</span> } }
 }
 
 /// What the lanes show.
@@ -110,9 +114,9 @@ pub struct LanesProps {
     pub left: Option<Rc<Left>>,
     /// Dark or light: the canvas is painted anew.
     pub dark: bool,
-    /// Whether the lanes' names are Chinese.
+    /// The language.
     #[prop_or_default]
-    pub chinese: bool,
+    pub lang: Lang,
     /// One bar without lanes (embed, phone).
     #[prop_or_default]
     pub slim: bool,
@@ -120,7 +124,7 @@ pub struct LanesProps {
     pub on_seek: Callback<u64>,
     /// What the marks of a lane between two instants say.
     #[prop_or_default]
-    pub on_tell: Option<Callback<(u64, u64, u8), String>>,
+    pub on_tell: Option<Callback<(u64, u64, u8), Message>>,
 }
 
 /// What happens to the lanes.
@@ -292,13 +296,13 @@ impl Lanes {
             let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));
             let mut all = props.marks.iter().filter(inside).map(|mark| mark.at);
             let from = all.next().unwrap_or_default();
-            return tip(on_tell.emit((from, all.next_back().unwrap_or(from), block.lane)), block.x);
+            return tip(say(on_tell.emit((from, all.next_back().unwrap_or(from), block.lane))), block.x);
         }
         if let Some((middle, idle)) = axis.breaks().find(|(middle, _)| (middle - x).abs() < FOLD / 2.0) {
-            return tip(format!("Nothing was written in these {}", duration(idle)), middle);
+            return tip(say(msg::idle_time(idle)), middle);
         }
         let left = props.left.as_ref().filter(|left| (axis.x(left.at) - x).abs() < 8.0)?;
-        tip(format!("Branch {} begins here", left.number), axis.x(left.at))
+        tip(say(msg::branch_begins(left.number)), axis.x(left.at))
     }
 
     fn paint(&mut self, props: &LanesProps) {
@@ -430,12 +434,7 @@ impl Paint<'_> {
         c.set_fill_style_str(&self.token("--text-3"));
         for lane in shown {
             c.set_global_alpha(if other(lane) { 0.45 } else { 1.0 });
-            let name = LANES[usize::from(lane)];
-            if self.props.chinese {
-                let _ = c.fill_text(&dom::say(name), left - 16.0, row(lane) + 6.5);
-            } else {
-                let _ = c.fill_text(name, left - 16.0, row(lane) + 6.5);
-            }
+            let _ = c.fill_text(&say(lane_name(lane)), left - 16.0, row(lane) + 6.5);
         }
         c.set_global_alpha(1.0);
         c.save();
@@ -733,7 +732,7 @@ impl Component for Lanes {
                 class={if props.slim { "scrub" } else { "lanes" }}
                 role="slider"
                 tabindex="0"
-                aria-label="Time"
+                aria-label={say(msg::ui_time())}
                 aria-valuemin="0"
                 aria-valuemax={(props.end / 1000).to_string()}
                 aria-valuenow={(props.now / 1000).to_string()}
@@ -788,16 +787,26 @@ impl Lanes {
 
     /// The lanes with what makes them larger and smaller, and what a mark stands for.
     fn framed(&self, link: &yew::html::Scope<Self>, canvas: Html) -> Html {
-        let button = |factor: Option<f64>, words: &'static str, glyph: &'static str| {
-            html! { <button type="button" aria-label={words} title={words} disabled={self.near.is_none() && factor.is_none_or(|factor| factor < 1.0)} onclick={link.callback(move |_: MouseEvent| Msg::Zoom(factor))}>{ icon(glyph, 12) }</button> }
+        let button = |factor: Option<f64>, words: Message, glyph: &'static str| {
+            html! { <button type="button" aria-label={say(&words)} title={say(&words)} disabled={self.near.is_none() && factor.is_none_or(|factor| factor < 1.0)} onclick={link.callback(move |_: MouseEvent| Msg::Zoom(factor))}>{ icon(glyph, 12) }</button> }
         };
         html! {
             <div class="lanebox">{ canvas }
-                <div class="scale" role="group" aria-label="Scale of the timeline">{ button(Some(1.0 / 1.5), "Longer time", "i-minus") }{ button(Some(1.5), "Shorter time", "i-plus") }{ button(None, "All of the time", "i-fit") }</div>
+                <div class="scale" role="group" aria-label={say(msg::ui_scale_of_the_timeline())}>{ button(Some(1.0 / 1.5), msg::scale_longer(), "i-minus") }{ button(Some(1.5), msg::scale_shorter(), "i-plus") }{ button(None, msg::scale_all(), "i-fit") }</div>
                 if let Some((words, x, turned)) = &self.tip {
                     <div class="tip" role="tooltip" style={format!("{}:{}px", if *turned { "right" } else { "left" }, Px(*x))}>{ words }</div>
                 }
             </div>
         }
+    }
+}
+
+/// What a lane is called.
+fn lane_name(lane: u8) -> Message {
+    match LANES.get(usize::from(lane)) {
+        Some(&"user") => msg::lane_user(),
+        Some(&"others") => msg::lane_others(),
+        Some(name) => msg::lane(*name),
+        None => Message::default(),
     }
 }

@@ -2,8 +2,10 @@
 
 use super::dom::icon;
 use super::editor::change;
+use super::language::{Lang, say};
 use crate::engine::Op;
 use crate::i18n::format::{clock, count};
+use crate::i18n::{Arg, Message, msg};
 use crate::projection::changes::{Change, rank, together};
 use crate::session::breakpoint::{Breakpoint, COMMON};
 use crate::session::state::{Instant, Msg as Do, Stop};
@@ -29,13 +31,15 @@ pub struct Props {
     /// The conditions.
     pub breakpoints: Vec<Breakpoint>,
     /// What is wrong with the last one.
-    pub misread: String,
+    pub misread: Message,
     /// Where the clock has stopped.
     pub stopped: Option<Stop>,
     /// A and B.
     pub instants: [Option<Rc<Instant>>; 2],
     /// What differs between them.
     pub difference: Option<Rc<Vec<Change>>>,
+    /// The language.
+    pub lang: Lang,
     /// What a button does.
     pub on: Callback<Do>,
     /// To be closed.
@@ -50,8 +54,8 @@ const MOST: usize = 100;
 pub fn Tools(props: &Props) -> Html {
     super::dom::renders("Tools");
     let title = match props.tool {
-        Tool::Breaks => "Pause when",
-        Tool::Compare => "Compare two instants",
+        Tool::Breaks => msg::tools_breaks(),
+        Tool::Compare => msg::tools_compare(),
     };
     let on_close = props.on_close.clone();
     // The page's keys rest in a field; this one closes the panel from there too.
@@ -62,8 +66,8 @@ pub fn Tools(props: &Props) -> Html {
         }
     });
     html! {
-        <section class="tools" role="dialog" aria-label={title} onkeydown={onkeydown}>
-            <div class="row"><h2>{ title }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label="Close" onclick={props.on_close.reform(|_: MouseEvent| ())}>{ icon("i-cross", 14) }</button></div>
+        <section class="tools" role="dialog" aria-label={say(&title)} onkeydown={onkeydown}>
+            <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::ui_close())} onclick={props.on_close.reform(|_: MouseEvent| ())}>{ icon("i-cross", 14) }</button></div>
             { if props.tool == Tool::Breaks { breaks(props) } else { compare(props) } }
         </section>
     }
@@ -87,16 +91,16 @@ fn breaks(props: &Props) -> Html {
     html! {
         <>
             if let Some(stop) = &props.stopped {
-                <p class="hit"><b class="mono">{ clock(stop.at) }</b>{ " " }{ &stop.text }<small>{ &stop.words }</small></p>
+                <p class="hit"><b class="mono">{ clock(stop.at) }</b>{ " " }{ say(&stop.text) }<small>{ say(&stop.words) }</small></p>
             }
             <ul class="set">{ for props.breakpoints.iter().enumerate().map(|(at, breakpoint)| html! {
-                <li class="row"><span class="mono grow">{ &breakpoint.text }</span><button type="button" class="btn ghost icon" aria-label={format!("Remove {}", breakpoint.text)} onclick={send(props, Do::Unbreak(at))}>{ icon("i-cross", 12) }</button></li>
+                <li class="row"><span class="mono grow">{ &breakpoint.text }</span><button type="button" class="btn ghost icon" aria-label={say(msg::tools_remove(&breakpoint.text))} onclick={send(props, Do::Unbreak(at))}>{ icon("i-cross", 12) }</button></li>
             }) }</ul>
             <form class="row" onsubmit={onsubmit}>
-                <input type="text" class="filter grow mono" aria-label="Condition" placeholder="pod/web-0 condition=Ready" spellcheck="false" autocomplete="off" autocapitalize="off" />
-                <button type="submit" class="btn sm">{ "Add" }</button>
+                <input type="text" class="filter grow mono" aria-label={say(msg::ui_condition())} placeholder="pod/web-0 condition=Ready" spellcheck="false" autocomplete="off" autocapitalize="off" />
+                <button type="submit" class="btn sm">{ say(msg::ui_add()) }</button>
             </form>
-            if !props.misread.is_empty() { <p class="bad" role="alert">{ &props.misread }</p> }
+            if !props.misread.is_empty() { <p class="bad" role="alert">{ say(&props.misread) }</p> }
             <p class="row wrap common">{ for COMMON.iter().filter(|text| !props.breakpoints.iter().any(|set| set.text == **text)).map(|text| html! {
                 <button type="button" class="pill mono" onclick={send(props, Do::Break((*text).into()))}>{ icon("i-plus", 12) }{ *text }</button>
             }) }</p>
@@ -114,7 +118,7 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
         let first = &these[0];
         // Of each kind it is known who mostly writes it.
         if std::mem::replace(&mut own, rank(first.key.kind) == 0) && !own && !out.is_empty() {
-            out.push(html! { <li class="by"><h3>{ "Mostly written by loops" }</h3></li> });
+            out.push(html! { <li class="by"><h3>{ say(msg::ui_mostly_written_by_loops()) }</h3></li> });
         }
         out.push(match these {
             [one] => change(one, Some(on)),
@@ -123,7 +127,7 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
         });
     }
     if more > 0 {
-        out.push(html! { <li class="dim">{ format!("and {} more", count(more)) }</li> });
+        out.push(html! { <li class="dim">{ say(msg::and_more(more)) }</li> });
     }
     out
 }
@@ -132,18 +136,19 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
 fn replaced(came: &Change, on: &Callback<Do>) -> Html {
     let key = came.key.clone();
     html! {
-        <li><p><i aria-hidden="true">{ "±" }</i><span>{ came.key.kind.name() }</span><button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| Do::Select(Some(key.clone())))}><b class="mono">{ &*came.key.name }</b></button><small>{ "replaced" }</small></p></li>
+        <li><p><i aria-hidden="true">{ "±" }</i><span>{ came.key.kind.name() }</span><button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| Do::Select(Some(key.clone())))}><b class="mono">{ &*came.key.name }</b></button><small>{ say(msg::change_replaced()) }</small></p></li>
     }
 }
 
 /// Many that came, or went, and are called alike.
 fn alike(many: &[Change], on: &Callback<Do>) -> Html {
     let first = &many[0];
-    let (sign, class, word) = if first.op == Op::Added { ("+", "new", "created") } else { ("−", "gone", "deleted") };
+    let (sign, class, word) =
+        if first.op == Op::Added { ("+", "new", msg::change_created()) } else { ("−", "gone", msg::change_deleted()) };
     let name = &first.key.name[..first.key.name.rfind('-').map_or(0, |at| at + 1)];
     html! {
-        <li class={class}><details class="many"><summary><i aria-hidden="true">{ sign }</i><span>{ format!("{} × {}", count(many.len()), first.key.kind.name()) }</span><b class="mono">{ format!("{name}…") }</b><small>{ word }</small></summary>
-            <ul>{ for many.iter().take(MOST).map(|one| change(one, Some(on))) }if many.len() > MOST { <li class="dim">{ format!("and {} more", count(many.len() - MOST)) }</li> }</ul></details>
+        <li class={class}><details class="many"><summary><i aria-hidden="true">{ sign }</i><span>{ format!("{} × {}", count(many.len()), first.key.kind.name()) }</span><b class="mono">{ format!("{name}…") }</b><small>{ say(word) }</small></summary>
+            <ul>{ for many.iter().take(MOST).map(|one| change(one, Some(on))) }if many.len() > MOST { <li class="dim">{ say(msg::and_more(many.len() - MOST)) }</li> }</ul></details>
         </li>
     }
 }
@@ -154,17 +159,18 @@ fn compare(props: &Props) -> Html {
     let mark = |second: bool| {
         let name = if second { "B" } else { "A" };
         let at = props.instants[usize::from(second)].as_ref();
-        let words = at.map_or("not set".to_string(), |instant| {
-            if several { format!("{} · branch {}", clock(instant.at), instant.branch) } else { clock(instant.at) }
+        let words = at.map_or_else(msg::field_not_set, |instant| match several {
+            true => msg::tools_instant(instant.at, instant.branch),
+            false => Message::only(Arg::Clock(instant.at as i64)),
         });
-        html! { <div class="row"><button type="button" class="btn sm" onclick={send(props, Do::Mark(second))}>{ format!("Mark {name}") }<kbd>{ name.to_lowercase() }</kbd></button><span class="mono dim">{ words }</span></div> }
+        html! { <div class="row"><button type="button" class="btn sm" onclick={send(props, Do::Mark(second))}>{ say(msg::tools_mark(name)) }<kbd>{ name.to_lowercase() }</kbd></button><span class="mono dim">{ say(words) }</span></div> }
     };
     let list = props.difference.as_ref().map(|all| {
-        let of = |op: Op| count(all.iter().filter(|change| change.op == op).count());
+        let of = |op: Op| all.iter().filter(|change| change.op == op).count();
         html! {
             <>
-                <p class="sum">{ format!("{} created, {} deleted, {} changed", of(Op::Added), of(Op::Deleted), of(Op::Modified)) }</p>
-                <ul class="changes" tabindex="0" aria-label="What differs">{ for groups(all, &props.on) }</ul>
+                <p class="sum">{ say(msg::tools_sum(of(Op::Added), of(Op::Deleted), of(Op::Modified))) }</p>
+                <ul class="changes" tabindex="0" aria-label={say(msg::ui_what_differs())}>{ for groups(all, &props.on) }</ul>
             </>
         }
     });
@@ -173,7 +179,7 @@ fn compare(props: &Props) -> Html {
             { mark(false) }{ mark(true) }
             { for list }
             if props.instants.iter().any(Option::is_some) {
-                <button type="button" class="btn sm ghost" onclick={send(props, Do::Unmark)}>{ "Clear both" }</button>
+                <button type="button" class="btn sm ghost" onclick={send(props, Do::Unmark)}>{ say(msg::ui_clear_both()) }</button>
             }
         </>
     }

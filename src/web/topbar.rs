@@ -1,6 +1,8 @@
 //! The top bar: examples, the diagrams' tabs, theme, Share and Embed.
 
 use super::dom::icon;
+use super::language::{Lang, say};
+use crate::i18n::msg;
 use crate::session::examples;
 use crate::session::state::View;
 use wasm_bindgen::JsCast;
@@ -24,10 +26,10 @@ pub struct Props {
     pub on_view: Callback<View>,
     /// An example was chosen.
     pub on_example: Callback<usize>,
-    /// Whether it speaks Chinese.
-    pub chinese: bool,
     /// The language.
-    pub on_language: Callback<bool>,
+    pub lang: Lang,
+    /// Another language was chosen.
+    pub on_language: Callback<Lang>,
     /// The other theme.
     pub on_theme: Callback<()>,
     /// Copy a link.
@@ -49,8 +51,8 @@ pub fn tabs(current: View, on_view: &Callback<View>, size: u32, class: &'static 
         let choose = on_view.clone();
         let onclick = Callback::from(move |_: MouseEvent| choose.emit(view));
         html! {
-            <button type="button" role="tab" id={(class == "tabs").then(|| format!("tab-{}", view.word()))} aria-selected={on.to_string()} aria-label={view.title()} title={view.title()} aria-controls="stage" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>
-                { icon(view.icon(), size) }<span>{ view.title() }</span>
+            <button type="button" role="tab" id={(class == "tabs").then(|| format!("tab-{}", view.word()))} aria-selected={on.to_string()} aria-label={say(view.title())} title={say(view.title())} aria-controls="stage" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>
+                { icon(view.icon(), size) }<span>{ say(view.title()) }</span>
             </button>
         }
     });
@@ -71,7 +73,7 @@ pub fn tabs(current: View, on_view: &Callback<View>, size: u32, class: &'static 
             super::dom::focus(&button);
         }
     });
-    html! { <div class={class} role="tablist" aria-label="Diagrams" onkeydown={onkeydown}>{ for all }</div> }
+    html! { <div class={class} role="tablist" aria-label={say(msg::ui_diagrams())} onkeydown={onkeydown}>{ for all }</div> }
 }
 
 /// The bar.
@@ -87,30 +89,30 @@ pub fn Topbar(props: &Props) -> Html {
         }
     });
     let picker = html! {
-        <label class="picker"><span class="word">{ "Example" }</span>
-            <select aria-label="Example" onchange={onchange}>
-                if props.example.is_none() { <option value="" selected=true>{ "Your manifest" }</option> }
-                { for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ example.title }</option> }) }
+        <label class="picker"><span class="word">{ say(msg::ui_example()) }</span>
+            <select aria-label={say(msg::ui_example())} onchange={onchange}>
+                if props.example.is_none() { <option value="" selected=true>{ say(msg::ui_your_manifest()) }</option> }
+                { for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ say((example.title)()) }</option> }) }
             </select>{ icon("i-down", 14) }
         </label>
     };
     let click = |callback: &Callback<()>| callback.reform(|_: MouseEvent| ());
     let theme = html! {
-        <button type="button" class="btn ghost icon" aria-label={if props.dark { "Light theme" } else { "Dark theme" }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
+        <button type="button" class="btn ghost icon" aria-label={if props.dark { say(msg::ui_light_theme()) } else { say(msg::ui_dark_theme()) }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
     };
-    let tongue = |chinese: bool, name: &'static str, short: &'static str, lang: &'static str| {
-        let onclick = props.on_language.reform(move |_: MouseEvent| chinese);
-        html! { <button type="button" lang={lang} aria-label={name} aria-pressed={(chinese == props.chinese).to_string()} onclick={onclick}>{ short }</button> }
+    let choice = |lang: Lang, name: &'static str, short: &'static str| {
+        let onclick = props.on_language.reform(move |_: MouseEvent| lang);
+        html! { <button type="button" lang={lang.tag()} aria-label={name} aria-pressed={(lang == props.lang).to_string()} onclick={onclick}>{ short }</button> }
     };
     let language = html! {
-        <span class="seg lang" role="group" aria-label="Language">{ tongue(false, "English", "EN", "en") }{ tongue(true, "中文", "中文", "zh-CN") }</span>
+        <span class="seg lang" role="group" aria-label={say(msg::ui_language())}>{ choice(Lang::English, "English", "EN") }{ choice(Lang::Chinese, "中文", "中文") }</span>
     };
     if props.narrow {
         return html! {
             <header><svg width="24" height="24" role="img" aria-label="Loopscope"><use href="#logo" /></svg>{ picker }<span class="grow" />
-                <button type="button" class="btn sm" onclick={click(&props.on_manifest)}>{ icon("i-file", 14) }{ "Manifest" }</button>
-                <button type="button" class="btn ghost icon" aria-label="kubectl console" onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
-                <button type="button" class="btn ghost icon" id="more" aria-label="More" aria-haspopup="dialog" onclick={click(&props.on_more)}>{ icon("i-more", 18) }</button>
+                <button type="button" class="btn sm" onclick={click(&props.on_manifest)}>{ icon("i-file", 14) }{ say(msg::ui_manifest()) }</button>
+                <button type="button" class="btn ghost icon" aria-label={say(msg::ui_kubectl_console())} onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
+                <button type="button" class="btn ghost icon" id="more" aria-label={say(msg::ui_more())} aria-haspopup="dialog" onclick={click(&props.on_more)}>{ icon("i-more", 18) }</button>
             </header>
         };
     }
@@ -119,13 +121,13 @@ pub fn Topbar(props: &Props) -> Html {
             <a class="skip" href="#stage" onclick={Callback::from(|event: MouseEvent| {
                 event.prevent_default();
                 if let Ok(Some(item)) = super::dom::document().query_selector("#stage [tabindex='0']") { super::dom::focus(&item); }
-            })}>{ "Skip to diagram" }</a>
+            })}>{ say(msg::ui_skip_to_diagram()) }</a>
             <div class="row flush"><span class="brand">{ logo(22) }{ "Loopscope" }</span><span class="sep" />{ picker }</div>
             { tabs(props.view, &props.on_view, 14, "tabs") }
             <div class="top-right">
                 { language }{ theme }
-                <button type="button" class="btn sm" onclick={click(&props.on_share)}>{ icon(if props.copied { "i-check" } else { "i-share" }, 14) }{ if props.copied { "Link copied" } else { "Share" } }</button>
-                <button type="button" class="btn sm" onclick={click(&props.on_embed)}>{ icon("i-embed", 14) }{ "Embed" }</button>
+                <button type="button" class="btn sm" onclick={click(&props.on_share)}>{ icon(if props.copied { "i-check" } else { "i-share" }, 14) }{ if props.copied { say(msg::ui_link_copied()) } else { say(msg::ui_share()) } }</button>
+                <button type="button" class="btn sm" onclick={click(&props.on_embed)}>{ icon("i-embed", 14) }{ say(msg::ui_embed()) }</button>
             </div>
         </header>
     }

@@ -1,5 +1,6 @@
 //! `window.loopscope`: what other scripts on the page, tests and curious people may call.
 
+use super::language::say;
 use super::{STOPPED, dom};
 use crate::api::{Kind, ObjectRef};
 use crate::scenario;
@@ -65,7 +66,7 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             answer(&state);
             changed.emit(());
             if !print {
-                return JsValue::from_str(&state.borrow().notice);
+                return JsValue::from_str(&say(&state.borrow().notice));
             }
             let lines: Vec<String> = state.borrow().console.iter().skip(before + 1).map(|line| line.text.clone()).collect();
             JsValue::from_str(&lines.join("\n"))
@@ -93,8 +94,8 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         answer(&of);
         to.emit(());
         let words: Vec<String> =
-            of.borrow().diagnostics.iter().map(|diagnostic| format!("line {}: {}", diagnostic.line, diagnostic.message)).collect();
-        JsValue::from_str(&if words.is_empty() { of.borrow().notice.clone() } else { words.join("\n") })
+            of.borrow().diagnostics.iter().map(|diagnostic| format!("line {}: {}", diagnostic.line, say(&diagnostic.message))).collect();
+        JsValue::from_str(&if words.is_empty() { say(&of.borrow().notice) } else { words.join("\n") })
     });
     put("apply", &apply.into_js_value());
 

@@ -5,6 +5,7 @@
 //! Models `pkg/scheduler/schedule_one.go` and `internal/queue/scheduling_queue.go`.
 
 mod explain;
+pub use explain::Refuses;
 mod filters;
 mod memo;
 mod node_info;

@@ -5,7 +5,7 @@ use super::{Diagnosis, flag, free_name, line};
 use crate::api::batch::Job;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
-use crate::engine::waits::{Cure, Label, Waits};
+use crate::explain::waits::{Cure, Label, Waits};
 use serde_json::Value;
 use std::rc::Rc;
 

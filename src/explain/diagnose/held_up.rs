@@ -7,7 +7,7 @@ use crate::engine::Sim;
 use crate::engine::disturb::InLine;
 use crate::engine::journal::{Op, Record};
 use crate::engine::late::Late;
-use crate::engine::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, Fact, Label, Waits};
 use crate::explain::words;
 use crate::i18n::format;
 
@@ -105,7 +105,7 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
     };
     let mut out = Diagnosis::of(of.clone(), waits);
     let behind = words::effect(&journal[late.behind as usize]);
-    out.facts.push(Fact::Word(if late.lost { Label::LostOf } else { Label::HeldUpBy }, words::plain(&words::in_short(&behind)).into()));
+    out.facts.push(Fact::Said(if late.lost { Label::LostOf } else { Label::HeldUpBy }, words::in_short(&behind)));
     out.at(if late.lost { Label::ListsAt } else { Label::ArrivesAt }, late.until);
     out.at(Label::AskedAt, late.asked);
     if late.lost {

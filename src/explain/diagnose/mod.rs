@@ -16,9 +16,10 @@ use crate::actions;
 use crate::actions::Command;
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Timestamp};
 use crate::engine::Sim;
-use crate::engine::waits::{Cure, Fact, Label, Waits};
-use crate::i18n;
-use crate::i18n::format::clock;
+use crate::explain::headline;
+use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::explain::why::Row;
+use crate::i18n::Message;
 use std::rc::Rc;
 
 /// What is said of an object that waits or fails.
@@ -37,7 +38,7 @@ pub struct Diagnosis {
     /// What could help.
     pub remedies: Vec<Remedy>,
     /// What nobody has touched, a sentence.
-    pub spared: Option<String>,
+    pub spared: Option<Message>,
 }
 
 /// What could help.
@@ -88,24 +89,20 @@ impl Diagnosis {
     }
 
     /// The state in one sentence.
-    pub fn headline(&self) -> String {
-        i18n::waits(&self.waits)
+    pub fn headline(&self) -> Message {
+        headline::headline(&self.waits)
     }
 
     /// What decides, as names and values.
-    pub fn rows(&self) -> Vec<(String, String)> {
-        let row = |fact: &Fact| match fact {
-            Fact::At(label, ms) => (i18n::label(*label).to_string(), clock(*ms)),
-            fact => i18n::fact(fact),
-        };
-        self.facts.iter().map(row).collect()
+    pub fn rows(&self) -> Vec<Row> {
+        self.facts.iter().map(headline::fact).collect()
     }
 }
 
 impl Remedy {
     /// What it does, in words.
-    pub fn words(&self) -> String {
-        i18n::cure(self.cure, &self.name, &self.more)
+    pub fn words(&self) -> Message {
+        headline::cure(self.cure, &self.name, &self.more)
     }
 }
 

@@ -5,7 +5,8 @@ use crate::api::network::{EndpointSlice, Service, is_slice_of};
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, Str};
 use crate::engine::Sim;
-use crate::engine::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::i18n::msg;
 use crate::projection::adapt::nearest;
 use std::rc::Rc;
 
@@ -52,10 +53,10 @@ pub fn service(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     out.facts.push(Fact::Word(Label::WantsLabel, pairs(wanted.iter()).into()));
     out.word(Label::NearestPod, &pod.meta.name);
     let other = pod.meta.labels.get(key);
-    out.facts.push(Fact::Word(
-        Label::HasLabel,
-        other.map_or_else(|| "no such label".into(), |other| [key.as_str(), "=", other].concat()).into(),
-    ));
+    out.facts.push(match other {
+        Some(other) => Fact::Word(Label::HasLabel, [key.as_str(), "=", other].concat().into()),
+        None => Fact::Said(Label::HasLabel, msg::no_such_label()),
+    });
     // The selector that means the Pods as they are: what its owner selects by, or the labels it shares.
     let own = owners(sim, &pod.key()).pop().and_then(|owner| sim.get(&owner));
     let labels = own.and_then(|owner| match &owner.body {

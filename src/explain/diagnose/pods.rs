@@ -8,7 +8,8 @@ use crate::api::workload::ReplicaSet;
 use crate::api::{self, Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
 use crate::engine::kubelet::{can_be_pulled, lack};
-use crate::engine::waits::{Cure, Label, Waits};
+use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::i18n::msg;
 use std::rc::Rc;
 
 pub fn pod(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
@@ -274,7 +275,8 @@ fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
         return None;
     }
     let mut out = Diagnosis::new(object, Waits::NotReady(status.name.clone()));
-    out.word(Label::Probe, if spec.readiness_probe.is_some() { "has not succeeded" } else { "none" });
+    let probe = if spec.readiness_probe.is_some() { msg::probe_not_succeeded() } else { msg::probe_none() };
+    out.facts.push(Fact::Said(Label::Probe, probe));
     out.since(sim, pod.status.condition("Ready").and_then(|condition| condition.last_transition_time));
     if object.meta.namespace == "default" {
         out.cure(Cure::MakeReady, &object.meta.name, "", &[["fault ready pod/", &object.meta.name].concat()]);

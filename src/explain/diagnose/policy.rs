@@ -3,9 +3,10 @@
 use super::workloads::follow;
 use super::{Diagnosis, all_in, line, target};
 use crate::api::policy::{BudgetSpec, BudgetStatus};
-use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
-use crate::engine::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::i18n::msg;
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -30,9 +31,9 @@ pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let mut steps = Vec::new();
     // The message names the metric that could not be had.
     let of_memory = text("message").contains("failed to get memory ");
-    let (what, none, some) = if of_memory { ("memory", "no memory", "64Mi") } else { ("cpu", "no cpu", "100m") };
+    let (what, some) = if of_memory { ("memory", "64Mi") } else { ("cpu", "100m") };
     if let Some(lacks) = template.spec.containers.iter().find(|c| !c.resources.requests.contains_key(what)) {
-        out.facts.push(Fact::Word(Label::Requests, Str::new_static(none)));
+        out.facts.push(Fact::Said(Label::Requests, msg::requests_none(what)));
         steps.push(line("set resources", &key, &[" -c ", &lacks.name, " --requests=", what, "=", some].concat()));
     }
     if let Some((name, value)) = labels.iter().next() {

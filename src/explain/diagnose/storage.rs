@@ -5,7 +5,8 @@ use crate::api::pod::Pod;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
-use crate::engine::waits::{Cure, Fact, Label, Unfit, Waits};
+use crate::explain::waits::{Cure, Fact, Label, Unfit, Waits};
+use crate::i18n::msg;
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -35,7 +36,7 @@ pub fn claim(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
             ]
             .concat(),
         );
-        out.cure(Cure::MakeVolume, &size(body), "the old name, without the data", &[manifest]);
+        out.cure(Cure::RemakeVolume, &size(body), "", &[manifest]);
         return Some(out);
     }
     if body.status.phase == "Bound" {
@@ -243,7 +244,7 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
     };
     out.word(Label::Message, &body.status.message);
     if body.status.phase == "Released" && body.spec.persistent_volume_reclaim_policy == "Retain" {
-        out.spared = Some(crate::i18n::spared());
+        out.spared = Some(msg::data_retained());
         out.cure(Cure::FreeVolume, &object.meta.name, "", &[free(object)]);
     }
     out.cure(Cure::DeleteVolume, &object.meta.name, "", &[line("delete", &object.key(), " --wait=false")]);

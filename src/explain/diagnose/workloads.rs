@@ -5,7 +5,8 @@ use crate::api::daemonset::DaemonSet;
 use crate::api::workload::{Condition, Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Sim;
-use crate::engine::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::i18n::msg;
 use crate::projection::adapt::status;
 use crate::projection::model::PodState;
 use serde_json::Value;
@@ -67,7 +68,8 @@ fn refused(sim: &Sim, object: &Object, condition: &Condition, replicas: Option<i
         Body::Other(body) => body.get("status").and_then(|s| s.get(path)).and_then(|s| s.get(asked)).and_then(Value::as_str).unwrap_or(""),
         _ => "",
     };
-    out.facts.push(Fact::Word(Label::Used, [asked, " ", value("used"), " of ", value("hard")].concat().into()));
+    let used = msg::used_of(asked, value("used"), value("hard"));
+    out.facts.push(Fact::Said(Label::Used, used));
     // Room for what is missing: for counts exactly, for amounts twice what there is.
     let hard = value("hard");
     let wanted = replicas.map_or(0, |replicas| i64::from(replicas - have).max(1));
@@ -285,7 +287,7 @@ pub fn daemon_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         out.facts.extend(refuses.iter().map(|one| Fact::Node(node.clone(), one.clone())));
     }
     // A taint may be tolerated, a label added; all of them, or one remedy would leave the others out.
-    use crate::engine::waits::Refuses;
+    use crate::explain::waits::Refuses;
     let (mut untaint, mut label) = (Vec::new(), Vec::new());
     for (node, refuses) in &left {
         match &refuses[..] {

@@ -6,6 +6,7 @@ use crate::api::pod::image_parts;
 use crate::api::sources::{self, Reference};
 use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
 use crate::engine::graves;
+use crate::i18n::{Message, msg};
 use crate::projection::model::{Block, Controller, Id, Node, Pod, natural};
 use crate::projection::totals::Pods as Sum;
 use std::collections::BTreeMap;
@@ -310,15 +311,15 @@ fn place(block: &Block, pod: &Pod) -> usize {
 }
 
 /// The grace that is left; once the containers have ended, nothing waits for it.
-fn left(object: &Object, now: i64) -> String {
+fn left(object: &Object, now: i64) -> Message {
     if let Some(pod) = object.pod()
         && (pod.is_terminal() || ended(&pod.status.container_statuses))
     {
-        return pod.node_name.to_string();
+        return Message::name(&pod.node_name);
     }
     let end = object.meta.deletion_timestamp.map_or(0, |end| end.0 * 1000);
     let left = (end - now).max(0) / 100 * 100;
-    format!("at most {}", crate::i18n::format::duration(left as u64).replace("0 ms", "0 s"))
+    if left == 0 { msg::pod_kill_due() } else { msg::pod_grace_left(left) }
 }
 
 /// Whether all containers that there are have ended.
@@ -340,7 +341,7 @@ fn read(object: &Object, family: &str) -> Pod {
         id: id(object),
         state,
         word,
-        note: if body.node_name.is_empty() { "no node".into() } else { body.node_name.to_string() },
+        note: if body.node_name.is_empty() { msg::pod_no_node() } else { Message::name(&body.node_name) },
         prefix: owner.map_or(0, |owner| shared(&owner.name)),
         family: shared(family),
         ordinal,

@@ -2,6 +2,9 @@
 //!
 //! A chosen loop turns to the right, beside its panel; otherwise every loop keeps its place.
 
+use crate::api::{Kind, Str};
+use crate::explain::why::Row;
+use crate::i18n::{Arg, Message, msg};
 use crate::projection::model::Id;
 use crate::views::shape::{Body, Label, Line, Rect, Scene};
 use std::f64::consts::TAU;
@@ -22,7 +25,7 @@ pub struct Loop {
     /// Whether the panel is about it although nobody has chosen it.
     pub told: bool,
     /// What a person has each of its passes take; nothing if it is as fast as it can.
-    pub slow: String,
+    pub slow: Message,
     /// How much of its pass that is under way is over, in hundredths; nothing if it has none that takes time.
     pub part: Option<u8>,
 }
@@ -33,7 +36,7 @@ pub struct Code {
     /// The line.
     pub text: &'static str,
     /// Its value in this pass.
-    pub value: String,
+    pub value: Message,
     /// Executed in this pass and decisive.
     pub lit: bool,
     /// A branch that was not taken.
@@ -54,14 +57,95 @@ pub enum Form {
     Lines,
 }
 
-/// One step of a pass: what it is called and its rows.
-pub type Step = (&'static str, Vec<(String, String)>);
+/// A part of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// What the loop read.
+    Observe,
+    /// What differs from what is desired.
+    Diff,
+    /// What it wrote.
+    Act,
+}
+
+impl Phase {
+    /// Its title.
+    pub fn title(self) -> Message {
+        match self {
+            Phase::Observe => msg::phase_observe(),
+            Phase::Diff => msg::phase_diff(),
+            Phase::Act => msg::phase_act(),
+        }
+    }
+}
+
+/// One step of a pass and its rows.
+pub type Step = (Phase, Vec<Row>);
+
+/// A request that a pass has made.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Act {
+    Command,
+    Rejected(Kind),
+    Create(Kind),
+    Delete(Kind),
+    /// The deletion that takes the object away.
+    Remove(Kind),
+    Update(Kind),
+    /// To a node.
+    Bind(Kind, Str),
+    Status(Kind),
+}
+
+impl Act {
+    /// The request in two or three words.
+    pub fn message(&self) -> Message {
+        match self {
+            Act::Command => msg::act_command(),
+            Act::Rejected(kind) => msg::act_rejected(*kind),
+            Act::Create(kind) => msg::act_create(*kind),
+            Act::Delete(kind) => msg::act_delete(*kind),
+            Act::Remove(kind) => msg::act_remove(*kind),
+            Act::Update(kind) => msg::act_update(*kind),
+            Act::Bind(kind, node) => msg::act_bind(*kind, node),
+            Act::Status(kind) => msg::act_status(*kind),
+        }
+    }
+
+    /// Its verb, as the name of a row.
+    pub fn verb(&self) -> Message {
+        match self {
+            Act::Command => msg::act_command(),
+            Act::Rejected(_) => msg::verb_rejected(),
+            Act::Create(_) => msg::verb_create(),
+            Act::Delete(_) => msg::verb_delete(),
+            Act::Remove(_) => msg::verb_remove(),
+            Act::Update(_) => msg::verb_update(),
+            Act::Bind(..) => msg::verb_bind(),
+            Act::Status(_) => msg::verb_status(),
+        }
+    }
+
+    /// What it is about, as the value of that row.
+    pub fn object(&self) -> Message {
+        match self {
+            Act::Command => Message::default(),
+            Act::Bind(kind, node) => msg::act_bind_object(*kind, node),
+            Act::Rejected(kind) | Act::Create(kind) | Act::Delete(kind) | Act::Remove(kind) | Act::Update(kind) | Act::Status(kind) => {
+                Message::name(*kind)
+            }
+        }
+    }
+}
 
 /// The last pass of a loop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pass {
     /// `replicaset-controller · pass 21 · 00:04.118`
-    pub title: String,
+    pub title: Message,
+    /// The component: `kubelet node-1`.
+    pub who: String,
     /// The key it worked on.
     pub key: String,
     /// Whether that is the object it wrote.
@@ -71,11 +155,11 @@ pub struct Pass {
     /// Whether this pass is the newest write of the cluster.
     pub newest: bool,
     /// What keeps its write from coming back, if something does.
-    pub held: String,
+    pub held: Message,
     /// Observe, Diff, Act.
     pub steps: Vec<Step>,
-    /// What it wrote, in a few words.
-    pub act: String,
+    /// What it decided to write, and how often.
+    pub act: Option<(Act, usize)>,
     /// The loop as the notes write it.
     pub code: Vec<Code>,
     /// How it is laid out.
@@ -84,24 +168,37 @@ pub struct Pass {
 
 impl Pass {
     /// The pass in a sentence: who wrote what, and what that changed.
-    pub fn told(&self) -> String {
-        let who = self.title.split(" · ").next().unwrap_or_default();
-        let (verb, what) = self.act.split_once(' ').unwrap_or((&self.act, ""));
+    pub fn told(&self) -> Message {
+        let who = self.who.as_str();
         let name = self.key.rsplit('/').next().unwrap_or_default();
-        let (what, to) = if verb == "bind" { what.split_once(" to ").unwrap_or((what, "")) } else { (what, "") };
-        let object = if self.own { [what, " ", name].concat() } else { [what, " for ", name].concat() };
-        let did = match verb {
-            "status" => [who, " wrote the status of ", &object].concat(),
-            "create" => [who, " created ", &object].concat(),
-            "delete" => [who, " deleted ", &object].concat(),
-            "remove" => [who, " removed ", &object].concat(),
-            "bind" => [who, " bound ", &object, " to ", to].concat(),
-            "rejected" => [who, " had a write of ", &object, " rejected"].concat(),
-            _ => [who, " updated ", &object].concat(),
+        let object = |kind: &Kind| match self.own {
+            true => msg::told_own(*kind, name),
+            false => msg::told_owned(*kind, name),
         };
-        let changed = self.steps.get(1).into_iter().flat_map(|(_, rows)| rows).filter(|(_, value)| value.contains(" → "));
-        let changed: Vec<String> = changed.take(2).map(|(name, value)| [name.as_str(), " ", value].concat()).collect();
-        if changed.is_empty() { did } else { [&did, ": ", &changed.join(", ")].concat() }
+        let did = match &self.act {
+            None | Some((Act::Command, _)) => Message::name(who),
+            Some((Act::Status(kind), _)) => msg::told_status(who, object(kind)),
+            Some((Act::Create(kind), _)) => msg::told_created(who, object(kind)),
+            Some((Act::Delete(kind), _)) => msg::told_deleted(who, object(kind)),
+            Some((Act::Remove(kind), _)) => msg::told_removed(who, object(kind)),
+            Some((Act::Bind(kind, node), _)) => msg::told_bound(who, object(kind), node),
+            Some((Act::Rejected(kind), _)) => msg::told_rejected(object(kind), who),
+            Some((Act::Update(kind), _)) => msg::told_updated(who, object(kind)),
+        };
+        let changes = |value: &Message| matches!(value.args(), [Arg::Change(text)] if text.contains(" → "));
+        let changed = self.steps.get(1).into_iter().flat_map(|(_, rows)| rows).filter(|(_, value)| changes(value));
+        let row = |(name, value): &Row| msg::name_value(name, value);
+        let changed: Vec<Message> = changed.take(2).map(row).collect();
+        if changed.is_empty() { did } else { msg::told_changed(did, changed) }
+    }
+}
+
+/// What a pass wrote, beside its loop.
+fn written(pass: &Pass) -> Message {
+    match &pass.act {
+        Some((act, 1)) => act.message(),
+        Some((act, times)) => msg::act_times(act.message(), times),
+        None => Message::default(),
     }
 }
 
@@ -176,7 +273,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let turn = of.chosen.map_or(-TAU / 4.0, |chosen| -(chosen as f64) * TAU / count);
 
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
-    let label = format!("API server and etcd, resourceVersion {}", of.version);
+    let label = msg::store_label(of.version);
     out.put(&id, store, Body::Store { version: of.version }, None, "", label);
     let places: Vec<Place> = (0..of.loops.len())
         .map(|i| {
@@ -240,13 +337,13 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
             // Beyond the name: on the line it would cover the store.
             let y = if above { rect.y - 16.0 } else { rect.bottom() - 10.0 };
             // From its circle outwards: the next one on the ring stands further in.
-            let beyond = (pass.act.len() as f64 * 3.1 + 6.0 - 36.0).max(0.0);
+            let beyond = (written(pass).length() as f64 * 3.1 + 6.0 - 36.0).max(0.0);
             let x = x + if angle.cos().abs() < 0.2 { 0.0 } else { beyond * angle.cos().signum() };
             // And all of it within the stage, and before the panel.
-            let half = pass.act.len() as f64 * ACT / 2.0 + 6.0;
+            let half = written(pass).length() as f64 * ACT / 2.0 + 6.0;
             let x = x.min(cx + rx + side + 12.0 - half).max(half);
             let y = if !above && x + half - 6.0 > store.x && x - half + 6.0 < store.right() { y.max(store.bottom() + 4.0) } else { y };
-            out.labels.push(Label { x, y, text: pass.act.clone(), class: "onedge writes", centred: true });
+            out.labels.push(Label { x, y, text: written(pass), class: "onedge writes", centred: true });
         }
     }
     if let Some(pass) = &of.pass {
@@ -303,10 +400,12 @@ fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, bool), big: 
         "waiting"
     };
     let id = Id { kind: "Loop".into(), uid: format!("loop/{}", one.name), name: one.name.clone(), namespace: String::new() };
-    let mut label = format!("{}, {} in its queue{}", one.title, one.queue, if one.writes { ", wrote last" } else { "" });
+    let mut label = vec![Message::name(&one.title), msg::loop_queue(one.queue)];
+    label.extend(one.writes.then(|| msg::loop_wrote_last()));
     if !one.slow.is_empty() {
-        label = format!("{label}, slowed: {}", one.slow);
+        label.push(msg::loop_slowed(&one.slow));
     }
+    let label = Message::list(label);
     out.put(&id, rect, Body::Loop { of: Box::new(one.clone()), above, far, two, big }, Some(0), state, label);
 }
 
@@ -353,7 +452,7 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
     let under_loops = top + if bare { list(of, (left, top, wide), &mut loops) } else { above.div_ceil(columns) as f64 * chip };
     let store = Rect::new(left, under_loops + gap, wide, thick);
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
-    let label = format!("API server and etcd, resourceVersion {}", of.version);
+    let label = msg::store_label(of.version);
     out.put(&id, store, Body::Store { version: of.version }, None, "", label);
     out.items.append(&mut loops.items);
     let across = pitch.min(NAMED - 1.0).min(if shifted { pitch / 2.0 + 24.0 } else { pitch });
@@ -402,7 +501,7 @@ fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
     // In the others it stands where else is said that the write comes back, and may take another line.
     let held = match form {
         _ if pass.held.is_empty() => 0.0,
-        Form::Columns | Form::Rows => ((pass.held.len() as f64 * LETTER / (width - 32.0)).ceil() - 1.0) * 16.0,
+        Form::Columns | Form::Rows => ((pass.held.length() as f64 * LETTER / (width - 32.0)).ceil() - 1.0) * 16.0,
         Form::Beside | Form::Lines => 22.0,
     };
     held + match form {
@@ -423,17 +522,21 @@ fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
 }
 
 fn put_pass(pass: &Pass, rect: Rect, form: Form, out: &mut Scene) {
-    let id = Id { kind: String::new(), uid: "pass".into(), name: pass.title.clone(), namespace: String::new() };
-    let rows = pass.steps.iter().flat_map(|(_, rows)| rows).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
-    let of = [pass.title.as_str(), pass.key.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-    let label = if rows.is_empty() { [&of, ". ", &pass.held].concat() } else { [&of, ": ", &rows.join("; ")].concat() };
-    let label = label.trim_end_matches([' ', '.']).to_string();
+    let id = Id { kind: String::new(), uid: "pass".into(), name: pass.who.clone(), namespace: String::new() };
+    let row = |(name, value): &Row| msg::name_value(name, value);
+    let rows: Vec<Message> = pass.steps.iter().flat_map(|(_, rows)| rows).map(row).collect();
+    let of = if pass.key.is_empty() { pass.title.clone() } else { Message::list(vec![pass.title.clone(), Message::name(&pass.key)]) };
+    let label = match (rows.is_empty(), pass.held.is_empty()) {
+        (true, true) => of,
+        (true, false) => msg::sentence_then(of, &pass.held),
+        (false, _) => msg::label_rows(of, rows),
+    };
     out.put(&id, rect, Body::Pass(Box::new(Pass { form, ..pass.clone() })), None, "", label);
 }
 
 /// How many lines of so many letters rows take. A row that does not fit takes a line for its name and one for its value.
-fn lines(rows: &[(String, String)], letters: f64) -> f64 {
-    rows.iter().map(|(name, value)| if (name.len() + value.len() + 1) as f64 > letters { 2.0 } else { 1.0 }).sum()
+fn lines(rows: &[Row], letters: f64) -> f64 {
+    rows.iter().map(|(name, value)| if (name.length() + value.length() + 1) as f64 > letters { 2.0 } else { 1.0 }).sum()
 }
 
 /// How much taller the three steps are than the room for four lines that they always have.
@@ -447,7 +550,7 @@ fn taller(pass: &Pass, width: f64) -> f64 {
 /// The height of the three steps, one below the other.
 fn rows_of(pass: &Pass, width: f64) -> f64 {
     let letters = (width - 32.0 - 24.0 - 92.0) / 7.0;
-    let line = |(name, value): &(String, String)| ((name.len() + value.len() + 2) as f64 / letters).ceil().max(1.0);
+    let line = |(name, value): &Row| ((name.length() + value.length() + 2) as f64 / letters).ceil().max(1.0);
     pass.steps.iter().map(|(_, rows)| rows.iter().map(line).sum::<f64>().max(1.0) * 18.0 + 14.0).sum::<f64>()
         + 6.0 * pass.steps.len().saturating_sub(1) as f64
 }
@@ -455,7 +558,7 @@ fn rows_of(pass: &Pass, width: f64) -> f64 {
 /// The lines of the pseudo-code: what does not fit beside its value takes two.
 fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
     let line = |code: &Code| {
-        let value = if code.value.is_empty() { 0.0 } else { (code.value.len() as f64 * 6.7 + 28.0).min(width * 0.42) };
+        let value = if code.value.is_empty() { 0.0 } else { (code.value.length() as f64 * 6.7 + 28.0).min(width * 0.42) };
         (code.text.len() as f64 * letter / (width - 88.0 - value)).ceil().max(1.0)
     };
     pass.code.iter().map(line).sum()
@@ -468,9 +571,9 @@ fn edge_of(rect: &Rect, x: f64, y: f64) -> (f64, f64) {
     (rect.cx() + dx * scale, rect.cy() + dy * scale)
 }
 
-fn summary(of: &Loops) -> String {
+fn summary(of: &Loops) -> Message {
     let queued: usize = of.loops.iter().map(|one| one.queue).sum();
-    format!("{} loops around the API server, {queued} keys in their queues.", of.loops.len())
+    msg::loops_summary(of.loops.len(), queued)
 }
 
 #[cfg(test)]
@@ -479,7 +582,7 @@ mod tests {
 
     fn some(chosen: Option<usize>) -> Loops {
         let of = |name: &str| Loop { name: name.into(), title: name.into(), ..Loop::default() };
-        let pass = Pass { newest: true, act: "create Pod".into(), ..Pass::default() };
+        let pass = Pass { newest: true, act: Some((Act::Create(Kind::Pod), 1)), ..Pass::default() };
         Loops { loops: ["a", "b", "c", "d"].map(of).to_vec(), chosen, shown: chosen, pass: Some(pass), version: 7 }
     }
 
@@ -497,9 +600,9 @@ mod tests {
         for (chosen, shown) in (0..4).flat_map(|at| [(None, at), (Some(at), at)]) {
             let mut of = Loops { chosen, shown: Some(shown), ..some(chosen) };
             of.loops[shown].writes = true;
-            of.pass = of.pass.map(|pass| Pass { act: "bind Pod to node-9".into(), ..pass });
+            of.pass = of.pass.map(|pass| Pass { act: Some((Act::Bind(Kind::Pod, "node-9".into()), 1)), ..pass });
             let scene = layout(&of, (800.0, 652.0));
-            let half = of.pass.map_or(0.0, |pass| pass.act.len() as f64 * ACT / 2.0);
+            let half = of.pass.map_or(0.0, |pass| written(&pass).length() as f64 * ACT / 2.0);
             let (label, store, panel) = (&scene.labels[0], scene.items[0].rect, scene.items.last().unwrap());
             assert!(label.x - half >= 5.9 && label.x + half <= panel.rect.x, "{} of {shown}", label.x);
             let text = Rect::new(label.x - half, label.y, half * 2.0, 16.0);
@@ -560,8 +663,9 @@ mod tests {
             let nodes = ["kubelet node-1", "kubelet node-2", "kubelet node-3"];
             let one =
                 |i: usize| Loop { name: i.to_string(), title: names.iter().chain(&nodes).nth(i).unwrap().to_string(), ..Loop::default() };
-            let row = |name: &str| (name.to_string(), "3 − 3 = 0".to_string());
-            let steps = vec![("Observe", vec![row("desired"); 3]), ("Diff", vec![row("actual"); 3]), ("Act", vec![row("status")])];
+            let row = |name: &str| (Message::name(name), Message::name("3 − 3 = 0"));
+            let steps =
+                vec![(Phase::Observe, vec![row("desired"); 3]), (Phase::Diff, vec![row("actual"); 3]), (Phase::Act, vec![row("status")])];
             let code = (0..11).map(|i| Code { text: "    pods := active(cache.Owned(rs))", lit: i == 4, ..Code::default() }).collect();
             let pass = Pass { steps, code, ..Pass::default() };
             let scene = layout(&Loops { loops: (0..10).map(one).collect(), pass: Some(pass), ..some(None) }, (width, height));

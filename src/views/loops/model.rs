@@ -4,10 +4,12 @@ use crate::api::network::EndpointSlice;
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::engine::{Sim, Why};
+use crate::explain::why::{self, Row};
 use crate::explain::words;
-use crate::i18n::format::{clock, count, middle, span};
+use crate::i18n::format::{count, middle};
+use crate::i18n::{Arg, Message, msg};
 use crate::projection::changes::{Field, fields};
-use crate::views::loops::layout::{Code, Form, Loop, Loops, Pass, Step};
+use crate::views::loops::layout::{Act, Code, Form, Loop, Loops, Pass, Phase, Step};
 
 /// Loops that are always on the ring; others join when they have written.
 const CORE: [&str; 8] = [
@@ -85,7 +87,7 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
                     let left = ends.0.saturating_sub(sim.now().0 / 1000 * 1000).min(slowed.span);
                     Some(((slowed.span - left) * 24 / slowed.span.max(1) * 100 / 24) as u8)
                 }),
-                slow: slowed.as_ref().map_or_else(String::new, |slowed| format!("{} a pass", span(slowed.span / 1000))),
+                slow: slowed.as_ref().map_or_else(Message::default, |slowed| msg::loop_slow(slowed.span / 1000)),
             }
         })
         .collect();
@@ -100,11 +102,12 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
         // What a slowed pass that is under way will find and do shows at its end; the numbers of the one before are not its.
         if let Some((key, ends)) = slowed[at].as_ref().and_then(|slowed| slowed.pass.clone()) {
             return Pass {
-                title: title_of(name, passes(name), "under way"),
+                who: name.to_string(),
+                title: title_of(name, passes(name), msg::pass_running()),
                 key: full_name(&key),
-                held: format!("the pass over {} ends at {}", key.name, clock(ends.0 / 1000)),
+                held: msg::pass_ends(&key.name, ends.0 / 1000),
                 glyph: glyph(name),
-                code: code(name, None, &[], "", &[]),
+                code: code(name, None, &[], &Message::default(), &[]),
                 steps: ahead(),
                 ..Pass::default()
             };
@@ -113,9 +116,10 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
         match entry {
             Some((at, entry)) => Pass { held: held(sim, at), ..pass(journal, at, entry, newest.as_deref() == Some(name), passes(name)) },
             None => Pass {
-                title: format!("{name} · has written nothing yet"),
+                who: name.to_string(),
+                title: msg::pass_none(name),
                 glyph: glyph(name),
-                code: code(name, None, &[], "", &[]),
+                code: code(name, None, &[], &Message::default(), &[]),
                 ..Pass::default()
             },
         }
@@ -125,27 +129,26 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
 
 /// What there is to say of a pass that takes time, before it ends.
 fn ahead() -> Vec<Step> {
-    let row = |name: &str, value: &str| vec![(name.to_string(), value.to_string())];
     vec![
-        ("Observe", row("reads", "at the end of the pass")),
-        ("Diff", row("compares", "after that")),
-        ("Act", row("writes", "if they differ")),
+        (Phase::Observe, vec![(msg::ahead_reads(), msg::ahead_at_end())]),
+        (Phase::Diff, vec![(msg::ahead_compares(), msg::ahead_after())]),
+        (Phase::Act, vec![(msg::ahead_writes(), msg::ahead_if())]),
     ]
 }
 
 /// The score of the node that a Pod was bound to.
-fn winner(entry: &Entry) -> Option<(String, String)> {
+fn winner(entry: &Entry) -> Option<Row> {
     let Why::BestNode { score, feasible: 1.., .. } = &entry.why else { return None };
     let node = &entry.write()?.1.pod()?.node_name;
-    (!node.is_empty()).then(|| (format!("score of {node}"), score.to_string()))
+    (!node.is_empty()).then(|| (msg::row_score_of(node), Message::count(score)))
 }
 
 /// What faults of a person have to do with the pass shown: the watch event of its write is held up or lost.
-fn held(sim: &Sim, at: usize) -> String {
-    let Some(late) = sim.late_event(at as EntryId) else { return String::new() };
+fn held(sim: &Sim, at: usize) -> Message {
+    let Some(late) = sim.late_event(at as EntryId) else { return Message::default() };
     match late.until.filter(|_| !late.lost) {
-        Some(at) => format!("the watch event of this write reaches {} at {}", late.component, clock(at.0 / 1000)),
-        None => format!("the watch event of this write never reaches {}", late.component),
+        Some(at) => msg::pass_event_late(late.component, at.0 / 1000),
+        None => msg::pass_event_lost(late.component),
     }
 }
 
@@ -171,11 +174,10 @@ pub fn glyph(name: &str) -> &'static str {
 }
 
 /// What a pass is called: its loop, how many there were, and when it was.
-fn title_of(name: &str, passes: Option<usize>, at: &str) -> String {
+fn title_of(name: &str, passes: Option<usize>, at: Message) -> Message {
     match passes {
-        Some(1) => [name, " · 1 pass · ", at].concat(),
-        Some(n) => [name, " · ", &count(n), " passes · ", at].concat(),
-        None => [name, " · ", at].concat(),
+        Some(n) => msg::pass_title(name, n, at),
+        None => msg::pass_title_short(name, at),
     }
 }
 
@@ -196,111 +198,101 @@ fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool, passes: Op
     }
     // What was decided, rather than the numbers that were written down.
     let main = of.iter().copied().find(|e| !matches!(e.why, Why::Observed)).unwrap_or(entry);
-    let (mut all, saw) = (standing(&of), words::saw(&main.why));
+    let (mut all, saw) = (standing(&of), why::evidence(&main.why));
     let told = !saw.is_empty();
     if told {
         // The conclusion is what decided; the numbers around it are said once.
         all.retain(|(name, _)| {
-            !name.contains('−') && name != "available" && name != "updated" && saw.iter().all(|(known, _)| known != name)
+            *name != msg::metric_updated() && *name != msg::row_available_short() && saw.iter().all(|(known, _)| known != name)
         });
         all.extend(saw);
     }
     let mut seen = all.clone();
     if let Some(row) = winner(main) {
-        let at = seen.iter().position(|(name, _)| name.starts_with("score of ")).unwrap_or(seen.len() - 1);
+        let at = seen.iter().position(|(name, _)| name.id() == row.0.id()).unwrap_or(seen.len() - 1);
         seen.insert(at, row);
     }
-    let concludes = seen.pop_if(|(name, value)| name != "desired" && (told || value.contains('=')));
+    let concludes = seen.pop_if(|(name, value)| *name != msg::row_desired() && (told || matches!(value.args(), [Arg::Change(_)])));
     let mut observe = Vec::new();
     if let Some(before) = of.iter().find_map(|e| if let Record::Write { before, .. } = &e.record { before.as_ref() } else { None }) {
-        observe.push(("resourceVersion".to_string(), before.meta.resource_version.to_string()));
+        observe.push((resource_version(), Message::only(Arg::Number(before.meta.resource_version as i64))));
     }
     observe.extend(found_running(main));
     observe.extend(seen);
-    let mut diff: Vec<(String, String)> = concludes.into_iter().collect();
+    let mut diff: Vec<Row> = concludes.into_iter().collect();
     if !told && !matches!(main.why, Why::Observed) {
-        diff.insert(0, ("found".to_string(), words::because(main)));
+        diff.insert(0, (msg::row_found(), words::because(main)));
     }
     if matches!(&main.why, Why::BestNode { score, next, next_score, .. } if score == next_score && !next.is_empty()) {
-        diff.push(("a tie".to_string(), "first by name".to_string()));
+        diff.push((msg::row_tie(), msg::row_first_by_name()));
     }
     diff.extend(differs(main));
     if diff.is_empty() {
-        diff.push(("status".to_string(), "is out of date".to_string()));
+        diff.push((msg::row_status(), msg::row_out_of_date()));
     }
     // What else this pass has executed: the line of each write.
-    let done: Vec<(&'static str, String)> = of.iter().map(|e| (lights(&e.why), write(e))).collect();
-    let mut writes: Vec<(String, usize)> = Vec::new();
-    for (_, words) in &done {
-        let words = words.clone();
-        match writes.iter_mut().find(|(known, _)| *known == words) {
+    let done: Vec<(&'static str, Message)> = of.iter().map(|e| (lights(&e.why), act(e).message())).collect();
+    let mut writes: Vec<(Act, usize)> = Vec::new();
+    for act in of.iter().map(|e| act(e)) {
+        match writes.iter_mut().find(|(known, _)| *known == act) {
             Some((_, count)) => *count += 1,
-            None => writes.push((words, 1)),
+            None => writes.push((act, 1)),
         }
     }
+    let times = |words: Message, count: usize| if count > 1 { msg::act_times(words, count) } else { words };
     // Beside the line that is executed stands what was decided there.
-    let decided = write(main);
-    let act = writes
-        .iter()
-        .find(|(words, _)| *words == decided)
-        .map(|(words, count)| if *count > 1 { format!("{words} ×{count}") } else { words.clone() })
-        .unwrap_or_default();
-    let rows = writes
-        .iter()
-        .take(3)
-        .map(|(words, count)| {
-            let (verb, what) = words.split_once(' ').unwrap_or((words, ""));
-            (verb.to_string(), if *count > 1 { format!("{what} ×{count}") } else { what.to_string() })
-        })
-        .collect();
+    let decided = act(main);
+    let repeated = writes.iter().find(|(act, _)| *act == decided).map_or(1, |(_, count)| *count);
+    let written = times(decided.message(), repeated);
+    let rows = writes.iter().take(3).map(|(act, count)| (act.verb(), times(act.object(), *count))).collect();
     let name = entry.actor.name;
     let node = if entry.actor.node.is_empty() { String::new() } else { format!(" {}", entry.actor.node) };
-    let at = clock(entry.time.0 / 1000);
+    let who = [name, &node].concat();
     Pass {
-        title: title_of(&[name, &node].concat(), passes, &at),
+        title: title_of(&who, passes, Message::only(Arg::Clock(entry.time.0 as i64 / 1000))),
+        who,
         own: main.key().is_some_and(|own| key(main).ends_with(own.name.as_str())),
         key: key(main),
         glyph: glyph(name),
         newest,
-        code: code(name, Some(&main.why), &all, &act, &done),
-        act,
-        held: String::new(),
-        steps: vec![("Observe", observe), ("Diff", diff), ("Act", rows)],
+        code: code(name, Some(&main.why), &all, &written, &done),
+        act: Some((decided, repeated)),
+        held: Message::default(),
+        steps: vec![(Phase::Observe, observe), (Phase::Diff, diff), (Phase::Act, rows)],
         form: Form::Columns,
     }
 }
 
 /// What a pass of a workload's loop compared: what its object asks for, and what the status says that the pass wrote down.
 /// A pass that changed a set of a Deployment alone has the wanted number from the note that it leaves there.
-fn standing(of: &[&Entry]) -> Vec<(String, String)> {
-    let row = |name: &str, value: i32| (name.to_string(), words::grouped(&value.to_string()));
-    let less = |name: &str, have: i32, want: i32| (name.to_string(), less(have, want));
+fn standing(of: &[&Entry]) -> Vec<Row> {
+    let row = |name: Message, value: i32| (name, Message::count(value));
     let wrote = |entry: &&Entry| entry.write().filter(|(op, _)| *op == Op::Modified).map(|(_, object)| object.clone());
     for object in of.iter().rev().filter_map(wrote) {
         match (&object.body, of[0].actor.name) {
             // What it created or deleted says so itself.
             (Body::ReplicaSet(set), "replicaset-controller") if of.iter().all(|entry| matches!(entry.why, Why::Observed)) => {
                 let (want, have) = (set.spec.replicas, set.status.replicas);
-                return vec![row("desired", want), row("actual", have), less("difference", have, want)];
+                return vec![row(msg::row_desired(), want), row(msg::row_actual(), have), (msg::row_difference(), less(have, want))];
             }
             (Body::Deployment(d), "deployment-controller") if d.status.observed_generation > 0 => {
                 let (want, status) = (d.spec.replicas, &d.status);
                 return vec![
-                    row("desired", want),
-                    row("actual", status.replicas),
-                    row("updated", status.updated_replicas),
-                    row("available", status.available_replicas),
+                    row(msg::row_desired(), want),
+                    row(msg::row_actual(), status.replicas),
+                    row(msg::metric_updated(), status.updated_replicas),
+                    row(msg::row_available_short(), status.available_replicas),
                 ];
             }
             (Body::StatefulSet(set), "statefulset-controller") => {
                 let (want, start, status) = (set.spec.replicas, set.spec.ordinals.start, &set.status);
-                let ordinals = if want > 0 { format!("{start} to {}", start + want - 1) } else { "none".into() };
+                let ordinals = if want > 0 { msg::ordinals_range(start, start + want - 1) } else { msg::none() };
                 return vec![
-                    row("desired", want),
-                    ("ordinals".to_string(), ordinals),
-                    row("actual", status.replicas),
-                    row("updated", status.updated_replicas),
-                    row("ready", status.ready_replicas),
+                    row(msg::row_desired(), want),
+                    (msg::row_ordinals(), ordinals),
+                    row(msg::row_actual(), status.replicas),
+                    row(msg::metric_updated(), status.updated_replicas),
+                    row(msg::metric_ready(), status.ready_replicas),
                 ];
             }
             _ => {}
@@ -308,29 +300,38 @@ fn standing(of: &[&Entry]) -> Vec<(String, String)> {
     }
     let noted = |entry: &Entry| entry.write()?.1.meta.annotations.get("deployment.kubernetes.io/desired-replicas")?.parse().ok();
     let sets = of.iter().filter(|entry| entry.actor.name == "deployment-controller");
-    sets.filter_map(|entry| noted(entry)).next().map(|want| row("desired", want)).into_iter().collect()
+    sets.filter_map(|entry| noted(entry)).next().map(|want| row(msg::row_desired(), want)).into_iter().collect()
 }
 
 /// A difference with its terms: `2 − 3 = −1`.
-fn less(have: i32, want: i32) -> String {
-    words::grouped(&format!("{have} − {want} = {}", (have - want).to_string().replace('-', "−")))
+fn less(have: i32, want: i32) -> Message {
+    let n = |n: i32| crate::i18n::count(i64::from(n));
+    sum(format!("{} − {} = {}", n(have), n(want), n(have - want).replace('-', "−")))
+}
+
+fn sum(text: String) -> Message {
+    Message::only(Arg::Change(text.into()))
+}
+
+/// Decides nothing: it is left out where there is little room.
+pub fn resource_version() -> Message {
+    Message::name("resourceVersion")
 }
 
 /// What a kubelet found of the Pod before it wrote.
-fn found_running(entry: &Entry) -> Vec<(String, String)> {
+fn found_running(entry: &Entry) -> Vec<Row> {
     let Record::Write { object, before, .. } = &entry.record else { return Vec::new() };
     let found = before.as_ref().unwrap_or(object);
     let Some(pod) = found.pod().filter(|_| entry.actor.name == "kubelet") else { return Vec::new() };
     let running = pod.status.container_statuses.iter().filter(|status| status.state.running.is_some()).count();
-    let row = |name: &str, value: String| (name.to_string(), value);
     vec![
-        row("deletionTimestamp", if found.meta.is_deleting() { "set" } else { "not set" }.into()),
-        row("containers running", format!("{running} of {}", pod.spec.containers.len())),
+        (Message::name("deletionTimestamp"), if found.meta.is_deleting() { msg::field_set() } else { msg::field_not_set() }),
+        (msg::row_containers_running(), msg::n_of_m(running, pod.spec.containers.len())),
     ]
 }
 
 /// What a write changed in an EndpointSlice: which addresses came and went, and how many are ready.
-fn addresses(object: &Object, before: Option<&Object>) -> Vec<(String, String)> {
+fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
     let of = |slice: Option<&Object>| -> Vec<(Str, bool)> {
         let endpoints = slice.and_then(|slice| slice.get::<EndpointSlice>()).into_iter().flat_map(|slice| &slice.endpoints);
         endpoints.filter_map(|one| Some((one.addresses.first()?.clone(), one.conditions.ready.unwrap_or(true)))).collect()
@@ -342,32 +343,32 @@ fn addresses(object: &Object, before: Option<&Object>) -> Vec<(String, String)> 
         let moved: Vec<&Str> = own.iter().map(|(address, _)| address).filter(|address| !known.contains(address)).collect();
         match moved[..] {
             [] => {}
-            [one] => rows.push(("addresses".to_string(), format!("{sign} {one}"))),
-            _ => rows.push(("addresses".to_string(), format!("{sign} {}", count(moved.len())))),
+            [one] => rows.push((msg::row_addresses(), sum(format!("{sign} {one}")))),
+            _ => rows.push((msg::row_addresses(), sum(format!("{sign} {}", count(moved.len()))))),
         }
     }
     let ready = |all: &[(Str, bool)]| count(all.iter().filter(|(_, ready)| *ready).count());
     let (from, to) = (ready(&was), ready(&is));
     if from != to {
-        rows.push(("ready in the slice".to_string(), format!("{from} → {to}")));
+        rows.push((msg::row_ready_in_slice(), sum(format!("{from} → {to}"))));
     }
     // What else there is: conditions of one that leaves, ports, the time of the change.
     let other = || before.map(|before| fields(before, object)).unwrap_or_default().into_iter().next();
     if before.is_none() {
-        rows.push(("slices".to_string(), "0 → 1".to_string()));
+        rows.push((msg::row_slices(), sum("0 → 1".into())));
     }
     if rows.is_empty()
         && let Some(field) = other()
     {
         let name = field.path.rsplit('.').next().unwrap_or_default().to_string();
-        let value = |value: Option<String>| value.unwrap_or_else(|| "none".into());
-        rows.push((name, format!("{} → {}", middle(&value(field.from), 12), middle(&value(field.to), 12))));
+        let value = |value: Option<String>| value.unwrap_or_else(|| "∅".into());
+        rows.push((Message::state(name), sum(format!("{} → {}", middle(&value(field.from), 12), middle(&value(field.to), 12)))));
     }
     rows
 }
 
 /// Numbers of the status that a write changed, before and after; then conditions and phases.
-fn differs(entry: &Entry) -> Vec<(String, String)> {
+fn differs(entry: &Entry) -> Vec<Row> {
     let Record::Write { op, object, before } = &entry.record else { return Vec::new() };
     if object.kind == Kind::EndpointSlice {
         return addresses(object, before.as_deref().filter(|_| *op == Op::Modified));
@@ -381,24 +382,28 @@ fn differs(entry: &Entry) -> Vec<(String, String)> {
         let last = field.path.rsplit('.').next().unwrap_or("");
         field.path.starts_with("status.") && !field.is_technical() && !matches!(last, "message" | "reason" | "image" | "started")
     };
-    let mut rows: Vec<(String, String)> = Vec::new();
+    // Numbers first; of the rest as many as there is room for.
+    let (mut numbers, mut rows) = (Vec::new(), Vec::new());
     for field in fields(before, object).iter().filter(|field| telling(field)) {
         let counts = |value: &Option<String>| value.as_ref().is_none_or(|text| text.parse::<u32>().is_ok());
-        let none = if counts(&field.from) && counts(&field.to) { "0" } else { "none" };
+        let none = if counts(&field.from) && counts(&field.to) { "0" } else { "∅" };
         let [from, to] = [&field.from, &field.to].map(|value| value.as_deref().unwrap_or(none));
         // What came whole is told by what is in it.
         if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) || from.len() + to.len() > 24 {
             continue;
         }
         let name = field.path.trim_start_matches("status.").trim_start_matches("conditions[").replace("].status", "");
-        let number = to.parse::<u32>().is_ok() || field.from.is_some();
-        let value = if number { words::grouped(&format!("{from} → {to}")) } else { to.to_string() };
-        rows.push((name, value));
+        match (from.parse::<i64>(), to.parse::<i64>()) {
+            (Ok(from), Ok(to)) => {
+                numbers.push((Message::state(name), sum(format!("{} → {}", crate::i18n::count(from), crate::i18n::count(to)))))
+            }
+            _ if field.from.is_some() => rows.push((Message::state(name), sum(format!("{from} → {to}")))),
+            _ => rows.push((Message::state(name), Message::state(to))),
+        }
     }
-    // Numbers first; of the rest as many as there is room for.
-    crate::order::sort_by_key(&mut rows, |(_, value)| !value.starts_with(|c: char| c.is_ascii_digit()));
-    rows.truncate(4);
-    rows
+    numbers.append(&mut rows);
+    numbers.truncate(4);
+    numbers
 }
 
 /// The key a pass worked on: the object itself, or the one that keeps it; of an EndpointSlice its Service.
@@ -420,25 +425,24 @@ fn full_name(key: &ObjectRef) -> String {
     if key.namespace.is_empty() { key.name.to_string() } else { format!("{}/{}", key.namespace, key.name) }
 }
 
-fn write(entry: &Entry) -> String {
+/// What an entry did, as the request that it was.
+fn act(entry: &Entry) -> Act {
     match &entry.record {
-        Record::Command(_) => "command".to_string(),
-        Record::Refused(refused) => format!("rejected {}", refused.key.kind.name()),
+        Record::Command(_) => Act::Command,
+        Record::Refused(refused) => Act::Rejected(refused.key.kind),
         Record::Write { op, object, before } => {
-            let kind = object.kind.name();
-            match op {
-                Op::Added => format!("create {kind}"),
-                Op::Deleted if entry.actor.name == "kubelet" => format!("delete {kind}"),
-                Op::Deleted => format!("remove {kind}"),
-                Op::Modified => match before {
-                    Some(before) if !before.meta.is_deleting() && object.meta.is_deleting() => format!("delete {kind}"),
-                    Some(before) if before.meta.generation != object.meta.generation => format!("update {kind}"),
-                    Some(before) if before.pod().is_some_and(|pod| pod.node_name.is_empty()) => match object.pod() {
-                        Some(pod) if !pod.node_name.is_empty() => format!("bind {kind} to {}", pod.node_name),
-                        _ => format!("status {kind}"),
-                    },
-                    _ => format!("status {kind}"),
+            let kind = object.kind;
+            match (op, before) {
+                (Op::Added, _) => Act::Create(kind),
+                (Op::Deleted, _) if entry.actor.name == "kubelet" => Act::Delete(kind),
+                (Op::Deleted, _) => Act::Remove(kind),
+                (Op::Modified, Some(before)) if !before.meta.is_deleting() && object.meta.is_deleting() => Act::Delete(kind),
+                (Op::Modified, Some(before)) if before.meta.generation != object.meta.generation => Act::Update(kind),
+                (Op::Modified, Some(before)) => match (before.pod(), object.pod()) {
+                    (Some(was), Some(is)) if was.node_name.is_empty() && !is.node_name.is_empty() => Act::Bind(kind, is.node_name.clone()),
+                    _ => Act::Status(kind),
                 },
+                (Op::Modified, None) => Act::Status(kind),
             }
         }
     }
@@ -598,7 +602,7 @@ fn lights(why: &Why) -> &'static str {
 }
 
 /// The pseudo-code of a loop with the values of a pass: what decided it, and what it has written besides.
-fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str, done: &[(&str, String)]) -> Vec<Code> {
+fn code(name: &str, why: Option<&Why>, saw: &[Row], act: &Message, done: &[(&str, Message)]) -> Vec<Code> {
     let source = match name.split(' ').next().unwrap_or(name) {
         "replicaset-controller" | "replication-controller" => REPLICASET,
         "deployment-controller" => DEPLOYMENT,
@@ -614,8 +618,8 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str, done
     if !source.iter().any(|(_, lights, _)| *lights == lit) {
         lit = "write";
     }
-    let row = |name: &str| saw.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-    let number = |name: &str| row(name)?.replace(',', "").parse::<i32>().ok();
+    let row = |name: Message| saw.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+    let number = |name: Message| row(name)?.as_count().map(|n| n as i32);
     // What follows in a branch is of it: the next round begins where one was taken.
     let (mut skips, mut gone) = (false, false);
     source
@@ -626,33 +630,36 @@ fn code(name: &str, why: Option<&Why>, saw: &[(String, String)], act: &str, done
             let is_lit = why.is_some() && !lights.is_empty() && (*lights == lit || written);
             let also = done.iter().rev().find(|(of, _)| !is_lit && !lights.is_empty() && of == lights).map(|(_, words)| words);
             let value = match *value {
-                "" => String::new(),
-                "act" if is_lit => act.to_string(),
-                "act" if also.is_some() => also.cloned().unwrap_or_default(),
-                "act" => String::new(),
+                "" => Message::default(),
+                "act" if is_lit => act.clone(),
+                "act" => also.cloned().unwrap_or_default(),
                 "first" => saw.first().map(|(_, value)| value.clone()).unwrap_or_default(),
                 "last" => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
-                "difference" => match (number("actual"), number("desired")) {
+                "difference" => match (number(msg::row_actual()), number(msg::row_desired())) {
                     (Some(actual), Some(desired)) => less(actual, desired),
-                    _ => row("difference").unwrap_or_default(),
+                    _ => row(msg::row_difference()).unwrap_or_default(),
                 },
                 "room" => match why {
                     Some(Why::RolloutUp { pods, at_most, from, to }) => {
                         let (room, more) = (at_most - pods, to - from);
-                        words::grouped(&if room == more {
-                            format!("{at_most} − {pods} = {room}")
+                        if room == more {
+                            less(*at_most, *pods)
                         } else {
-                            format!("min({room}; {more}) = {more}")
-                        })
+                            let n = |n: i32| crate::i18n::count(i64::from(n));
+                            sum(format!("min({}; {}) = {}", n(room), n(more), n(more)))
+                        }
                     }
-                    _ => String::new(),
+                    _ => Message::default(),
                 },
                 // The last row is what it comes to.
                 "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
-                "desired" => row("desired").map(|n| format!("replicas: {n}")).unwrap_or_default(),
-                "actual" => row("actual").map(|n| if n == "1" { "1 Pod".into() } else { format!("{n} Pods") }).unwrap_or_default(),
-                name @ ("updated" | "ready") => row(name).map(|n| format!("{n} {name}")).unwrap_or_default(),
-                name => row(name).unwrap_or_default(),
+                "desired" => number(msg::row_desired()).map(|n| msg::code_replicas(n)).unwrap_or_default(),
+                "actual" => number(msg::row_actual()).map(|n| msg::code_pods(n)).unwrap_or_default(),
+                "updated" => number(msg::metric_updated()).map(|n| msg::code_updated(n)).unwrap_or_default(),
+                "ready" => number(msg::metric_ready()).map(|n| msg::code_ready(n)).unwrap_or_default(),
+                "ordinals" => row(msg::row_ordinals()).unwrap_or_default(),
+                "nodes that fit" => row(msg::row_nodes_fit()).unwrap_or_default(),
+                _ => Message::default(),
             };
             let leaves = text.trim() == "continue";
             let skipped = why.is_some()
@@ -722,9 +729,9 @@ mod tests {
             state.update(Msg::Step);
             let pass = read(state.run.sim(), Some("endpointslice-controller")).pass.filter(|pass| !pass.steps.is_empty());
             let Some(pass) = pass else { continue };
-            let differs = |(_, value): &(String, String)| value.contains(" → ") || value.starts_with(['+', '−']);
+            let differs = |(_, value): &Row| value.contains(" → ") || value.starts_with(['+', '−']);
             assert!(pass.steps[1].1.iter().any(differs), "{:?}", pass.steps);
-            told.extend(pass.steps[1].1.iter().map(|(name, _)| name.clone()));
+            told.extend(pass.steps[1].1.iter().map(|(name, _)| name.to_string()));
         }
         assert!(told.contains("addresses") && told.contains("ready in the slice"), "{told:?}");
     }
@@ -737,8 +744,8 @@ mod tests {
         state.update(Msg::Kubectl("kubectl delete pod p --wait=false".into()));
         state.update(Msg::Seconds(2));
         let pass = read(state.run.sim(), Some("kubelet node-1")).pass.expect("a pass");
-        let row = |name: &str, value: &str| (name.to_string(), value.to_string());
-        assert_eq!(pass.steps[0].1[1..], [row("deletionTimestamp", "set"), row("containers running", "0 of 1")]);
+        let rows: Vec<String> = pass.steps[0].1[1..].iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        assert_eq!(rows, ["deletionTimestamp: set", "containers running: 0 of 1"]);
         let lit: Vec<(&str, &str)> = pass.code.iter().filter(|line| line.lit).map(|line| (line.text.trim(), line.value.as_str())).collect();
         assert_eq!(lit, [("delete(pod, grace 0)", "delete Pod")]);
         // The write does not come back while its event is held up.
@@ -761,7 +768,7 @@ mod tests {
         let held = &pass.held;
         assert!(held.starts_with("the pass over web-") && held.contains(" ends at 01:0"), "{held}");
         // What the pass before found and did is not told of this one.
-        assert_eq!(pass.title, "default-scheduler · under way");
+        assert_eq!(pass.title, "default-scheduler · running");
         assert_eq!(pass.steps, ahead());
         assert!(pass.key.starts_with("default/web-") && pass.code.iter().all(|line| !line.lit && line.value.is_empty()), "{pass:?}");
     }
@@ -771,8 +778,8 @@ mod tests {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(20));
         let pass = read(state.run.sim(), Some("default-scheduler")).pass.expect("a pass");
-        let node = pass.act.strip_prefix("bind Pod to ").expect("it binds");
-        let scores: Vec<&(String, String)> = pass.steps[0].1.iter().filter(|row| row.0.starts_with("score of ")).collect();
+        let Some((Act::Bind(_, node), _)) = &pass.act else { panic!("it binds") };
+        let scores: Vec<&Row> = pass.steps[0].1.iter().filter(|row| row.0.starts_with("score of ")).collect();
         assert!(scores.len() == 2 && scores[0].0 == format!("score of {node}"), "{:?}", pass.steps);
         assert_eq!(scores[0].1, pass.steps[1].1[0].1);
         assert_eq!(scores[0].1 == scores[1].1, pass.steps[1].1.iter().any(|row| row.0 == "a tie"));
@@ -831,7 +838,7 @@ mod tests {
         let pass = read(state.run.sim(), Some("replicaset-controller")).pass.expect("a pass");
         let values: Vec<&str> = pass.code.iter().map(|line| line.value.as_str()).filter(|value| !value.is_empty()).collect();
         assert_eq!(values[..3], ["replicas: 2", "2 Pods", "2 − 2 = 0"], "{:?}", pass.steps);
-        assert!(pass.steps[1].1.contains(&("readyReplicas".into(), "1 → 2".into())), "{:?}", pass.steps);
+        assert!(pass.steps[1].1.iter().any(|(name, value)| *name == "readyReplicas" && *value == "1 → 2"), "{:?}", pass.steps);
         // What is missing is what it has less what it wants.
         state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
         state.update(Msg::Step);
@@ -860,9 +867,9 @@ mod tests {
                 }
                 state.update(Msg::Step);
                 let Some(pass) = read(state.run.sim(), Some(loops)).pass.filter(|pass| !pass.steps.is_empty()) else { continue };
-                if seen.insert(pass.title.clone()) {
-                    let rows: Vec<&(String, String)> = pass.steps.iter().take(2).flat_map(|(_, rows)| rows).collect();
-                    assert!(rows.iter().any(|(name, _)| name == "desired"), "{:?}", pass.steps);
+                if seen.insert(pass.title.to_string()) {
+                    let rows: Vec<&Row> = pass.steps.iter().take(2).flat_map(|(_, rows)| rows).collect();
+                    assert!(rows.iter().any(|(name, _)| *name == "desired"), "{:?}", pass.steps);
                     compared += usize::from(rows.iter().any(|(_, value)| value.contains(" → ")));
                 }
             }

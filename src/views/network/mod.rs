@@ -4,10 +4,14 @@
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
 
 use crate::i18n::format::middle;
+use crate::i18n::{Message, clauses, dotted, msg};
 use crate::projection::model::{Controller, Endpoint, Group, Id, Model, PENDING, Pod, PodState, Root, Service, natural};
-use crate::views::ownership::pod_label;
+use crate::views::ownership::{pod_label, service_form};
 use crate::views::shape::{Body, Label, Line, Port, Rect, Scene, Table, elbow};
 use std::rc::Rc;
+
+/// A row of a table, and whether it is on the path that is followed.
+type Row = (Vec<Message>, bool);
 
 const LEFT: f64 = 24.0;
 /// Height of a Pod.
@@ -92,7 +96,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
         } + 52.0;
     }
     if order.len() > 2 {
-        out.labels.push(Label { x: LEFT, y, text: "Other Services".into(), class: "", centred: false });
+        out.labels.push(Label { x: LEFT, y, text: msg::net_others(), class: "", centred: false });
         for (i, service) in order.iter().skip(2).enumerate() {
             let columns = (((width - 2.0 * LEFT + 16.0) / 256.0) as usize).clamp(1, 4);
             let rect = Rect::new(LEFT + (i % columns) as f64 * 256.0, y + 24.0 + (i / columns) as f64 * 66.0, 240.0, 54.0);
@@ -109,10 +113,10 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
 }
 
 fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
-    let label = format!("Service {}, {}, {} ready endpoints", service.id.name, service.form, service.ready());
+    let label = msg::service_label(&service.id.name, service_form(service), ready_endpoints(service));
     let state = if service.ready() > 0 { "ready" } else { "none" };
     // In a narrow one the name comes first.
-    let form = if rect.w < SHORT / 1.5 { String::new() } else { service.form.clone() };
+    let form = if rect.w < SHORT / 1.5 { Message::default() } else { service_form(service) };
     out.put(&service.id, rect, Body::Service { form }, None, state, label)
 }
 
@@ -158,10 +162,10 @@ fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
 
 fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lines: Vec<String>) {
     let pod = client(model, service);
-    let title = pod.map_or("any Pod".to_string(), |pod| middle(&pod.id.name, (((rect.w - 64.0) / 7.4) as usize).max(8)));
+    let title = pod.map_or_else(|| msg::net_client(), |pod| Message::name(middle(&pod.id.name, (((rect.w - 64.0) / 7.4) as usize).max(8))));
     let state = pod.map(|pod| pod.state);
     let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
-    let label = format!("{title} asks: {}", lines.join("; "));
+    let label = msg::net_asks(&title, lines.join("; "));
     out.put(&id, rect, Body::Terminal { state, title, lines }, None, "", label);
 }
 
@@ -178,7 +182,7 @@ fn put_pod(out: &mut Scene, service: &Service, (endpoint, found): (&Endpoint, Op
         let id = Id { uid: format!("{}/gone/{}", service.id.uid, endpoint.pod), ..Id::default() };
         let name = middle(&endpoint.pod, letters.saturating_sub(5));
         if endpoint.gone {
-            out.put(&id, rect, Body::Gone { name }, None, "gone", format!("Pod {}, gone", endpoint.pod));
+            out.put(&id, rect, Body::Gone { name }, None, "gone", msg::net_gone(&endpoint.pod));
             return;
         }
         // It leads to something else, or to a Pod that the filter leaves out: what the slice says of it is known.
@@ -187,8 +191,8 @@ fn put_pod(out: &mut Scene, service: &Service, (endpoint, found): (&Endpoint, Op
             (_, true) => PodState::Ready,
             _ => PodState::NotReady,
         };
-        let body = Body::Tile { state, tail: name, note: String::new(), stale: false, kin: false, old: false };
-        out.put(&id, rect, body, None, state.class(), endpoint.pod.clone());
+        let body = Body::Tile { state, tail: name, note: Message::default(), stale: false, kin: false, old: false };
+        out.put(&id, rect, body, None, state.class(), Message::name(&endpoint.pod));
         return;
     };
     let note = Some(&pod.node).filter(|node| node.len() < 10).cloned().unwrap_or_default();
@@ -200,26 +204,26 @@ fn put_pod(out: &mut Scene, service: &Service, (endpoint, found): (&Endpoint, Op
     };
     // The same Pod may stand behind both Services: each tile has its own key.
     let id = Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() };
-    let body = Body::Tile { state: pod.state, tail, note, stale: pod.stale, kin: false, old: false };
+    let body = Body::Tile { state: pod.state, tail, note: Message::name(note), stale: pod.stale, kin: false, old: false };
     out.put(&id, rect, body, None, pod.state.class(), pod_label(pod));
 }
 
 /// A card's title beside its pill: the middle goes where it is long, for names that begin alike differ at their ends.
-fn titled(name: &str, pill: &str, w: f64) -> String {
-    let pill = if pill.is_empty() { 0.0 } else { pill.len() as f64 * 6.5 + 24.0 };
+fn titled(name: &str, pill: &Message, w: f64) -> String {
+    let pill = if pill.is_empty() { 0.0 } else { pill.length() as f64 * 6.5 + 24.0 };
     middle(name, ((w - 64.0 - pill) / 7.6).max(8.0) as usize)
 }
 
-fn title(out: &mut Scene, y: f64, text: String) {
+fn title(out: &mut Scene, y: f64, text: Message) {
     out.labels.push(Label { x: LEFT, y, text, class: "bandname", centred: false });
 }
 
-fn condition(endpoint: &Endpoint) -> String {
+fn condition(endpoint: &Endpoint) -> Message {
     match (endpoint.ready, endpoint.terminating) {
-        (true, _) => "✓ ready".into(),
-        (false, false) if endpoint.address.is_empty() => "not in it yet".into(),
-        (false, true) => "terminating".into(),
-        (false, false) => "not ready".into(),
+        (true, _) => msg::net_ready(),
+        (false, false) if endpoint.address.is_empty() => msg::net_not_listed(),
+        (false, true) => msg::totals_terminating(),
+        (false, false) => msg::net_not_ready(),
     }
 }
 
@@ -233,26 +237,25 @@ fn host(endpoint: &Endpoint) -> String {
 }
 
 /// What is said of the Pods that are not drawn: how many they are, and how many of them are in each state.
-fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<String> {
-    use crate::i18n::format::count;
+fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<Message> {
     let left = |is: fn(&Endpoint) -> bool| {
         service.endpoints.iter().filter(|one| is(one)).count() - shown.iter().filter(|one| !one.address.is_empty() && is(one)).count()
     };
     let (ready, leaving) = (left(|one| one.ready), left(|one| !one.ready && one.terminating));
     let listed = left(|_| true);
     if ready == more {
-        return vec![format!("+{} more, all ready", count(more))];
+        return vec![msg::net_more_ready(more)];
     }
-    let mut lines = vec![format!("+{} more", count(more)), format!("{} ready", count(ready))];
-    let mut say = |n: usize, words: &dyn Fn(String) -> String| lines.extend((n > 0).then(|| words(count(n))));
-    say(leaving, &|n| format!("{n} terminating"));
-    say(listed - ready - leaving, &|n| format!("{n} not ready"));
-    say(more.saturating_sub(listed), &|n| format!("{n} in no EndpointSlice"));
+    let mut lines = vec![msg::more(more), msg::row_ready(ready)];
+    let mut say = |n: usize, words: &dyn Fn(usize) -> Message| lines.extend((n > 0).then(|| words(n)));
+    say(leaving, &|n| msg::net_terminating(n));
+    say(listed - ready - leaving, &|n| msg::net_some_not_ready(n));
+    say(more.saturating_sub(listed), &|n| msg::net_some_unlisted(n));
     lines
 }
 
 /// Puts each on a line of its own, and gives their height.
-fn say(lines: impl IntoIterator<Item = String>, (x, y): (f64, f64), class: &'static str, out: &mut Scene) -> f64 {
+fn say(lines: impl IntoIterator<Item = Message>, (x, y): (f64, f64), class: &'static str, out: &mut Scene) -> f64 {
     let mut height = 0.0;
     for text in lines {
         out.labels.push(Label { x, y: y + height, text, class, centred: false });
@@ -262,29 +265,28 @@ fn say(lines: impl IntoIterator<Item = String>, (x, y): (f64, f64), class: &'sta
 }
 
 /// What is said of one that gets no traffic, or of several that stand together; the short words where there is little room.
-fn why_not(service: &Service, one: &Endpoint, several: usize, short: bool) -> String {
+fn why_not(service: &Service, one: &Endpoint, several: usize, short: bool) -> Message {
     let words = match one.terminating {
-        _ if one.gone && one.ready && service.address.is_empty() => "gone: DNS still names it",
-        _ if one.gone && one.ready => "gone: still gets traffic",
-        _ if one.gone && short => "gone: still listed",
-        _ if one.gone => "gone: still in EndpointSlice",
+        _ if one.gone && one.ready && service.address.is_empty() => msg::net_gone_dns(),
+        _ if one.gone && one.ready => msg::net_gone_traffic(),
+        _ if one.gone && short => msg::net_gone_listed(),
+        _ if one.gone => msg::net_gone_slice(),
         true if service.falls_back(one) => {
-            return if several > 1 {
-                format!("{several} terminating: still get traffic")
-            } else {
-                "terminating: still gets traffic".into()
+            return match several > 1 {
+                true => msg::net_fallbacks(several),
+                false => msg::net_fallback(),
             };
         }
-        true => "terminating: no new traffic",
-        false if one.address.is_empty() && short => "in no EndpointSlice",
-        false if one.address.is_empty() => "in no EndpointSlice: no traffic",
-        false => "not ready: gets no traffic",
+        true => msg::net_no_new(),
+        false if one.address.is_empty() && short => msg::net_unlisted(),
+        false if one.address.is_empty() => msg::net_unlisted_traffic(),
+        false => msg::net_not_ready_traffic(),
     };
-    if several > 1 { format!("{several} {words}") } else { words.into() }
+    if several > 1 { msg::net_several(several, words) } else { words }
 }
 
-fn address(endpoint: &Endpoint) -> String {
-    if endpoint.address.is_empty() { "—".into() } else { endpoint.address.clone() }
+fn address(endpoint: &Endpoint) -> Message {
+    Message::name(if endpoint.address.is_empty() { "—" } else { &endpoint.address })
 }
 
 /// Of a revision of which no Pod is an endpoint yet, the first that are to become some.
@@ -404,17 +406,17 @@ fn arrow(x1: f64, x2: f64, y: f64) -> String {
 }
 
 /// What the name of a headless Service itself is answered with.
-fn all_ready(ready: usize) -> String {
+fn all_ready(ready: usize) -> Message {
     match ready {
-        0 => "no record".to_string(),
-        1 => "1 ready".into(),
-        n => format!("all {} ready", crate::i18n::format::count(n)),
+        0 => msg::net_no_record(),
+        1 => msg::row_ready(1),
+        n => msg::net_all_ready(n),
     }
 }
 
 /// A headless Service: the name answers with Pod addresses.
 fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
-    title(out, top, "Headless Service — the name answers with Pod addresses".into());
+    title(out, top, msg::net_headless());
     let (shown, more) = drawn(model, service, follows);
     let name = service.id.name.as_str();
     let above = c.gaps.0 == 0.0;
@@ -428,7 +430,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let Lookup { asked, hosted, heard, followed } = Lookup::of(&shown, follows, name);
     let ready = service.ready();
     // The answer is whole; names give way to it, and what tells least goes first.
-    let answers = shown.iter().map(|one| one.address.len()).chain([all_ready(ready).len()]).max().unwrap_or(0).max(11);
+    let answers = shown.iter().map(|one| one.address.len()).chain([all_ready(ready).length()]).max().unwrap_or(0).max(11);
     let letters = |types: f64| ((c.dns - 48.0 - types - answers as f64 * 7.0) / 7.0).max(8.0) as usize;
     let types = c.dns >= CLOSE.dns && name.len() <= letters(50.0);
     let most = letters(if types { 50.0 } else { 0.0 });
@@ -438,20 +440,20 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         format!("{host}.{}", middle(name, left))
     };
 
-    let mut rows: Vec<(Vec<String>, bool)> = shown
+    let mut rows: Vec<Row> = shown
         .iter()
         .map(|one| {
             let on = hosted.is_some() && Some(one.pod.as_str()) == followed;
             if one.ready {
-                (vec![full(one), "A".into(), one.address.clone()], on)
+                (vec![Message::name(full(one)), Message::name("A"), Message::name(&one.address)], on)
             } else {
-                (vec![full(one), "—".into(), "no record".into()], on)
+                (vec![Message::name(full(one)), Message::name("—"), msg::net_no_record()], on)
             }
         })
         .collect();
-    let all = if ready > 1 { all_ready(ready) } else { heard.map_or(all_ready(ready), |one| one.address.clone()) };
-    rows.push((vec![middle(name, most), "A".into(), all], hosted.is_none()));
-    let mut head = vec!["Name", "Type", "Address"];
+    let all = if ready > 1 { all_ready(ready) } else { heard.map_or_else(|| all_ready(ready), |one| Message::name(&one.address)) };
+    rows.push((vec![Message::name(middle(name, most)), Message::name("A"), all], hosted.is_none()));
+    let mut head = vec![msg::head_name(), msg::head_type(), msg::head_address()];
     if !types {
         head.remove(1);
         rows.iter_mut().for_each(|(cells, _)| drop(cells.remove(1)));
@@ -477,23 +479,24 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     }
     put_client(out, model, service, Rect::new(LEFT, client_y, c.client, client_h), lines);
     put_dns(service, head, rows, Rect::new(dns_x, y, c.dns, dns_height), out);
-    let mut slice_rows: Vec<(Vec<String>, bool)> =
+    let mut slice_rows: Vec<Row> =
         shown.iter().map(|one| (vec![address(one), condition(one)], Some(one.pod.as_str()) == followed)).collect();
     if slice_rows.is_empty() {
-        slice_rows.push((vec!["no endpoint".into(), String::new()], false));
+        slice_rows.push((vec![msg::net_no_endpoint(), Message::default()], false));
     }
     // The band is called so already: the pill gives way to a name.
-    let fits = |pill: &&str| titled(name, pill, c.slice) == name;
-    let headless = ["clusterIP: None", "headless"].into_iter().skip(usize::from(c.slice < WIDE.slice)).find(fits).unwrap_or("");
+    let fits = |pill: &Message| titled(name, pill, c.slice) == name;
+    let pills = [Message::name("clusterIP: None"), service_form(service)];
+    let headless = pills.into_iter().skip(usize::from(c.slice < WIDE.slice)).find(fits).unwrap_or_default();
     let slice = Table {
         kind: "Service",
-        caption: "Service".into(),
-        title: titled(name, headless, c.slice),
-        pill: headless.into(),
-        head: vec!["EndpointSlice", "Condition"],
+        caption: Message::name("Service"),
+        title: Message::name(titled(name, &headless, c.slice)),
+        pill: headless,
+        head: vec![Message::name("EndpointSlice"), msg::head_condition()],
         rows: slice_rows,
     };
-    let label = format!("Service {name}, headless, {ready} ready endpoints");
+    let label = msg::service_label(name, service_form(service), ready_endpoints(service));
     let state = if ready > 0 { "ready" } else { "none" };
     out.put(&service.id, Rect::new(slice_x, y, c.slice, slice_height), Body::Table(slice), None, state, label);
     let hinted = !service.hint.is_empty();
@@ -501,7 +504,7 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         vec![service.hint.clone()]
     } else {
         let rest = if more > 0 { rest(service, &shown, more) } else { Vec::new() };
-        std::iter::once("DNS records are made from it".to_string()).chain(rest).collect()
+        std::iter::once(msg::net_records()).chain(rest).collect()
     };
     let said = say(lines, (slice_x, y + slice_height + 6.0), if hinted { "hint" } else { "" }, out);
     for (i, one) in shown.iter().enumerate() {
@@ -521,19 +524,19 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
     let bottom = (y + dns_height).max(client_y + client_h).max(y + slice_height + 4.0 + said);
     if above {
         let (ask, back, from, to) = (LEFT + 28.0, LEFT + 128.0, client_y + client_h + 2.0, y - 3.0);
-        stop(out, ask + 6.0, (from + to) / 2.0 - 10.0, "1 query", false);
+        stop(out, ask + 6.0, (from + to) / 2.0 - 10.0, msg::net_query(), false);
         if heard.is_some() {
-            stop(out, back + 6.0, (from + to) / 2.0 - 10.0, "2 answer", false);
+            stop(out, back + 6.0, (from + to) / 2.0 - 10.0, msg::net_answer(), false);
             out.link(format!("hear/{uid}"), format!("M{back} {to}V{from}"), Line::Selects);
             out.link(format!("hears/{uid}"), tip(back, from), Line::Travels);
         }
         out.link(format!("ask/{uid}"), down(ask, from, to), Line::Travels);
     } else {
         let ask = row_y(asks.min(3)).min(y + 180.0);
-        stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask - 26.0, "1 query", true);
+        stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask - 26.0, msg::net_query(), true);
         if heard.is_some() {
             let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
-            stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask + 30.0, "2 answer", true);
+            stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask + 30.0, msg::net_answer(), true);
             out.link(format!("hear/{uid}"), format!("M{} {back}H{to}", dns_x - 3.0), Line::Selects);
             out.link(
                 format!("hears/{uid}"),
@@ -552,8 +555,8 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         let (from, high) = (LEFT + c.client + 2.0, client_y + client_h / 2.0);
         let d = format!("M{from} {high}H{}Q{right} {high} {right} {}V{}{arrives}", right - 10.0, high + 10.0, to - 10.0);
         out.link(format!("go/{uid}"), d, Line::Travels);
-        stop(out, (from + right) / 2.0, high - 10.0, &format!("3 connects straight to {}", endpoint.address), true);
-        let plain = Label { x: (from + right) / 2.0, y: high + 12.0, text: "no virtual IP, no balancing".into(), class: "", centred: true };
+        stop(out, (from + right) / 2.0, high - 10.0, msg::net_connects(&endpoint.address), true);
+        let plain = Label { x: (from + right) / 2.0, y: high + 12.0, text: msg::net_no_balancing(), class: "", centred: true };
         out.labels.push(plain);
         return bottom;
     }
@@ -568,23 +571,23 @@ fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns
         to + 10.0
     );
     out.link(format!("go/{uid}"), d, Line::Travels);
-    stop(out, (from + right) / 2.0, low - 10.0, &format!("3 connects straight to {}: no virtual IP, no balancing", endpoint.address), true);
+    stop(out, (from + right) / 2.0, low - 10.0, msg::net_connects_long(&endpoint.address), true);
     low + 8.0
 }
 
 /// The card of DNS, with its own name for the Service and one for each Pod that is ready.
-fn put_dns(service: &Service, head: Vec<&'static str>, rows: Vec<(Vec<String>, bool)>, rect: Rect, out: &mut Scene) {
+fn put_dns(service: &Service, head: Vec<Message>, rows: Vec<Row>, rect: Rect, out: &mut Scene) {
     let names = if service.ready() == 0 { 0 } else { service.ready() + 1 };
     let table = Table {
         kind: "Dns",
-        caption: "Cluster DNS".into(),
-        title: crate::engine::dns::SERVER.into(),
-        pill: format!("{} name{}", crate::i18n::format::count(names), if names == 1 { "" } else { "s" }),
+        caption: msg::net_dns(),
+        title: Message::name(crate::engine::dns::SERVER),
+        pill: msg::net_names(names),
         head,
         rows,
     };
     let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
-    out.put(&id, rect, Body::Table(table), None, "", format!("Cluster DNS, {names} names for {}", service.id.name));
+    out.put(&id, rect, Body::Table(table), None, "", msg::net_dns_label(names, &service.id.name));
 }
 
 /// What is asked of DNS, and where the answer leads.
@@ -615,8 +618,8 @@ impl<'a> Lookup<'a> {
 }
 
 /// One of the numbered words on a way.
-fn stop(out: &mut Scene, x: f64, y: f64, text: &str, centred: bool) {
-    out.labels.push(Label { x, y, text: text.into(), class: "stop", centred });
+fn stop(out: &mut Scene, x: f64, y: f64, text: Message, centred: bool) {
+    out.labels.push(Label { x, y, text, class: "stop", centred });
 }
 
 /// The tip of an arrow that goes up.
@@ -634,8 +637,11 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     let [client_w, gap, vip_w, reach, pod_w] = way;
     let name = service.id.name.as_str();
     let external = service.form == "ExternalName";
-    let says = if external { "another name, outside the cluster" } else { "one virtual IP in front of every ready Pod" };
-    title(out, top, format!("{} Service — {says}", service.form));
+    let says = match external {
+        true => msg::net_external(&service.form),
+        false => msg::net_virtual(&service.form),
+    };
+    title(out, top, says);
     let (shown, more) = drawn(model, service, follows);
     let (uid, ready, y) = (&service.id.uid, service.ready(), top + 32.0);
     // Those that stand together and get no traffic for the same reason say so once. Of many, any row may come to be one of those:
@@ -651,9 +657,9 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     let pitch = |at: usize| POD + if more > 0 || told(at) && last(at) { 22.0 } else { 10.0 };
     let rest = if more > 0 { rest(service, &shown, more) } else { Vec::new() };
     let tall = (0..shown.len()).map(pitch).sum::<f64>() + rest.len() as f64 * 20.0;
-    let mut rows = vec![(vec![if external { "external name" } else { "virtual IP" }.to_string(), service.address.clone()], true)];
+    let mut rows = vec![(vec![address_row(external), Message::name(&service.address)], true)];
     rows.extend(ports(service));
-    rows.extend(outer_rows(service, "nodePort"));
+    rows.extend(outer_rows(service, Message::name("nodePort")));
     rows.extend((!external).then(|| (rule(service), false)));
     let vip_h = HEAD + rows.len() as f64 * 32.0 + 10.0;
     // Who asks from outside the cluster stands below who asks inside; the EndpointSlices take that place where nobody can.
@@ -671,13 +677,13 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
     put_client(out, model, service, Rect::new(LEFT, vip_y, client_w, ASKS), vec![asked]);
     let vip = Table {
         kind: "Service",
-        caption: "Service".into(),
-        title: titled(name, &service.form, vip_w),
-        pill: service.form.clone(),
+        caption: Message::name("Service"),
+        title: Message::name(titled(name, &service_form(service), vip_w)),
+        pill: service_form(service),
         head: Vec::new(),
         rows,
     };
-    let label = format!("Service {name}, {}, {}, {ready} ready endpoints", service.form, service.address);
+    let label = msg::net_service_label(name, service_form(service), &service.address, ready_endpoints(service));
     let state = if ready > 0 { "ready" } else { "none" };
     out.put(&service.id, Rect::new(vip_x, vip_y, vip_w, vip_h), Body::Table(vip), None, state, label);
     out.link(format!("ask/{uid}"), arrow(LEFT + client_w + 2.0, vip_x - 3.0, vip_y + ASKS - 28.0), Line::Travels);
@@ -701,7 +707,7 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
         put_slices(service, slices, out);
         out.link(format!("reads/{uid}"), format!("M{stem} {}V{}", vip_y + vip_h, slices.y), Line::Watches);
     }
-    say(["kube-proxy on each node".to_string(), "makes rules of it: it is no hop".into()], (stem + 10.0, vip_y + vip_h + 7.0), "", out);
+    say([msg::net_proxy(), msg::net_proxy_rules()], (stem + 10.0, vip_y + vip_h + 7.0), "", out);
     let reached = |one: &&Endpoint| one.ready || service.falls_back(one);
     let followed = follows.or_else(|| shown.iter().find(reached).map(|one| one.pod.as_str()));
     let (mut at, mut together) = (y + (height - tall) / 2.0, 0);
@@ -732,12 +738,12 @@ fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>, way: Way,
 }
 
 /// The first ports of a Service, a row each.
-fn ports(service: &Service) -> impl Iterator<Item = (Vec<String>, bool)> {
+fn ports(service: &Service) -> impl Iterator<Item = Row> {
     // Nothing translates the port of what has no virtual IP.
     let plain = service.address.is_empty();
     let row = move |port: &String| match plain {
-        true => vec!["port".to_string(), port.rsplit(" → ").next().unwrap_or(port).to_string()],
-        false => vec!["port → targetPort".to_string(), port.clone()],
+        true => vec![msg::net_port(), Message::name(port.rsplit(" → ").next().unwrap_or(port))],
+        false => vec![Message::name("port → targetPort"), Message::name(port)],
     };
     service.ports.iter().take(3).map(move |port| (row(port), false))
 }
@@ -751,14 +757,14 @@ const APART: f64 = 24.0;
 const NODES: usize = 3;
 
 /// What the rules on each node do with a packet for the Service.
-fn rule(service: &Service) -> Vec<String> {
-    let one_in = |n: usize| format!("1 in {}", crate::i18n::format::count(n));
+fn rule(service: &Service) -> Vec<Message> {
+    let share = |n: usize| Message::name(format!("1/{}", crate::i18n::format::count(n)));
     match service.ready() {
         0 => match service.endpoints.iter().filter(|one| service.falls_back(one)).count() {
-            0 => vec!["no ready Pod".into(), "refused".into()],
-            n => vec!["only terminating".into(), one_in(n)],
+            0 => vec![msg::net_no_ready_pod(), msg::net_refused()],
+            n => vec![msg::net_only_terminating(), share(n)],
         },
-        n => vec!["each ready Pod".into(), one_in(n)],
+        n => vec![msg::net_share(), share(n)],
     }
 }
 
@@ -770,30 +776,32 @@ fn node_ports(service: &Service, before: &str) -> Option<String> {
 }
 
 /// What a Service has for those outside the cluster.
-fn outer_rows(service: &Service, named: &str) -> Vec<(Vec<String>, bool)> {
-    let port = node_ports(service, "").map(|ports| (vec![named.to_string(), ports], false));
-    let external = (!service.external.is_empty()).then(|| (vec!["EXTERNAL-IP".to_string(), service.external.clone()], false));
+fn outer_rows(service: &Service, named: Message) -> Vec<Row> {
+    let port = node_ports(service, "").map(|ports| (vec![named.clone(), Message::name(ports)], false));
+    let external = (!service.external.is_empty()).then(|| (vec![Message::name("EXTERNAL-IP"), Message::name(&service.external)], false));
     port.into_iter().chain(external).collect()
 }
 
 /// Where somebody outside the cluster can ask: the address of a load balancer, and the port on every node.
-fn doors(model: &Model, service: &Service) -> Vec<(Vec<String>, bool)> {
+fn doors(model: &Model, service: &Service) -> Vec<Row> {
     let mut rows = Vec::new();
     if !service.external.is_empty() {
-        rows.push((vec!["EXTERNAL-IP".to_string(), service.external.clone()], false));
+        rows.push((vec![Message::name("EXTERNAL-IP"), Message::name(&service.external)], false));
     }
     if let Some(ports) = node_ports(service, ":") {
         let named = if model.nodes.len() > NODES { NODES - 1 } else { NODES };
-        rows.extend(model.nodes.iter().take(named).map(|node| (vec![middle(&node.id.name, 12), ports.clone()], true)));
+        rows.extend(
+            model.nodes.iter().take(named).map(|node| (vec![Message::name(middle(&node.id.name, 12)), Message::name(&ports)], true)),
+        );
         if model.nodes.len() > NODES {
-            rows.push((vec![format!("+{} nodes", crate::i18n::format::count(model.nodes.len() - named)), ports], true));
+            rows.push((vec![msg::more_nodes(model.nodes.len() - named), Message::name(ports)], true));
         }
     }
     rows
 }
 
 /// Draws them, with the way from each that works.
-fn put_doors(service: &Service, rows: Vec<(Vec<String>, bool)>, rect: Rect, (vip_x, vip_y): (f64, f64), out: &mut Scene) {
+fn put_doors(service: &Service, rows: Vec<Row>, rect: Rect, (vip_x, vip_y): (f64, f64), out: &mut Scene) {
     let uid = &service.id.uid;
     let row = |at: usize| rect.y + HEAD + 4.0 + at as f64 * 32.0 + 16.0;
     let waits = service.external == PENDING;
@@ -816,44 +824,43 @@ fn put_doors(service: &Service, rows: Vec<(Vec<String>, bool)>, rect: Rect, (vip
         out.link(format!("outside/{uid}/{at}"), way(row(at), port), line);
     }
     if waits {
-        let text = "no cloud provider gives an address".into();
+        let text = msg::net_no_provider();
         out.labels.push(Label { x: rect.x, y: rect.bottom() + 3.0, text, class: "under", centred: false });
     }
-    let told = rows.iter().map(|(cells, _)| cells.concat()).collect::<Vec<_>>().join(", ");
+    let told: Vec<Message> = rows.iter().map(|(cells, _)| Message::list(cells.clone())).collect();
     let table = Table {
         kind: "Outside",
-        caption: "outside the cluster".into(),
-        title: "any client".into(),
-        pill: String::new(),
+        caption: msg::net_outside(),
+        title: msg::net_any_client(),
+        pill: Message::default(),
         head: Vec::new(),
         rows,
     };
     let id = Id { uid: format!("outside/{uid}"), ..Id::default() };
-    out.put(&id, rect, Body::Table(table), None, "", format!("outside the cluster: {told}"));
+    out.put(&id, rect, Body::Table(table), None, "", msg::net_outside_label(told));
 }
 
 /// The EndpointSlices of a Service, with what they list: one of them by its name.
 fn put_slices(service: &Service, rect: Rect, out: &mut Scene) {
-    let count = crate::i18n::format::count;
     let leaving = service.endpoints.iter().filter(|one| !one.ready && one.terminating).count();
     let ready = service.ready();
-    let several = format!("{} EndpointSlices", count(service.slices));
+    let several = msg::net_slices(service.slices);
     let (id, caption, name) = match &service.slice {
-        Some(id) => (id.clone(), "EndpointSlice".to_string(), titled(&id.name, "", rect.w)),
-        None => (Id { uid: format!("slices/{}", service.id.uid), ..Id::default() }, several, "max. 100 each".into()),
+        Some(id) => (id.clone(), Message::name("EndpointSlice"), Message::name(titled(&id.name, &Message::default(), rect.w))),
+        None => (Id { uid: format!("slices/{}", service.id.uid), ..Id::default() }, several, msg::net_slice_limit()),
     };
     let others = service.endpoints.len() - ready - leaving;
-    let mut rows = vec![(vec!["ready".to_string(), count(ready)], false)];
+    let mut rows = vec![(vec![msg::metric_ready(), Message::count(ready)], false)];
     // There is room for two.
     let left = match (leaving, others) {
-        (0, others) => ("not ready", others),
-        (leaving, 0) => ("terminating", leaving),
-        (leaving, others) => ("terminating or not ready", leaving + others),
+        (0, others) => (msg::net_not_ready(), others),
+        (leaving, 0) => (msg::totals_terminating(), leaving),
+        (leaving, others) => (msg::net_terminating_or_not(), leaving + others),
     };
-    rows.push((vec![left.0.into(), count(left.1)], false));
-    let named = if id.name.is_empty() { String::new() } else { format!(" {}", id.name) };
-    let label = format!("{caption}{named}, {ready} ready, {leaving} terminating, {others} not ready");
-    let slices = Table { kind: "EndpointSlice", caption, title: name, pill: String::new(), head: Vec::new(), rows };
+    rows.push((vec![left.0, Message::count(left.1)], false));
+    let named = if id.name.is_empty() { caption.clone() } else { msg::kind_name("EndpointSlice", &id.name) };
+    let label = Message::list(vec![named, msg::row_ready(ready), msg::net_terminating(leaving), msg::net_some_not_ready(others)]);
+    let slices = Table { kind: "EndpointSlice", caption, title: name, pill: Message::default(), head: Vec::new(), rows };
     out.put(&id, rect, Body::Table(slices), None, "", label);
 }
 
@@ -868,24 +875,25 @@ fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, t
     let (shown, more) = drawn(model, service, follows.filter(|_| pair));
     let (name, ready, uid) = (service.id.name.as_str(), service.ready(), &service.id.uid);
     let headless = service.address.is_empty();
-    let asker = client(model, service).map_or("any Pod".to_string(), |pod| middle(&pod.id.name, 14));
+    let asker = client(model, service).map_or_else(msg::net_client, |pod| Message::name(middle(&pod.id.name, 14)));
     let Lookup { asked, hosted, heard, .. } = Lookup::of(&shown, follows, name);
-    let asks =
-        if headless { format!("1 {asker}: nslookup {}", middle(&asked, 24)) } else { format!("1 {asker}: wget -qO- {}", middle(name, 20)) };
-    stop(out, 16.0, top, &asks, false);
+    let asks = if headless { format!("nslookup {}", middle(&asked, 24)) } else { format!("wget -qO- {}", middle(name, 20)) };
+    let asks = msg::net_first(asker, asks);
+    stop(out, 16.0, top, asks.clone(), false);
     let (x, y) = (36.0, top + if headless { 58.0 } else { 40.0 });
     out.link(format!("ask/{uid}"), down(x, top + 22.0, y - 2.0), Line::Travels);
-    let two = |a: String, b: String| (vec![a, b], false);
-    let high = |rows: &[(Vec<String>, bool)]| HEAD + rows.len() as f64 * 32.0 + 12.0;
+    let two = |a: Message, b: Message| (vec![a, b], false);
+    let high = |rows: &[Row]| HEAD + rows.len() as f64 * 32.0 + 12.0;
     // Where the Pods begin, and where the line to them does.
     let (mut below, from);
     if headless {
-        let answer = |one: &Endpoint| if one.ready { one.address.clone() } else { "no record".into() };
+        let answer = |one: &Endpoint| if one.ready { Message::name(&one.address) } else { msg::net_no_record() };
         let is = |one: &Endpoint| hosted.is_some_and(|hosted| hosted.pod == one.pod);
-        let mut rows: Vec<_> = shown.iter().map(|one| (vec![format!("{}.{name}", host(one)), answer(one)], is(one))).collect();
-        rows.push((vec![name.into(), all_ready(ready)], hosted.is_none()));
+        let mut rows: Vec<_> =
+            shown.iter().map(|one| (vec![Message::name(format!("{}.{name}", host(one))), answer(one)], is(one))).collect();
+        rows.push((vec![Message::name(name), all_ready(ready)], hosted.is_none()));
         // What follows each name in DNS.
-        let suffix = two("each name ends in".into(), format!(".{}.{}", service.id.namespace, crate::engine::dns::ZONE));
+        let suffix = two(msg::net_suffix(), Message::name(format!(".{}.{}", service.id.namespace, crate::engine::dns::ZONE)));
         rows.extend((w >= SHORT).then_some(suffix));
         let height = high(&rows);
         put_dns(service, Vec::new(), rows, Rect::new(16.0, y, w, height), out);
@@ -897,44 +905,40 @@ fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, t
         } else {
             let (x, low, high) = (36.0, at - 3.0, y + height + 4.0);
             out.link(format!("slice/{uid}"), format!("M{x} {low}V{high}{}", tip(x, high)), Line::Derives);
-            let text = "DNS records are made from its EndpointSlice".into();
+            let text = msg::net_records_slice();
             out.labels.push(Label { x: x + 10.0, y: at - 24.0, text, class: "", centred: false });
         }
         // No virtual IP means that nothing translates the port.
-        let lines = ports(service).map(|(row, _)| row.join(" "));
-        let lines = lines.chain((card.w < SHORT / 1.5).then(|| "headless".to_string()));
+        let lines = ports(service).filter_map(|(row, _)| row.into_iter().reduce(msg::name_value));
+        let lines = lines.chain((card.w < SHORT / 1.5).then(|| service_form(service)));
         let said = say(lines, (pods_x, card.bottom() + 6.0), "", out);
         let hint = Some(service.hint.clone()).filter(|hint| !hint.is_empty());
         let hinted = say(hint, (pods_x, card.bottom() + 6.0 + said), "hint", out);
         below = card.bottom() + said + hinted + if said + hinted > 0.0 { 14.0 } else { 16.0 };
         from = if pair { at + 38.0 } else { card.bottom() };
     } else {
-        let mut rows =
-            vec![two(if service.form == "ExternalName" { "external name" } else { "virtual IP" }.into(), service.address.clone())];
+        let mut rows = vec![two(address_row(service.form == "ExternalName"), Message::name(&service.address))];
         rows.extend(ports(service));
         if service.form != "ExternalName" && service.slices > 0 {
             let of = service.endpoints.len();
-            let what = if service.slices == 1 {
-                "EndpointSlice".into()
-            } else {
-                format!("{} EndpointSlices", crate::i18n::format::count(service.slices))
-            };
-            rows.push(two(what, format!("{} of {} ready", crate::i18n::format::count(ready), crate::i18n::format::count(of))));
+            let what = if service.slices == 1 { Message::name("EndpointSlice") } else { msg::net_slices(service.slices) };
+            rows.push(two(what, msg::net_ready_of(ready, of)));
         }
-        rows.extend(outer_rows(service, "nodePort, each node"));
+        rows.extend(outer_rows(service, msg::net_node_port()));
         if service.form == "ExternalName" {
-            rows.push(two("another name, outside the cluster".into(), String::new()));
+            rows.push(two(msg::net_external_short(), Message::default()));
         } else {
             rows.push((rule(service), false));
-            rows.push(two("rules by kube-proxy".into(), "on each node".into()));
+            rows.push(two(msg::net_proxy_row(), msg::net_each_node()));
         }
         if !service.hint.is_empty() {
             rows.push((vec![service.hint.clone()], false));
         }
         let height = high(&rows);
-        let title = titled(name, &service.form, w);
-        let table = Table { kind: "Service", caption: "Service".into(), title, pill: service.form.clone(), head: Vec::new(), rows };
-        let label = format!("Service {name}, {}, {ready} ready endpoints", service.form);
+        let title = Message::name(titled(name, &service_form(service), w));
+        let table =
+            Table { kind: "Service", caption: Message::name("Service"), title, pill: service_form(service), head: Vec::new(), rows };
+        let label = msg::service_label(name, service_form(service), ready_endpoints(service));
         let state = if ready > 0 { "ready" } else { "none" };
         out.put(&service.id, Rect::new(16.0, y, w, height), Body::Table(table), None, state, label);
         (below, from) = if pair { (y, y + 27.0) } else { (y + height + 16.0, y + height) };
@@ -942,15 +946,17 @@ fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, t
     let straight = heard.filter(|_| headless);
     if let Some(one) = straight {
         let (back, high, low) = (x + 100.0, top + 24.0, y - 2.0);
-        stop(out, back + 8.0, top + 30.0, "2 answer", false);
+        stop(out, back + 8.0, top + 30.0, msg::net_answer(), false);
         out.link(format!("hear/{uid}"), format!("M{back} {low}V{high}"), Line::Selects);
         out.link(format!("hears/{uid}"), tip(back, high), Line::Travels);
-        let to = if pair && pod_w < SHORT / 1.5 { String::new() } else { [" to ", &one.address].concat() };
-        let words = ["3 connects straight", &to].concat();
+        let words = match pair && pod_w < SHORT / 1.5 {
+            true => msg::net_connects_short(),
+            false => msg::net_connects(&one.address),
+        };
         if pair {
-            stop(out, pods_x, top + 30.0, &words, false);
+            stop(out, pods_x, top + 30.0, words, false);
         } else {
-            stop(out, 24.0, below, &words, false);
+            stop(out, 24.0, below, words, false);
             below += 28.0;
         }
     }
@@ -983,7 +989,7 @@ fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, t
             if straight.is_some_and(|heard| heard.pod == one.pod) {
                 let to = below + POD / 2.0;
                 if pair {
-                    let (begins, right, end) = (32.0 + asks.chars().count() as f64 * 6.6, pods_x + pod_w + 12.0, pods_x + pod_w + 2.0);
+                    let (begins, right, end) = (32.0 + asks.length() as f64 * 6.6, pods_x + pod_w + 12.0, pods_x + pod_w + 2.0);
                     let high = top + 8.0;
                     let head = format!("M{} {}L{end} {to}L{} {}", end + 7.0, to - 4.0, end + 7.0, to + 4.0);
                     let d = format!("M{begins} {high}H{}Q{right} {high} {right} {}V{to}H{end}{head}", right - 10.0, high + 10.0);
@@ -1009,34 +1015,32 @@ fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, t
     if more > 0 {
         let rest = rest(service, &shown, more);
         let (first, others) = rest.split_at(2.min(rest.len()));
-        let lines = [first, others].into_iter().filter(|part| !part.is_empty()).map(|part| part.join(" · "));
+        let lines = [first, others].into_iter().filter(|part| !part.is_empty()).map(|part| dotted(part.to_vec()));
         below += say(lines, (pods_x, below - 2.0), "", out);
     }
     out.items.iter().map(|item| item.rect.bottom()).fold(below, f64::max)
 }
 
-fn summary(model: &Model) -> String {
-    let parts: Vec<String> = model
-        .services
-        .iter()
-        .take(6)
-        .map(|service| {
-            let address = if service.address.is_empty() {
-                "DNS answers with Pod addresses".to_string()
-            } else {
-                format!("address {}", service.address)
-            };
-            let hint = if service.hint.is_empty() { String::new() } else { format!(", {}", service.hint) };
-            format!(
-                "Service {}, {}: {address}, {} of {} endpoints ready{hint}",
-                service.id.name,
-                service.form,
-                service.ready(),
-                service.endpoints.len()
-            )
-        })
-        .collect();
-    if parts.is_empty() { "No Service.".into() } else { format!("{}.", parts.join("; ")) }
+fn address_row(external: bool) -> Message {
+    if external { msg::net_external_name() } else { msg::net_virtual_ip() }
+}
+
+fn ready_endpoints(service: &Service) -> Message {
+    msg::ready_endpoints(service.ready())
+}
+
+fn summary(model: &Model) -> Message {
+    let of = |service: &Service| {
+        let address = match service.address.is_empty() {
+            true => msg::net_dns_answers(),
+            false => msg::net_address(&service.address),
+        };
+        let ready = msg::net_endpoints_ready(service.ready(), service.endpoints.len());
+        let facts = vec![address, ready, service.hint.clone()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>();
+        msg::net_summary(&service.id.name, service_form(service), facts)
+    };
+    let parts: Vec<Message> = model.services.iter().take(6).map(of).collect();
+    if parts.is_empty() { msg::net_none() } else { clauses(parts) }
 }
 
 #[cfg(test)]
@@ -1065,7 +1069,7 @@ mod tests {
         let scene = layout(&some("headless", ""), None, 1200.0);
         let tables: Vec<&Table> =
             scene.items.iter().filter_map(|item| if let Body::Table(of) = &item.body { Some(of) } else { None }).collect();
-        assert_eq!(tables[0].rows[0], (vec!["web-0.nginx".to_string(), "A".into(), "10.244.1.2".into()], true));
+        assert_eq!(tables[0].rows[0], (vec!["web-0.nginx".into(), "A".into(), "10.244.1.2".into()], true));
         assert_eq!(tables[0].rows[1].0[2], "no record");
         assert_eq!(tables[1].rows[1].0, ["10.244.2.2", "not ready"]);
         let Body::Terminal { title, lines, .. } = &scene.items[0].body else { panic!("the client") };
@@ -1081,7 +1085,7 @@ mod tests {
             let of = |kind: &str| scene.items.iter().find(|item| item.id.kind == kind || item.id.uid.starts_with(kind)).unwrap();
             let (dns, service, pod) = (of("dns/"), of("Service"), of("Pod"));
             let Body::Table(table) = &dns.body else { panic!("DNS is a table") };
-            assert_eq!(table.rows[0], (vec!["web-0.nginx".to_string(), "10.244.1.2".into()], true), "{width}");
+            assert_eq!(table.rows[0], (vec!["web-0.nginx".into(), "10.244.1.2".into()], true), "{width}");
             let apart = dns.rect.right() < service.rect.x || dns.rect.bottom() < service.rect.y;
             assert!(apart && service.rect.bottom() < pod.rect.y, "{width}: {:?} {:?} {:?}", dns.rect, service.rect, pod.rect);
             // From who asks to the Pod, through neither of the two.
@@ -1151,10 +1155,11 @@ mod tests {
         let told = |model: &Model, width: f64| {
             let scene = layout(model, None, width);
             let tables = scene.items.iter().filter_map(|item| if let Body::Table(of) = &item.body { Some(&of.rows) } else { None });
-            let cells: Vec<String> = tables.flatten().flat_map(|(cells, _)| cells.clone()).collect();
+            let cells: Vec<String> = tables.flatten().flat_map(|(cells, _)| cells).map(Message::to_string).collect();
             let reached = scene.edges.iter().filter(|edge| edge.key.starts_with("to/")).count();
-            let under: Vec<String> = scene.labels.iter().filter(|label| label.class == "under").map(|label| label.text.clone()).collect();
-            (cells.contains(&"only terminating".to_string()), reached, under)
+            let under: Vec<String> =
+                scene.labels.iter().filter(|label| label.class == "under").map(|label| label.text.to_string()).collect();
+            (cells.contains(&"share per terminating Pod".to_string()), reached, under)
         };
         assert_eq!(told(&model, 1200.0), (true, 2, vec!["2 terminating: still get traffic".into()]));
         assert_eq!(told(&model, 390.0), (true, 2, vec!["terminating: still gets traffic".into(); 2]));
@@ -1236,7 +1241,7 @@ mod tests {
             assert_eq!(scene.edges.iter().filter(|edge| edge.key.starts_with("outside/")).count(), ways, "{form} {external}");
             assert_eq!(scene.labels.iter().any(|label| label.text.contains("cloud provider")), external == PENDING);
             let outside = scene.items.iter().find(|item| item.label.starts_with("outside the cluster")).unwrap();
-            assert!(outside.label.ends_with("node-1:30080, node-2:30080, +3 nodes:30080"), "{}", outside.label);
+            assert!(outside.label.ends_with("node-1, :30080, node-2, :30080, +3 nodes, :30080"), "{}", outside.label);
             let meet = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
             for (at, one) in scene.items.iter().enumerate() {
                 assert!(scene.items[..at].iter().all(|other| !meet(&one.rect, &other.rect)), "{}", one.label);

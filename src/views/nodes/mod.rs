@@ -1,6 +1,7 @@
 //! Where the Pods are: a card a Node with its requests, and the tray of those that no node took.
 
 use crate::i18n::format;
+use crate::i18n::{Message, msg};
 use crate::projection::model::{Block, Group, Id, Model, Node, Pod, PodState, natural};
 use crate::views::ownership::{pod_body, pod_label};
 use crate::views::shape::{Body, Cells, Item, NodeBody, Rect, Scene};
@@ -20,8 +21,7 @@ const STRIP: f64 = 78.0;
 pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen) -> Scene {
     let (all, pods) = (model.nodes.len(), model.population());
     let ready = model.nodes.iter().filter(|node| node.ready).count();
-    let some = |n: usize, what: &str| format!("{} {what}{}", format::count(n), if n == 1 { "" } else { "s" });
-    let summary = format!("{}, {} ready; {}.", some(all, "node"), format::count(ready), some(pods, "Pod"));
+    let summary = msg::nodes_summary(all, ready, pods);
     let mut out = Scene { summary, ..Scene::default() };
     let margin = if width < 700.0 { 16.0 } else { 24.0 };
     let room = width - 2.0 * margin;
@@ -129,8 +129,8 @@ fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 
     // As in a tile: the newest, what is on its way, the old ones.
     crate::order::sort_by_key(&mut parts, |(state, old, _)| (*old, *state != PodState::Ready, *state));
     // What a workload counts is another thing: its status lags, and leaves out those that leave.
-    let numbers = vec![(pods, "Pods in all"), (ready, "ready"), (leaving, "terminating")];
-    let words: Vec<String> = numbers.iter().map(|(n, word)| format!("{} {word}", format::count(*n))).collect();
+    let numbers = vec![(pods, msg::totals_all()), (ready, msg::metric_ready()), (leaving, msg::totals_terminating())];
+    let words: Vec<Message> = numbers.iter().map(|(n, word)| msg::counted(format::count(*n), word)).collect();
     let id = Id { uid: "totals".into(), ..Id::default() };
     // A short bar has its words in three lines while an update runs.
     let height = match width {
@@ -138,7 +138,7 @@ fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 
         w if w < 680.0 => STRIP + 12.0,
         _ => STRIP,
     };
-    out.put(&id, Rect::new(x, y, width, height), Body::Totals { numbers, parts }, None, "", words.join(", "));
+    out.put(&id, Rect::new(x, y, width, height), Body::Totals { numbers, parts }, None, "", Message::list(words));
     y + height + 16.0
 }
 
@@ -150,7 +150,7 @@ fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mut Scene) ->
         (true, true) => ("cordoned", "Ready,SchedulingDisabled"),
         (true, false) => ("ready", "Ready"),
     };
-    let label = format!("Node {}, {status}, {pods} of {} Pods", node.id.name, node.pods);
+    let label = msg::node_label(&node.id.name, status, pods, node.pods);
     let body = NodeBody { status, pods: (pods, node.pods), ..body };
     out.put(&node.id, rect, Body::Node(body), None, state, label)
 }
@@ -163,9 +163,9 @@ fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), (parent, ch
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", node.id.uid), name: node.id.name.clone(), namespace: String::new() };
     let rect = Rect::new(x, y, columns as f64 * 8.0, pods.len().div_ceil(columns) as f64 * 8.0);
     // The node's own row says how many there are.
-    let of = |(state, n): &(PodState, usize)| format!("{} {}", format::count(*n), pods.word(*state));
-    let states: Vec<String> = pods.counts().iter().map(of).collect();
-    let label = if pods.is_empty() { String::new() } else { format!("Pods on {}: {}", node.id.name, states.join(", ")) };
+    let of = |(state, n): &(PodState, usize)| msg::pods_in_state(n, pods.word(*state));
+    let states: Vec<Message> = pods.counts().iter().map(of).collect();
+    let label = if pods.is_empty() { Message::default() } else { msg::pods_on(&node.id.name, states) };
     out.put(&id, rect, Body::Cells(cells), Some(parent), "", label);
 }
 
@@ -372,14 +372,17 @@ fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &[&str], Option
     let (cpu, memory, count) = (on.cpu, on.memory, on.live as u64);
     let pods = &on.pods;
     let share = |used: u64, all: u64| if all == 0 { 0.0 } else { (used as f64 / all as f64 * 100.0).min(100.0) };
-    let mut note = node.note.clone();
-    if let (true, Some(pod)) = (note.is_empty() && node.ready && !node.cordoned, &waiting.first)
+    let mut note = vec![node.note.clone()];
+    note.extend(node.countdown.clone());
+    if let (true, Some(pod)) = (node.note.is_empty() && node.ready && !node.cordoned, &waiting.first)
         && pod.cpu > 0
     {
         let free = node.cpu.saturating_sub(cpu);
-        let verdict = if free < pod.cpu { "not enough" } else { "enough" };
-        note =
-            format!("{} cpu is free: {verdict} for {}, which asks for {}", cores(free), format::middle(&pod.id.name, 18), cores(pod.cpu));
+        let (free_cpu, name, request) = (cores(free), format::middle(&pod.id.name, 18), cores(pod.cpu));
+        note = vec![match free < pod.cpu {
+            true => msg::node_too_little(free_cpu, name, request),
+            false => msg::node_enough(free_cpu, name, request),
+        }];
     }
     let body = NodeBody {
         ready: node.ready,
@@ -402,9 +405,9 @@ fn card(node: &Node, on: &On, (waiting, kin, chosen): (&Waiting, &[&str], Option
         let at = Rect::new(x + (i % 2) as f64 * (wide + 6.0), y + (i / 2) as f64 * (TILE + 6.0), wide, TILE);
         let tail = short(pod, ((wide - 31.0) / 7.0) as usize);
         let older = on.older.get(i) == Some(&true);
-        let label = if older { pod_label(pod) + ", older revision" } else { pod_label(pod) };
+        let label = if older { Message::list(vec![pod_label(pod), msg::used_older()]) } else { pod_label(pod) };
         let kin = kin.contains(&pod.id.uid.as_str());
-        let body = Body::Tile { state: pod.state, tail, note: String::new(), stale: pod.stale || !node.ready, kin, old: older };
+        let body = Body::Tile { state: pod.state, tail, note: Message::default(), stale: pod.stale || !node.ready, kin, old: older };
         out.put(&pod.id, at, body, Some(parent), pod.state.class(), label);
     }
 }
@@ -433,53 +436,55 @@ fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f64, f64), w
     if rows.len() > 5 {
         let more = rows.len() - 4;
         rows.truncate(4);
-        rows.push([format!("+{} nodes", format::count(more)), String::new(), String::new()]);
+        rows.push([msg::more_nodes(more), Message::default(), Message::default()]);
     }
     let small = width < 460.0;
     let high = if small { 130.0 + rows.len() as f64 * 24.0 } else { (76.0 + rows.len() as f64 * 24.0).max(126.0) };
     let rect = Rect::new(x, y, if small { width } else { width.max(460.0) }, high);
-    let title = format!("{} Pod{}", format::count(waiting.pods), if waiting.pods == 1 { "" } else { "s" });
-    let head = pod.unscheduled.split(": ").next().unwrap_or("").to_string();
+    let title = msg::summary_pods(waiting.pods);
+    let head = Message::state(pod.unscheduled.split(": ").next().unwrap_or(""));
     let id = Id { kind: "Unscheduled".into(), uid: "tray".into(), ..Id::default() };
     let aside = match () {
-        () if model.nodes.is_empty() => "there is no node",
-        () if queued => "in the scheduler's queue: it takes one after the other",
-        () => "tried again when a node or a Pod changes",
+        () if model.nodes.is_empty() => msg::tray_no_node(),
+        () if queued => msg::tray_queued(),
+        () => msg::tray_retried(),
     };
-    let label = format!("{} Pods without a node. {}", format::count(waiting.pods), pod.unscheduled);
-    let parent = out.put(&id, rect, Body::Tray { title, aside: aside.into(), head, rows }, None, "", label);
+    let label = msg::tray_label(waiting.pods, &pod.unscheduled);
+    let parent = out.put(&id, rect, Body::Tray { title, aside, head, rows }, None, "", label);
     let at = Rect::new(x + 14.0, y + 42.0, 196.0, 52.0);
     out.put(&pod.id, at, pod_body(pod, 19), Some(parent), pod.state.class(), pod_label(pod));
     if waiting.pods > 1 && !small {
-        let text = format!("+{} more", format::count(waiting.pods - 1));
+        let text = msg::more(waiting.pods - 1);
         out.labels.push(crate::views::shape::Label { x: x + 16.0, y: at.bottom() + 6.0, text, class: "", centred: false });
     }
 }
 
 /// Why a node does not take a Pod, as far as its state and its room tell.
-fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[String; 3]> {
+fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[Message; 3]> {
     let (cpu, memory, pods) = (node.cpu.saturating_sub(on.cpu), node.memory.saturating_sub(on.memory), on.live as u64);
     let (why, detail) = match () {
-        () if !node.ready => ("untolerated taint", "node.kubernetes.io/unreachable".to_string()),
-        () if node.cordoned => ("node(s) were unschedulable", format!("kubectl cordon {}", node.id.name)),
-        () if pods >= node.pods => ("Too many pods", format!("{pods} of {} are there", node.pods)),
-        () if cpu < pod.cpu => ("Insufficient cpu", format!("needs {}, {} free", cores(pod.cpu), cores(cpu))),
-        () if memory < pod.memory => ("Insufficient memory", format!("needs {} Gi, {} Gi free", gib(pod.memory), gib(memory))),
+        () if !node.ready => ("untolerated taint", Message::name("node.kubernetes.io/unreachable")),
+        () if node.cordoned => ("node(s) were unschedulable", Message::name(format!("kubectl cordon {}", node.id.name))),
+        () if pods >= node.pods => ("Too many pods", msg::refusal_pods(node.pods)),
+        () if cpu < pod.cpu => ("Insufficient cpu", msg::tray_needs(cores(pod.cpu), cores(cpu))),
+        () if memory < pod.memory => {
+            ("Insufficient memory", msg::tray_needs(format!("{}Gi", gib(pod.memory)), format!("{}Gi", gib(memory))))
+        }
         () => return None,
     };
-    Some([format::middle(&node.id.name, 12), why.into(), detail])
+    Some([Message::name(format::middle(&node.id.name, 12)), Message::state(why), detail])
 }
 
 /// Splits `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: …`.
-fn reasons(message: &str) -> Vec<[String; 3]> {
+fn reasons(message: &str) -> Vec<[Message; 3]> {
     let Some((_, rest)) = message.split_once("available: ") else { return Vec::new() };
     let rest = rest.split(". ").next().unwrap_or(rest).trim_end_matches('.');
     rest.split(", ")
         .map(|part| match part.split_once(' ') {
             Some((n, why)) if n.chars().all(|c| c.is_ascii_digit()) => {
-                [format!("{n} node{}", if n == "1" { "" } else { "s" }), why.to_string(), String::new()]
+                [msg::tray_nodes(n.parse::<i64>().unwrap_or(0)), Message::state(why), Message::default()]
             }
-            _ => [String::new(), part.to_string(), String::new()],
+            _ => [Message::default(), Message::state(part), Message::default()],
         })
         .collect()
 }
@@ -531,7 +536,7 @@ mod tests {
         assert_eq!(under("c").as_deref(), Some(""));
         let Body::Node(body) = &scene.items[0].body else { panic!("a node") };
         assert_eq!(body.meters[0].1, "3 / 4");
-        assert!(body.note.contains("1 cpu is free: not enough"));
+        assert!(body.note[0].contains("1 CPU free: not enough"));
     }
 
     #[test]
@@ -555,7 +560,7 @@ mod tests {
         let pod = Pod { id: Id::named("Pod", "a"), cpu: 1500, ..Pod::default() };
         let full = Rc::new(Pod { cpu: 3400, ..Pod::default() });
         let on = On::new([full].into_iter().collect(), usize::MAX);
-        assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "Insufficient cpu", "needs 1.5, 0.6 free"]);
+        assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "Insufficient cpu", "requests 1.5, 0.6 free"]);
         assert_eq!(refuses(&node("n"), &On::default(), &pod), None);
         assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, &On::default(), &pod).unwrap()[2], "kubectl cordon n");
     }
@@ -577,7 +582,8 @@ mod tests {
         let states: Vec<&str> = [0, 2, 3].map(|at| cells.pods[at].id.name.get(..1).unwrap()).to_vec();
         assert_eq!((states, cells.old), (vec!["c", "c", "a"], 3));
         let Body::Totals { parts, numbers } = &scene.items[0].body else { panic!("the strip") };
-        assert_eq!(numbers[..], [(213, "Pods in all"), (210, "ready"), (0, "terminating")]);
+        let numbers: Vec<(usize, &str)> = numbers.iter().map(|(n, word)| (*n, word.as_str())).collect();
+        assert_eq!(numbers, [(213, "Pods in total"), (210, "ready"), (0, "terminating")]);
         assert_eq!(parts[..], [(PodState::NotReady, false, 3), (PodState::Ready, true, 210)]);
     }
 
@@ -629,7 +635,7 @@ mod tests {
                 .find_map(|item| if let Body::Tray { aside, rows, .. } = &item.body { Some((aside.clone(), rows.len())) } else { None })
         };
         let queued = tray(&[pod("a", ""), pod("b", "")]).unwrap();
-        assert_eq!(queued, ("in the scheduler's queue: it takes one after the other".into(), 0));
+        assert_eq!(queued, (msg::tray_queued().into(), 0));
         let (pods, model_of) = ([pod("a", "0/1 nodes are available: 1 node(s) were unschedulable.")], |pods: &[Pod]| Model {
             roots: vec![Root {
                 controller: None,
@@ -646,7 +652,7 @@ mod tests {
             assert_eq!(at("tray").bottom() < at("Node/n").y, over);
         }
         let refused = tray(&[pod("a", ""), pod("b", "0/1 nodes are available: 1 node(s) were unschedulable.")]).unwrap();
-        assert_eq!(refused, ("tried again when a node or a Pod changes".into(), 1));
+        assert_eq!(refused, (msg::tray_retried().into(), 1));
     }
 
     #[test]

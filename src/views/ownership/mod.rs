@@ -1,8 +1,11 @@
 //! Who owns whom: roots, ReplicaSets or Jobs, Pods, their claims and volumes. What selects or scales a tree stands above its
 //! root; what selects several stands above all of them. Trees stand in columns where one below the other would be too high.
 
-use crate::i18n::format::{count, middle};
-use crate::projection::model::{Block, Claim, Controller, Counter, Group, Id, Model, Pod, PodState, Policy, Root, Service, Tone, Used};
+use crate::i18n::format::middle;
+use crate::i18n::{Arg, Message, clauses, dotted, msg};
+use crate::projection::model::{
+    Block, Claim, Controller, Counter, Group, Id, Metric, Model, Pod, PodState, Policy, Root, Service, Tone, Used,
+};
 use crate::views::references;
 use crate::views::shape::{Body, Cells, Label, Line, Look, Port, Rect, Scene, drop, elbow};
 use std::rc::Rc;
@@ -294,7 +297,7 @@ impl Row<'_> {
     fn put(&self, measures: &Measures, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
         let least = measures.card.0;
         // As wide as its name needs, beside its pill.
-        let form = if let Row::Service(service) = self { service.form.len() } else { 18 };
+        let form = if let Row::Service(service) = self { service.form.len() } else { 20 };
         let wide = (98.0 + 7.3 * self.id().name.len() as f64 + 6.6 * form as f64).clamp(least, least + 100.0);
         let wide = if matches!(self, Row::Policy(_)) { wide.max(least + 76.0) } else { wide };
         let rect = Rect::new(x, y, wide, measures.card.1);
@@ -302,27 +305,30 @@ impl Row<'_> {
             Row::Service(service) => {
                 put_service(out, service, rect);
                 let (of, ready) = (&service.selector, service.ready());
-                let words = if of.is_empty() { "no selector".into() } else { format!("selector {of}") };
-                let dead = if ready > 0 && !service.hint.is_empty() { [", ", &service.hint].concat() } else { String::new() };
+                let words = if of.is_empty() { msg::row_no_selector() } else { msg::row_selector(of) };
+                let with_hint = |ready_words: Message| match ready > 0 && !service.hint.is_empty() {
+                    true => Message::list(vec![ready_words, service.hint.clone()]),
+                    false => ready_words,
+                };
                 (
-                    [format!("{words} · {}", endpoints(ready)), dead.clone()].concat(),
-                    [format!("{of} · {} ready", count(ready)), dead].concat(),
+                    dotted(vec![words, with_hint(endpoints(ready))]),
+                    dotted(vec![Message::name(middle(of, 24)), with_hint(msg::row_ready(ready))]),
                 )
             }
             Row::Policy(policy) => {
-                let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);
+                let label = policy_label(policy);
                 out.put(&policy.id, rect, Body::Service { form: policy.form.clone() }, None, "settled", label);
-                (policy.words.clone(), policy.words.split(", ").next().unwrap_or_default().into())
+                (policy.words.clone(), policy.words.clone())
             }
         };
         // Where the words do not fit before the rail, the short ones do.
         let (x, room) = (rect.right() + 24.0, ((end - rect.right() - 48.0) / 6.0).max(8.0) as usize);
-        let fits = |text: &str| text.chars().count() <= room;
+        let fits = |text: &Message| text.length() <= room;
         // In the smallest frame what it selects gives way to what it has.
         let text = match self {
             _ if fits(&words) => words,
-            Row::Service(service) if measures.low && !fits(&short) => format!("{} ready", count(service.ready())),
-            _ => middle(&short, room),
+            Row::Service(service) if measures.low && !fits(&short) => msg::row_ready(service.ready()),
+            _ => short,
         };
         out.labels.push(Label { x, y: rect.cy() - 8.0, text, class: "onedge", centred: false });
         if end == f64::MAX && matches!(self, Row::Service(_)) {
@@ -515,15 +521,16 @@ fn card_height(of: &Controller) -> f64 {
 }
 
 /// "ready endpoints", counted.
-fn endpoints(ready: usize) -> String {
-    if ready == 1 { "1 ready endpoint".into() } else { format!("{} ready endpoints", count(ready)) }
+fn endpoints(ready: usize) -> Message {
+    msg::ready_endpoints(ready)
 }
 
 fn put_service(out: &mut Scene, service: &Service, rect: Rect) {
     let ready = service.ready();
-    let label = format!("Service {}, {}, {}", service.id.name, service.form, endpoints(ready));
+    let form = service_form(service);
+    let label = msg::service_label(&service.id.name, &form, endpoints(ready));
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, rect, Body::Service { form: service.form.clone() }, None, state, label);
+    out.put(&service.id, rect, Body::Service { form }, None, state, label);
 }
 
 impl<'a> Tree<'a> {
@@ -750,8 +757,10 @@ impl<'a> Tree<'a> {
             references::put(&self.uses, (x, y, wide), root_index, out);
         }
         if root.folded > 0 {
-            let what = if root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") { "ended Job" } else { "old revision" };
-            let text = format!("+{} {what}{}", root.folded, if root.folded == 1 { "" } else { "s" });
+            let text = match root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") {
+                true => msg::more_jobs(root.folded),
+                false => msg::more_revisions(root.folded),
+            };
             let id = Id { uid: format!("{}/folded", root.controller.as_ref().map_or("", |of| &of.id.uid)), ..Id::default() };
             let rect = Rect::new(x + set_x, bottom + 8.0, c.set, 20.0);
             out.put(&id, rect, Body::Note(text.clone()), root_index, "", text);
@@ -763,7 +772,13 @@ impl<'a> Tree<'a> {
                 let (x, from, to) = (card.x + 28.0, card.bottom(), root_rect.y - 3.0);
                 let d = format!("M{x} {from}V{to}M{} {}L{x} {to}L{} {}", x - 4.0, to - 7.0, x + 4.0, to - 7.0);
                 out.link(row.id().uid.clone(), d, Line::Derives);
-                out.labels.push(Label { x: x + 4.0, y: (from + to) / 2.0 - 8.0, text: "scales".into(), class: "onedge", centred: false });
+                out.labels.push(Label {
+                    x: x + 4.0,
+                    y: (from + to) / 2.0 - 8.0,
+                    text: msg::line_scales(),
+                    class: "onedge",
+                    centred: false,
+                });
             } else {
                 let lift = if stored { i as f64 * 7.0 - 15.0 } else { (i as f64 - (rails - 1) as f64 / 2.0) * 10.0 };
                 row.rail(card, rail, lift, &ends[first..], out);
@@ -868,7 +883,7 @@ impl<'a> Tree<'a> {
                     let body = Body::Tile {
                         state: pod.state,
                         tail: pod.parts(6).1,
-                        note: String::new(),
+                        note: Message::default(),
                         stale: pod.stale,
                         kin: false,
                         old: false,
@@ -889,13 +904,13 @@ impl<'a> Tree<'a> {
                 let rect = Rect::new(x, y, width.max(c.pod), head + *rows as f64 * pitch + 14.0);
                 let (pods, at, ring) = (group.pods.clone(), (PAD, head + 6.0), frame.model.place(group, frame.selected));
                 let cells = Cells { pods, columns: *across, side: *side, pitch: *pitch, at, old, ring };
-                let counts: Vec<String> =
-                    cells.pods.counts().iter().map(|(state, n)| format!("{} {}", count(*n), cells.pods.word(*state))).collect();
+                let counted = |(state, n): &(PodState, usize)| msg::pods_in_state(n, cells.pods.word(*state));
+                let counts: Vec<Message> = cells.pods.counts().iter().map(counted).collect();
                 let uid = format!("{}/pods", owner.map_or("bare", |owner| &owner.id.uid));
                 let namespace = group.pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
                 let id = Id { kind: "Pods".into(), namespace, name: owner.map(|owner| owner.id.name.clone()).unwrap_or_default(), uid };
                 let ready = matches!(cells.pods.counts()[..], [(PodState::Ready, _)]);
-                let label = format!("{} Pods: {}", count(group.pods.len()), counts.join(", "));
+                let label = msg::pods_label(group.pods.len(), counts);
                 if owner.is_some() {
                     // Straight, wherever the owner stands beside the block.
                     let to = from.cy().clamp(rect.y + 12.0, rect.bottom() - 12.0);
@@ -917,16 +932,15 @@ impl<'a> Tree<'a> {
 fn put_controller(out: &mut Scene, of: &Rc<Controller>, rect: Rect, parent: Option<usize>, look: Look) -> usize {
     let state = if of.leaving {
         "terminating"
-    } else if of.counters.iter().any(|counter| counter.word == "ready" && counter.tone == crate::projection::model::Tone::Off) {
+    } else if of.counters.iter().any(|counter| counter.metric == Metric::Ready && counter.tone == crate::projection::model::Tone::Off) {
         "progressing"
     } else {
         "settled"
     };
-    let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
-    let mut label = format!("{} {}, {}", of.caption, of.id.name, numbers.join(", "));
+    let mut label = msg::controller_label(&of.caption, &of.id.name, numbers(of));
     // Where the strip over the diagram has no room the card says what it would.
     if let Look::Stacked(budget) = &look {
-        label = [label, budget.label()].join(". ");
+        label = msg::sentence_then(label, budget.label());
     }
     out.put(&of.id, rect, Body::Controller { of: of.clone(), look }, parent, state, label)
 }
@@ -948,15 +962,31 @@ fn line(chosen: bool, leaving: bool) -> Line {
     }
 }
 
+/// The numbers of a controller, each with its word.
+pub fn numbers(of: &Controller) -> Vec<Message> {
+    of.counters.iter().map(|counter| msg::counted(&counter.value, counter.metric.word())).collect()
+}
+
+fn policy_label(policy: &Policy) -> Message {
+    msg::policy_label(&policy.id.kind, &policy.id.name, &policy.form, &policy.words)
+}
+
+/// The type of a Service, or that it is headless.
+pub fn service_form(service: &Service) -> Message {
+    if service.form == "headless" { msg::service_headless() } else { Message::state(&service.form) }
+}
+
 /// A Pod as a card.
 pub fn pod_body(pod: &Pod, most: usize) -> Body {
     let (lead, tail) = pod.parts(most);
     // The node goes before a letter of the status does.
-    let long = pod.note == pod.node && pod.word.len() + pod.note.len() > most + 2;
-    let note = if long { String::new() } else { pod.note.clone() };
-    // Less than six pixels a letter of it.
-    let note =
-        if pod.word.len() + note.len() + 3 > most * 5 / 4 { note.strip_prefix("at most ").unwrap_or(&note).to_string() } else { note };
+    let long = pod.note == Message::name(&pod.node) && pod.word.length() + pod.note.length() > most + 2;
+    let note = if long { Message::default() } else { pod.note.clone() };
+    // Less than six pixels a letter of it: of what is left of the grace period only how long.
+    let note = match note.args() {
+        [left @ Arg::Duration(_)] if pod.word.length() + note.length() + 3 > most * 5 / 4 => Message::only(left.clone()),
+        _ => note,
+    };
     Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
@@ -966,14 +996,16 @@ fn pod_line(pod: &Pod, wide: f64) -> Body {
     let lead = if lead.len() + tail.len() > 9 { String::new() } else { lead };
     // Beside the glyph, a letter of the name is 7 pixels wide, one of the status some 6.
     let room = (wide - 38.0 - 7.0 * (lead.len() + tail.len()) as f64) / 6.2;
-    let note = if (pod.word.len() + pod.note.len() + 3) as f64 <= room { pod.note.clone() } else { String::new() };
+    let note = if (pod.word.length() + pod.note.length() + 3) as f64 <= room { pod.note.clone() } else { Message::default() };
     Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
 /// A Pod's words for a reader who does not see it.
-pub fn pod_label(pod: &Pod) -> String {
-    let node = if pod.node.is_empty() { String::new() } else { format!(", on {}", pod.node) };
-    format!("Pod {}, {}{node}", pod.id.name, pod.word)
+pub fn pod_label(pod: &Pod) -> Message {
+    match pod.node.is_empty() {
+        true => msg::pod_label(&pod.id.name, &pod.word),
+        false => msg::pod_label_on(&pod.id.name, &pod.word, &pod.node),
+    }
 }
 
 fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = &'a Claim> {
@@ -1001,7 +1033,7 @@ fn storage_of(
         let index = put_claim(out, claim, rect, Some(parent), &[&claim.phase, &claim.capacity]);
         let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
         if pod.state == PodState::Terminating && columns.volume == 0.0 {
-            out.labels.push(Label { x: x + 2.0, y: rect.bottom() + 1.0, text: "the claim stays".into(), class: "", centred: false });
+            out.labels.push(Label { x: x + 2.0, y: rect.bottom() + 1.0, text: msg::claim_stays(), class: "", centred: false });
         }
         out.link(
             format!("{}>{}", pod.id.uid, claim.id.uid),
@@ -1019,9 +1051,8 @@ fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Co
     }
     if let Some(volume) = model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
         let rect = Rect::new(at.right() + 36.0, at.cy() - 26.0, columns.volume, USUAL.pod);
-        let fact =
-            [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
-        let label = format!("PersistentVolume {}, {fact}", volume.id.name);
+        let fact = dotted([&volume.phase, &volume.capacity].map(Message::state).to_vec());
+        let label = msg::volume_label(&volume.id.name, &fact);
         out.put(&volume.id, rect, Body::Volume { fact }, Some(parent), &volume.phase.to_ascii_lowercase(), label);
         let bound = claim.phase == "Bound";
         out.link(
@@ -1034,8 +1065,8 @@ fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Co
 
 /// Puts a claim's ticket, with a few facts.
 pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usize>, facts: &[&str]) -> usize {
-    let fact = facts.iter().filter(|fact| !fact.is_empty()).copied().collect::<Vec<_>>().join(" · ");
-    let label = format!("PersistentVolumeClaim {}, {}, {fact}", claim.id.name, claim.phase);
+    let fact = dotted(facts.iter().map(|fact| Message::state(*fact)).collect());
+    let label = msg::claim_label(&claim.id.name, &claim.phase, &fact);
     let body = Body::Claim { fact, bound: claim.phase == "Bound" };
     out.put(&claim.id, rect, body, parent, &claim.phase.to_ascii_lowercase(), label)
 }
@@ -1047,7 +1078,7 @@ fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out: &mut Scene
     let (tickets, chips) = (across(196.0), across(184.0));
     let waiting: Vec<&Claim> = model.claims.iter().filter(|claim| !drawn.contains(&claim.id.uid)).collect();
     if !waiting.is_empty() {
-        out.labels.push(Label { x: left, y, text: "Claims without a Pod".into(), class: "", centred: false });
+        out.labels.push(Label { x: left, y, text: msg::claims_without_pod(), class: "", centred: false });
         for (i, claim) in waiting.iter().enumerate() {
             let rect = Rect::new(left + (i % tickets) as f64 * 196.0, y + 22.0 + (i / tickets) as f64 * 76.0, 180.0, 60.0);
             put_claim(out, claim, rect, None, &[&claim.phase, &claim.capacity]);
@@ -1055,34 +1086,35 @@ fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out: &mut Scene
         y += 22.0 + waiting.len().div_ceil(tickets) as f64 * 76.0 + 12.0;
     }
     if !model.inert.is_empty() {
-        out.labels.push(Label { x: left, y, text: "Stored, not animated".into(), class: "", centred: false });
+        out.labels.push(Label { x: left, y, text: msg::inert_title(), class: "", centred: false });
         for (i, id) in model.inert.iter().enumerate() {
             let rect = Rect::new(left + (i % chips) as f64 * 184.0, y + 22.0 + (i / chips) as f64 * 36.0, 176.0, 28.0);
-            let body = Body::Stored { fact: String::new(), missing: false };
-            out.put(id, rect, body, None, "inert", format!("{} {}, stored, not animated", id.kind, id.name));
+            let body = Body::Stored { fact: Message::default(), missing: false };
+            out.put(id, rect, body, None, "inert", msg::inert_label(&id.kind, &id.name));
         }
     }
 }
 
 /// The picture in a sentence.
-fn summary(model: &Model) -> String {
-    let mut parts: Vec<String> = Vec::new();
+fn summary(model: &Model) -> Message {
+    let mut parts: Vec<Message> = Vec::new();
     for root in model.roots.iter().take(6) {
         let pods = root.groups.iter().map(|group| group.pods.len()).sum::<usize>();
         match &root.controller {
             Some(of) => {
-                let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
                 let sets = root.groups.iter().filter(|group| group.controller.is_some()).count();
-                let sets = if sets > 0 { format!(", {sets} ReplicaSets or Jobs") } else { String::new() };
-                parts.push(format!("{} {}, {}{sets}, {pods} Pods", of.id.kind, of.id.name, numbers.join(", ")));
+                let mut all = numbers(of);
+                all.extend((sets > 0).then(|| msg::summary_sets(sets)));
+                all.push(msg::summary_pods(pods));
+                parts.push(msg::summary_root(&of.id.kind, &of.id.name, all));
             }
-            None => parts.push(format!("{pods} Pods without a controller")),
+            None => parts.push(msg::summary_bare(pods)),
         }
     }
     if model.roots.len() > 6 {
-        parts.push(format!("{} more", model.roots.len() - 6));
+        parts.push(msg::summary_more(model.roots.len() - 6));
     }
-    if parts.is_empty() { "Nothing is running.".into() } else { format!("{}.", parts.join("; ")) }
+    if parts.is_empty() { msg::summary_nothing() } else { clauses(parts) }
 }
 
 /// The stacked layout of a phone: cards in full width, children below.
@@ -1099,13 +1131,13 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     for (at, root) in model.roots.iter().enumerate() {
         for service in model.services.iter().zip(&over).filter(|(_, over)| **over == at).map(|(service, _)| service) {
             let (form, state) = (endpoints(service.ready()), if service.ready() > 0 { "ready" } else { "none" });
-            let label = format!("Service {}, {form}", service.id.name);
+            let label = msg::service_label_short(&service.id.name, &form);
             out.put(&service.id, Rect::new(m, y, w, 44.0), Body::Service { form }, None, state, label);
             y += 60.0;
         }
         let aims = |policy: &&Policy| root.controller.as_ref().is_some_and(|of| of.id.uid == policy.target);
         for policy in model.policies.iter().filter(aims) {
-            let label = format!("{} {}, {}, {}", policy.id.kind, policy.id.name, policy.form, policy.words);
+            let label = policy_label(policy);
             out.put(&policy.id, Rect::new(m, y, w, 44.0), Body::Service { form: policy.form.clone() }, None, "settled", label);
             y += 60.0;
         }
@@ -1128,9 +1160,10 @@ fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
                 let (mut at, mut owner) = (y, (parent, from));
                 if let Some(of) = &group.controller {
                     let mut small = (**of).clone();
-                    (small.footer, small.chip) = (String::new(), String::new());
-                    if let Some((_, revision)) = small.caption.split_once(" · ") {
-                        small.caption = revision.to_string();
+                    (small.footer, small.chip) = Default::default();
+                    // That it is a ReplicaSet goes without saying.
+                    if let [Arg::Number(revision)] = small.caption.args() {
+                        small.caption = msg::why_revision(*revision);
                     }
                     let rect = Rect::new(x, at, group_w, card_height(&small));
                     let index = put_controller(&mut out, &Rc::new(small), rect, parent, Look::Tall);
@@ -1183,9 +1216,9 @@ fn with_updated(of: &Controller) -> Rc<Controller> {
     if let Some(updated) = of.updated {
         of.counters.push(Counter {
             value: crate::i18n::format::short_count(updated as u64),
-            word: "updated",
+            metric: Metric::Updated,
             tone: Tone::Plain,
-            lags: String::new(),
+            lags: Message::default(),
         });
     }
     of.into()
@@ -1212,7 +1245,7 @@ fn stack(
                 lead.clear();
             }
             if let (Body::Pod { note, .. }, true) = (&mut body, w <= 240.0) {
-                note.clear();
+                *note = Message::default();
             }
             out.put(&pod.id, Rect::new(x, y, w, 48.0), body, parent, pod.state.class(), pod_label(pod));
             y += 56.0;
@@ -1225,7 +1258,7 @@ fn stack(
     let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (PAD, head + 6.0), old, ring };
     let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 14.0;
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", group.pods[0].id.uid), ..group.pods[0].id.clone() };
-    out.put(&id, Rect::new(x, y, w, h), Body::Cells(cells), parent, "progressing", format!("{} Pods", group.pods.len()));
+    out.put(&id, Rect::new(x, y, w, h), Body::Cells(cells), parent, "progressing", msg::summary_pods(group.pods.len()));
     y + h + 8.0
 }
 
@@ -1556,7 +1589,12 @@ mod tests {
 
     fn used(kind: &str, name: &str, users: &[&str]) -> Used {
         let named = |user: &str| user.split_once('/').map_or_else(Id::default, |(kind, name)| Id::named(kind, name));
-        Used { id: Id::named(kind, name), what_for: "env".into(), users: users.iter().map(|user| named(user)).collect(), missing: false }
+        Used {
+            id: Id::named(kind, name),
+            what_for: vec!["env".into()],
+            users: users.iter().map(|user| named(user)).collect(),
+            missing: false,
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A rollout over time: the Pods of each revision, ready and not ready, between the lower and the upper limit.
 
-use crate::i18n::format::{self, clock};
+use crate::i18n::format;
+use crate::i18n::{Arg, Message, clauses, dotted, msg};
 use crate::projection::model::Id;
 use crate::projection::rollout_track::{Point, Track, began, fewer};
 use crate::views::axis::{Axis, FOLD, Idle};
@@ -9,7 +10,7 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 /// Place, anchor, class, words.
-type Word = (f64, f64, &'static str, &'static str, String);
+type Word = (f64, f64, &'static str, &'static str, Message);
 
 /// A drawn chart: paths with their classes, words, and what can be asked about any of its instants.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,9 +20,9 @@ pub struct Chart {
     /// Place, anchor, class, words.
     pub words: Vec<Word>,
     /// Whose Pods they are.
-    pub title: String,
+    pub title: Message,
     /// The revisions that are named: the class of their layer, which one, image and hash.
-    pub keys: Vec<(&'static str, usize, [String; 2])>,
+    pub keys: Vec<(&'static str, usize, [Message; 2])>,
     /// Where they are named, from the left.
     pub left: f64,
     /// In a low frame they are named in one row.
@@ -51,11 +52,12 @@ impl Chart {
     }
 
     /// What is desired at an instant, and between which limits.
-    pub fn wants(&self, at: u64) -> String {
+    pub fn wants(&self, at: u64) -> Message {
         let Point { desired, limits: (least, most), .. } = self.point(at);
-        let count = |n: u32| format::count(n as usize);
-        let words = format!("{} desired", count(desired));
-        if least == most { words } else { format!("{words} · at least {} · at most {}", count(least), count(most)) }
+        match least == most {
+            true => msg::chart_desired(desired),
+            false => msg::chart_limits(desired, least, most),
+        }
     }
 
     /// Ready and not ready Pods of a revision at an instant.
@@ -71,21 +73,21 @@ impl Chart {
     }
 
     /// What there is of each revision at the instant shown, the newest first: image, hash, Pods.
-    pub fn rows(&self) -> Vec<[String; 3]> {
-        let row = |(_, revision, [image, hash]): &(&'static str, usize, [String; 2])| {
+    pub fn rows(&self) -> Vec<[Message; 3]> {
+        let row = |(_, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
             let [ready, not] = self.counts(*revision, self.now);
-            [image.clone(), hash.clone(), format!("{ready} ready, {not} not ready")]
+            [image.clone(), hash.clone(), msg::chart_counts(ready, not)]
         };
         self.keys.iter().rev().map(row).collect()
     }
 
     /// An instant in words.
-    pub fn said(&self, at: u64) -> String {
+    pub fn said(&self, at: u64) -> Message {
         let all = self.keys.iter().map(|(_, revision, [image, _])| {
             let [ready, not] = self.counts(*revision, at);
-            format!("{image}: {ready} ready, {not} not ready")
+            msg::chart_said(image, msg::chart_counts(ready, not))
         });
-        [clock(at), self.wants(at)].into_iter().chain(all).collect::<Vec<_>>().join("; ")
+        clauses([Message::only(Arg::Clock(at as i64)), self.wants(at)].into_iter().chain(all).collect())
     }
 }
 
@@ -124,7 +126,7 @@ fn beside(track: &Track, small: bool) -> f64 {
         .points
         .iter()
         .fold((0, 0), |(least, most), Point { limits, desired, .. }| (limits.0.max(least), limits.1.max(*desired).max(most)));
-    let words = ["at least ", "at most "].iter().zip([least, most]).map(|(words, n)| long(words) + long(&format::count(n as usize)));
+    let words = [msg::chart_at_least(least), msg::chart_at_most(most)].map(|words| long(&words)).into_iter();
     (words.fold(0.0, f64::max) + AFTER + 10.0).max(if small { 72.0 } else { 104.0 })
 }
 
@@ -141,7 +143,7 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let points = &track.points[track.points.partition_point(|point| point.at <= axis.from).saturating_sub(1)..];
     let keys = keys(track, small, if low { if small { 2 } else { 3 } } else { KEYS });
     let mut out = Chart { left, low, plot, keys, points: points.to_vec(), now: track.now, ..Chart::default() };
-    out.title = format!("{} {}", track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
+    out.title = msg::kind_name(&track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
     let all = Point::all;
     let most = points.iter().map(|point| all(point).max(point.limits.1).max(point.desired)).max().unwrap_or(1).max(1);
     // Above all there is room for a note.
@@ -163,13 +165,13 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     let mut grid = String::new();
     for n in (0..=most).step_by(step as usize) {
         let _ = write!(grid, "M{} {:.1}H{}", plot.x, y(n), plot.right());
-        out.words.push((plot.x - 8.0, y(n) + 4.0, "end", "", format::count(n as usize)));
+        out.words.push((plot.x - 8.0, y(n) + 4.0, "end", "", Message::count(n)));
     }
     out.paths.push(("grid".into(), grid));
     let (ticks, step) = axis.ticks_apart(if small { 72.0 } else { 110.0 });
     let times = ticks.into_iter().map(|at| (axis.x(at), format::tick(at, step)));
     for (x, words) in times.chain(axis.breaks().map(|(x, idle)| (x, format::about(idle)))) {
-        out.words.push((plot.x + x, plot.bottom() + if low { 17.0 } else { 20.0 }, "middle", "time", words));
+        out.words.push((plot.x + x, plot.bottom() + if low { 17.0 } else { 20.0 }, "middle", "time", Message::state(words)));
     }
     // Layers from the bottom: the newest revision's ready Pods stand on the older ones, so that it is seen to take over. On all that are
     // ready stand those that are not: one edge is to be compared with the lower limit, the uppermost with the upper.
@@ -202,7 +204,9 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     }
     // Limits.
     type Pick = fn(&Point) -> u32;
-    let lines: [(&str, &str, Pick); 2] = [("at least", "least", |point| point.limits.0), ("at most", "most", |point| point.limits.1)];
+    type Words = fn(u32) -> Message;
+    let lines: [(Words, &str, Pick); 2] =
+        [(msg::chart_at_least, "least", |point| point.limits.0), (msg::chart_at_most, "most", |point| point.limits.1)];
     let last = points.last();
     let limited = points.iter().any(|point| point.limits.0 != point.limits.1);
     for (words, class, pick) in lines.into_iter().filter(|_| limited) {
@@ -218,11 +222,11 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         if last.is_none_or(|point| point.limits.0 == point.limits.1) {
             continue;
         }
-        ahead(&mut out, plot, (x(track.now), y(value)), format!("{words} {}", format::count(value as usize)));
+        ahead(&mut out, plot, (x(track.now), y(value)), words(value));
     }
     // Where no limit holds, what is wanted does.
     if let Some(point) = last.filter(|point| point.limits.0 == point.limits.1 && point.desired > 0) {
-        ahead(&mut out, plot, (x(track.now), y(point.desired)), format!("{} desired", format::count(point.desired as usize)));
+        ahead(&mut out, plot, (x(track.now), y(point.desired)), msg::chart_desired(point.desired));
     }
     let mut notes = Notes { plot, taken: Vec::new() };
     notes.taken.extend(axis.breaks().map(|(middle, _)| Rect::new(plot.x + middle - FOLD / 2.0, plot.y, FOLD, plot.h)));
@@ -235,12 +239,12 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
     if let Some(point) =
         points.iter().rev().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
     {
-        let many = format::count(over(&point) as usize);
+        let many = over(&point);
         let now = points.last().is_some_and(|last| std::ptr::eq(last, point));
         let words = match now {
-            true if small => format!("{many} over the limit"),
-            true => format!("{many} over the limit, not deleted yet"),
-            false => format!("{many} over the limit at {}", format::stamp(point.at)),
+            true if small => msg::chart_over(many),
+            true => msg::chart_over_now(many),
+            false => msg::chart_over_at(many, format::stamp(point.at)),
         };
         notes.mark(&mut out, (x(point.at), y(all(point))), -1.0, "", words);
     }
@@ -258,7 +262,7 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
         out.paths.insert(1, ("short".into(), short));
     }
     if let Some(point) = points[held..].iter().filter(|point| limited && under(point) > 0).max_by_key(|point| under(point)) {
-        let words = format!("{} below the limit at {}", format::count(under(&point) as usize), format::stamp(point.at));
+        let words = msg::chart_below(under(&point), format::stamp(point.at));
         notes.mark(&mut out, (x(point.at), y(ready(point))), 1.0, " bad", words);
     }
     if let Some((from, to, desired, words)) = gap(track, every, &all) {
@@ -275,8 +279,8 @@ fn draw(track: &Track, width: f64, height: f64) -> Chart {
 }
 
 /// How wide a note is.
-fn long(words: &str) -> f64 {
-    words.chars().count() as f64 * LETTER
+fn long(words: &Message) -> f64 {
+    words.length() as f64 * LETTER
 }
 
 /// Whether one lies on the other.
@@ -292,9 +296,8 @@ struct Notes {
 
 impl Notes {
     /// The words of a place that is marked by a dot: before it, and as far above or below as nothing is in the way, with a leader to them.
-    fn mark(&mut self, out: &mut Chart, (x, y): (f64, f64), down: f64, bad: &str, words: String) {
+    fn mark(&mut self, out: &mut Chart, (x, y): (f64, f64), down: f64, bad: &str, words: Message) {
         let plot = self.plot;
-        let words = format::middle(&words, ((plot.w - 8.0) / LETTER) as usize);
         let w = long(&words);
         // After it only where there is no room before it; where there is none at all, above or below it.
         let (before, after) = (x - LEADER - w >= plot.x + 4.0, x + LEADER + w <= plot.right() - 4.0);
@@ -324,9 +327,8 @@ impl Notes {
     }
 
     /// Beside a place: before it, else after it, and where both are taken as near above or below as there is room.
-    fn put(&mut self, out: &mut Vec<Word>, x: f64, y: f64, class: &'static str, words: String) {
+    fn put(&mut self, out: &mut Vec<Word>, x: f64, y: f64, class: &'static str, words: Message) {
         let plot = self.plot;
-        let words = format::middle(&words, ((plot.w - 8.0) / LETTER) as usize);
         let w = long(&words);
         let box_at = |x: f64, y: f64| {
             let x = x.min(plot.right() - w - 4.0).max(plot.x + 4.0);
@@ -342,13 +344,13 @@ impl Notes {
 }
 
 /// What holds now goes on until something changes it: the time to come is not empty, and its words stand still at the edge.
-fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: String) {
+fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: Message) {
     out.paths.push(("limit ahead".into(), format!("M{from:.1} {y:.1}H{:.1}", plot.right())));
     out.words.push((plot.right() + AFTER, y + 4.0, "start", "lim", words));
 }
 
 /// The longest time for which Pods were missing that had been there, how many are wanted, and who made them go.
-fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) -> Option<(u64, u64, u32, String)> {
+fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) -> Option<(u64, u64, u32, Message)> {
     // In an update some may be missing.
     let missing = |point: &Point| {
         let least = if point.limits.0 == point.limits.1 { point.desired } else { point.limits.0 };
@@ -362,8 +364,8 @@ fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) -> Option<(
         let (_, name, pods, by) = left.max_by_key(|left| left.2)?;
         let to = points[i..].iter().find(|point| !missing(point)).map_or(track.now, |point| point.at);
         let words = match pods {
-            1 => format!("{} deleted by {by}", format::middle(name, 20)),
-            n => format!("{} Pods deleted by {by}", format::count(*n as usize)),
+            1 => msg::chart_deleted(format::middle(name, 20), by),
+            n => msg::chart_deleted_many(n, by),
         };
         Some((points[i].at, to, points[i].desired, words))
     });
@@ -385,14 +387,17 @@ fn axis(track: &Track, width: f64) -> Axis {
 }
 
 /// The newest revisions, in their colours.
-fn keys(track: &Track, small: bool, most: usize) -> Vec<(&'static str, usize, [String; 2])> {
+fn keys(track: &Track, small: bool, most: usize) -> Vec<(&'static str, usize, [Message; 2])> {
     let revisions = track.revisions.len();
     let words = |(revision, name): (usize, &String)| {
         let (image, hash) = name.trim_end_matches(')').split_once(" (").unwrap_or((name, ""));
-        let newest = if revision + 1 == revisions { " · newest" } else { "" };
         // On a small page the hash goes: the image tells enough.
-        let hash = if small { String::new() } else { format!("{hash}{newest}") };
-        (shade(revision, revisions), revision, [format::middle(image, if small { 18 } else { 30 }), hash])
+        let hash = match revision + 1 == revisions {
+            _ if small => Message::default(),
+            true => dotted(vec![Message::name(hash), msg::chart_newest()]),
+            false => Message::name(hash),
+        };
+        (shade(revision, revisions), revision, [Message::name(format::middle(image, if small { 18 } else { 30 })), hash])
     };
     track.revisions.iter().enumerate().skip(revisions.saturating_sub(most)).map(words).collect()
 }
@@ -426,15 +431,17 @@ fn steps(d: &mut String, (points, now): (&[Point], u64), values: &[u32], x: impl
     }
 }
 
-fn summary(track: &Track) -> String {
-    let Some(point) = track.points.last() else { return "No Deployment, StatefulSet or DaemonSet to follow.".into() };
-    let parts: Vec<String> = track
-        .revisions
-        .iter()
-        .zip(&point.counts)
-        .map(|(name, count)| format!("revision {name}: {} ready, {} not ready", count.ready, count.unready))
-        .collect();
-    format!("{} {}, {} desired; {}.", track.id.kind, track.id.name, format::count(point.desired as usize), parts.join("; "))
+fn summary(track: &Track) -> Message {
+    let Some(point) = track.points.last() else {
+        return msg::chart_nothing();
+    };
+    let revision = |(name, count): (&String, &crate::projection::rollout_track::Count)| {
+        let counts = msg::chart_counts(format::count(count.ready as usize), format::count(count.unready as usize));
+        msg::chart_revision(name, counts)
+    };
+    let parts = track.revisions.iter().zip(&point.counts).map(revision);
+    let of = msg::chart_summary(&track.id.kind, &track.id.name, point.desired);
+    clauses(std::iter::once(of).chain(parts).collect())
 }
 
 #[cfg(test)]
@@ -550,7 +557,8 @@ mod tests {
         let Body::Chart(chart) = &scene.items[0].body else { panic!("a chart") };
         let layers: Vec<&str> = chart.paths.iter().map(|path| path.0.as_str()).filter(|class| class.starts_with("layer")).collect();
         assert_eq!(layers, ["layer unr r0", "layer rdy r0", "layer rdy r1"]);
-        assert_eq!((chart.keys[1].1, &chart.keys[1].2), (1, &["1.16".to_string(), " · newest".to_string()]));
+        assert_eq!(chart.keys[1].1, 1);
+        assert_eq!(chart.keys[1].2.each_ref().map(|words| words.as_str()), ["1.16", "newest"]);
         // Any instant can be asked about, and the changes be gone through.
         assert_eq!((chart.counts(1, 1500), chart.counts(0, 9000)), (["0".into(), "1".into()], ["2".into(), "0".into()]));
         assert_eq!(
@@ -558,7 +566,7 @@ mod tests {
             "00:01.500; 3 desired · at least 2 · at most 4; 1.14: 3 ready, 0 not ready; 1.16: 0 ready, 1 not ready"
         );
         assert_eq!([chart.next(0, true), chart.next(1500, false), chart.next(2000, true), chart.next(0, false)], [1000, 1000, 4000, 700]);
-        assert_eq!(chart.rows()[0], ["1.16", " · newest", "1 ready, 0 not ready"]);
+        assert_eq!(chart.rows()[0], ["1.16", "newest", "1 ready, 0 not ready"]);
         // The limits are lines of one height each.
         assert!(chart.paths.iter().filter(|path| path.0.starts_with("limit")).all(|path| !path.1.contains(['L', 'V'])));
         assert!(chart.words.iter().any(|word| word.4 == "at most 4") && chart.words.iter().any(|word| word.4 == "at least 2"));

@@ -1,8 +1,9 @@
 //! What holds the data: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
 use crate::i18n::format::middle;
+use crate::i18n::{Arg, Message, dotted, msg};
 use crate::projection::model::{Claim, Id, Model, Pod, PodState, Root};
-use crate::views::ownership::{pod_body, pod_label, put_claim};
+use crate::views::ownership::{numbers, pod_body, pod_label, put_claim};
 use crate::views::shape::{Body, Label, Line, Look, Port, Rect, Scene, drop};
 
 /// How the columns stand: where the first begins, their width, and from one to the next.
@@ -101,7 +102,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     if !rest.is_empty() {
         let columns: Vec<Column<'_>> = rest
             .iter()
-            .map(|claim| Column { title: String::new(), ordinal: 0, pods: pods_of(model, claim), claims: vec![claim] })
+            .map(|claim| Column { title: Message::default(), ordinal: 0, pods: pods_of(model, claim), claims: vec![claim] })
             .collect();
         y = grid(model, &columns, None, selected, (form, y), &mut out) + APART;
     }
@@ -135,16 +136,16 @@ fn kept(model: &Model, across: Across, out: &mut Scene) {
     let Some(claim) = model.claims.iter().find(claim) else { return };
     let (pod, name) = (middle(&removed.id.name, 24), middle(&claim.id.name, 28));
     let text = match (removed.by_user, across.named) {
-        (true, true) if removed.back => format!("You deleted Pod {pod}, not its claim: the new {pod} has {name} again"),
-        (true, true) => format!("You deleted Pod {pod}, not its claim: {name} keeps its {}", claim.capacity),
-        (false, true) => format!("Pod {pod} was deleted, its claim was not: {name} keeps its {}", claim.capacity),
-        (_, false) => format!("Pod {pod} was deleted; {name} stays", pod = middle(&removed.id.name, 16), name = middle(&claim.id.name, 18)),
+        (true, true) if removed.back => msg::kept_back(pod, name),
+        (true, true) => msg::kept_yours(pod, name, &claim.capacity),
+        (false, true) => msg::kept_others(pod, name, &claim.capacity),
+        (_, false) => msg::kept_short(middle(&removed.id.name, 16), middle(&claim.id.name, 18)),
     };
     out.labels.push(Label { x: across.left, y, text, class: "kept", centred: false });
 }
 
 struct Column<'a> {
-    title: String,
+    title: Message,
     ordinal: usize,
     pods: Vec<&'a Pod>,
     claims: Vec<&'a Claim>,
@@ -187,7 +188,7 @@ fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (
     let columns: Vec<Column<'_>> = if ordinals.is_empty() {
         own.iter()
             .map(|claim| Column {
-                title: String::new(),
+                title: Message::default(),
                 ordinal: 0,
                 pods: pods.iter().copied().filter(|pod| pod.claims.contains(&claim.id.name)).collect(),
                 claims: vec![claim],
@@ -195,7 +196,7 @@ fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (
             .collect()
     } else {
         let of = |n: u32| Column {
-            title: format!("ordinal {n}"),
+            title: msg::column_ordinal(n),
             ordinal: n as usize,
             pods: pods.iter().copied().filter(|pod| pod.ordinal == Some(n)).collect(),
             claims: own.iter().copied().filter(|claim| claim.member.as_ref().is_some_and(|member| member.1 == n)).collect(),
@@ -225,8 +226,7 @@ fn grid(
     let high = bar(places).max(if across.named { 0.0 } else { BARS[1] });
     let card = Rect::new(left, top, span, high);
     if let Some(of) = controller {
-        let numbers: Vec<String> = of.counters.iter().map(|counter| format!("{} {}", counter.value, counter.word)).collect();
-        let label = format!("{} {}, {}", of.id.kind, of.id.name, numbers.join(", "));
+        let label = msg::summary_root(&of.id.kind, &of.id.name, numbers(of));
         let look = if places > 1 { Look::Wide } else { Look::Tall };
         parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), look }, None, "settled", label));
         pod_y = card.bottom() + down.drop + if of.id.kind == "Deployment" { VIA } else { 0.0 };
@@ -265,24 +265,28 @@ fn grid(
             && let Some(of) = controller.filter(|_| !column.title.is_empty())
         {
             // The claim outlives the Pod: a scale-down leaves the data behind.
-            let text = if column.ordinal >= of.desired { format!("kept: replicas is {}", of.desired) } else { "no Pod now".into() };
+            let text = if column.ordinal >= of.desired { msg::column_kept() } else { msg::column_no_pod() };
             out.labels.push(Label { x: cx, y: pod_y + 18.0, text, class: "", centred: true });
         }
         if let Some(pod) = column.pods.first() {
             let rect = Rect::new(x, pod_y, wide, POD);
             let mut body = pod_body(pod, if wide < 150.0 { 8 } else { 15 });
             if let Body::Pod { note, .. } = &mut body {
-                *note = if wide < 150.0 { String::new() } else { note.strip_prefix("at most ").unwrap_or(note).to_string() };
+                *note = match note.args() {
+                    _ if wide < 150.0 => Message::default(),
+                    [left @ Arg::Duration(_)] => Message::only(left.clone()),
+                    _ => note.clone(),
+                };
             }
             let (mut owner, mut from) = (parent, (left + span / 2.0, card.bottom()));
             if let Some(id) = set_of(pod) {
                 let drawn = out.items.iter().position(|item| item.id == *id);
                 let at = drawn.unwrap_or_else(|| {
                     let rect = Rect::new(x, card.bottom() + (pod_y - card.bottom() - CHIP) / 2.0, wide, CHIP);
-                    let body = Body::Stored { fact: String::new(), missing: false };
+                    let body = Body::Stored { fact: Message::default(), missing: false };
                     let line = if on { Line::Chosen } else { Line::Owns };
                     out.link(id.uid.clone(), drop(from.0, from.1, cx, rect.y, (from.1 + rect.y) / 2.0), line);
-                    out.put(id, rect, body, parent, "settled", format!("ReplicaSet {}", id.name))
+                    out.put(id, rect, body, parent, "settled", msg::kind_name("ReplicaSet", &id.name))
                 });
                 let rect = out.items[at].rect;
                 (owner, from) = (Some(at), (rect.cx(), rect.bottom()));
@@ -311,8 +315,10 @@ fn grid(
             volume(model, claim, (cx, rect, down), on, index, out);
         }
     }
-    for (y, text) in [(pod_y + 18.0, "Pod"), (claim_y + 22.0, "Claim"), (volume_y + down.volume / 2.0 - 6.0, "Volume")] {
-        out.labels.push(Label { x: left - 64.0, y, text: text.into(), class: "rowname", centred: false });
+    for (y, text) in
+        [(pod_y + 18.0, row_pod()), (claim_y + 22.0, msg::row_claim()), (volume_y + down.volume / 2.0 - 6.0, msg::row_volume())]
+    {
+        out.labels.push(Label { x: left - 64.0, y, text, class: "rowname", centred: false });
     }
     bottom
 }
@@ -320,12 +326,12 @@ fn grid(
 fn mount(pod: &Pod, claim: &Claim, (cx, wide): (f64, f64), from: f64, to: f64, on: bool, out: &mut Scene) {
     let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
     let words = match pod.state {
-        PodState::Ready | PodState::NotReady => "mounted",
-        PodState::Terminating => "the claim stays",
-        PodState::Failed | PodState::Succeeded => "not running",
-        _ if wide < 150.0 => "not mounted",
-        _ if claim.phase == "Bound" => "waiting to be mounted",
-        _ => "waiting for the claim",
+        PodState::Ready | PodState::NotReady => msg::mount_mounted(),
+        PodState::Terminating => msg::claim_stays(),
+        PodState::Failed | PodState::Succeeded => msg::mount_not_running(),
+        _ if wide < 150.0 => msg::mount_not_mounted(),
+        _ if claim.phase == "Bound" => msg::mount_waiting(),
+        _ => msg::mount_claim(),
     };
     out.link(format!("{}>{}", pod.id.uid, claim.id.uid), drop(cx, from, cx, to, from), if mounted { Line::Bound } else { Line::Waits });
     out.ports.push(Port { x: cx, y: from, full: mounted, network: false });
@@ -335,7 +341,7 @@ fn mount(pod: &Pod, claim: &Claim, (cx, wide): (f64, f64), from: f64, to: f64, o
         (false, false) => "onedge waits",
         (false, true) => "onedge waits inband",
     };
-    out.labels.push(Label { x: cx, y: (from + to) / 2.0 - 8.0, text: words.into(), class, centred: true });
+    out.labels.push(Label { x: cx, y: (from + to) / 2.0 - 8.0, text: words, class, centred: true });
 }
 
 fn volume(model: &Model, claim: &Claim, (cx, ticket, down): (f64, Rect, Down), on: bool, parent: usize, out: &mut Scene) {
@@ -346,12 +352,8 @@ fn volume(model: &Model, claim: &Claim, (cx, ticket, down): (f64, Rect, Down), o
     match model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
         Some(volume) => {
             let rect = Rect::new(ticket.x, top, ticket.w, down.volume);
-            let fact = [volume.capacity.as_str(), volume.node.as_str()]
-                .into_iter()
-                .filter(|fact| !fact.is_empty())
-                .collect::<Vec<_>>()
-                .join(" · ");
-            let label = format!("PersistentVolume {}, {}, {fact}", volume.id.name, volume.phase);
+            let fact = dotted([&volume.capacity, &volume.node].map(Message::name).to_vec());
+            let label = msg::volume_label(&volume.id.name, dotted(vec![Message::state(&volume.phase), fact.clone()]));
             out.put(
                 &volume.id,
                 rect,
@@ -365,7 +367,13 @@ fn volume(model: &Model, claim: &Claim, (cx, ticket, down): (f64, Rect, Down), o
                 drop(cx, ticket.bottom(), cx, top + 8.0, ticket.bottom()),
                 if bound { Line::Bound } else { Line::Waits },
             );
-            out.labels.push(Label { x: cx, y: ticket.bottom() + gap / 2.0 - 8.0, text: claim.phase.clone(), class, centred: true });
+            out.labels.push(Label {
+                x: cx,
+                y: ticket.bottom() + gap / 2.0 - 8.0,
+                text: Message::state(&claim.phase),
+                class,
+                centred: true,
+            });
         }
         None => {
             out.link(
@@ -373,11 +381,11 @@ fn volume(model: &Model, claim: &Claim, (cx, ticket, down): (f64, Rect, Down), o
                 drop(cx, ticket.bottom(), cx, ticket.bottom() + 26.0, ticket.bottom()),
                 Line::Waits,
             );
-            let words = if claim.phase.is_empty() { "Pending".to_string() } else { claim.phase.clone() };
+            let words = Message::state(if claim.phase.is_empty() { "Pending" } else { &claim.phase });
             out.labels.push(Label {
                 x: cx,
                 y: ticket.bottom() + 30.0,
-                text: if ticket.w < 150.0 { words } else { format!("{words}: no volume yet") },
+                text: if ticket.w < 150.0 { words } else { msg::claim_no_volume(words) },
                 class: if on { "onedge waits inband" } else { "onedge waits" },
                 centred: true,
             });
@@ -390,16 +398,15 @@ fn free_volumes(model: &Model, ((across, down), top): ((Across, Down), f64), out
     let free: Vec<_> = model.volumes.iter().filter(|volume| !model.claims.iter().any(|claim| claim.volume == volume.id.name)).collect();
     for (i, volume) in free.iter().enumerate() {
         let rect = Rect::new(across.left + i as f64 * across.pitch, top, across.column, down.volume);
-        let fact =
-            [volume.phase.as_str(), volume.capacity.as_str()].into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
-        let label = format!("PersistentVolume {}, {fact}", volume.id.name);
+        let fact = dotted([&volume.phase, &volume.capacity].map(Message::state).to_vec());
+        let label = msg::volume_label(&volume.id.name, &fact);
         out.put(&volume.id, rect, Body::Cylinder { fact, data: volume.data.clone() }, None, &volume.phase.to_ascii_lowercase(), label);
     }
     if !free.is_empty() {
         out.labels.push(Label {
             x: across.left - 64.0,
             y: top + down.volume / 2.0 - 6.0,
-            text: "Volume".into(),
+            text: msg::row_volume(),
             class: "rowname",
             centred: false,
         });
@@ -431,7 +438,7 @@ fn classes(model: &Model, across: Across, out: &mut Scene) {
         let tickets = out.items.iter().filter(|item| matches!(item.body, Body::Claim { .. })).map(|item| item.rect.bottom() + HIGH.gaps.1);
         let top = cylinders.iter().map(|rect| rect.y).reduce(f64::max).or(tickets.reduce(f64::max)).unwrap_or(24.0) + 8.0;
         let rect = Rect::new(x, top + i as f64 * 130.0, 116.0, 116.0);
-        let label = format!("StorageClass {}, reclaim policy {}", class.id.name, class.reclaim);
+        let label = msg::class_label(&class.id.name, &class.reclaim);
         // Where something stands below a cylinder, its line leads out between the two, and goes down beside the columns.
         let under: Vec<Option<f64>> = cylinders.iter().map(|rect| beneath(rect, out)).collect();
         let ways = |to: &dyn Fn(usize, &Rect, f64) -> String, out: &mut Scene| {
@@ -456,7 +463,7 @@ fn classes(model: &Model, across: Across, out: &mut Scene) {
             continue;
         }
         ways(&|_, from, y| format!("M{} {}V{y}H{}V{}", from.cx(), from.bottom(), rect.cx(), rect.y), out);
-        out.put(&class.id, rect, Body::Class { reclaim: class.reclaim.clone() }, None, "", label);
+        out.put(&class.id, rect, Body::Class { reclaim: Message::state(&class.reclaim) }, None, "", label);
         let last: Vec<(usize, Rect)> = cylinders.iter().copied().enumerate().filter(|(k, _)| under[*k].is_none()).collect();
         if last.is_empty() {
             continue;
@@ -471,7 +478,7 @@ fn classes(model: &Model, across: Across, out: &mut Scene) {
         for (k, cylinder) in &last {
             out.link(format!("{}/{k}", class.id.uid), format!("M{} {}V{bus}", cylinder.cx(), cylinder.bottom()), Line::Provides);
         }
-        out.labels.push(Label { x: rect.x - 24.0, y: bus - 8.0, text: "provisions".into(), class: "onedge", centred: false });
+        out.labels.push(Label { x: rect.x - 24.0, y: bus - 8.0, text: msg::line_provisions(), class: "onedge", centred: false });
         out.height = out.height.max(bus + 8.0);
     }
 }
@@ -482,9 +489,13 @@ fn beneath(of: &Rect, scene: &Scene) -> Option<f64> {
     scene.items.iter().map(|item| item.rect).filter(below).map(|rect| rect.y).reduce(f64::min)
 }
 
-fn summary(model: &Model) -> String {
+fn row_pod() -> Message {
+    Message::name("Pod")
+}
+
+fn summary(model: &Model) -> Message {
     let bound = model.claims.iter().filter(|claim| claim.phase == "Bound").count();
-    format!("{} claims, {bound} of them bound, {} volumes.", model.claims.len(), model.volumes.len())
+    msg::storage_summary(model.claims.len(), bound, model.volumes.len())
 }
 
 #[cfg(test)]
@@ -591,7 +602,7 @@ mod tests {
         model.removed.as_mut().unwrap().back = true;
         assert_eq!(
             words(&layout(&model, None, WHOLE)).as_deref(),
-            Some("You deleted Pod web-1, not its claim: the new web-1 has www-web-1 again")
+            Some("You deleted Pod web-1, not its claim: the new Pod has www-web-1 again")
         );
     }
 

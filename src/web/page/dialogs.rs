@@ -1,10 +1,12 @@
 //! What lies over the page.
 
 use super::{Msg, Over, Page};
+use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
 use crate::session::permalink;
 use crate::web::dom::{self, icon};
 use crate::web::embed;
+use crate::web::language::{Lang, say};
 use crate::web::tools::Tool;
 use yew::prelude::*;
 
@@ -22,11 +24,11 @@ impl Page {
         let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
         html! {
             <>
-                <p>{ "Paste this into a course page. The simulation runs in a sandboxed frame and loads nothing from elsewhere." }</p>
+                <p>{ say(msg::ui_paste_this_into_a_course_page()) }</p>
                 { embed::choices(&self.frame_like, state.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ "So many Pods are not shown twice" }</p> } else { <iframe key={text.clone()} class="preview" title="Preview" tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.view, &self.frame_like)} height={embed::height(&self.frame_like)} /> }
-                <textarea class="snippet mono" readonly=true aria-label="Snippet" value={text} />
-                <div class="row"><button type="button" class="btn primary" onclick={copy}>{ "Copy" }</button></div>
+                if state.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ say(msg::ui_so_many_pods_are_not_shown()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::ui_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.view, &self.frame_like)} height={embed::height(&self.frame_like)} /> }
+                <textarea class="snippet mono" readonly=true aria-label={say(msg::ui_snippet())} value={text} />
+                <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::ui_copy()) }</button></div>
             </>
         }
     }
@@ -34,26 +36,27 @@ impl Page {
     /// Small windows: what has no room in the bars.
     fn more(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
-        let button = |words: &'static str, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
-            html! { <button type="button" class="btn" id={id} onclick={link.callback(move |_: MouseEvent| msg())}>{ icon(glyph, 16) }{ words }</button> }
+        let button = |words: Message, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
+            html! { <button type="button" class="btn" id={id} onclick={link.callback(move |_: MouseEvent| msg())}>{ icon(glyph, 16) }{ say(words) }</button> }
         };
-        let chinese = self.chinese;
+        let other = if self.lang == Lang::Chinese { Lang::English } else { Lang::Chinese };
+        let other_name = if other == Lang::English { "English" } else { "中文" };
         html! {
             <>
                 <div class="grid">
-                    { button("Pause when…", "break", "i-breakpoint", || Msg::Tool(Some(Tool::Breaks))) }
-                    { button("Compare two instants", "compare", "i-diff", || Msg::Tool(Some(Tool::Compare))) }
-                    { button("One reconcile back", "back", "i-stepback", || Msg::Do(Do::StepBack)) }
-                    { button("Until it is settled", "settle", "i-check", || Msg::Do(Do::Settle)) }
+                    { button(msg::pause_when(), "break", "i-breakpoint", || Msg::Tool(Some(Tool::Breaks))) }
+                    { button(msg::tools_compare(), "compare", "i-diff", || Msg::Tool(Some(Tool::Compare))) }
+                    { button(msg::ui_one_reconcile_back(), "back", "i-stepback", || Msg::Do(Do::StepBack)) }
+                    { button(msg::ui_settle(), "settle", "i-check", || Msg::Do(Do::Settle)) }
                 </div>
                 { self.branches(ctx) }
                 <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
                 { self.hidden(ctx) }
                 <div class="grid">
-                    { button(if self.as_list { "Show as diagram" } else { "Show as list" }, "list", "i-endpointslice", || Msg::List) }
-                    { button(if self.copied.is_some() { "Link copied" } else { "Share" }, "share", "i-share", || Msg::Share) }
-                    <button type="button" class="btn" aria-label={if chinese { "English" } else { "中文" }} onclick={link.callback(move |_: MouseEvent| Msg::Speak(!chinese))}>{ icon("i-globe", 16) }{ if chinese { "English" } else { "中文" } }</button>
-                    { button(if self.dark { "Light theme" } else { "Dark theme" }, "theme", if self.dark { "i-sun" } else { "i-moon" }, || Msg::Theme) }
+                    { button(if self.as_list { msg::ui_show_as_diagram() } else { msg::ui_show_as_list() }, "list", "i-endpointslice", || Msg::List) }
+                    { button(if self.copied.is_some() { msg::ui_link_copied() } else { msg::ui_share() }, "share", "i-share", || Msg::Share) }
+                    <button type="button" class="btn" lang={other.tag()} aria-label={other_name} onclick={link.callback(move |_: MouseEvent| Msg::Speak(other))}>{ icon("i-globe", 16) }{ other_name }</button>
+                    { button(if self.dark { msg::ui_light_theme() } else { msg::ui_dark_theme() }, "theme", if self.dark { "i-sun" } else { "i-moon" }, || Msg::Theme) }
                 </div>
             </>
         }
@@ -63,36 +66,36 @@ impl Page {
         let link = ctx.link();
         let close = link.callback(|_: MouseEvent| Msg::Over(Over::Nothing));
         let (title, body) = match self.over {
-            Over::Embed => ("Embed", self.snippet(ctx)),
+            Over::Embed => (msg::ui_embed(), self.snippet(ctx)),
             Over::Keys => {
-                const KEYS: [(&str, &str); 20] = [
-                    ("Space", "Play or pause"),
-                    ("→ ←", "One reconcile on, back (Shift: ten)"),
-                    (".  ,", "One second on, back"),
-                    ("]  [", "Next, previous thing you did"),
-                    (">  <", "Faster, slower"),
-                    ("a  b", "Keep two instants, to compare them"),
-                    ("Home  End", "First event, live"),
-                    ("1 … 6", "Diagrams"),
-                    ("↓  ↑", "Walk the objects"),
-                    ("Shift ↓  ↑", "Into what an object holds, and out"),
-                    ("Enter", "Select"),
-                    ("W", "Why"),
-                    ("+  -  0", "Zoom, fit: diagram or timeline"),
-                    ("/", "Filter"),
-                    ("`", "kubectl console"),
-                    ("Ctrl ⏎", "Apply the manifest"),
-                    ("F6", "Next panel"),
-                    ("f", "Full screen"),
-                    ("?", "Keys"),
-                    ("Esc", "Close"),
+                const KEYS: [(&str, fn() -> Message); 20] = [
+                    ("Space", || msg::key_play()),
+                    ("→ ←", || msg::key_reconcile()),
+                    (".  ,", || msg::key_second()),
+                    ("]  [", || msg::key_action()),
+                    (">  <", || msg::key_speed()),
+                    ("a  b", || msg::key_mark()),
+                    ("Home  End", || msg::key_ends()),
+                    ("1 … 6", || msg::key_views()),
+                    ("↓  ↑", || msg::key_walk()),
+                    ("Shift ↓  ↑", || msg::key_into()),
+                    ("Enter", || msg::key_select()),
+                    ("W", || msg::key_why()),
+                    ("+  -  0", || msg::key_zoom()),
+                    ("/", || msg::key_filter()),
+                    ("`", || msg::key_console()),
+                    ("Ctrl ⏎", || msg::key_apply()),
+                    ("F6", || msg::key_panel()),
+                    ("f", || msg::key_full()),
+                    ("?", || msg::keys()),
+                    ("Esc", || msg::key_close()),
                 ];
                 (
-                    "Keys",
-                    html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt>{ for key.split_whitespace().map(|key| if key == "…" { key.into() } else { html! { <kbd class="k">{ key }</kbd> } }) }</dt><dd>{ *words }</dd></> }) }</dl> },
+                    msg::keys(),
+                    html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt>{ for key.split_whitespace().map(|key| if key == "…" { key.into() } else { html! { <kbd class="k">{ key }</kbd> } }) }</dt><dd>{ say(words()) }</dd></> }) }</dl> },
                 )
             }
-            Over::More => ("More", self.more(ctx)),
+            Over::More => (msg::ui_more(), self.more(ctx)),
             _ => return Html::default(),
         };
         let low = match self.over {
@@ -102,8 +105,8 @@ impl Page {
         };
         html! {
             <div class={classes!("dialogbox", low)} onclick={close.clone()}>
-                <div class="dialog" role="dialog" aria-modal="true" aria-label={title} onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
-                    <div class="row"><h2>{ title }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label="Close" onclick={close}>{ icon("i-cross", 16) }</button></div>
+                <div class="dialog" role="dialog" aria-modal="true" aria-label={say(&title)} onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
+                    <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::ui_close())} onclick={close}>{ icon("i-cross", 16) }</button></div>
                     { body }
                 </div>
             </div>

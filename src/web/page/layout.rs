@@ -3,6 +3,7 @@
 use super::{Msg, Over, Page};
 use crate::explain::words;
 use crate::i18n::format::clock;
+use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
 use crate::session::permalink;
 use crate::session::speed;
@@ -11,7 +12,7 @@ use crate::views::card::Card;
 use crate::views::shape::Body;
 use crate::web::budget::Strip;
 use crate::web::dom::{self, icon};
-use crate::web::inspector;
+use crate::web::language::{marked, say};
 use crate::web::stage::Stage;
 use crate::web::timeline::{Lanes, Transport, late};
 use crate::web::topbar::{logo, tabs};
@@ -23,18 +24,18 @@ impl Page {
         let link = ctx.link();
         let class = classes!("app", (!self.left).then_some("l0"), (!self.right).then_some("r0"), self.console.then_some("open-console"));
         let state = self.state.borrow();
-        let rail = |side: &'static str, words: &'static str, name: &'static str, open: Callback<MouseEvent>| {
-            html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={format!("Show the {}", words.to_ascii_lowercase())} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ words }</span></div> }
+        let rail = |side: &'static str, words: Message, show: Message, name: &'static str, open: Callback<MouseEvent>| {
+            html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={say(show)} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ say(words) }</span></div> }
         };
         html! {
             <div class={class}>
                 { self.topbar(ctx) }
-                if self.left { { self.editor(ctx) } } else { { rail("left", "Manifest", "i-panel-l", link.callback(|_| Msg::Left(true))) } }
+                if self.left { { self.editor(ctx) } } else { { rail("left", msg::ui_manifest(), msg::show_manifest(), "i-panel-l", link.callback(|_| Msg::Left(true))) } }
                 <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
-                if self.right { { self.inspector(ctx) } } else { { rail("right", "Inspector", "i-panel-r", link.callback(|_| Msg::Right(true))) } }
-                <section class="timeline" aria-label="Timeline">
-                    <Transport now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} reached={self.reached()} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
-                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} chinese={self.spoken} left={self.left_behind.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
+                if self.right { { self.inspector(ctx) } } else { { rail("right", msg::ui_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
+                <section class="timeline" aria-label={say(msg::ui_timeline())}>
+                    <Transport lang={self.lang} now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} reached={self.reached()} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
+                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} lang={self.lang} left={self.left_behind.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
                     if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }
@@ -60,20 +61,21 @@ impl Page {
         let state = self.state.borrow();
         let Some(other) = &state.beside else { return self.stage(ctx) };
         let head = |number: u32, picture: &Picture| {
-            html! { <h2>{ format!("Branch {number}") }{ self.pill(picture) }</h2> }
+            html! { <h2>{ say(msg::branch_title(number)) }{ self.pill(picture) }</h2> }
         };
         html! {
             <div class="sides">
-                <section class="side" aria-label="This branch">{ head(state.run.branches().0, &self.picture) }{ self.stage(ctx) }</section>
-                <section class="side" aria-label="The other branch">{ head(other.run.branches().0, picture) }
+                <section class="side" aria-label={say(msg::ui_this_branch())}>{ head(state.run.branches().0, &self.picture) }{ self.stage(ctx) }</section>
+                <section class="side" aria-label={say(msg::ui_the_other_branch())}>{ head(other.run.branches().0, picture) }
                     <Stage
                         id="stage-beside"
+                        lang={self.lang}
                         scene={picture.scene.clone()}
                         selected={other.object().map(|object| object.meta.uid.to_string())}
                         scope={format!("{}/{}", other.view.word(), other.run.turns)}
                         animate={state.speed <= 100.0}
                         embed={false}
-                        empty={html! { <p>{ "Nothing here on this branch." }</p> }}
+                        empty={html! { <p>{ say(msg::ui_nothing_here_on_this_branch()) }</p> }}
                         as_list={self.as_list}
                 dark={self.dark}
                         whole=true
@@ -96,8 +98,8 @@ impl Page {
             <div class="embed"><main class="stagebox">{ self.stage(ctx) }</main>
                 <div class="cap">
                     if self.state.borrow().view != View::Loops { { self.pill(&self.picture) } }
-                    <span class="mid grow">{ words::unbroken(&self.told()) }</span>
-                    <a href={full} target="_blank" rel="noopener">{ "Open full" }{ icon("i-external", 14) }</a>
+                    <span class="mid grow">{ marked(&self.told()) }</span>
+                    <a href={full} target="_blank" rel="noopener">{ say(msg::ui_open_full()) }{ icon("i-external", 14) }</a>
                 </div>
                 { self.bar(ctx) }
             </div>
@@ -105,9 +107,9 @@ impl Page {
     }
 
     /// What the caption of a frame tells: in Loops the pass that is shown, elsewhere what was last decided.
-    fn told(&self) -> String {
+    fn told(&self) -> Message {
         let pass = self.picture.scene.items.iter().find_map(|item| if let Body::Pass(pass) = &item.body { Some(pass) } else { None });
-        let Some(pass) = pass.filter(|pass| !pass.act.is_empty()) else { return self.caption.clone() };
+        let Some(pass) = pass.filter(|pass| pass.act.is_some()) else { return self.caption.clone() };
         pass.told()
     }
 
@@ -116,18 +118,18 @@ impl Page {
         let state = self.state.borrow();
         let sheet = match (&state.selected, self.chain.first()) {
             (Some(key), Some(first)) => html! {
-                <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ inspector::spans(&words::in_short(&first.effect)) }</p><p class="dim">{ words::unbroken(if first.short.is_empty() { &first.actor } else { &first.short }) }</p></div>
-                    <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ "Why" }{ icon("i-up", 14) }</button></div>
+                <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&first.effect)) }</p><p class="dim">{ marked(if first.short.is_empty() { &first.actor } else { &first.short }) }</p></div>
+                    <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ say(msg::ui_why()) }{ icon("i-up", 14) }</button></div>
             },
             _ => {
-                html! { <div class="row sh"><div class="grow"><p>{ self.picture.pill.as_ref().map(|pill| pill.0.clone()).unwrap_or_default() }</p><p class="dim">{ &self.caption }</p></div></div> }
+                html! { <div class="row sh"><div class="grow"><p>{ self.picture.pill.as_ref().map(|pill| say(&pill.0)).unwrap_or_default() }</p><p class="dim">{ marked(&self.caption) }</p></div></div> }
             }
         };
         let over = match self.over {
             Over::Manifest => html! { <div class="fullscreen">{ self.editor(ctx) }</div> },
             Over::Inspector => html! { <div class="fullscreen">{ self.inspector(ctx) }</div> },
             Over::Console => {
-                html! { <div class="fullscreen"><div class="p-head"><h2>{ "kubectl console" }</h2><span class="grow" /><button type="button" class="btn" onclick={link.callback(|_| Msg::Console(false))}>{ "Done" }</button></div>{ self.console(ctx) }</div> }
+                html! { <div class="fullscreen"><div class="p-head"><h2>{ say(msg::ui_kubectl_console()) }</h2><span class="grow" /><button type="button" class="btn" onclick={link.callback(|_| Msg::Console(false))}>{ say(msg::ui_done()) }</button></div>{ self.console(ctx) }</div> }
             }
             _ => Html::default(),
         };
@@ -135,7 +137,7 @@ impl Page {
             <div class="mob">
                 { self.topbar(ctx) }
                 <main class="stagebox">{ self.stages(ctx) }{ self.past(ctx) }</main>
-                <section class="sheet" aria-label="Selection"><i class="grab" />{ sheet }</section>
+                <section class="sheet" aria-label={say(msg::ui_selection())}><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
                 { tabs(state.view, &link.callback(|view| Msg::Do(Do::View(view))), 20, "mobtabs") }
                 if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
@@ -149,12 +151,12 @@ impl Page {
         let link = ctx.link();
         let next = if state.speed >= 10.0 { 0.5 } else { speed::next(state.speed, true) };
         html! {
-            <div class="pb" role="group" aria-label="Playback">
-                <button type="button" class="play" id="play" aria-label={if state.playing { "Pause" } else { "Play" }} onclick={link.callback(|_| Msg::Do(Do::Toggle))}>{ icon(if state.playing { "i-pause" } else { "i-play" }, 18) }</button>
-                <button type="button" class="t" id="step" aria-label="One reconcile on" onclick={link.callback(|_| Msg::Do(Do::Step))}>{ icon("i-step", 18) }</button>
+            <div class="pb" role="group" aria-label={say(msg::ui_playback())}>
+                <button type="button" class="play" id="play" aria-label={if state.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={link.callback(|_| Msg::Do(Do::Toggle))}>{ icon(if state.playing { "i-pause" } else { "i-play" }, 18) }</button>
+                <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} onclick={link.callback(|_| Msg::Do(Do::Step))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.run.now()) }</b>
-                <Lanes slim=true marks={self.marks.clone()} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={self.calls(ctx).seek.clone()} />
-                <button type="button" class="btn sm ghost mono spd" aria-label={format!("Speed {}", speed::label(state.speed))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.speed) }{ late(self.reached()) }</button>
+                <Lanes lang={self.lang} slim=true marks={self.marks.clone()} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={self.calls(ctx).seek.clone()} />
+                <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.speed)))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.speed) }{ late(self.reached()) }</button>
                 if self.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>
         }
@@ -163,8 +165,8 @@ impl Page {
     pub(super) fn past(&self, ctx: &Context<Self>) -> Html {
         if let Some(stop) = &self.state.borrow().stopped {
             return html! {
-                <div class="past stop" role="status"><span>{ icon("i-pause", 14) }<b>{ &stop.text }</b><span class="ell">{ &stop.words }</span></span>
-                    <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(Do::Play))}>{ "Go on" }</button>
+                <div class="past stop" role="status"><span>{ icon("i-pause", 14) }<b>{ say(&stop.text) }</b><span class="ell">{ say(&stop.words) }</span></span>
+                    <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(Do::Play))}>{ say(msg::ui_go_on()) }</button>
                 </div>
             };
         }
@@ -173,15 +175,15 @@ impl Page {
         }
         let link = ctx.link();
         html! {
-            <div class="past" role="status" title="What is applied or changed here forks the history; the former future is kept"><span>{ "You are viewing the past" }</span>
-                <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Do(Do::Branch))}>{ icon("i-branch", 14) }{ "Branch from here" }</button>
-                <button type="button" class="btn sm primary" onclick={link.callback(|_| Msg::Do(Do::Live))}>{ "Back to live" }</button>
+            <div class="past" role="status" title={say(msg::ui_what_is_applied_or_changed_here())}><span>{ say(msg::ui_you_are_viewing_the_past()) }</span>
+                <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Do(Do::Branch))}>{ icon("i-branch", 14) }{ say(msg::ui_branch_from_here()) }</button>
+                <button type="button" class="btn sm primary" onclick={link.callback(|_| Msg::Do(Do::Live))}>{ say(msg::ui_back_to_live()) }</button>
             </div>
         }
     }
 
     pub(super) fn budget(&self) -> Html {
         let Some(budget) = self.picture.budget.as_ref().filter(|_| self.beside.is_none()) else { return Html::default() };
-        html! { <Strip budget={budget.clone()} /> }
+        html! { <Strip lang={self.lang} budget={budget.clone()} /> }
     }
 }

@@ -17,6 +17,7 @@ use crate::explain::diagnose::Diagnosis;
 use crate::explain::remedies;
 use crate::explain::words::{self, Reason};
 use crate::i18n::format::clock;
+use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::session::Msg as Do;
 use crate::session::State;
@@ -24,6 +25,7 @@ use crate::session::permalink;
 use crate::session::speed::Pace;
 use crate::session::state::{Left, Picture, Tab, View};
 use crate::views::card::Card;
+use crate::web::language::{Lang, say};
 use gloo_timers::callback::{Interval, Timeout};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -90,10 +92,10 @@ pub enum Msg {
     Resized,
     /// The other theme.
     Theme,
-    /// Chinese, or English.
-    Speak(bool),
+    /// Another language.
+    Speak(Lang),
     /// The page speaks it now.
-    Spoken(bool),
+    Spoken(Lang),
     /// Panels.
     Left(bool),
     /// Panels.
@@ -171,13 +173,12 @@ pub struct Page {
     drift: Rc<Vec<String>>,
     causes: Rc<Vec<(u64, u8)>>,
     events: Rc<Vec<Rc<Object>>>,
-    caption: String,
+    caption: Message,
     /// What that is about.
     told_of: Option<ObjectRef>,
     dark: bool,
-    chinese: bool,
-    /// Whether it speaks Chinese already: its words come when they are wanted.
-    spoken: bool,
+    /// The language in use: a catalogue is loaded when its language is chosen.
+    lang: Lang,
     /// Whether the language has been asked for.
     greeted: bool,
     embed: bool,
@@ -204,7 +205,7 @@ pub struct Page {
     saving: Option<Timeout>,
     trying: Option<Timeout>,
     saved: (Rc<str>, View),
-    error: Option<String>,
+    error: Option<Message>,
     size: (f64, f64),
     last: f64,
     carry: f64,
@@ -223,7 +224,7 @@ pub struct Page {
     /// Milliseconds that the last picture took.
     cost: f64,
     /// What is selected, as it was then, and how its status lags: the inspector tells the numbers that the picture tells.
-    shown: Option<(Rc<Object>, Option<String>)>,
+    shown: Option<(Rc<Object>, Option<Message>)>,
     /// When the last picture was made.
     pictured: f64,
     /// Since when the picture of this frame is made.
@@ -460,19 +461,19 @@ impl Page {
         let (number, others) = state.run.branches();
         let forked = !known.contains(&number) && others.contains(&before);
         if forked {
-            state.notice = format!("Branch {number} begins here. Branch {before} is kept");
+            state.notice = msg::notice_branch(number, before);
         }
         forked
     }
 
     /// What a fault that is offered for the chosen object or loop does.
-    fn offered(&self, line: &str) -> Option<String> {
+    fn offered(&self, line: &str) -> Option<Message> {
         let state = self.state.borrow();
         let sim = state.run.sim();
         let of_loop = state.chosen.as_ref().and_then(|name| remedies::of_loop(sim, name));
         let of_object = state.object().map(|object| remedies::of(sim, object)).unwrap_or_default();
         let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
-        Some([offer.words, ": ", &offer.title].concat())
+        Some(msg::offer_done(offer.words, offer.title))
     }
 
     /// What has just been said aloud is also shown for a moment.
@@ -585,8 +586,7 @@ impl Component for Page {
         let size = dom::size();
         let mut page = Page {
             calls: OnceCell::new(),
-            chinese: false,
-            spoken: false,
+            lang: Lang::English,
             greeted: false,
             state,
             picture,
@@ -601,7 +601,7 @@ impl Component for Page {
             drift: Rc::default(),
             causes: Rc::default(),
             events: Rc::default(),
-            caption: String::new(),
+            caption: Message::default(),
             told_of: None,
             dark: dom::document().document_element().and_then(|root| root.get_attribute("data-theme")).as_deref() == Some("dark"),
             embed,
@@ -696,10 +696,7 @@ impl Component for Page {
             }
             // The first of these says that the whole module is there; the opening asks for no storage, which a sandbox refuses.
             Msg::Changed if !std::mem::replace(&mut self.greeted, true) => {
-                self.chinese = dom::wants_chinese();
-                if self.chinese {
-                    dom::speak(true, ctx.link().callback(Msg::Spoken));
-                }
+                dom::speak(dom::wanted_language(), ctx.link().callback(Msg::Spoken));
             }
             Msg::Changed => {}
             Msg::Act(line) => {
@@ -711,7 +708,7 @@ impl Component for Page {
                 self.carry_out(msg);
                 let mut state = self.state.borrow_mut();
                 // Where nothing is answered, what happens now is told in a sentence.
-                if let Some(words) = offered.filter(|_| state.notice.starts_with("fault: ")) {
+                if let Some(words) = offered.filter(|_| state.notice.id() == msg::notice_fault("").id()) {
                     state.notice = words;
                 }
                 drop(state);
@@ -737,12 +734,11 @@ impl Component for Page {
                 dom::set_theme(self.dark);
                 dom::keep("loopscope.theme", if self.dark { "dark" } else { "light" });
             }
-            Msg::Speak(chinese) => {
-                self.chinese = chinese;
-                dom::speak(chinese, ctx.link().callback(Msg::Spoken));
-                dom::keep("loopscope.lang", if chinese { "zh" } else { "en" });
+            Msg::Speak(lang) => {
+                dom::speak(lang, ctx.link().callback(Msg::Spoken));
+                dom::keep("loopscope.lang", if lang == Lang::Chinese { "zh" } else { "en" });
             }
-            Msg::Spoken(chinese) => self.spoken = chinese,
+            Msg::Spoken(lang) => self.lang = lang,
             // On a small window they lie over the page.
             Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => self.over = Over::Nothing,
             Msg::Left(open) => {
@@ -821,9 +817,11 @@ impl Component for Page {
 
     fn view(&self, ctx: &Context<Self>) -> Html {
         dom::renders("Page");
-        let live = html! { <div class="vh" aria-live="polite" id="notice">{ &self.state.borrow().notice }</div> };
-        let error =
-            self.error.as_ref().map(|words| html! { <div class="toast" role="alert">{ icon("i-warn", 16) }<span>{ words }</span></div> });
+        let live = html! { <div class="vh" aria-live="polite" id="notice">{ say(&self.state.borrow().notice) }</div> };
+        let error = self
+            .error
+            .as_ref()
+            .map(|words| html! { <div class="toast" role="alert">{ icon("i-warn", 16) }<span>{ say(words) }</span></div> });
         let page = if self.embed {
             self.embedded(ctx)
         } else if self.narrow() {
@@ -831,7 +829,7 @@ impl Component for Page {
         } else {
             self.full(ctx)
         };
-        let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ &self.state.borrow().notice }</span></div> });
+        let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ say(&self.state.borrow().notice) }</span></div> });
         // What is not there keeps its place: otherwise the page would be made anew when something is said.
         let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
         html! { <>{ page }if self.over != Over::Nothing { { self.dialog(ctx) } }{ error }{ said }{ live }</> }

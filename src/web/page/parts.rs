@@ -5,6 +5,7 @@ use crate::api::{Object, ObjectRef};
 use crate::explain::diagnose::Remedy;
 use crate::explain::remedies;
 use crate::explain::words;
+use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
 use crate::session::examples;
 use crate::session::state::{Picture, Tab, View};
@@ -13,6 +14,7 @@ use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
 use crate::web::inspector::Inspector;
+use crate::web::language::{Lang, say};
 use crate::web::stage::Stage;
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
@@ -27,7 +29,7 @@ pub(super) struct Calls {
     on: Callback<Do>,
     view: Callback<View>,
     example: Callback<usize>,
-    speak: Callback<bool>,
+    speak: Callback<Lang>,
     theme: Callback<()>,
     share: Callback<()>,
     over: [Callback<()>; 4],
@@ -41,7 +43,7 @@ pub(super) struct Calls {
     act: Callback<String>,
     select: Callback<Option<ObjectRef>>,
     pub(super) seek: Callback<u64>,
-    pub(super) tell: Callback<(u64, u64, u8), String>,
+    pub(super) tell: Callback<(u64, u64, u8), Message>,
     line: Callback<String>,
     complete: Callback<String, Vec<String>>,
     find: Callback<ObjectRef, bool>,
@@ -115,7 +117,7 @@ impl Page {
                 copied={self.copied.is_some()}
                 on_view={calls.view.clone()}
                 on_example={calls.example.clone()}
-                chinese={self.chinese}
+                lang={self.lang}
                 on_language={calls.speak.clone()}
                 on_theme={calls.theme.clone()}
                 on_share={calls.share.clone()}
@@ -134,6 +136,7 @@ impl Page {
         let narrow = self.narrow();
         html! {
             <Editor
+                lang={self.lang}
                 text={state.text.clone()}
                 applied={state.applied.clone()}
                 standing={state.standing}
@@ -154,7 +157,7 @@ impl Page {
         if window::is_whole() {
             self.inspect(ctx)
         } else {
-            html! { <aside class="panel right" aria-label="Inspector" aria-busy="true" /> }
+            html! { <aside class="panel right" aria-label={say(msg::ui_inspector())} aria-busy="true" /> }
         }
     }
 
@@ -162,13 +165,14 @@ impl Page {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
         let now = state.object();
-        let same = |shown: &&(Rc<Object>, Option<String>)| now.is_some_and(|now| now.meta.uid == shown.0.meta.uid);
+        let same = |shown: &&(Rc<Object>, Option<Message>)| now.is_some_and(|now| now.meta.uid == shown.0.meta.uid);
         let (object, late) = match self.shown.as_ref().filter(same) {
             Some((object, late)) => (Some(object.clone()), late.clone()),
             None => (now.cloned(), now.and_then(|object| state.status_lag(object))),
         };
         html! {
             <Inspector
+                lang={self.lang}
                 narrow={self.narrow()}
                 key_of={state.selected.clone()}
                 late={late}
@@ -197,6 +201,7 @@ impl Page {
         let narrow = self.narrow();
         html! {
             <Console
+                lang={self.lang}
                 lines={state.console.clone()}
                 history={state.history.clone()}
                 on_complete={calls.complete.clone()}
@@ -214,9 +219,9 @@ impl Page {
     pub(super) fn head(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
-        let list = "Show as list";
+        let list = say(msg::ui_show_as_list());
         html! {
-            <div class="c-head"><h1>{ state.view.title() }</h1>
+            <div class="c-head"><h1>{ say(state.view.title()) }</h1>
                 if self.beside.is_none() { { self.pill(&self.picture) } }
                 <span class="grow" />
                 { self.hidden(ctx) }
@@ -224,9 +229,9 @@ impl Page {
                 { self.pace(ctx) }
                 { self.filter(ctx) }
                 <span class="views" onfocusout={link.batch_callback(left_views)}>
-                    <button type="button" class="btn sm ghost opens" aria-expanded={self.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ "View" }{ icon("i-down", 14) }</button>
+                    <button type="button" class="btn sm ghost opens" aria-expanded={self.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ say(msg::ui_view()) }{ icon("i-down", 14) }</button>
                     <div class={self.views.then_some("open")}>
-                        <button type="button" class="btn sm ghost" title={list} aria-label={list} aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
+                        <button type="button" class="btn sm ghost" title={list.clone()} aria-label={list.clone()} aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
                         { self.branches(ctx) }
                         if state.view != View::Loops { { self.namespaces(ctx) } }
                     </div>
@@ -238,7 +243,7 @@ impl Page {
     /// Where things stand; its words give way before its sign.
     pub(super) fn pill(&self, picture: &Picture) -> Html {
         let Some((words, class, glyph)) = &picture.pill else { return Html::default() };
-        html! { <span class={classes!("pill", *class)} title={words.clone()}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ words }</span></span> }
+        html! { <span class={classes!("pill", *class)} title={say(words)}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ say(words) }</span></span> }
     }
 
     /// How many objects the filter hides.
@@ -256,7 +261,7 @@ impl Page {
             // What was looked at may be hidden now.
             target.map_or_else(Vec::new, |input| vec![Msg::Hover(None), Msg::Do(Do::Filter(input.value()))])
         });
-        html! { <input type="search" class="filter" aria-label="Filter: part of a name, kind:pod, app=nginx" placeholder="Filter" title="Part of a name, kind:pod, app=nginx" spellcheck="false" value={state.filter.clone()} oninput={oninput} /> }
+        html! { <input type="search" class="filter" aria-label={say(msg::ui_filter_part_of_a_name_kind())} placeholder={say(msg::ui_filter())} title={say(msg::ui_part_of_a_name_kind_pod())} spellcheck="false" value={state.filter.clone()} oninput={oninput} /> }
     }
 
     pub(super) fn namespaces(&self, ctx: &Context<Self>) -> Html {
@@ -267,8 +272,8 @@ impl Page {
         });
         html! {
             <label class="picker small">
-                <select aria-label="Namespace" onchange={onchange}>
-                    <option value="" selected={state.namespace.is_none()}>{ "all namespaces" }</option>
+                <select aria-label={say(msg::ui_namespace())} onchange={onchange}>
+                    <option value="" selected={state.namespace.is_none()}>{ say(msg::ui_all_namespaces()) }</option>
                     { for self.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.namespace.as_ref() == Some(name)}>{ name }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
@@ -300,7 +305,7 @@ impl Page {
             let at: usize = event.target_dyn_into::<HtmlSelectElement>()?.value().parse().ok()?;
             Some(Msg::Do(Do::Select(Some(all.get(at)?.1.clone()))))
         });
-        html! { <label class="picker small"><select aria-label="Workload" onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
+        html! { <label class="picker small"><select aria-label={say(msg::ui_workload())} onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
     }
 
     /// The branches of the history, once there is more than one.
@@ -315,20 +320,21 @@ impl Page {
         let empty = match state.view {
             View::Ownership | View::Storage | View::Network if self.picture.hidden > 0 => nothing_matches(ctx, self.picture.hidden),
             View::Ownership => html! {
-                <><h2>{ "Nothing here yet" }</h2><p>{ "Apply a manifest, or start with an example." }</p>
+                <><h2>{ say(msg::ui_nothing_here_yet()) }</h2><p>{ say(msg::ui_apply_a_manifest_or_start_with()) }</p>
                 { for examples::ALL.iter().map(|example| {
                     let (text, view) = (example.text, example.view);
-                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text().into(), View::from_word(view))))}>{ example.title }</button> }
+                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text().into(), View::from_word(view))))}>{ say((example.title)()) }</button> }
                 }) }</>
             },
-            View::Nodes => html! { <p>{ "The cluster has no Node." }</p> },
+            View::Nodes => html! { <p>{ say(msg::ui_the_cluster_has_no_node()) }</p> },
             View::Loops => Html::default(),
-            View::Rollout => html! { <p>{ "No Deployment, StatefulSet or DaemonSet yet: its Pods would be drawn here over time." }</p> },
-            View::Network => html! { <p>{ "No Service yet: one would give the Pods behind it a name and an address." }</p> },
-            View::Storage => html! { <p>{ "No PersistentVolumeClaim yet: a StatefulSet with volumeClaimTemplates would make some." }</p> },
+            View::Rollout => html! { <p>{ say(msg::ui_no_deployment_statefulset_or_daemonset_yet()) }</p> },
+            View::Network => html! { <p>{ say(msg::ui_no_service_yet_one_would_give()) }</p> },
+            View::Storage => html! { <p>{ say(msg::ui_no_persistentvolumeclaim_yet_a_statefulset_with()) }</p> },
         };
         html! {
             <Stage
+                lang={self.lang}
                 scene={self.picture.scene.clone()}
                 selected={state.object().map(|object| object.meta.uid.to_string())}
                 scope={format!("{}/{}", state.view.word(), state.run.turns)}
@@ -355,7 +361,7 @@ impl Page {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
         html! {
-            <Tools tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
+            <Tools lang={self.lang} tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
         }
     }
 
@@ -375,21 +381,17 @@ fn left_views(event: FocusEvent) -> Option<Msg> {
 
 /// In place of a diagram that the filter has emptied.
 fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
-    let words = if count == 1 {
-        "The filter hides 1 object.".into()
-    } else {
-        format!("The filter hides {} objects.", crate::i18n::format::count(count))
-    };
-    html! { <><h2>{ "Nothing matches the filter" }</h2><p>{ words }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ "Show everything" }</button></> }
+    let words = msg::filter_hides(count);
+    html! { <><h2>{ say(msg::ui_nothing_matches_the_filter()) }</h2><p>{ say(words) }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ say(msg::ui_show_everything()) }</button></> }
 }
 
 fn hidden(ctx: &Context<Page>, count: usize) -> Html {
-    html! { <button type="button" class="pill notready" title="Show everything" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ format!("{} hidden", crate::i18n::format::count(count)) }{ icon("i-cross", 12) }</button> }
+    html! { <button type="button" class="pill notready" title={say(msg::ui_show_everything())} onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ say(msg::filter_hidden(count)) }{ icon("i-cross", 12) }</button> }
 }
 
 fn pace(ctx: &Context<Page>, offer: Option<remedies::Offer>) -> Html {
     let Some(remedies::Offer { words, title, line }) = offer else { return Html::default() };
-    html! { <button type="button" class="btn sm" id="pace" title={title} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ words }</button> }
+    html! { <button type="button" class="btn sm" id="pace" title={say(title)} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ say(words) }</button> }
 }
 
 /// The branches of the history, to choose from.
@@ -404,11 +406,11 @@ fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool
     html! {
         <>
             <label class="picker small">
-                <select aria-label="Branch of the history" onchange={onchange}>
-                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ format!("branch {number}") }</option> }) }
+                <select aria-label={say(msg::ui_branch_of_the_history())} onchange={onchange}>
+                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ say(msg::branch_option(*number)) }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
-            <button type="button" class="btn sm ghost" id="beside" title="Side by side" aria-label="Side by side" aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ icon("i-branch", 14) }{ "Side by side" }</button>
+            <button type="button" class="btn sm ghost" id="beside" title={say(msg::ui_side_by_side())} aria-label={say(msg::ui_side_by_side())} aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ icon("i-branch", 14) }{ say(msg::ui_side_by_side()) }</button>
         </>
     }
 }

@@ -1,97 +1,10 @@
-//! Why something has not happened: data, not words, as `why` is for writes. `app::diagnose` finds it, `i18n` says it.
+//! Why something has not happened, as data. `diagnose` finds it, `headline` makes messages of it.
 
-use super::journal::Op;
 use crate::api::Str;
+use crate::engine::journal::Op;
+use crate::i18n::Message;
 
-/// What one node has against a Pod, with the values that decide.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Refuses {
-    /// It is cordoned.
-    Cordoned,
-    /// The Pod names another node, or its affinity leaves only others.
-    Elsewhere,
-    /// A taint is not tolerated.
-    Taint {
-        /// Its key.
-        key: Str,
-        /// Its value.
-        value: Str,
-        /// Its effect.
-        effect: Str,
-    },
-    /// `nodeSelector` asks for a label.
-    Label {
-        /// Its key.
-        key: Str,
-        /// The value asked for.
-        want: Str,
-        /// What the node has.
-        has: Option<Str>,
-    },
-    /// Required node affinity does not hold.
-    Affinity,
-    /// A host port is taken.
-    Port {
-        /// The port.
-        port: i32,
-        /// By this Pod.
-        by: Str,
-    },
-    /// It has as many Pods as it may.
-    Pods {
-        /// So many.
-        most: i64,
-    },
-    /// Too little is free.
-    Short {
-        /// `cpu`, `memory`, `ephemeral-storage`
-        what: &'static str,
-        /// What the Pod requests: thousandths of cpu, bytes.
-        asks: i64,
-        /// What is free.
-        free: i64,
-        /// What the node has in all.
-        all: i64,
-    },
-    /// What is free is kept for a Pod that others were preempted for.
-    Kept,
-    /// A claim's volume is not reachable from it.
-    VolumeElsewhere,
-    /// No volume there fits a claim.
-    NoVolume,
-    /// A claim that only one Pod may use is used.
-    ClaimTaken,
-    /// A spread constraint: too many in this domain already.
-    Spread {
-        /// The topology key.
-        key: Str,
-        /// The node's domain.
-        domain: Str,
-        /// Matching Pods there, this one not counted.
-        here: i64,
-        /// Matching Pods of the emptiest domain.
-        fewest: i64,
-        /// `maxSkew`.
-        most: i64,
-    },
-    /// A spread constraint asks for a label that the node lacks.
-    NoDomain {
-        /// The topology key.
-        key: Str,
-    },
-    /// Pod affinity finds nobody here.
-    Alone {
-        /// The topology key.
-        key: Str,
-    },
-    /// Pod anti-affinity, its own or another Pod's, finds somebody here.
-    Apart {
-        /// The topology key.
-        key: Str,
-        /// That Pod.
-        from: Str,
-    },
-}
+pub use crate::engine::scheduler::Refuses;
 
 /// What a volume lacks to serve a claim.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -138,7 +51,7 @@ pub enum Unfit {
 }
 
 /// One thing that decides, with its value.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Fact {
     /// A node's refusal.
     Node(Str, Refuses),
@@ -150,6 +63,8 @@ pub enum Fact {
     Count(Label, i64),
     /// A word or a name.
     Word(Label, Str),
+    /// A value in words.
+    Said(Label, Message),
     /// An instant, in milliseconds.
     At(Label, u64),
 }
@@ -478,6 +393,7 @@ pub enum Cure {
     DefaultClass,
     MakeClass,
     MakeVolume,
+    RemakeVolume,
     MakeClaim,
     MakePod,
     FreeVolume,

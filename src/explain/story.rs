@@ -1,9 +1,9 @@
 //! The story: a readable line for every write, with who made it and why.
 
-use super::runner::{Finished, Observer};
+use super::why;
 use crate::api::Kind;
 use crate::engine::{Op, Record, Sim};
-use crate::i18n;
+use crate::scenario::{Finished, Observer};
 use std::io::Write;
 
 /// Tells a run as it goes on.
@@ -50,7 +50,7 @@ impl<W: Write> Observer for Story<W> {
                     format!("{verb} {}", object.key())
                 }
             };
-            let why = i18n::why(&entry.why);
+            let why = why::reason(&entry.why).english();
             let why = if why.is_empty() { String::new() } else { format!("  ({why})") };
             self.line(&format!("{clock}  {actor:<30} {what}{why}"));
         }

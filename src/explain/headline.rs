@@ -1,0 +1,294 @@
+//! What has not happened, as messages: what is missing, what decides, what would help.
+
+use super::why::Row;
+use crate::api::Str;
+use crate::engine::journal::Op;
+use crate::explain::waits::{Cure, Fact, Label, Refuses, Unfit, Waits};
+use crate::i18n::{Arg, Message, msg};
+
+/// What is missing, in one sentence.
+pub fn headline(waits: &Waits) -> Message {
+    use Waits::*;
+    match waits {
+        Gated => msg::wait_gated(),
+        OtherScheduler(name) => msg::wait_other_scheduler(name),
+        NoNode { nodes: 0 } => msg::wait_no_nodes(),
+        NoNode { nodes: 1 } => msg::wait_only_node(),
+        NoNode { .. } => msg::wait_no_node_fits(),
+        Preempting(node) => msg::wait_preempting(node),
+        ClaimMissing(claim) => msg::wait_claim_missing(claim),
+        ClaimLeaves(claim) => msg::wait_claim_leaves(claim),
+        ClaimLost(claim) => msg::wait_claim_lost(claim),
+        ClaimUnbound(claim) => msg::wait_claim_unbound(claim),
+        NodeMissing(node) => msg::wait_node_missing(node),
+        NodeSilent(node) => msg::wait_node_silent(node),
+        SourceMissing(of) => msg::wait_source_missing(of),
+        KeyMissing { of, key } => msg::wait_key_missing(of, key),
+        Image(image) => msg::wait_image(image),
+        Crashes { container, code } => msg::wait_crashes(container, code),
+        NotReady(container) => msg::wait_not_ready(container),
+        Init(container) => msg::wait_init(container),
+        PodFailed(reason) => msg::wait_pod_failed(reason),
+        Held(by) => msg::wait_held(by),
+        SlowLoop { name, each } => msg::wait_slow_loop(name, each),
+        SlowPass { name, each } => msg::wait_slow_pass(name, each),
+        SlowIdle(name) => msg::wait_slow_idle(name),
+        LateEvent { component, kind } => msg::wait_late_event(kind, component),
+        OwnLate { component, told: Op::Added } => msg::wait_late_creation(component),
+        OwnLate { component, told: Op::Modified } => msg::wait_late_change(component),
+        OwnLate { component, .. } => msg::wait_late_deletion(component),
+        LostEvent { component, kind, lists: true } => msg::wait_lost_relists(kind, component),
+        LostEvent { component, kind, .. } => msg::wait_lost(kind, component),
+        Paused => msg::wait_paused(),
+        Refused(_) => msg::wait_refused(),
+        Deadline(seconds) => msg::wait_deadline(seconds * 1000),
+        Rollout { updated, desired } => msg::wait_rollout(updated, desired),
+        Pods { ready, desired } => msg::wait_pods(ready, desired),
+        Ordinal { pod, then } => msg::wait_ordinal(then, pod),
+        KeepsOld { pods, because } => msg::wait_keeps_old(pods, because),
+        NoService(name) => msg::wait_no_service(name),
+        NodesLeftOut(nodes) => msg::wait_nodes_left_out(nodes),
+        JobFailed(reason) => msg::wait_job_failed(reason),
+        Suspended => msg::wait_suspended(),
+        BackOff { failed, limit } => msg::wait_back_off(failed, limit),
+        NotDue => msg::wait_not_due(),
+        StillRuns(job) => msg::wait_still_runs(job),
+        Zone(name) => msg::wait_zone(name),
+        NoScaling(_) => msg::wait_no_scaling(),
+        NoDisruption => msg::wait_no_disruption(),
+        NodeNotReady => msg::wait_node_not_ready(),
+        NoClass => msg::wait_no_class(),
+        ClassMissing(class) => msg::wait_class_missing(class),
+        FirstConsumer => msg::wait_first_consumer(),
+        NoProvisioner(name) => msg::wait_no_provisioner(name),
+        NamedVolume(volume) => msg::wait_named_volume(volume),
+        NextLook(volume) => msg::wait_next_look(volume),
+        InUse(by) => msg::wait_in_use(by),
+        Lost(volume) => msg::wait_lost_volume(volume),
+        Released(claim) => msg::wait_released(claim),
+        VolumeFailed => msg::wait_volume_failed(),
+        NoSelector => msg::wait_no_selector(),
+        NoPods => msg::wait_no_pods(),
+        LabelDiffers { key, value } => msg::wait_label_differs(key, value),
+        NoneReady(pods) => msg::wait_none_ready(pods),
+        NoPort(name) => msg::wait_no_port(name),
+    }
+}
+
+/// A short word for the state.
+pub fn tone(waits: &Waits) -> Message {
+    use Waits::*;
+    match waits {
+        NodesLeftOut(_) | NoService(_) | KeepsOld { .. } | NoSelector | Released(_) | NoDisruption | NotDue | SlowIdle(_) => {
+            msg::tone_note()
+        }
+        waits if waits.is_bad() => msg::tone_stuck(),
+        _ => msg::tone_waiting(),
+    }
+}
+
+/// An amount of a resource: thousandths of CPU, bytes of the others.
+pub fn amount(what: &str, value: i64) -> String {
+    let (whole, tenths, unit) = if what == "cpu" {
+        // The second digit counts where it is all there is.
+        if value % 100 != 0 && value.abs() < 1000 {
+            return format!("{value}m");
+        }
+        (value / 1000, value % 1000 / 100, "")
+    } else {
+        let (size, unit) = if value >= 1 << 30 || value == 0 { (1_i64 << 30, "Gi") } else { (1 << 20, "Mi") };
+        (value / size, value % size * 10 / size, unit)
+    };
+    let mut out = crate::i18n::count(whole);
+    if tenths != 0 {
+        out.push('.');
+        out.push_str(&tenths.abs().to_string());
+    }
+    out.push_str(unit);
+    out
+}
+
+fn quoted(text: &Str) -> Str {
+    if text.is_empty() { "\"\"".into() } else { text.clone() }
+}
+
+/// Why a node cannot run a Pod.
+pub fn refusal(refuses: &Refuses) -> Message {
+    match refuses {
+        Refuses::Cordoned => msg::refusal_cordoned(),
+        Refuses::Elsewhere => msg::refusal_elsewhere(),
+        Refuses::Taint { key, value, effect } => {
+            let equals = if value.is_empty() { "" } else { "=" };
+            msg::refusal_taint([key.as_str(), equals, value, ":", effect].concat())
+        }
+        Refuses::Label { key, want, has: Some(has) } => msg::refusal_label(key, want, has),
+        Refuses::Label { key, want, has: None } => msg::refusal_no_label(key, want),
+        Refuses::Affinity => msg::refusal_affinity(),
+        Refuses::Port { port, by } => msg::refusal_port(port, by),
+        Refuses::Pods { most } => msg::refusal_pods(most),
+        Refuses::Short { what, asks, free, .. } => {
+            msg::refusal_short(amount(what, *asks), if *what == "cpu" { "CPU" } else { *what }, amount(what, *free))
+        }
+        Refuses::Kept => msg::refusal_kept(),
+        Refuses::VolumeElsewhere => msg::refusal_volume_elsewhere(),
+        Refuses::NoVolume => msg::refusal_no_volume(),
+        Refuses::ClaimTaken => msg::refusal_claim_taken(),
+        Refuses::Spread { domain, here, fewest, most, .. } => msg::refusal_spread(domain, here, fewest, most),
+        Refuses::NoDomain { key } => msg::refusal_no_domain(key),
+        Refuses::Alone { key } => msg::refusal_alone(key),
+        Refuses::Apart { from, .. } => msg::refusal_apart(from),
+    }
+}
+
+fn unfit(unfit: &Unfit) -> Message {
+    match unfit {
+        Unfit::Small { has, asks } => msg::unfit_small(quoted(has), quoted(asks)),
+        Unfit::Class { has, asks } => msg::unfit_class(quoted(has), quoted(asks)),
+        Unfit::Access { has, asks } => msg::unfit_access(quoted(has), quoted(asks)),
+        Unfit::Mode { has, asks } => msg::unfit_mode(quoted(has), quoted(asks)),
+        Unfit::Selector => msg::unfit_selector(),
+        Unfit::Taken { by, phase } => msg::unfit_taken(phase, by),
+        Unfit::Fits => msg::unfit_fits(),
+    }
+}
+
+/// The name of a value.
+pub fn label(label: Label) -> Message {
+    match label {
+        Label::Access => msg::label_access(),
+        Label::Active => msg::label_active(),
+        Label::ArrivesAt => msg::label_arrives_at(),
+        Label::AskedAt => msg::label_asked_at(),
+        Label::AtLeast => msg::row_must_stay(),
+        Label::AtMost => msg::label_at_most(),
+        Label::Available => msg::row_available(),
+        Label::Class => msg::label_class(),
+        Label::Container => msg::label_container(),
+        Label::Desired => msg::row_desired(),
+        Label::DoneIn => msg::label_done_in(),
+        Label::ExitCode => msg::row_exit_code(),
+        Label::Failed => msg::label_failed(),
+        Label::Gate => msg::label_gate(),
+        Label::HasLabel => msg::label_has_label(),
+        Label::Healthy => msg::row_healthy(),
+        Label::Image => msg::row_image(),
+        Label::HeardAt => msg::label_heartbeat(),
+        Label::HeldUpBy => msg::label_held_up_by(),
+        Label::ListsAt => msg::label_relists_at(),
+        Label::LooksAgain => msg::label_next_retry(),
+        Label::LostOf => msg::label_lost_of(),
+        Label::Matching => msg::row_pods_match(),
+        Label::Message => msg::label_message(),
+        Label::NearestPod => msg::label_nearest_pod(),
+        Label::Now => msg::label_now(),
+        Label::Old => msg::label_old(),
+        Label::Pass => msg::label_pass(),
+        Label::Place => msg::label_place(),
+        Label::Ports => msg::label_ports(),
+        Label::Probe => msg::label_probe(),
+        Label::Ready => msg::label_ready(),
+        Label::Requests => msg::label_requests(),
+        Label::Restarts => msg::row_restarts(),
+        Label::RetriesAllowed => Message::name("backoffLimit"),
+        Label::RunsAgain => msg::label_next_at(),
+        Label::Schedule => msg::label_schedule(),
+        Label::Updated => msg::label_updated(),
+        Label::Used => msg::label_used(),
+        Label::Volume => msg::label_volume(),
+        Label::WantsLabel => msg::label_wants_label(),
+    }
+}
+
+/// A fact as name and value.
+pub fn fact(fact: &Fact) -> Row {
+    match fact {
+        Fact::Node(node, refuses) => (Message::name(node), refusal(refuses)),
+        Fact::Fits(node) => (Message::name(node), msg::fact_would_fit()),
+        Fact::Volume(volume, lacks) => (Message::name(volume), unfit(lacks)),
+        Fact::Count(name, value) => (label(*name), Message::count(value)),
+        Fact::Word(name, value) => (label(*name), Message::name(quoted(value))),
+        Fact::Said(name, value) => (label(*name), value.clone()),
+        Fact::At(name, ms) => (label(*name), Message::only(Arg::Clock(*ms as i64))),
+    }
+}
+
+/// What would help: to which object or with which value, and what is known of that.
+pub fn cure(cure: Cure, name: &str, more: &str) -> Message {
+    // What introduces a value is left out where there is none.
+    let bare = more.is_empty();
+    match cure {
+        Cure::Uncordon if bare => msg::cure_uncordon_bare(name),
+        Cure::Uncordon => msg::cure_uncordon(name, more),
+        Cure::Untaint if bare => msg::cure_untaint_bare(name),
+        Cure::Untaint => msg::cure_untaint(name, more),
+        Cure::LabelNode if bare => msg::cure_label_bare(name),
+        Cure::LabelNode | Cure::LabelPod => msg::cure_label(name, more),
+        Cure::AddNode => msg::cure_add_node(name),
+        Cure::AddLarger => msg::cure_add_larger(name, more),
+        Cure::AddNodes => msg::cure_add_nodes(more, name),
+        Cure::NodeUp => msg::cure_node_up(name),
+        Cure::MakeRoom if bare => msg::cure_delete(name),
+        Cure::MakeRoom => msg::cure_make_room(name, more),
+        Cure::ScaleDown if bare => msg::cure_scale_down_bare(name),
+        Cure::ScaleDown => msg::cure_scale_down(name, more),
+        Cure::Ungate => msg::cure_ungate(name),
+        Cure::Undo => msg::cure_undo(name),
+        Cure::SetImage => msg::cure_set_image(name),
+        Cure::OwnCommand => msg::cure_own_command(name),
+        Cure::NoExit => msg::cure_no_exit(name),
+        Cure::Annotated => msg::cure_annotated(name),
+        Cure::MakeReady => msg::cure_make_ready(name),
+        Cure::DeletePod => msg::cure_delete_pod(name),
+        Cure::ForceDelete => msg::cure_force_delete(name),
+        Cure::Resume => msg::cure_resume(name),
+        Cure::Unsuspend => msg::cure_unsuspend(name),
+        Cure::RaiseQuota if bare => msg::cure_raise_quota_bare(name),
+        Cure::RaiseQuota => msg::cure_raise_quota(name, more),
+        Cure::ScaleUp => msg::cure_scale_up(name),
+        Cure::RelaxBudget => msg::cure_relax_budget(name),
+        Cure::LeaveOne if bare => msg::cure_scale_down_bare(name),
+        Cure::LeaveOne => msg::cure_leave_one(name, more),
+        Cure::DropPartition => msg::cure_drop_partition(name),
+        Cure::MakeService => msg::cure_make_service(name),
+        Cure::RunNow => msg::cure_run_now(name),
+        Cure::EndRun => msg::cure_end_run(name),
+        Cure::KnownZone => msg::cure_known_zone(name),
+        Cure::Metrics => msg::cure_cpu_metrics(name),
+        Cure::MemoryMetrics => msg::cure_memory_metrics(name),
+        Cure::SetRequests if bare => msg::cure_requests_bare(name),
+        Cure::SetRequests => msg::cure_requests(name, more),
+        Cure::DefaultClass => msg::cure_default_class(name),
+        Cure::MakeClass => msg::cure_make_class(name),
+        Cure::MakeVolume if bare => msg::cure_make_volume_bare(name),
+        Cure::MakeVolume => msg::cure_make_volume(name, more),
+        Cure::RemakeVolume => msg::cure_remake_volume(name),
+        Cure::MakeClaim => msg::cure_make_claim(name),
+        Cure::MakePod => msg::cure_make_pod(name),
+        Cure::FreeVolume => msg::cure_free_volume(name),
+        Cure::DeleteVolume => msg::cure_delete(name),
+        Cure::SetSelector => msg::cure_set_selector(name),
+        Cure::SetPort => msg::cure_set_port(name),
+        Cure::MakeSource => msg::cure_make_source(name),
+        Cure::AddKey if bare => msg::cure_add_key_bare(name),
+        Cure::AddKey => msg::cure_add_key(name, more),
+        Cure::FullSpeed => msg::cure_full_speed(name),
+        Cure::LetThrough => msg::cure_let_through(name),
+        Cure::ListAnew => msg::cure_relist(name),
+        Cure::Unfinalize => msg::cure_unfinalize(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_and_ports_are_not() {
+        assert_eq!(
+            headline(&Waits::Rollout { updated: 999, desired: 12_500 }).english(),
+            "Rollout waiting: 999 of 12,500 new Pods are ready"
+        );
+        let (port, by) = (30_080, "web".into());
+        assert_eq!(refusal(&Refuses::Port { port, by }).english(), "host port 30080 taken by web");
+    }
+}

@@ -1,0 +1,92 @@
+//! The language of the page: messages become text here, at the moment of drawing.
+
+use crate::i18n::{Catalogue, Message, Part};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// A language of the page. What shows text has it among its properties, so that it is drawn anew in another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lang {
+    /// English, which is compiled in.
+    #[default]
+    English,
+    /// 简体中文, whose catalogue is loaded when it is chosen.
+    Chinese,
+}
+
+impl Lang {
+    /// As `lang` in HTML.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Lang::English => "en",
+            Lang::Chinese => "zh-CN",
+        }
+    }
+
+    /// The language that a tag names.
+    pub fn of(tag: &str) -> Lang {
+        if tag.to_ascii_lowercase().starts_with("zh") { Lang::Chinese } else { Lang::English }
+    }
+}
+
+thread_local! {
+    static WORDS: RefCell<Rc<Catalogue>> = RefCell::new(Rc::new(Catalogue::ENGLISH));
+    static LANG: Cell<Lang> = const { Cell::new(Lang::English) };
+}
+
+/// The language whose catalogue is in use.
+pub fn current() -> Lang {
+    LANG.get()
+}
+
+/// The text of a message in the language of the page.
+pub fn say(message: impl Into<Message>) -> String {
+    message.into().say(&words())
+}
+
+/// The same where there is something to say.
+pub fn say_some(message: &Message) -> Option<String> {
+    (!message.is_empty()).then(|| say(message))
+}
+
+/// The catalogue of the page.
+pub fn words() -> Rc<Catalogue> {
+    WORDS.with_borrow(Clone::clone)
+}
+
+/// Uses a language. Whoever calls this draws what shows text anew.
+pub fn choose(lang: Lang, catalogue: Catalogue) {
+    WORDS.set(Rc::new(catalogue));
+    LANG.set(lang);
+    if let Some(root) = super::dom::document().document_element() {
+        let _ = root.set_attribute("lang", lang.tag());
+    }
+}
+
+/// A sentence with its names and its values marked.
+pub fn marked(message: &Message) -> Html {
+    let mut parts = Vec::new();
+    message.parts(&words(), &mut |part, text| {
+        let text = text.to_string();
+        parts.push(match part {
+            Part::Plain => html! { { text } },
+            Part::Name => html! { <span class="mono">{ text }</span> },
+            Part::Change => html! { <b class="semi">{ unbroken(&text) }</b> },
+        });
+    });
+    html! { <>{ for parts }</> }
+}
+
+/// Numbers before and after stay on one line: the spaces about the arrow do not break.
+fn unbroken(text: &str) -> String {
+    let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let mut parts = text.split(" → ");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let stays = digit(out.chars().next_back()) && digit(part.chars().next());
+        out.push_str(if stays { "\u{a0}→\u{a0}" } else { " → " });
+        out.push_str(part);
+    }
+    out
+}
