@@ -21,19 +21,17 @@
 //!
 //! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
 
+use super::component::{DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use super::controllers;
 use super::informer::Cache;
 use super::journal::{EntryId, Journal, Op};
 use super::late::{HeldUp, Late, Meant};
-use super::sim::{DELIVERED, KUBELETS, MANAGER, SCHEDULER, Sim, Task};
+use super::sim::{Sim, Task};
 use super::store::ApiServer;
 use super::workqueue::Waited;
 use crate::api::time::{SECOND, duration};
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
 use std::rc::Rc;
-
-/// From the loss of an event to the list that repairs it, unless a person says otherwise.
-pub(super) const RELIST: u64 = 10 * SECOND;
 
 const SCHEDULER_NAME: &str = "kube-scheduler";
 
@@ -163,7 +161,7 @@ impl Sim {
 
     /// Delivers the late events whose time has come; `false` if there is more.
     pub(super) fn release(&mut self, i: usize) -> bool {
-        for _ in 0..DELIVERED {
+        for _ in 0..DELIVERY_BATCH {
             let now = self.now();
             let (journal, informer) = (self.server.journal(), &mut self.informers[i]);
             let next = informer.trouble.as_mut().and_then(|trouble| trouble.release(journal, now));

@@ -1,10 +1,12 @@
 //! Faults: what a person breaks on purpose.
 
 use super::cluster::{self, HEALTHY, NodeConfig};
+use super::component::KUBELETS;
+use super::heartbeats::Heartbeats;
 use super::journal::{Actor, Op};
 use super::kubelet::{Forced, Probed};
 use super::load::Load;
-use super::sim::{KUBELETS, Sim, Task};
+use super::sim::{Sim, Task};
 use super::store::{Delete, Origin};
 use super::why::Why;
 use crate::api::quantity::Quantity;

@@ -4,8 +4,8 @@
 //! their order, later. Each kubelet has streams of its own, of its Pods and its Node. A list of everything takes the place of what still
 //! waits. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
 
+use super::component::{KUBELETS, MANAGER, SCHEDULER};
 use super::journal::{Entry, EntryId, Journal};
-use super::sim::{KUBELETS, MANAGER, SCHEDULER};
 use super::tree::Tree;
 use crate::api::time::MS;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};

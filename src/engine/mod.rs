@@ -6,6 +6,7 @@
 
 pub mod chunks;
 pub mod cluster;
+mod component;
 pub mod controllers;
 pub mod disk;
 pub mod disturb;
@@ -13,6 +14,7 @@ pub mod dns;
 pub mod events;
 mod faults;
 pub mod graves;
+pub mod heartbeats;
 mod index;
 pub mod informer;
 pub mod journal;
@@ -21,6 +23,7 @@ pub mod late;
 pub mod limit;
 pub mod load;
 pub mod out;
+mod rank_cache;
 pub mod rng;
 pub mod scheduler;
 pub mod sim;
@@ -29,6 +32,7 @@ mod table;
 pub mod tally;
 mod tree;
 pub mod waits;
+pub mod watch;
 pub mod why;
 pub mod workqueue;
 

@@ -4,19 +4,22 @@
 //! `advance` was sliced; no task reads a wall clock.
 
 use super::cluster::ClusterConfig;
-use super::controllers::{self, Controller, Event, Routes, woken_by};
+use super::component::{self, DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
+use super::controllers::{self, Controller, Routes, woken_by};
 use super::events::EventRecorder;
+use super::heartbeats::Heartbeats;
 use super::informer::Informer;
 use super::journal::{Actor, EntryId, Journal, Op, Record};
 use super::kubelet::{Forced, Kubelets};
 use super::late::HeldUp;
 use super::limit::Limit;
-use super::load::Load;
+use super::load::{self, Load};
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
 use super::tree::Tree;
 use super::waits::Refuses;
+use super::watch::Event;
 use super::why::Why;
 use super::workqueue::WorkQueue;
 use crate::api::pod::{PodSpec, Resources};
@@ -51,17 +54,10 @@ pub(super) enum Task {
     Relieve(Str, Option<EntryId>),
 }
 
-/// Which informer a component reads through.
-pub(super) const MANAGER: usize = 0;
-pub(super) const SCHEDULER: usize = 1;
-pub(super) const KUBELETS: usize = 2;
-
 /// So many objects are put into the order of a list, and so many Pods read, in one of them.
 const TIDIED: usize = 1_000;
 /// From the arrival of an event to the pass it causes.
 const DISPATCH: u64 = MS;
-/// Watch events that are delivered in one task.
-pub(super) const DELIVERED: usize = 64;
 /// Among so many tasks it is looked for one that is about something.
 const SOON: usize = 20_000;
 /// What a pass costs its key: at least, per round trip to the API server, per owned object.
@@ -123,28 +119,9 @@ impl Sim {
             tasks: Tree::default(),
             sequence: 0,
             pass: 0,
-            informers: [
-                Informer::new("kube-controller-manager", |kind| kind != Kind::Event, |_| true),
-                Informer::new(
-                    "kube-scheduler",
-                    |kind| {
-                        matches!(
-                            kind,
-                            Kind::Pod
-                                | Kind::Node
-                                | Kind::PersistentVolume
-                                | Kind::PersistentVolumeClaim
-                                | Kind::StorageClass
-                                | Kind::PodDisruptionBudget
-                                | Kind::Namespace
-                        )
-                    },
-                    |kind| kind != Kind::Pod,
-                ),
-                Informer::new("kubelet", |kind| matches!(kind, Kind::Pod | Kind::Node), |kind| kind != Kind::Pod),
-            ],
+            informers: component::ALL.map(|of| Informer::new(of.name, of.watches, of.stores)),
             held_up: HeldUp::default(),
-            relist: Some(super::disturb::RELIST),
+            relist: Some(component::RELIST_DELAY_US),
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             routes: Rc::new(controllers::routes()),
             written: vec![Tree::default(); controllers::ALL.len()],
@@ -229,6 +206,16 @@ impl Sim {
     #[cfg(test)]
     pub(super) fn manager_cache(&self) -> &super::informer::Cache {
         &self.informers[MANAGER].cache
+    }
+
+    /// Whether somebody has said what the Pods of these labels use of a resource.
+    pub fn is_load_said(&self, what: &'static str, selector: &str) -> bool {
+        load::is_said(&self.loads, what, selector)
+    }
+
+    /// Forgets files on volumes and in Pods that are gone.
+    pub fn sweep_disks(&mut self) {
+        self.disks.sweep(&self.server);
     }
 
     /// When something other than an Event last changed.
@@ -468,7 +455,7 @@ impl Sim {
 
     /// Delivers what has arrived; `false` if there is more, for what is written at one instant may be much.
     fn deliver(&mut self, i: usize) -> bool {
-        for _ in 0..DELIVERED {
+        for _ in 0..DELIVERY_BATCH {
             let Some(id) = self.informers[i].receive(self.server.journal(), self.now) else {
                 if self.informers[i].trouble.is_some() {
                     self.troubled(i);
@@ -555,7 +542,7 @@ impl Sim {
             timing: self.config.timing,
             loads: &self.loads,
             config: &self.config,
-            kubelets: &self.kubelets,
+            heartbeats: &self.kubelets,
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed)
                 && (informer.trouble.is_none() || self.sees_own_late(controller.name(), key)),
         };

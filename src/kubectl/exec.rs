@@ -171,7 +171,7 @@ impl Shell<'_, '_> {
     }
 
     fn read(&self, path: &str) -> Option<String> {
-        match place(self.client.sim, &self.pod, self.container, path) {
+        match place(self.client.sim.server(), &self.pod, self.container, path) {
             Place::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
             Place::Projected { kind, name, path } => {
                 self.projected(kind, &name).into_iter().find(|(key, _)| *key == path).map(|(_, text)| text)
@@ -188,7 +188,7 @@ impl Shell<'_, '_> {
     }
 
     fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
-        match place(self.client.sim, &self.pod, self.container, path) {
+        match place(self.client.sim.server(), &self.pod, self.container, path) {
             Place::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
             Place::Disk { disk, path: at } => {
                 self.client.sim.sweep_disks();
@@ -381,7 +381,7 @@ impl Shell<'_, '_> {
             "rm" => {
                 let mut code = 0;
                 for path in plain {
-                    if let Place::Disk { disk, path } = place(self.client.sim, &self.pod, self.container, &absolute(path)) {
+                    if let Place::Disk { disk, path } = place(self.client.sim.server(), &self.pod, self.container, &absolute(path)) {
                         code = i32::from(!self.client.sim.disks.remove(&disk, &path) && !rest.iter().any(|word| word.contains('f')));
                     }
                 }
@@ -409,7 +409,7 @@ impl Shell<'_, '_> {
     }
 
     fn ls(&self, path: &str) -> Done {
-        let mut names: Vec<String> = match place(self.client.sim, &self.pod, self.container, path) {
+        let mut names: Vec<String> = match place(self.client.sim.server(), &self.pod, self.container, path) {
             Place::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
             Place::Disk { disk, path } => {
                 let under = |file: &str| {
@@ -505,7 +505,7 @@ impl Shell<'_, '_> {
             Ok((address, None)) => refused(&address),
             Ok((_, Some(pod))) => {
                 const INDEX: &str = "/usr/share/nginx/html/index.html";
-                let text = match place(self.client.sim, &pod, 0, INDEX) {
+                let text = match place(self.client.sim.server(), &pod, 0, INDEX) {
                     Place::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
                     Place::Projected { .. } => None,
                 };

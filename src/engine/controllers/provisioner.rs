@@ -5,7 +5,8 @@
 use super::volume_binder::{PROVISIONED_BY, PROVISIONER};
 use super::{Controller, Watch};
 use crate::api::json::Json as _;
-use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
+use crate::api::references::claim_reference;
+use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::time::MS;
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::out::{Action, Out, View};

@@ -5,7 +5,8 @@
 //! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
 
 use super::{Controller, Event, Watch};
-use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
+use crate::api::references::claim_reference;
+use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};

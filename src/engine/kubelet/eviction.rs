@@ -4,6 +4,7 @@
 //! its request most; one at a time; what is critical stays. Five minutes after enough is free the node is well again.
 //! Models `pkg/kubelet/eviction/{eviction_manager,helpers}.go`.
 
+use super::state::Pressure;
 use super::{Job, Jobs, Kubelets, Pass, Step, status};
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
@@ -31,16 +32,6 @@ const LITTLE: i64 = 16 * MI;
 /// A Pod that is evicted at once has a second to stop.
 const GRACE: u64 = SECOND;
 const TAINT: &str = "node.kubernetes.io/memory-pressure";
-
-/// A node that has too little memory.
-#[derive(Clone, Debug)]
-pub(super) struct Pressure {
-    node: Str,
-    /// Bytes still to be had from Pods.
-    missing: i64,
-    /// When it had enough again.
-    relieved: Option<Time>,
-}
 
 impl Kubelets {
     /// Something outside the Pods takes so much that this many bytes are missing; none if it has given back what it took.

@@ -5,6 +5,7 @@
 
 mod behaviour;
 mod changed;
+mod containers;
 mod eviction;
 mod hooks;
 mod init;
@@ -13,15 +14,16 @@ mod probes;
 mod pulls;
 mod rules;
 mod sources;
+mod state;
 mod status;
 
-use super::cluster::{ClusterConfig, Timing};
-use super::controllers::Event;
+use super::cluster::ClusterConfig;
 use super::informer::Cache;
 use super::journal::{Actor, EntryId, Op};
 use super::out::Out;
 use super::store::Delete;
 use super::tree::Tree;
+use super::watch::Event;
 use super::why::Why;
 use crate::api::node::Node;
 use crate::api::pod::{ContainerState, ContainerStatus, Pod, Waiting};
@@ -29,10 +31,11 @@ use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
 pub use behaviour::can_be_pulled;
-pub use probes::Probed;
-use rules::After;
+use containers::After;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
+pub use state::{Forced, Job, Kubelets, Probed};
+use state::{Jobs, MAX_BACK_OFF, Pass, Running, Step};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -44,115 +47,8 @@ const NOTICE_EXIT: u64 = 4 * MS;
 const LEFT_TO_STOP: u64 = 100 * MS;
 const FIRST_RESTART: u64 = 300 * MS;
 const BACK_OFF_SHOWN: u64 = 500 * MS;
-const MAX_BACK_OFF: i32 = 300;
 /// A container that has run so many seconds is not held back after its end.
 const BACK_OFF_FORGOTTEN: i64 = 600;
-
-/// What a kubelet does next for a Pod.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
-    Admit,
-    Start,
-    Init(u32),
-    /// Images could not be pulled, and are not tried again before this time.
-    PullBackOff(Time),
-    /// A container's startup probe has succeeded.
-    Started(u32),
-    /// A container has become ready as it was to be expected when it started.
-    Ready(u32),
-    /// A container ends with a code, in the run of this number.
-    Exit(u32, i32, Option<i32>),
-    /// A container that the kubelet stopped ends with a code, in the run of this number.
-    Killed(u32, i32, i32),
-    /// A probe that fails, or failed, runs.
-    Probe(u32, Probed),
-    /// A person makes a probe fail, `true` by not answering, or succeed.
-    ForceProbe(Probed, Option<bool>),
-    /// A person sets the readiness of the first container.
-    ForceReady(bool),
-    /// The containers of a Pod that had to go for its node's sake have stopped.
-    Evicted,
-    BackOff(u32),
-    /// A container starts again, unless it has done so since its run of this number.
-    Restart(u32, i32),
-    /// What its Pod asks for has changed.
-    Changed,
-    /// All containers have been stopped, to be started again.
-    Anew,
-    Kill,
-    Stopped,
-    Remove,
-    Report,
-}
-
-/// What a person forces on the first container of a Pod.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Forced {
-    /// It ends with this code.
-    Exit(i32),
-    /// Its readiness is set by hand.
-    Ready(bool),
-    /// The first probe of this kind fails, `true` by not answering in time, or succeeds again.
-    Probe(Probed, Option<bool>),
-}
-
-/// A step for one Pod, due at some time.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Job {
-    uid: Uid,
-    step: Step,
-    cause: Option<EntryId>,
-}
-
-impl Job {
-    /// Whether it is about this Pod.
-    pub(super) fn is_of(&self, uid: Uid) -> bool {
-        self.uid == uid
-    }
-
-    /// Whether it asks once more what was answered badly before.
-    pub(super) fn is_probe(&self) -> bool {
-        matches!(self.step, Step::Probe(..))
-    }
-}
-
-/// What a kubelet knows of a Pod of its own.
-#[derive(Clone, Debug)]
-struct Running {
-    pod: ObjectRef,
-    node: Str,
-    stopping: bool,
-    restarts: BTreeMap<u32, i32>,
-    /// Restarts since a container last ran for long: they decide how long it is held back.
-    held_back: BTreeMap<u32, i32>,
-    /// The run of a container that is being stopped: the kubelet syncs a Pod anew only when that is done.
-    stops: BTreeMap<u32, i32>,
-    pulls: pulls::Tries,
-    /// When the containers that have probes started.
-    started: BTreeMap<u32, Time>,
-    probes: BTreeMap<(u32, Probed), probes::Standing>,
-    /// Why it has to go for its node's sake.
-    evicted: Option<Str>,
-}
-
-/// All kubelets of the cluster.
-#[derive(Clone, Debug)]
-pub struct Kubelets {
-    timing: Timing,
-    pods: Tree<Uid, Rc<Running>>,
-    /// The last address given out on each node that has a kubelet.
-    next_ip: BTreeMap<Str, u32>,
-    silent: Vec<nodes::Silent>,
-    /// When those came back that have been silent.
-    back: BTreeMap<Str, Time>,
-    pressed: Vec<eviction::Pressure>,
-    /// How often a kubelet renews its Lease.
-    heartbeat: u64,
-    /// Nodes there have ever been: each gets a network of its own.
-    registered: usize,
-}
-
-type Jobs = Vec<(Time, Job)>;
 
 impl Kubelets {
     /// Kubelets that have no Pods yet.
@@ -203,7 +99,7 @@ impl Kubelets {
                 restarts: BTreeMap::new(),
                 held_back: BTreeMap::new(),
                 stops: BTreeMap::new(),
-                pulls: pulls::Tries::default(),
+                pulls: Default::default(),
                 started: BTreeMap::new(),
                 probes: BTreeMap::new(),
                 evicted: None,
@@ -274,27 +170,7 @@ impl Kubelets {
     }
 }
 
-/// One step for one Pod.
-struct Pass<'p, 'o> {
-    kubelets: &'p mut Kubelets,
-    object: Rc<Object>,
-    job: &'p Job,
-    now: Time,
-    cache: &'p Cache,
-    out: &'p mut Out<'o>,
-    wrote: Option<EntryId>,
-}
-
 impl Pass<'_, '_> {
-    fn pod(&self) -> &Pod {
-        self.object.body()
-    }
-
-    fn then(&self, after: u64, step: Step) -> (Time, Job) {
-        let cause = self.wrote.or(self.job.cause);
-        (self.now.after(after), Job { step, cause, ..self.job.clone() })
-    }
-
     fn run(mut self) -> Jobs {
         match self.job.step {
             Step::Admit => self.admit(),
@@ -448,8 +324,8 @@ impl Pass<'_, '_> {
             return jobs;
         }
         let object = self.object.clone();
-        let Some((_, container)) = init::container(object.body(), i) else { return jobs };
-        if probes::any(container) {
+        let Some((_, container)) = containers::container(object.body(), i) else { return jobs };
+        if containers::has_probe(container) {
             jobs = self.watch_probes(i);
         }
         match (plan.started_after, plan.ready_after) {
@@ -457,7 +333,7 @@ impl Pass<'_, '_> {
             (Some(_), Some(after)) if after > 0 => jobs.push(self.then(after, Step::Ready(i))),
             _ => {}
         }
-        let stays = init::number(i).is_some() && !init::has_command(container);
+        let stays = containers::number(i).is_some() && !containers::has_command(container);
         if let Some((after, code)) = plan.exits.filter(|_| !stays) {
             let run = self.run_number(i);
             jobs.push(self.then(after.saturating_add(NOTICE_EXIT), Step::Exit(i, code, Some(run))));
@@ -476,7 +352,7 @@ impl Pass<'_, '_> {
     fn set_ready(&mut self, i: u32, ready: bool, why: Why) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(why, |pod| {
-            if let Some(status) = init::status(pod, i).filter(|s| s.state.running.is_some()) {
+            if let Some(status) = containers::status(pod, i).filter(|s| s.state.running.is_some()) {
                 status.ready = ready;
             }
             status::set_conditions(pod, true, wall, generation);
@@ -489,21 +365,21 @@ impl Pass<'_, '_> {
         if run.is_some_and(|run| run != self.run_number(i)) {
             return Vec::new();
         }
-        let Some(started) = init::seen(self.pod(), i).and_then(|s| s.state.running.as_ref()?.started_at) else {
+        let Some(started) = containers::seen(self.pod(), i).and_then(|s| s.state.running.as_ref()?.started_at) else {
             return Vec::new();
         };
         if killed && !self.object.meta.is_deleting() && changed::differs(self.pod(), i) && !self.has_lost_its_image(i) {
             return self.restart(i, Some(code));
         }
-        let after = match rules::after(self.pod(), i, code) {
-            _ if killed && rules::policy(self.pod(), i) == "Never" => After::Nothing,
+        let after = match containers::after(self.pod(), i, code) {
+            _ if killed && containers::policy(self.pod(), i) == "Never" => After::Nothing,
             _ if killed => After::Again,
             after => after,
         };
         let ends = after == After::Nothing;
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Exited { code }, |pod| {
-            if let Some(status) = init::status(pod, i) {
+            if let Some(status) = containers::status(pod, i) {
                 status::terminate(status, code, wall);
             }
             if ends {
@@ -542,8 +418,8 @@ impl Pass<'_, '_> {
         let (held_back, restarts) = (count(|r| &r.held_back), count(|r| &r.restarts));
         let seconds = (10 << (held_back - 1).clamp(0, 6)).min(MAX_BACK_OFF);
         let object = self.object.clone();
-        let Some((list, container)) = init::container(object.body(), i) else { return Vec::new() };
-        if init::seen(object.body(), i).is_none_or(|status| status.state.terminated.is_none()) {
+        let Some((list, container)) = containers::container(object.body(), i) else { return Vec::new() };
+        if containers::seen(object.body(), i).is_none_or(|status| status.state.terminated.is_none()) {
             return Vec::new();
         }
         let (name, pod, uid) = (container.name.clone(), object.meta.name.clone(), object.meta.uid);
@@ -557,7 +433,7 @@ impl Pass<'_, '_> {
             format_smolstr!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
         );
         self.write(Why::Restarted { count: restarts }, |body| {
-            let Some(status) = init::status(body, i) else { return };
+            let Some(status) = containers::status(body, i) else { return };
             status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
             let message = format!("back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})", span(seconds));
             status.state = ContainerState {
@@ -572,21 +448,21 @@ impl Pass<'_, '_> {
 
     /// Starts a container again, or late for the first time; `ended`: it has just been stopped for this, with this code.
     fn restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
-        let Some((list, container)) = init::container(self.pod(), i).map(|(list, c)| (list, c.clone())) else { return Vec::new() };
+        let Some((list, container)) = containers::container(self.pod(), i).map(|(list, c)| (list, c.clone())) else { return Vec::new() };
         if self.pod().is_terminal() {
             return Vec::new();
         }
         // One that could not be made until now starts for the first time.
         let never_ran = |s: &ContainerStatus| s.state.terminated.is_none() && s.last_state.terminated.is_none();
-        let first = ended.is_none() && init::seen(self.pod(), i).is_some_and(never_ran);
-        if first && let Some(n) = init::number(i) {
+        let first = ended.is_none() && containers::seen(self.pod(), i).is_some_and(never_ran);
+        if first && let Some(n) = containers::number(i) {
             return self.next_init(n);
         }
         if let Some(jobs) = self.wait_for_environment(i) {
             return jobs;
         }
-        let sidecar = init::is_sidecar(&container);
-        let init = init::number(i).filter(|_| !sidecar);
+        let sidecar = containers::is_sidecar(&container);
+        let init = containers::number(i).filter(|_| !sidecar);
         let plan = match init {
             Some(_) => Behaviour::of(&container, &self.object.meta, (0, 0)),
             None => self.behaviour(&container, i),
@@ -609,20 +485,20 @@ impl Pass<'_, '_> {
             None => Why::Restarted { count },
         };
         self.write(why, |pod| {
-            let Some(status) = init::status(pod, i) else { return };
+            let Some(status) = containers::status(pod, i) else { return };
             status::keep_end(status, ended, wall);
             status.restart_count = count;
             status::run(status, &container.image, id, wall, init.is_none() && plan.ready_after == Some(0));
             if init.is_none() {
                 status.started = Some(plan.started_after == Some(0));
-                if init::number(i).is_none() {
+                if containers::number(i).is_none() {
                     status::begin_phase(pod);
                 }
             }
             status::set_conditions(pod, true, wall, generation);
         });
         match init {
-            Some(n) => vec![self.then(init::time(&container), Step::Init(n))],
+            Some(n) => vec![self.then(containers::time(&container), Step::Init(n))],
             None => self.follow(i, &plan),
         }
     }

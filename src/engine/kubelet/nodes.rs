@@ -3,23 +3,15 @@
 //! A silent kubelet does nothing at all; when it is back it carries on with what has piled up. Leases are not kept as
 //! objects: a heartbeat that changes nothing would only fill the history. Models `pkg/kubelet/kubelet_node_status.go`.
 
+use super::state::Silent;
 use super::{Job, Kubelets, Step};
+use crate::api::Time;
 use crate::api::time::SECOND;
-use crate::api::{Str, Time};
+use crate::engine::heartbeats::Heartbeats;
 use crate::engine::journal::EntryId;
 
 /// From a kubelet's return to its comparing every Pod's status with the API server's.
 const COMPARE: u64 = 10 * SECOND;
-
-/// A kubelet that says nothing.
-#[derive(Clone, Debug)]
-pub(super) struct Silent {
-    pub node: Str,
-    /// Its last heartbeat.
-    since: Time,
-    /// What fell due meanwhile.
-    pub parked: Vec<Job>,
-}
 
 /// From one renewal of a Lease to the next.
 const LEASE: u64 = 10 * SECOND;
@@ -29,16 +21,21 @@ pub(super) fn heartbeat(grace: u64) -> u64 {
     (grace / 4).clamp(1, 5 * SECOND)
 }
 
-impl Kubelets {
-    /// When this node's kubelet was last heard, if it is silent; time 0 if it has none.
-    pub fn silent_since(&self, node: &str) -> Option<Time> {
+impl Heartbeats for Kubelets {
+    fn has(&self, node: &str) -> bool {
+        self.next_ip.contains_key(node)
+    }
+
+    fn silent_since(&self, node: &str) -> Option<Time> {
         match self.silent.iter().find(|s| s.node == node) {
             Some(silent) => Some(silent.since),
             None if self.next_ip.contains_key(node) => None,
             None => Some(Time::default()),
         }
     }
+}
 
+impl Kubelets {
     /// When this node's kubelet last renewed its Lease, which it does a quarter of 40 seconds apart; nothing if it has none.
     pub fn renewed(&self, node: &str, now: Time) -> Option<Time> {
         if !self.has(node) {
@@ -48,11 +45,6 @@ impl Kubelets {
         // One that has come back renews it at once, and goes on from there.
         let from = self.back.get(node).map_or(0, |back| back.0);
         Some(Time(from + until.0.saturating_sub(from) / LEASE * LEASE))
-    }
-
-    /// Whether this node has a kubelet.
-    pub fn has(&self, node: &str) -> bool {
-        self.next_ip.contains_key(node)
     }
 
     /// The kubelet falls silent; its last heartbeat was some time ago.

@@ -15,13 +15,13 @@ mod spread;
 mod terms;
 mod volumes;
 
-use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
 use super::late::HeldUp;
 use super::out::Out;
 use super::store::{ApiError, Delete, Reason};
 use super::tree::Tree;
+use super::watch::Event;
 use super::why::Why;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};

@@ -4,7 +4,8 @@
 
 use super::{Cycle, filters_selects};
 use crate::api::pod::Pod;
-use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
+use crate::api::references::claim_reference;
+use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::informer::Cache;
 use crate::engine::out::Out;

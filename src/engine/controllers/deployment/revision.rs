@@ -207,7 +207,7 @@ fn new_set(
     if spec.min_ready_seconds > 0 {
         raw["minReadySeconds"] = spec.min_ready_seconds.into();
     }
-    let rest = crate::api::object::Spec::from_raw(Some(raw)).unwrap_or_default();
+    let rest = crate::api::spec::Spec::from_raw(Some(raw)).unwrap_or_default();
     Object {
         kind: Kind::ReplicaSet,
         meta,

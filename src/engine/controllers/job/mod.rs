@@ -6,29 +6,28 @@
 
 mod backoff;
 mod indexes;
+mod pass;
 mod pods;
 mod policy;
 mod track;
 
 use super::ownership::{JOB_TRACKING, claim};
 use super::{Controller, Event, Watch};
-use crate::api::batch::{Job, JobCondition, JobSpec, JobStatus, Uncounted};
-use crate::api::pod::Pod;
-use crate::api::time::{MS, SECOND};
+use crate::api::batch::{Job, JobSpec, Uncounted};
+use crate::api::time::MS;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid};
 use crate::engine::informer::Cache;
 use crate::engine::journal::Op;
 use crate::engine::out::{Action, Out, View};
-use crate::engine::store::{ApiError, Reason};
+use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use backoff::Record;
 use indexes::{Indexes, index_of};
+use pass::{BATCH, End, Pass, is_ready, is_terminating, phase, untrack};
 use policy::{Verdict, judge, success_rule};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// Events of Pods, and of the Job's own status, are worked on together.
-const BATCH: Duration = SECOND;
 /// Until the loop's own writes have come back to it.
 const SETTLE: Duration = 2 * MS;
 const MANAGER: &str = "kubernetes.io/job-controller";
@@ -123,60 +122,6 @@ fn release_orphan(key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result
         untrack(key, Why::NobodyCounts, out)?;
     }
     Ok(Action::AwaitChange)
-}
-
-/// Takes the finalizer off a Pod; one that is gone has none.
-fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<(), ApiError> {
-    match out.patch(key, why, |o| o.meta.finalizers.retain(|f| f != JOB_TRACKING)) {
-        Err(error) if error.reason != Reason::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// How a Job will end, or has ended.
-#[derive(Clone, Debug)]
-struct End {
-    kind: &'static str,
-    reason: Str,
-    message: Str,
-}
-
-impl End {
-    fn new(kind: &'static str, reason: &'static str, message: impl Into<Str>) -> Option<End> {
-        Some(End { kind, reason: Str::new_static(reason), message: message.into() })
-    }
-
-    fn like(kind: &'static str, condition: &JobCondition) -> Option<End> {
-        Some(End { kind, reason: condition.reason.clone(), message: condition.message.clone() })
-    }
-
-    fn failure(reason: &'static str, message: &'static str) -> Option<End> {
-        End::new("FailureTarget", reason, message)
-    }
-}
-
-/// One pass over one Job.
-struct Pass<'a> {
-    /// The Job as it was last written.
-    object: Rc<Object>,
-    spec: &'a JobSpec,
-    /// The status as it is to be.
-    status: JobStatus,
-    pods: Vec<Rc<Object>>,
-    active: Vec<Rc<Object>>,
-    ready: i32,
-    terminating: i32,
-    succeeded: i64,
-    failed: i64,
-    record: Record,
-    end: Option<End>,
-    /// The indexes that the stored status has as succeeded, and those that have succeeded by now.
-    indexes: Option<(Indexes, Indexes)>,
-    failed_indexes: Option<Indexes>,
-    /// Failed Pods whose index waits for a new Pod that takes over their count of failures, by index.
-    replaced: Vec<(i64, Rc<Object>)>,
-    needs_flush: bool,
-    again: Option<Duration>,
 }
 
 impl<'a> Pass<'a> {
@@ -413,16 +358,4 @@ impl<'a> Pass<'a> {
 
 fn message_of(verdict: Verdict) -> Option<Str> {
     if let Verdict::FailJob(message) = verdict { Some(message) } else { None }
-}
-
-fn phase(pod: &Object) -> &str {
-    pod.pod().map_or("", |pod| pod.status.phase.as_str())
-}
-
-fn is_ready(pod: &Object) -> bool {
-    pod.pod().is_some_and(Pod::is_ready)
-}
-
-fn is_terminating(pod: &Object) -> bool {
-    pod.meta.is_deleting() && !pod.pod().is_some_and(Pod::is_terminal)
 }

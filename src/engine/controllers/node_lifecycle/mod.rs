@@ -131,12 +131,12 @@ fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
         return None;
     }
     let period = view.config.node_monitor_period;
-    if !view.kubelets.has(&object.meta.name) && node.status.conditions.is_empty() {
+    if !view.heartbeats.has(&object.meta.name) && node.status.conditions.is_empty() {
         // Nobody has ever reported for it.
         let since = object.meta.creation_timestamp.map_or(0, |t| t.since(view.config.epoch) * MS);
         return Some(next_look(Time(since + STARTUP_GRACE), period));
     }
-    let heard = view.kubelets.silent_since(&object.meta.name)?;
+    let heard = view.heartbeats.silent_since(&object.meta.name)?;
     Some(next_look(Time(next_look(heard, period).0 + view.config.node_monitor_grace), period))
 }
 
@@ -144,7 +144,7 @@ fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
 fn mark_silent(object: &Rc<Object>, node: &Node, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let name = &object.meta.name;
     let was_ready = node.is_ready();
-    let heard = view.kubelets.silent_since(name).unwrap_or_default();
+    let heard = view.heartbeats.silent_since(name).unwrap_or_default();
     let why = Why::NodeSilent { seconds: (view.now.0.saturating_sub(heard.0)) / SECOND };
     let (wall, created) = (view.wall, object.meta.creation_timestamp);
     out.update_status(object, why, |o| {

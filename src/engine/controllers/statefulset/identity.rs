@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/controller/statefulset/stateful_set_utils.go`.
 
-use super::Pass;
+use super::pass::{Pass, REVISION_LABEL};
 use crate::api::pod::{Pod, PodSpec, PodTemplate};
 use crate::api::workload::StatefulSet;
 use crate::api::{Body, Kind, Object, ObjectMeta, Str};
@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
 const NAME_LABEL: &str = "statefulset.kubernetes.io/pod-name";
 const INDEX_LABEL: &str = "apps.kubernetes.io/pod-index";
 

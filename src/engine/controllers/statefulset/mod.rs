@@ -7,6 +7,7 @@
 
 mod claims;
 mod identity;
+mod pass;
 mod revisions;
 mod status;
 
@@ -20,6 +21,7 @@ use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
 use crate::engine::why::Why;
+use pass::{Pass, Roles, Step, is_healthy, is_ready, revision_of};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
@@ -78,41 +80,6 @@ impl Controller for StatefulSetController {
         let waits = set.spec.min_ready_seconds > 0 && status.available_replicas != status.ready_replicas;
         Ok(if waits { Action::RequeueAfter(set.spec.min_ready_seconds as u64 * SECOND) } else { Action::AwaitChange })
     }
-}
-
-/// One pass over one StatefulSet.
-struct Pass<'p, 'v, 'o> {
-    object: &'p Rc<Object>,
-    set: &'p StatefulSet,
-    view: &'p View<'v>,
-    out: &'p mut Out<'o>,
-    revisions: revisions::Revisions,
-}
-
-/// The Pods by role: one slot an ordinal, and those to be removed, highest ordinal first.
-struct Roles {
-    replicas: Vec<(i32, Option<Rc<Object>>)>,
-    condemned: Vec<(i32, Rc<Object>)>,
-}
-
-/// Whether a pass has done what it may do for now.
-#[derive(PartialEq, Eq)]
-enum Step {
-    Continue,
-    Wait,
-}
-
-fn is_healthy(pod: &Object) -> bool {
-    is_ready(pod) && !pod.meta.is_deleting()
-}
-
-fn is_ready(pod: &Object) -> bool {
-    let body: &Pod = pod.body();
-    body.status.phase == "Running" && body.is_ready()
-}
-
-fn revision_of(pod: &Object) -> &str {
-    pod.meta.label(identity::REVISION_LABEL).map_or("", Str::as_str)
 }
 
 impl Pass<'_, '_, '_> {

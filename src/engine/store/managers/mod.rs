@@ -6,12 +6,14 @@
 
 mod apply;
 mod fields;
+mod manager;
 
 use super::server::ApiServer;
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef, Str, Time};
 use crate::engine::journal::{Actor, Entry, Op, Record};
 use fields::{Set, Shape};
+pub use manager::{Manager, Unknown};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
@@ -28,44 +30,6 @@ const OWN: [&str; 10] = [
     "managedFields",
     "resourceVersion",
 ];
-
-/// In whose name a client writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Manager {
-    /// `kubectl-client-side-apply`, or what `--field-manager` says.
-    pub name: Str,
-    /// `scale`, if it writes that subresource.
-    pub subresource: &'static str,
-    /// The fields it applies, or those it set on creation.
-    pub(super) fields: Option<Set>,
-    /// It applies: what it leaves out goes.
-    pub(super) applies: bool,
-    /// What becomes of fields that the server does not know.
-    pub(super) unknown: Unknown,
-}
-
-/// What becomes of fields that the server does not know: `fieldValidation` of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unknown {
-    /// The request is refused.
-    Refuse,
-    /// They are dropped, and the client is warned.
-    Warn,
-    /// They are dropped.
-    Drop,
-}
-
-impl Manager {
-    /// A client that writes fields as it likes.
-    pub fn update(name: &str, subresource: &'static str) -> Manager {
-        Manager { name: name.into(), subresource, fields: None, applies: false, unknown: Unknown::Refuse }
-    }
-
-    /// The same with another wish for fields that do not exist.
-    pub fn with_unknown(self, unknown: Unknown) -> Manager {
-        Manager { unknown, ..self }
-    }
-}
 
 /// One entry of `managedFields`.
 #[derive(Clone, Debug)]
