@@ -91,6 +91,11 @@ pub enum Refuses {
         /// That Pod.
         from: Str,
     },
+    /// The words of a filter that gives no values.
+    Said {
+        /// As kube-scheduler prints them.
+        reason: Str,
+    },
 }
 
 /// What a volume lacks to serve a claim.

@@ -153,6 +153,7 @@ pub fn refusal(refuses: &Refuses) -> String {
         Refuses::NoDomain { key } => ["has no label ", key].concat(),
         Refuses::Alone { key } => ["no Pod to be near in its ", key].concat(),
         Refuses::Apart { from, .. } => ["keeps apart from ", from].concat(),
+        Refuses::Said { reason } => reason.to_string(),
     }
 }
 

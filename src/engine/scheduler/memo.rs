@@ -3,10 +3,12 @@
 //! Guarantees: the choice is that of a cycle that asks every node, which debug builds compare; Pods whose nodes depend
 //! on more than their own template and the node's sums are left to that one.
 
+use super::ask::refusal;
 use super::filters;
+use super::framework::{Choice, Cycle};
+use super::matching::fits_affinity;
 use super::node_info::NodeInfo;
 use super::scores::{self, topology_spread};
-use super::{Cycle, refusal};
 use crate::api::pod::PodSpec;
 use crate::api::{Str, Uid};
 use std::rc::Rc;
@@ -14,37 +16,6 @@ use std::rc::Rc;
 /// Templates that are remembered.
 const MOST: usize = 256;
 const NO_ZONE: u16 = u16::MAX;
-
-/// A node for a Pod, and the best of the others.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Choice {
-    pub node: Str,
-    pub score: i64,
-    pub next: Str,
-    pub next_score: i64,
-    /// How many nodes would do.
-    pub feasible: usize,
-}
-
-impl Choice {
-    /// The first of the best by name: every tie is broken in one way. The scores are those of nodes in the order of their names.
-    pub fn of<'n>(scores: impl Iterator<Item = (&'n Str, i64)>) -> Option<Choice> {
-        let mut best: Option<(&Str, i64)> = None;
-        let (mut next, mut feasible) = (best, 0);
-        for (name, score) in scores {
-            feasible += 1;
-            if best.is_none_or(|(_, most)| score > most) {
-                // Who was the best came before all that are as good as it.
-                (next, best) = (best, Some((name, score)));
-            } else if next.is_none_or(|(_, most)| score > most) {
-                next = Some((name, score));
-            }
-        }
-        let (node, score) = best?;
-        let (next, next_score) = next.map_or((Str::default(), 0), |(name, score)| (name.clone(), score));
-        Some(Choice { node: node.clone(), score, next, next_score, feasible })
-    }
-}
 
 /// A node for one template.
 #[derive(Clone, Copy, Debug)]
@@ -107,15 +78,10 @@ impl Memo {
 
 /// Whether what a node is for a Pod depends on the Pod's template and the node alone, but for the spread of its controller's Pods.
 fn is_plain(cycle: &Cycle<'_>) -> bool {
-    let affinity = &cycle.pod.spec.affinity;
     cycle.nominated.is_empty()
         && cycle.pod.status.nominated_node_name.is_empty()
         && cycle.pod.spec.topology_spread_constraints.is_empty()
-        && cycle.nodes.choosy == 0
-        && cycle.nodes.repelling == 0
-        && affinity.node_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
-        && affinity.pod_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
-        && affinity.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
+        && !scores::any_special(cycle)
         && !filters::any_special(cycle)
 }
 
@@ -150,7 +116,7 @@ impl Class {
             known as u16
         });
         let fits = info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none());
-        let eligible = info.node.as_ref().is_some_and(|node| filters::fits_affinity(&cycle.pod.spec, node));
+        let eligible = info.node.as_ref().is_some_and(|node| fits_affinity(&cycle.pod.spec, node));
         let alike = self.owner.map_or(0, |owner| topology_spread::alike(info, owner)) as i32;
         let score = if fits { scores::alone(cycle, info) as i32 } else { 0 };
         Verdict { fits, eligible, zone, alike, score }

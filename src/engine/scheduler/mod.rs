@@ -4,8 +4,11 @@
 //! a Pod that fits nowhere says so in its condition and in an Event, and is tried again when something changes.
 //! Models `pkg/scheduler/schedule_one.go` and `internal/queue/scheduling_queue.go`.
 
+mod ask;
 mod explain;
 mod filters;
+mod framework;
+mod matching;
 mod memo;
 mod node_info;
 mod nodes;
@@ -27,10 +30,11 @@ use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Time, Timestamp, Uid};
-use filters::{Plugin, Refusal, selects as filters_selects};
-pub(super) use filters::{fits_affinity, tolerates};
-use memo::{Choice, Memo};
-use node_info::NodeInfo;
+use ask::ask_all;
+use framework::{ANY, Changes, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, Refusal, STORAGE};
+pub(super) use matching::{fits_affinity, tolerates};
+use memo::Memo;
+pub(super) use node_info::priority;
 use nodes::Nodes;
 use smol_str::format_smolstr;
 use std::cmp::Reverse;
@@ -89,82 +93,18 @@ struct Pending {
     aside: Time,
 }
 
-/// What a cycle looks at.
-struct Cycle<'c> {
-    pub object: &'c Rc<Object>,
-    pub pod: &'c Pod,
-    pub cache: &'c Cache,
-    pub nodes: &'c Nodes,
-    /// The Pod's hard spread constraints, counted.
-    pub spread: Vec<spread::Counted<'c>>,
-    /// Pods that others were preempted for.
-    pub nominated: &'c [(Str, Rc<Object>)],
-    /// Those that have something to say about the Pod.
-    pub filters: Vec<filters::Filter>,
-}
-
-impl<'c> Cycle<'c> {
-    fn new(object: &'c Rc<Object>, pod: &'c Pod, cache: &'c Cache, nodes: &'c Nodes, nominated: &'c [(Str, Rc<Object>)]) -> Self {
-        let spread = spread::count(object, pod, "DoNotSchedule", nodes);
-        let mut cycle = Cycle { object, pod, cache, nodes, spread, nominated, filters: Vec::new() };
-        cycle.filters = filters::asked(&cycle);
-        cycle
-    }
-}
-
 /// A Pod that fits nowhere and that nothing has woken so long is tried again, at the next of these ticks:
 /// `flushUnschedulablePodsLeftover`.
 const LEFT_OVER: u64 = 300 * SECOND;
 const FLUSH_PERIOD: u64 = 30 * SECOND;
-/// What a change may help against.
-const ALL: u16 = u16::MAX;
-const POD_GONE: u16 = Plugin::Resources.bit() | Plugin::Ports.bit() | Plugin::InterPod.bit() | Plugin::Spread.bit() | Plugin::Volumes.bit();
-const POD_PLACED: u16 = Plugin::InterPod.bit() | Plugin::Spread.bit();
-
-pub fn priority(object: &Object) -> i64 {
-    i64::from(object.pod().and_then(|p| p.spec.priority).unwrap_or(0))
+/// The names that upstream gives the filters, in the order in which they are asked.
+pub fn filter_names() -> impl Iterator<Item = &'static str> {
+    filters::ALL.iter().map(|filter| filter.name)
 }
 
-/// What a node has against a Pod; room kept for a nominated Pod that is not less important counts as taken.
-fn refusal(cycle: &Cycle<'_>, name: &Str, node: &Rc<Object>, info: &NodeInfo) -> Option<Refusal> {
-    let ask = |info: &NodeInfo| cycle.filters.iter().find_map(|filter| filter(cycle, node, node.body::<Node>(), info));
-    let keeps = |(at, other): &&(Str, Rc<Object>)| {
-        at == name && other.meta.uid != cycle.object.meta.uid && priority(other) >= priority(cycle.object)
-    };
-    let mut kept = cycle.nominated.iter().filter(keeps).peekable();
-    if kept.peek().is_some() {
-        let mut fuller = info.clone();
-        for (_, other) in kept {
-            fuller.add(other);
-        }
-        if let Some(refusal) = ask(&fuller) {
-            return Some(refusal);
-        }
-    }
-    ask(info)
-}
-
-/// The best node for a Pod, or what each has against it.
-fn ask_all(cycle: &Cycle<'_>) -> Result<Choice, Vec<(Str, Refusal)>> {
-    let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(cycle.nodes.real);
-    let mut refused = Vec::new();
-    // The node that others were preempted on comes first: if the Pod fits there, no other is looked at.
-    let nominee = cycle.nodes.find(&cycle.pod.status.nominated_node_name);
-    if let Some((name, info)) = nominee
-        && info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none())
-    {
-        feasible.push((name, info));
-    } else {
-        for (name, info) in cycle.nodes.iter() {
-            let Some(node) = info.node.as_ref() else { continue };
-            match refusal(cycle, name, node, info) {
-                Some(refusal) => refused.push((name.clone(), refusal)),
-                None => feasible.push((name, info)),
-            }
-        }
-    }
-    let scores = if feasible.is_empty() { Vec::new() } else { scores::total(cycle, &feasible) };
-    Choice::of(feasible.iter().zip(scores).map(|((name, _), score)| (*name, score))).ok_or(refused)
+/// The names and weights that upstream gives the scores.
+pub fn score_names() -> impl Iterator<Item = (&'static str, i64)> {
+    scores::ALL.iter().map(|score| (score.name, score.weight))
 }
 
 impl Scheduler {
@@ -175,10 +115,10 @@ impl Scheduler {
             Kind::Pod => self.observe_pod(event, id),
             Kind::Node => {
                 self.observe_node(event);
-                self.retry(id, help_of_node(event), &|_| true);
+                self.retry(id, changes_of_node(event), &|_| true);
             }
             Kind::PodDisruptionBudget | Kind::Namespace => {}
-            _ => self.retry(id, Plugin::Volumes.bit(), &|_| true),
+            _ => self.retry(id, STORAGE, &|_| true),
         }
         self.plan_cycle(now)
     }
@@ -224,7 +164,7 @@ impl Scheduler {
             queued: None,
             since: now,
             arrived,
-            refused_by: ALL,
+            refused_by: u16::MAX,
             aside: Time::default(),
         });
         pending.object = object.clone();
@@ -263,9 +203,9 @@ impl Scheduler {
     }
 
     /// Tries those again that a change may help, in the order in which they came.
-    fn retry(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
+    fn retry(&mut self, cause: EntryId, changes: Changes, may_help: &dyn Fn(&Pod) -> bool) {
         if !self.unschedulable.is_empty() {
-            self.retry_some(cause, helps, may_help);
+            self.retry_some(cause, filters::helped_by(changes), may_help);
         }
     }
 
@@ -393,14 +333,14 @@ impl Scheduler {
             if volumes::all_bound(object, pod, cache) {
                 self.bind(object, &node, Why::BestNode { feasible: 0, nodes: 0, score: 0, next: Str::default(), next_score: 0 }, out);
             } else {
-                self.set_aside(object, Plugin::Volumes.bit(), out.server.now);
+                self.set_aside(object, filters::volume_binding(), out.server.now);
             }
             return;
         }
         let real = self.nodes.real;
         if let Err(message) = volumes::check(object, pod, cache) {
             let message = format!("0/{real} nodes are available: {message}. not found");
-            return self.fail(object, (message, Plugin::Volumes.bit(), None), out);
+            return self.fail(object, (message, filters::volume_binding(), None), out);
         }
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let choice = match self.memo.choose(&cycle) {
@@ -426,7 +366,7 @@ impl Scheduler {
             volumes::reserve(object, pod, &node, cache, out);
             self.nodes.change(&node, |info| info.add(object));
             self.placed.insert(object.meta.uid, node);
-            self.set_aside(object, Plugin::Volumes.bit(), out.server.now);
+            self.set_aside(object, filters::volume_binding(), out.server.now);
         }
     }
 
@@ -444,9 +384,9 @@ impl Scheduler {
         let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
         let mut text = filters::reasons(real, &refusals);
         if real == 0 {
-            return (text, ALL, None);
+            return (text, u16::MAX, None);
         }
-        let refused_by = refusals.iter().fold(0, |set, r| set | r.plugin.bit());
+        let refused_by = refusals.iter().fold(0, |set, r| set | r.by);
         match preemption::find(cycle, &refused, now) {
             Ok(candidate) => (text, refused_by, Some(candidate)),
             Err(why) => {
@@ -584,22 +524,22 @@ impl Scheduler {
 /// What is said, who refused as a set, and the node where room can be made.
 type Failure = (String, u16, Option<preemption::Candidate>);
 
-/// Whose refusals a change of a node may turn.
-fn help_of_node(event: &Event<'_>) -> u16 {
-    let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ALL };
+/// What a watch event changes of a node.
+fn changes_of_node(event: &Event<'_>) -> Changes {
+    let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ANY };
     if event.op == Op::Deleted {
-        return Plugin::Spread.bit();
+        return NODE_GONE;
     }
     let old: &Node = before.body();
-    let mut helps = 0;
+    let mut changes = 0;
     if before.meta.labels != event.object.meta.labels {
-        helps |= Plugin::NodeAffinity.bit() | Plugin::Spread.bit() | Plugin::InterPod.bit() | Plugin::Volumes.bit();
+        changes |= NODE_LABELS;
     }
     if old.spec.taints != new.spec.taints || old.spec.unschedulable != new.spec.unschedulable {
-        helps |= Plugin::Taints.bit() | Plugin::Unschedulable.bit() | Plugin::Spread.bit() | Plugin::Volumes.bit();
+        changes |= NODE_TAINTS;
     }
     if old.status.allocatable != new.status.allocatable {
-        helps |= Plugin::Resources.bit();
+        changes |= NODE_ALLOCATABLE;
     }
-    helps
+    changes
 }

@@ -4,9 +4,11 @@
 //! is chosen where budgets, priorities and numbers suffer least.
 //! Models `pkg/scheduler/framework/preemption` and `framework/plugins/defaultpreemption`.
 
-use super::filters::{Refusal, reasons};
+use super::ask::refusal;
+use super::filters::reasons;
+use super::framework::{Cycle, Refusal};
+use super::node_info::priority;
 use super::nodes::Nodes;
-use super::{Cycle, priority, refusal};
 use crate::api::pod::Pod;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::{Kind, Object, Str, Timestamp};
