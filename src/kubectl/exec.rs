@@ -5,7 +5,7 @@
 use super::client::Client;
 use super::parse::Args;
 use super::targets;
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::network::is_slice_of;
 use crate::api::pod::Pod;
 use crate::api::selector::LabelSelector;
@@ -19,7 +19,11 @@ const FLAGS: &str = "container/c= stdin/i tty/t quiet/q filename/f= pod-running-
 /// Nested `$(…)`.
 const DEEPEST: usize = 8;
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl exec`.
+pub const VERB: Verb =
+    Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Execute a command in a container" };
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     // Flags of the command in the container are not kubectl's.
     let split = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let args = Args::parse("exec", FLAGS, &words[..split])?;

@@ -5,7 +5,7 @@ use super::parse::Args;
 use super::printers::table::Widths;
 use super::printers::{self, Row, jsonpath, yaml};
 use super::targets::{self, Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, Pending, Reads, Task, Verb};
 use crate::api::{Kind, Object};
 use crate::engine::{Listing, Record};
 use serde_json::{Value, json};
@@ -15,7 +15,17 @@ use std::rc::Rc;
 const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= all-namespaces/A all show-labels label-columns/L= sort-by= \
     no-headers show-kind ignore-not-found chunk-size= filename/f= recursive/R raw= subresource= server-print output-watch-events";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+const EVENTS_FLAGS: &str = "for= types= all-namespaces/A watch/w output/o= no-headers";
+
+/// `kubectl get`.
+pub const VERB: Verb =
+    Verb { name: "get", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: Some(run), help: "Display one or many resources" };
+
+/// `kubectl events`.
+pub const EVENTS: Verb =
+    Verb { name: "events", aliases: &[], flags: EVENTS_FLAGS, reads: Reads::Yes, run: Some(events), help: "List events" };
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("get", FLAGS, words)?;
     client.use_flags(&args);
     let format = Format::parse(&args)?;
@@ -31,13 +41,13 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
         if !args.on("watch-only") {
             watch.first(client)?;
         }
-        return Ok(Task::Watch(Box::new(watch)));
+        return Ok(Task::pending(watch));
     }
     list(client, watch, &args)
 }
 
-pub fn events(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
-    let args = Args::parse("events", "for= types= all-namespaces/A watch/w output/o= no-headers", words)?;
+fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+    let args = Args::parse("events", EVENTS_FLAGS, words)?;
     client.use_flags(&args);
     let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
     let mut events = client.list(Kind::Event, &namespace);
@@ -147,32 +157,6 @@ impl Watch {
         objects.iter().try_for_each(|(kind, object)| self.print(client, *kind, object))
     }
 
-    /// Prints what has changed since; a watch never ends by itself.
-    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        let mut changed = Vec::new();
-        for entry in client.sim.journal().from(self.seen).iter() {
-            let Record::Write { object, before, .. } = &entry.record else { continue };
-            let wanted =
-                self.targets.list.iter().any(|(kind, name)| *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n));
-            let here =
-                self.targets.namespace.is_empty() || !object.kind.info().namespaced || object.meta.namespace == self.targets.namespace;
-            if !wanted || !here {
-                continue;
-            }
-            // An object that does not match any more is shown once, as if it were deleted.
-            let value = object.to_value();
-            let matched = || before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
-            if self.targets.selection.matches(&value) || matched() {
-                changed.push((object.kind, value));
-            }
-        }
-        self.seen = client.sim.journal().len();
-        for (kind, object) in changed {
-            self.print(client, kind, &object)?;
-        }
-        Ok(false)
-    }
-
     fn print(&mut self, client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Failure> {
         if let Format::Table { .. } = self.format {
             let mut rows = Vec::new();
@@ -257,6 +241,38 @@ impl Watch {
     }
 }
 
+impl Pending for Watch {
+    /// Prints what has changed since; a watch never ends by itself.
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        let mut changed = Vec::new();
+        for entry in client.sim.journal().from(self.seen).iter() {
+            let Record::Write { object, before, .. } = &entry.record else { continue };
+            let wanted =
+                self.targets.list.iter().any(|(kind, name)| *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n));
+            let here =
+                self.targets.namespace.is_empty() || !object.kind.info().namespaced || object.meta.namespace == self.targets.namespace;
+            if !wanted || !here {
+                continue;
+            }
+            // An object that does not match any more is shown once, as if it were deleted.
+            let value = object.to_value();
+            let matched = || before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
+            if self.targets.selection.matches(&value) || matched() {
+                changed.push((object.kind, value));
+            }
+        }
+        self.seen = client.sim.journal().len();
+        for (kind, object) in changed {
+            self.print(client, kind, &object)?;
+        }
+        Ok(false)
+    }
+
+    fn copy(&self) -> Box<dyn Pending> {
+        Box::new(self.clone())
+    }
+}
+
 fn kind_of(object: &Value, fallback: Kind) -> Kind {
     Kind::from_api(object["apiVersion"].as_str().unwrap_or(""), object["kind"].as_str().unwrap_or("")).unwrap_or(fallback)
 }
@@ -283,14 +299,14 @@ fn list(client: &mut Client<'_>, mut watch: Watch, args: &Args) -> Result<Task, 
     }
     if matches!(watch.format, Format::Table { .. }) && args.get("sort-by").is_none() {
         let objects = watch.targets.listings(client);
-        return Ok(Task::Table(Box::new(Table::new(client, watch, objects, args))));
+        return Ok(Task::pending(Table::new(client, watch, objects, args)));
     }
     let mut objects = watch.targets.find(client);
     if let Some(path) = args.get("sort-by") {
         sort(&mut objects, path)?;
     }
     if matches!(watch.format, Format::Table { .. }) {
-        return Ok(Task::Table(Box::new(Table::new(client, watch, VecDeque::from([Listing::of(objects)]), args))));
+        return Ok(Task::pending(Table::new(client, watch, VecDeque::from([Listing::of(objects)]), args)));
     }
     let named = watch.targets.list.iter().any(|(_, name)| name.is_some());
     let single = named && watch.targets.list.len() == 1;
@@ -326,8 +342,31 @@ impl Table {
         Table { watch, objects, tables: Vec::new(), at: 0, now: client.wall(), told: client.failed || args.on("ignore-not-found") }
     }
 
+    fn read(&mut self, object: &Object) {
+        let value = object.to_value();
+        if !self.watch.targets.selection.matches(&value) {
+            return;
+        }
+        if self.tables.last().is_none_or(|(kind, ..)| *kind != object.kind) {
+            self.tables.push((object.kind, Widths::default(), VecDeque::new()));
+            if self.watch.header {
+                self.add(self.watch.head(object.kind));
+            }
+        }
+        self.add(self.watch.row(object.kind, &value, self.now));
+    }
+
+    fn add(&mut self, row: Vec<String>) {
+        if let Some((_, widths, rows)) = self.tables.last_mut() {
+            widths.measure(&row);
+            rows.push_back(row);
+        }
+    }
+}
+
+impl Pending for Table {
     /// Reads or prints as many rows as the client takes at a time. True when all is printed.
-    pub fn poll(&mut self, client: &mut Client<'_>) -> bool {
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut room = client.rows;
         while let Some(list) = self.objects.front_mut().filter(|_| room > 0) {
             match list.next() {
@@ -349,7 +388,7 @@ impl Table {
             }
         }
         if room == 0 {
-            return false;
+            return Ok(false);
         }
         let targets = &self.watch.targets.list;
         if self.tables.is_empty() {
@@ -361,28 +400,15 @@ impl Table {
         } else if targets.iter().any(|(kind, _)| *kind == Kind::Endpoints) {
             client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
         }
+        Ok(true)
+    }
+
+    fn goes_on(&self) -> bool {
         true
     }
 
-    fn read(&mut self, object: &Object) {
-        let value = object.to_value();
-        if !self.watch.targets.selection.matches(&value) {
-            return;
-        }
-        if self.tables.last().is_none_or(|(kind, ..)| *kind != object.kind) {
-            self.tables.push((object.kind, Widths::default(), VecDeque::new()));
-            if self.watch.header {
-                self.add(self.watch.head(object.kind));
-            }
-        }
-        self.add(self.watch.row(object.kind, &value, self.now));
-    }
-
-    fn add(&mut self, row: Vec<String>) {
-        if let Some((_, widths, rows)) = self.tables.last_mut() {
-            widths.measure(&row);
-            rows.push_back(row);
-        }
+    fn copy(&self) -> Box<dyn Pending> {
+        Box::new(self.clone())
     }
 }
 

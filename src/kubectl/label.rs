@@ -3,13 +3,33 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::ObjectRef;
 use crate::engine::store::{Patch, validation};
 use serde_json::{Map, Value, json};
 
 const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list local resource-version= dry-run?unchanged output/o= \
     filename/f= record";
+
+/// `kubectl annotate`.
+pub const ANNOTATE: Verb = Verb {
+    name: "annotate",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(|client, words, _| run(client, words, &ANNOTATIONS)),
+    help: "Update the annotations on a resource",
+};
+
+/// `kubectl label`.
+pub const LABEL: Verb = Verb {
+    name: "label",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(|client, words, _| run(client, words, &LABELS)),
+    help: "Update the labels on a resource",
+};
 
 /// What the two verbs differ in.
 pub struct Words {
@@ -23,7 +43,7 @@ pub const LABELS: Words = Words { verb: "label", field: "labels", done: "labeled
 /// Annotations.
 pub const ANNOTATIONS: Words = Words { verb: "annotate", field: "annotations", done: "annotated" };
 
-pub fn run(client: &mut Client<'_>, words: &[String], how: &Words) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], how: &Words) -> Result<Task, Failure> {
     let args = Args::parse(how.verb, FLAGS, words)?;
     client.use_flags(&args);
     let is_change =

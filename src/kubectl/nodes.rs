@@ -4,14 +4,47 @@ use super::client::{Client, server_error};
 use super::parse::Args;
 use super::select::Selection;
 use super::targets::name_of;
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::Patch;
 use serde_json::{Value, json};
 
-pub fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Task, Failure> {
+const CORDON_FLAGS: &str = "selector/l= dry-run?unchanged";
+const TAINT_FLAGS: &str = "overwrite selector/l= all dry-run?unchanged output/o=";
+
+/// `kubectl uncordon`.
+pub const UNCORDON: Verb = Verb {
+    name: "uncordon",
+    aliases: &[],
+    flags: CORDON_FLAGS,
+    reads: Reads::No,
+    run: Some(|client, words, _| cordon(client, words, false)),
+    help: "Mark node as schedulable",
+};
+
+/// `kubectl cordon`.
+pub const CORDON: Verb = Verb {
+    name: "cordon",
+    aliases: &[],
+    flags: CORDON_FLAGS,
+    reads: Reads::No,
+    run: Some(|client, words, _| cordon(client, words, true)),
+    help: "Mark node as unschedulable",
+};
+
+/// `kubectl taint`.
+pub const TAINT: Verb = Verb {
+    name: "taint",
+    aliases: &[],
+    flags: TAINT_FLAGS,
+    reads: Reads::No,
+    run: Some(taint),
+    help: "Update the taints on one or more nodes",
+};
+
+fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Task, Failure> {
     let verb = if on { "cordon" } else { "uncordon" };
-    let args = Args::parse(verb, "selector/l= dry-run?unchanged", words)?;
+    let args = Args::parse(verb, CORDON_FLAGS, words)?;
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error(format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples")));
     }
@@ -55,8 +88,8 @@ struct Change {
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-pub fn taint(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
-    let args = Args::parse("taint", "overwrite selector/l= all dry-run?unchanged output/o=", words)?;
+fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+    let args = Args::parse("taint", TAINT_FLAGS, words)?;
     let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };
     if super::targets::kind(kind.split('/').next().unwrap_or(kind))? != Kind::Node {
         return Err(Failure::error(format!("invalid resource type {kind}, only node(s) is supported")));

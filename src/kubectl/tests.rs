@@ -199,3 +199,22 @@ fn a_long_table_comes_in_parts_and_is_the_same_table() {
         }
     }
 }
+
+#[test]
+fn the_help_lists_the_verbs_that_do_something() {
+    let list = "  create expose run set explain get delete rollout scale autoscale cordon uncordon drain taint\n  \
+                describe logs exec patch replace apply wait label annotate api-resources api-versions version events\n";
+    assert!(super::help().contains(list), "{}", super::help());
+}
+
+#[test]
+fn a_verb_is_registered_once() {
+    let words = || super::VERBS.iter().flat_map(|verb| std::iter::once(&verb.name).chain(verb.aliases));
+    assert_eq!(words().collect::<std::collections::BTreeSet<_>>().len(), words().count());
+    assert!(super::VERBS.iter().all(|verb| !verb.help.is_empty()));
+    assert!(
+        super::only_reads("kubectl -n a get pods")
+            && super::only_reads("rollout status deployment/a")
+            && !super::only_reads("rollout undo deployment/a")
+    );
+}

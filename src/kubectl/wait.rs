@@ -4,13 +4,23 @@ use super::client::Client;
 use super::parse::Args;
 use super::printers::jsonpath;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, Pending, Reads, Task, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time};
 use serde_json::Value;
 
 const FLAGS: &str = "for= timeout= selector/l= field-selector= all all-namespaces/A filename/f= output/o=";
 const PATIENCE: u64 = 30 * SECOND;
+
+/// `kubectl wait`.
+pub const VERB: Verb = Verb {
+    name: "wait",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::Yes,
+    run: Some(run),
+    help: "Wait for a specific condition on one or many resources",
+};
 
 #[derive(Clone, Debug)]
 enum Goal {
@@ -22,14 +32,14 @@ enum Goal {
 
 /// Objects that are waited for.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub struct Wait {
     left: Vec<(Kind, ObjectRef)>,
     goal: Goal,
     /// When patience ends.
     pub deadline: Time,
 }
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("wait", FLAGS, words)?;
     client.use_flags(&args);
     let goal = goal(args.get("for").unwrap_or(""))?;
@@ -47,7 +57,7 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
         return Err(Failure::error("no matching resources found"));
     }
     let span = args.duration("timeout")?.unwrap_or(PATIENCE);
-    Ok(Task::Wait(Waiting { left, goal, deadline: client.sim.now().after(span) }))
+    Ok(Task::pending(Wait { left, goal, deadline: client.sim.now().after(span) }))
 }
 
 fn goal(text: &str) -> Result<Goal, Failure> {
@@ -68,29 +78,7 @@ fn goal(text: &str) -> Result<Goal, Failure> {
     })
 }
 
-impl Waiting {
-    /// `true` when every object is as wished.
-    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        for (kind, key) in std::mem::take(&mut self.left) {
-            if self.met(client.find(&key).as_ref())? {
-                client.say(format!("{} condition met", label(kind, &key.name)));
-            } else {
-                self.left.push((kind, key));
-            }
-        }
-        if self.left.is_empty() {
-            return Ok(true);
-        }
-        if client.sim.now() < self.deadline {
-            return Ok(false);
-        }
-        let lines = self
-            .left
-            .iter()
-            .map(|(_, key)| format!("error: timed out waiting for the condition on {}/{}\n", key.kind.info().plural, key.name));
-        Err(Failure { message: lines.collect(), exit: 1 })
-    }
-
+impl Wait {
     fn met(&self, object: Option<&Value>) -> Result<bool, Failure> {
         Ok(match (&self.goal, object) {
             (Goal::Delete, object) => object.is_none(),
@@ -116,5 +104,37 @@ impl Waiting {
                 }
             }
         })
+    }
+}
+
+impl Pending for Wait {
+    /// `true` when every object is as wished.
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        for (kind, key) in std::mem::take(&mut self.left) {
+            if self.met(client.find(&key).as_ref())? {
+                client.say(format!("{} condition met", label(kind, &key.name)));
+            } else {
+                self.left.push((kind, key));
+            }
+        }
+        if self.left.is_empty() {
+            return Ok(true);
+        }
+        if client.sim.now() < self.deadline {
+            return Ok(false);
+        }
+        let lines = self
+            .left
+            .iter()
+            .map(|(_, key)| format!("error: timed out waiting for the condition on {}/{}\n", key.kind.info().plural, key.name));
+        Err(Failure { message: lines.collect(), exit: 1 })
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        Some(self.deadline)
+    }
+
+    fn copy(&self) -> Box<dyn Pending> {
+        Box::new(self.clone())
     }
 }

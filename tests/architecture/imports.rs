@@ -116,7 +116,9 @@ impl Imports {
                         return self.resolve(at, &joined(base), depth - 1);
                     }
                     let with_name: Vec<_> = module.globs.iter().map(|base| [base.as_slice(), &path[i..]].concat()).collect();
-                    return with_name.iter().find_map(|path| self.resolve(at, path, depth - 1));
+                    let by_glob = with_name.iter().find_map(|path| self.resolve(at, path, depth - 1));
+                    // A name that a macro defines is not seen; a path that has come to a module of this crate ends there.
+                    return by_glob.or((i > 0).then_some(&module.file));
                 }
             }
         }
@@ -134,17 +136,20 @@ impl Imports {
         edges
     }
 
-    /// The edges with the names that make them: from, to, names.
-    pub fn named_edges(&self) -> Vec<(String, String, String)> {
-        let mut names: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-        for (index, module) in self.modules.iter().enumerate() {
+    /// The names by which files of a circle import each other.
+    pub fn names(&self, circle: &[String]) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for (index, module) in self.modules.iter().enumerate().filter(|(_, module)| circle.contains(&module.file)) {
             for path in &module.paths {
-                if let Some(target) = self.resolve(index, path, 8).filter(|target| *target != module.file) {
-                    names.entry((module.file.clone(), target.to_string())).or_default().insert(path.join("::"));
-                }
+                let target = self.resolve(index, path, 8).filter(|target| *target != module.file);
+                found.extend(
+                    target
+                        .filter(|to| circle.iter().any(|file| file == to))
+                        .map(|to| format!("{} -> {to}: {}", module.file, path.join("::"))),
+                );
             }
         }
-        names.into_iter().map(|((from, to), names)| (from, to, names.into_iter().collect::<Vec<_>>().join(", "))).collect()
+        found
     }
 
     /// Circles of files: the strongly connected components of more than one, the largest first.

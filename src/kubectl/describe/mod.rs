@@ -13,13 +13,23 @@ use super::client::Client;
 use super::parse::Args;
 use super::printers::tabs;
 use super::targets::Targets;
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::Kind;
 use page::{Page, controlled_by, long, name, pairs, show};
 
 const FLAGS: &str = "selector/l= field-selector= all-namespaces/A all show-events filename/f= chunk-size=";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl describe`.
+pub const VERB: Verb = Verb {
+    name: "describe",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::Yes,
+    run: Some(run),
+    help: "Show details of a specific resource or group of resources",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("describe", FLAGS, words)?;
     client.use_flags(&args);
     if args.words.is_empty() {
