@@ -147,13 +147,7 @@ pub fn lane_of(name: &str) -> Option<u8> {
     match name {
         "apiserver" => None,
         "user" => of("user"),
-        "default-scheduler" => of("scheduler"),
-        "cronjob-controller" | "ttl-after-finished-controller" => of("job"),
-        "horizontal-pod-autoscaler" => of("autoscaler"),
-        "taint-eviction-controller" | "node-controller" | "node-lifecycle-controller" => of("node"),
-        name if name.contains("volume") || name.contains("provision") || name.contains("pv") => of("volume"),
-        name if name.contains("endpoint") => of("endpoints"),
-        name => of(name.trim_end_matches("-controller")).or(Some(OTHERS)),
+        name => crate::engine::loops::named(name).and_then(|loops| of(loops.lane)).or(Some(OTHERS)),
     }
 }
 

@@ -7,9 +7,23 @@ use crate::api::network::{EndpointPort, Service, ServicePort, TargetRef};
 use crate::api::pod::Pod;
 use crate::api::selector::contains_all;
 use crate::api::{Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
+use crate::engine::descriptor::Line;
 use crate::engine::informer::Cache;
 use crate::engine::out::Memory;
 use std::rc::Rc;
+
+/// The pseudo-code of a pass.
+pub(super) const CODE: &[Line] = &[
+    ("for key := range queue {", "", ""),
+    ("    svc   := cache.Get(key)", "", ""),
+    ("    pods  := cache.List(svc.Selector)", "", "first"),
+    ("    ready := filter(pods, Ready)", "", "last"),
+    ("    want  := slices(svc, pods)", "", ""),
+    ("    if have != want {", "", ""),
+    ("        write(want)", "write", "act"),
+    ("    }", "", ""),
+    ("}", "", ""),
+];
 
 pub(super) const TRIGGER: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 const HEADLESS: &str = "service.kubernetes.io/headless";

@@ -1,6 +1,7 @@
 //! What a control loop is: the interface that the simulation runs.
 
 use crate::api::{Duration, Kind, ObjectRef};
+use crate::engine::descriptor::Descriptor;
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -21,8 +22,13 @@ pub enum Watch {
 ///
 /// It never sleeps, never reads a clock and never calls another loop.
 pub trait Controller {
+    /// Its name, and how it shows itself.
+    fn descriptor(&self) -> &'static Descriptor;
+
     /// The name it writes under.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.descriptor().name
+    }
 
     /// What wakes it.
     fn watches(&self) -> &'static [Watch];

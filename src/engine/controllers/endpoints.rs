@@ -7,6 +7,7 @@ use super::{Controller, Event, Watch};
 use crate::api::network::{Address, EndpointPort, Endpoints, Service, Subset};
 use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef};
+use crate::engine::descriptor::Descriptor;
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -15,12 +16,23 @@ use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "endpoint-controller",
+    aliases: &[],
+    title: "endpoint",
+    icon: "i-endpointslice",
+    lane: "endpoints",
+    always_shown: false,
+    code: super::backends::CODE,
+};
+
 /// The endpoints loop.
 pub struct EndpointsController;
 
 impl Controller for EndpointsController {
-    fn name(&self) -> &'static str {
-        "endpoint-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -8,6 +8,7 @@ use super::{Controller, Event, Watch};
 use crate::api::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, SERVICE_NAME, Service};
 use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp, Uid};
+use crate::engine::descriptor::Descriptor;
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -20,12 +21,23 @@ use std::rc::Rc;
 const MAX_PER_SLICE: usize = 100;
 const MANAGER: &str = "endpointslice-controller.k8s.io";
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "endpointslice-controller",
+    aliases: &[],
+    title: "endpointslice",
+    icon: "i-endpointslice",
+    lane: "endpoints",
+    always_shown: true,
+    code: super::backends::CODE,
+};
+
 /// The endpointslice loop.
 pub struct EndpointSliceController;
 
 impl Controller for EndpointSliceController {
-    fn name(&self) -> &'static str {
-        "endpointslice-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -6,6 +6,7 @@
 
 use super::{Controller, Event, Watch};
 use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid};
+use crate::engine::descriptor::{Descriptor, Line};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete, Propagation};
@@ -18,12 +19,36 @@ const ORPHAN: &str = "orphan";
 /// Upstream reads the owner and its dependents anew from the API server before it goes on.
 const LOOK_AGAIN: u64 = 15 * crate::api::time::MS;
 
+/// The pseudo-code of a pass.
+const CODE: &[Line] = &[
+    ("for object := range queue {", "", ""),
+    ("    owners := object.OwnerReferences", "", ""),
+    ("    if none of them exists {", "", ""),
+    ("        delete(object)", "delete", "act"),
+    ("    }", "", ""),
+    ("    if waits for its dependents && has none {", "", ""),
+    ("        remove(finalizer)", "release", "act"),
+    ("    }", "", ""),
+    ("}", "", ""),
+];
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "garbage-collector-controller",
+    aliases: &[],
+    title: "garbage collector",
+    icon: "i-gc",
+    lane: "",
+    always_shown: true,
+    code: CODE,
+};
+
 /// The garbage collector's loop; its keys are objects that may have to go, or to let others go.
 pub struct GarbageCollector;
 
 impl Controller for GarbageCollector {
-    fn name(&self) -> &'static str {
-        "garbage-collector-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

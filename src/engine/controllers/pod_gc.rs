@@ -9,6 +9,7 @@ use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, ObjectRef, Time};
 use crate::engine::Op;
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete, Reason};
@@ -20,12 +21,23 @@ const FIRST: u64 = 5 * SECOND;
 const QUARANTINE: u64 = 40 * SECOND;
 const DUE: &str = "due";
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "pod-garbage-collector-controller",
+    aliases: &[],
+    title: "pod garbage collector",
+    icon: "i-gc",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The loop; its keys are nodes, and one that stands for all Pods that have ended.
 pub struct PodGarbageCollector;
 
 impl Controller for PodGarbageCollector {
-    fn name(&self) -> &'static str {
-        "pod-garbage-collector-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -9,6 +9,7 @@ use crate::api::references::claim_reference;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::time::MS;
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
@@ -22,12 +23,16 @@ pub(super) const NAME: &str = "loopscope.dev/provisioner";
 const DUE: Str = Str::new_static("due");
 const DELETE_AFTER: u64 = 200 * MS;
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, aliases: &[], title: "provisioner", icon: "i-pv", lane: "volume", always_shown: false, code: GENERIC };
+
 /// The provisioner's loop.
 pub struct Provisioner;
 
 impl Controller for Provisioner {
-    fn name(&self) -> &'static str {
-        NAME
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

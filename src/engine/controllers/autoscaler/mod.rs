@@ -13,6 +13,7 @@ use crate::api::quantity::{self, Quantity};
 use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
@@ -43,12 +44,23 @@ record! {
     }
 }
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "horizontal-pod-autoscaler",
+    aliases: &[],
+    title: "horizontal pod autoscaler",
+    icon: "i-hpa",
+    lane: "autoscaler",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The horizontal-pod-autoscaler loop.
 pub struct HorizontalPodAutoscaler;
 
 impl Controller for HorizontalPodAutoscaler {
-    fn name(&self) -> &'static str {
-        "horizontal-pod-autoscaler"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

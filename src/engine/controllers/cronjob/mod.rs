@@ -11,6 +11,7 @@ use crate::api::batch::Job;
 use crate::api::json::{self, Json, record};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::journal::Op;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::validation::Schedule;
@@ -58,12 +59,23 @@ record! {
     }
 }
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "cronjob-controller",
+    aliases: &[],
+    title: "cronjob",
+    icon: "i-cronjob",
+    lane: "job",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The cronjob loop.
 pub struct CronJobController;
 
 impl Controller for CronJobController {
-    fn name(&self) -> &'static str {
-        "cronjob-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -16,6 +16,7 @@ use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
 use crate::engine::Op;
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
@@ -38,12 +39,23 @@ pub(in crate::engine) fn specimen(object: &Object) -> Option<Rc<Object>> {
     Some(Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }))
 }
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "daemonset-controller",
+    aliases: &[],
+    title: "daemonset",
+    icon: "i-daemonset",
+    lane: "daemonset",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The daemonset loop.
 pub struct DaemonSetController;
 
 impl Controller for DaemonSetController {
-    fn name(&self) -> &'static str {
-        "daemonset-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

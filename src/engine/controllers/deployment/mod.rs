@@ -15,17 +15,43 @@ use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use crate::api::workload::{Deployment, ReplicaSet};
 use crate::api::{Kind, Object, ObjectRef, Timestamp};
+use crate::engine::descriptor::{Descriptor, Line};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use std::rc::Rc;
 
+/// The pseudo-code of a pass.
+const CODE: &[Line] = &[
+    ("for key := range queue {", "", ""),
+    ("    d     := cache.Get(key)", "", "desired"),
+    ("    newRS := find(d.Template)", "", "updated"),
+    ("    if newRS == nil { create(newRS) }", "new", "act"),
+    ("    room  := min(maxTotal - pods, want - new)", "", "room"),
+    ("    if room > 0 { scale(newRS, +room) }", "up", "act"),
+    ("    spare := min(available - minAvailable, old)", "", "spare"),
+    ("    if spare > 0 { scale(oldRS, -spare) }", "down", "act"),
+    ("    updateStatus(d)", "status", "act"),
+    ("}", "", ""),
+];
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "deployment-controller",
+    aliases: &[],
+    title: "deployment",
+    icon: "i-deployment",
+    lane: "deployment",
+    always_shown: true,
+    code: CODE,
+};
+
 /// The deployment loop.
 pub struct DeploymentController;
 
 impl Controller for DeploymentController {
-    fn name(&self) -> &'static str {
-        "deployment-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -16,6 +16,7 @@ use super::{Controller, Event, Watch};
 use crate::api::batch::{Job, JobSpec, Uncounted};
 use crate::api::time::MS;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::journal::Op;
 use crate::engine::out::{Action, Out, View};
@@ -32,12 +33,16 @@ use std::rc::Rc;
 const SETTLE: Duration = 2 * MS;
 const MANAGER: &str = "kubernetes.io/job-controller";
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor =
+    Descriptor { name: "job-controller", aliases: &[], title: "job", icon: "i-job", lane: "job", always_shown: false, code: GENERIC };
+
 /// The job loop; its keys are Jobs, and Pods that no Job counts any more.
 pub struct JobController;
 
 impl Controller for JobController {
-    fn name(&self) -> &'static str {
-        "job-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -12,6 +12,7 @@ use crate::api::node::{Node, NodeCondition};
 use crate::api::pod::Pod;
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -35,12 +36,23 @@ const TAINT_PASS: u64 = 100 * MS;
 const KNOWN: &str = "known";
 const LOOK: &str = "look";
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: NAME,
+    aliases: &[EVENTS],
+    title: "node lifecycle",
+    icon: "i-node",
+    lane: "node",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The loop; its keys are nodes.
 pub struct NodeLifecycle;
 
 impl Controller for NodeLifecycle {
-    fn name(&self) -> &'static str {
-        NAME
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -17,6 +17,7 @@ use crate::api::pod::{Pod, PodTemplate};
 use crate::api::time::SECOND;
 use crate::api::workload::{StatefulSet, StatefulSetStatus};
 use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::descriptor::{Descriptor, Line};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
@@ -28,12 +29,38 @@ use std::rc::Rc;
 /// The most Pods created in one pass.
 const MOST_NEW: i32 = 500;
 
+/// The pseudo-code of a pass.
+const CODE: &[Line] = &[
+    ("for key := range queue {", "", ""),
+    ("    set  := cache.Get(key)", "", "desired"),
+    ("    for n := range ordinals(set) {", "", "ordinals"),
+    ("        claim(n) exists, or create it", "claim", "act"),
+    ("        pod(n) exists, or create it", "create", "act"),
+    ("        if ordered && !ready(pod(n)) { break }", "", "ready"),
+    ("    }", "", ""),
+    ("    delete(beyond replicas, highest first)", "delete", "act"),
+    ("    delete(old revision, highest first)", "update", "act"),
+    ("    updateStatus(set)", "status", "act"),
+    ("}", "", ""),
+];
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "statefulset-controller",
+    aliases: &[],
+    title: "statefulset",
+    icon: "i-statefulset",
+    lane: "statefulset",
+    always_shown: true,
+    code: CODE,
+};
+
 /// The statefulset loop.
 pub struct StatefulSetController;
 
 impl Controller for StatefulSetController {
-    fn name(&self) -> &'static str {
-        "statefulset-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
