@@ -370,7 +370,7 @@ fn differs(entry: &Entry) -> Vec<(String, String)> {
         rows.push((name, value));
     }
     // Numbers first; of the rest as many as there is room for.
-    crate::order::sort_by_key(&mut rows, |(_, value)| !value.starts_with(|c: char| c.is_ascii_digit()));
+    crate::sort::sort_by_key(&mut rows, |(_, value)| !value.starts_with(|c: char| c.is_ascii_digit()));
     rows.truncate(4);
     rows
 }

@@ -89,7 +89,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
         let (of, name) = if any { (kind.name().to_ascii_lowercase(), Str::default()) } else { (of, object.meta.name.clone()) };
         let (words, title) = match any {
             true => LOSES_ANY,
-            false if sim.lists_anew() => LOSES,
+            false if sim.relists() => LOSES,
             false => (LOSES.0, LOSES_FOR_GOOD),
         };
         offers.push(Offer { words, title: title.into(), line: ["fault lose ", &of].concat() });
@@ -98,7 +98,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
             false => (if any { DELAYS_ANY } else { DELAYS }, " 10s"),
         };
         offers.push(Offer { words, title: title.into(), line: ["fault delay ", &of, late].concat() });
-        let (words, title, after) = if sim.lists_anew() { FORGETS } else { LISTS };
+        let (words, title, after) = if sim.relists() { FORGETS } else { LISTS };
         offers.push(Offer { words, title: title.into(), line: ["fault relist ", after].concat() });
     }
     offers

@@ -7,7 +7,7 @@ use crate::api::batch::Job;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
-use crate::engine::late::HeldUp;
+use crate::engine::late::DelayLog;
 use crate::engine::why::DeletionRank;
 use crate::scene::adapt::status;
 use crate::scene::format::{clock, count, middle};
@@ -551,7 +551,7 @@ pub fn last(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<Reaso
 
 /// How the newest change of an object came about: newest first, the person's action last. Several writes of
 /// one person's command are one item. `version` is that of the object; nothing if it is gone.
-pub fn chain(journal: Journal<'_>, held_up: &HeldUp, key: &ObjectRef, version: u64) -> Vec<Reason> {
+pub fn chain(journal: Journal<'_>, held_up: &DelayLog, key: &ObjectRef, version: u64) -> Vec<Reason> {
     let newest = newest(journal, key, version);
     let mut out: Vec<Reason> = Vec::new();
     let (mut at, mut left) = (newest.map(|at| at as EntryId), NEAR);

@@ -1,7 +1,7 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
 use super::journal::{Entry, EntryId, Journal, Op};
-use super::late::Trouble;
+use super::late::WatchFaults;
 use super::rank_cache::RankCache;
 use super::table::{Place, Table};
 use super::tally::{Alike, Tally};
@@ -194,7 +194,7 @@ pub struct Informer {
     /// Whether its cache holds this kind; a component that keeps its own account of a kind needs no second one.
     pub stores: fn(Kind) -> bool,
     /// What a person has broken about the watch: mostly nothing.
-    pub trouble: Option<Box<Trouble>>,
+    pub trouble: Option<Box<WatchFaults>>,
     cursor: usize,
     due: Option<Time>,
 }

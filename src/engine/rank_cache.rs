@@ -1,6 +1,6 @@
 //! What ranks the Pods of a cache for deletion, read once for each version of a Pod.
 
-use super::graves;
+use super::deferred_drop;
 use super::index::Index;
 use super::table::{Place, Table, hash};
 use crate::api::pod::Pod;
@@ -44,7 +44,7 @@ impl Clone for RankCache {
 
 impl Drop for RankCache {
     fn drop(&mut self) {
-        graves::bury(std::mem::take(&mut self.pods));
+        deferred_drop::drop_later(std::mem::take(&mut self.pods));
     }
 }
 

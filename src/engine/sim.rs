@@ -12,7 +12,7 @@ use super::events::EventRecorder;
 use super::informer::Informer;
 use super::journal::{Actor, EntryId, Journal, Op, Record};
 use super::kubelet::{Forced, Kubelets};
-use super::late::HeldUp;
+use super::late::DelayLog;
 use super::limit::Limit;
 use super::load::Load;
 use super::out::{Action, Memory, Out, View};
@@ -86,7 +86,7 @@ pub struct Sim {
     pub(super) pass: u32,
     pub(super) informers: [Informer; 3],
     /// What a person's faults have made late so far.
-    pub(super) held_up: HeldUp,
+    pub(super) delays: DelayLog,
     /// How long after the loss of an event a component lists everything anew; never, if there is nothing here.
     pub(super) relist: Option<u64>,
     pub(super) queues: Vec<WorkQueue>,
@@ -119,7 +119,7 @@ impl Sim {
             sequence: 0,
             pass: 0,
             informers: component::ALL.map(|of| Informer::new(of.name, of.watches, of.stores)),
-            held_up: HeldUp::default(),
+            delays: DelayLog::default(),
             relist: Some(component::RELIST_DELAY_US),
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             routes: Rc::new(controllers::routes()),
@@ -191,7 +191,7 @@ impl Sim {
 
     /// Does in a moment that is spare what a list of very many objects, or a pass over very many Pods, would have to do at once. Nothing
     /// that is seen changes.
-    pub fn tidy(&mut self) {
+    pub fn run_idle_work(&mut self) {
         self.server.settle(TIDIED);
         self.informers[MANAGER].cache.read_ahead(TIDIED);
     }
@@ -281,7 +281,7 @@ impl Sim {
                 }
             }
             Task::Resync(i) => self.resync(usize::from(i)),
-            Task::Relist(i) => self.list_anew(usize::from(i)),
+            Task::Relist(i) => self.relist(usize::from(i)),
             Task::Release(i) => {
                 if !self.release(usize::from(i)) {
                     self.tasks.insert((time, number), Task::Release(i));
@@ -522,7 +522,7 @@ impl Sim {
             limit: None,
             waits: false,
         };
-        if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out, &mut self.held_up) {
+        if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out, &mut self.delays) {
             self.push(at, Task::Schedule);
         }
         self.plan_flush();

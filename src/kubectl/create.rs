@@ -179,7 +179,7 @@ fn containers(args: &Args) -> Result<Value, Failure> {
 
 /// `a=b,c=d` as a map.
 pub(super) fn pairs(text: &str) -> Map<String, Value> {
-    crate::order::map(text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))))
+    crate::sort::map(text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))))
 }
 
 fn literals(args: &Args) -> Result<Map<String, Value>, Failure> {

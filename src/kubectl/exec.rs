@@ -424,7 +424,7 @@ impl Shell<'_, '_> {
                 self.client.sim.disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
             }
         };
-        crate::order::sort(&mut names);
+        crate::sort::sort(&mut names);
         names.dedup();
         Done::said(names.iter().map(|name| format!("{name}\n")).collect::<String>())
     }

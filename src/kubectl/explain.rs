@@ -56,7 +56,7 @@ const DEPTH: usize = 12;
 fn fields(kind: &'static str, depth: usize, recursive: bool) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     collect(kind, depth, recursive, &mut lines);
-    crate::order::sort(&mut lines);
+    crate::sort::sort(&mut lines);
     lines.into_iter().map(|(_, text)| text).collect()
 }
 

@@ -59,7 +59,7 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Fa
         client.warn(format!("No events found in {namespace} namespace."));
         return Ok(Task::Done);
     }
-    crate::order::sort_by_key(&mut events, printers::event_order);
+    crate::sort::sort_by_key(&mut events, printers::event_order);
     let now = client.wall();
     let mut rows = vec![["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"].map(str::to_owned).to_vec()];
     for event in &events {
@@ -419,7 +419,7 @@ fn sort(objects: &mut Vec<Rc<Object>>, path: &str) -> Result<(), Failure> {
         let found = jsonpath::values(path, &value).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
         keyed.push((found.first().map(|value| (*value).clone()), object));
     }
-    crate::order::sort_by(&mut keyed, |(left, _), (right, _)| match (left, right) {
+    crate::sort::sort_by(&mut keyed, |(left, _), (right, _)| match (left, right) {
         (Some(Value::Number(a)), Some(Value::Number(b))) => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(std::cmp::Ordering::Equal),
         _ => left.as_ref().map(jsonpath::show).cmp(&right.as_ref().map(jsonpath::show)),
     });

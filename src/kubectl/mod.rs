@@ -251,7 +251,7 @@ fn unknown(verb: &str) -> String {
         text.push_str("\n\nDid you mean this?");
         let mut near = near;
         // kubectl lists them as its commands are grouped.
-        crate::order::sort_by_key(&mut near, |known| ["create", "expose", "run", "set", "explain", "get"].iter().position(|k| k == known));
+        crate::sort::sort_by_key(&mut near, |known| ["create", "expose", "run", "set", "explain", "get"].iter().position(|k| k == known));
         near.iter().for_each(|known| text.push_str(&format!("\n\t{known}")));
     }
     text

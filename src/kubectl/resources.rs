@@ -57,7 +57,7 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<T
         rows.push(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).to_vec());
     }
     let mut kinds: Vec<Kind> = ALL.to_vec();
-    crate::order::sort_by_key(&mut kinds, |kind| (kind.info().group, kind.info().plural));
+    crate::sort::sort_by_key(&mut kinds, |kind| (kind.info().group, kind.info().plural));
     for kind in kinds {
         let info = kind.info();
         let wanted = args.get("namespaced").is_none_or(|only| (only == "true") == info.namespaced)
@@ -82,7 +82,7 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<T
 
 fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Task, Failure> {
     let mut all: Vec<String> = ALL.iter().map(|kind| kind.api_version()).collect();
-    crate::order::sort(&mut all);
+    crate::sort::sort(&mut all);
     all.dedup();
     all.into_iter().for_each(|version| client.say(version));
     Ok(Task::Done)

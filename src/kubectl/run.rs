@@ -18,7 +18,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
     client.use_flags(&args);
     let Some((name, rest)) = args.words.split_first() else { return Err(Failure::error("NAME is required for run")) };
     args.require(&["image"])?;
-    let mut labels = crate::order::map([("run".to_owned(), Value::from(name.as_str()))].into_iter());
+    let mut labels = crate::sort::map([("run".to_owned(), Value::from(name.as_str()))].into_iter());
     if let Some(text) = args.get("labels") {
         labels = super::create::pairs(text);
     }

@@ -63,7 +63,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     // A Service that reaches something tells more than one that does not.
     let rank = |service: &Service| if service.ready() == 0 { 2 } else { usize::from(service.form != "headless") };
     let mut order: Vec<&Service> = model.services.iter().collect();
-    crate::order::sort_by_key(&mut order, |service| rank(service));
+    crate::sort::sort_by_key(&mut order, |service| rank(service));
     // What is selected is drawn: in its place, or, if it has none, in the second.
     let is_it = |service: &&Service| Some(service.id.uid.as_str()) == selected || chosen_pod.is_some_and(|pod| serves(service, pod));
     if let Some(at) = order.iter().position(is_it).filter(|at| *at > 1) {
@@ -328,7 +328,7 @@ fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoi
         shown.splice(0..0, rows);
     } else {
         shown.extend(service.endpoints.iter().cloned());
-        crate::order::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
+        crate::sort::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
     }
     let followed = |one: &Endpoint| Some(one.pod.as_str()) == follows;
     if let Some(at) = shown.iter().position(followed).filter(|at| *at >= MOST) {
@@ -353,9 +353,9 @@ fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
     let mut families: Vec<&[Endpoint]> = endpoints.chunk_by(|a, b| a.pod[..family(a)] == b.pod[..family(b)]).collect();
     // The two with most Pods, in the order of their names.
     let mut largest: Vec<usize> = (0..families.len()).collect();
-    crate::order::sort_by_key(&mut largest, |at| std::cmp::Reverse(families[*at].len()));
+    crate::sort::sort_by_key(&mut largest, |at| std::cmp::Reverse(families[*at].len()));
     largest.truncate(2);
-    crate::order::sort(&mut largest);
+    crate::sort::sort(&mut largest);
     families = largest.into_iter().map(|at| families[at]).collect();
     let sort = |one: &Endpoint| match one {
         one if one.ready => 0,
@@ -393,7 +393,7 @@ fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
     }
     let mut rows: Vec<Endpoint> = rows.into_iter().flatten().cloned().collect();
     if ordinal {
-        crate::order::sort_by(&mut rows, |a, b| natural(&a.pod, &b.pod));
+        crate::sort::sort_by(&mut rows, |a, b| natural(&a.pod, &b.pod));
     }
     rows
 }
@@ -1308,7 +1308,7 @@ mod tests {
         };
         let mut all: Vec<Endpoint> = (0..old).map(|n| of("aaaa", n)).chain((0..new).map(|n| of("bbbb", n))).collect();
         all.iter_mut().for_each(|one| one.hostname.clear());
-        crate::order::sort_by(&mut all, |a, b| natural(&a.pod, &b.pod));
+        crate::sort::sort_by(&mut all, |a, b| natural(&a.pod, &b.pod));
         all
     }
 

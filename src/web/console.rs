@@ -63,7 +63,7 @@ impl Console {
             1 if head == "kubectl" => own(&mut crate::kubectl::VERBS.iter().map(|verb| verb.name.to_string())),
             _ => own(&mut ctx.props().on_complete.emit(last.to_string()).into_iter()),
         };
-        crate::order::sort(&mut found);
+        crate::sort::sort(&mut found);
         found.dedup();
         let Some(first) = found.first() else { return };
         let mut common = first.clone();

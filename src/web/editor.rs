@@ -520,7 +520,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     };
     let (mut key, other): (Vec<&Field>, Vec<&Field>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
     // What is asked for comes before what it is called, and what is so.
-    crate::order::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
+    crate::sort::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
     // What counts in a status comes before what the machinery keeps.
     let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
     let (counted, technical): (Vec<&Field>, Vec<&Field>) =

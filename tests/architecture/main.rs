@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The floors, the lowest first: a file imports files of its own floor and of those before it. Files of one entry may import
 /// each other's. `scene` and `app` are what `projection`, `explain`, `views` and `session` are made of.
 const FLOORS: &[&[&str]] = &[
-    &["order"],
+    &["sort"],
     &["api"],
     &["manifest"],
     &["engine"],

@@ -5,7 +5,7 @@ use crate::api::network::Service;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::app::words;
 use crate::engine::Sim;
-use crate::engine::disturb::InLine;
+use crate::engine::fault_injection::InLine;
 use crate::engine::journal::{Op, Record};
 use crate::engine::late::Late;
 use crate::engine::waits::{Cure, Fact, Label, Waits};

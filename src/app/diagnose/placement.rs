@@ -203,14 +203,14 @@ fn enough(nodes: Vec<Room<'_>>, many: i64) -> Vec<&Str> {
         return vec![node];
     }
     let mut roomy: Vec<usize> = (0..nodes.len()).collect();
-    crate::order::sort_by_key(&mut roomy, |at| Reverse(nodes[*at].1));
+    crate::sort::sort_by_key(&mut roomy, |at| Reverse(nodes[*at].1));
     let mut room = 0_i64;
     let last = roomy.iter().position(|at| {
         room = room.saturating_add(nodes[*at].1);
         room >= many
     });
     roomy.truncate(last.map_or(0, |last| last + 1));
-    crate::order::sort(&mut roomy);
+    crate::sort::sort(&mut roomy);
     roomy.into_iter().map(|at| nodes[at].0).collect()
 }
 

@@ -31,7 +31,7 @@ pub fn stuck(sim: &Sim, owner: Uid, leaving: bool) -> Option<Diagnosis> {
             all.push((state != PodState::Failed, pod));
         }
     }
-    crate::order::sort_by_key(&mut all, |(later, _)| *later);
+    crate::sort::sort_by_key(&mut all, |(later, _)| *later);
     // Pods of one template mostly have one trouble: the first few tell it.
     all.iter().take(8).find_map(|(_, pod)| super::diagnose(sim, &pod.key()))
 }
@@ -96,7 +96,7 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let (spec, status) = (&body.spec, &body.status);
     let desired = spec.replicas;
     let mut sets: Vec<&Rc<Object>> = sim.owned(object.meta.uid, Kind::ReplicaSet).collect();
-    crate::order::sort_by_key(&mut sets, |set| revision(set));
+    crate::sort::sort_by_key(&mut sets, |set| revision(set));
     let newest = sets.last().copied();
     if let Some(condition) = failure(&status.conditions) {
         let mut out = refused(sim, object, condition, Some(desired), status.replicas);

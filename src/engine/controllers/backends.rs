@@ -44,7 +44,7 @@ pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut
 /// The Pods that a Service selects, by name.
 pub(super) fn selected<'a>(object: &Object, service: &Service, cache: &'a Cache) -> Vec<&'a Rc<Object>> {
     let mut selected = cache.pods_labelled(&object.meta.namespace, &|labels| contains_all(labels, &service.spec.selector));
-    crate::order::sort_by(&mut selected, |a, b| a.meta.name.cmp(&b.meta.name));
+    crate::sort::sort_by(&mut selected, |a, b| a.meta.name.cmp(&b.meta.name));
     selected
 }
 
@@ -64,7 +64,7 @@ pub(super) fn ports_for(service: &Service, pod: &Pod, keep_empty_name: bool) -> 
             Some(EndpointPort { app_protocol: port.app_protocol.clone(), name, port: number(port, pod)?, protocol: port.protocol.clone() })
         })
         .collect();
-    crate::order::sort(&mut ports);
+    crate::sort::sort(&mut ports);
     ports
 }
 

@@ -74,7 +74,7 @@ fn rank<'v>(
         ranked.select_nth_unstable_by(count, |a, b| a.compare(b).0);
         ranked.truncate(count + 1);
     }
-    crate::order::sort_by(&mut ranked, |a, b| a.compare(b).0);
+    crate::sort::sort_by(&mut ranked, |a, b| a.compare(b).0);
     ranked
 }
 

@@ -107,8 +107,8 @@ fn subsets(object: &Object, service: &Service, pods: &[&Rc<Object>]) -> Vec<Subs
     }
     let mut subsets: Vec<Subset> = by_ports.into_values().collect();
     for subset in &mut subsets {
-        crate::order::sort_by(&mut subset.addresses, |a, b| a.ip.cmp(&b.ip));
-        crate::order::sort_by(&mut subset.not_ready_addresses, |a, b| a.ip.cmp(&b.ip));
+        crate::sort::sort_by(&mut subset.addresses, |a, b| a.ip.cmp(&b.ip));
+        crate::sort::sort_by(&mut subset.not_ready_addresses, |a, b| a.ip.cmp(&b.ip));
     }
     subsets
 }

@@ -122,7 +122,7 @@ fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>
         return Ok(Action::AwaitChange);
     }
     let why = Why::TooManyEnded { ended: ended.len() as u32, kept: view.config.ended_pods_kept as u32 };
-    crate::order::sort_by_key(&mut ended, |o| (o.body::<Pod>().status.reason != "Evicted", o.meta.creation_timestamp, o.meta.name.clone()));
+    crate::sort::sort_by_key(&mut ended, |o| (o.body::<Pod>().status.reason != "Evicted", o.meta.creation_timestamp, o.meta.name.clone()));
     for object in &ended[..surplus] {
         let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
         match out.delete(&object.key(), how, why.clone()) {

@@ -101,7 +101,7 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     let every = volumes(&pod.spec.raw).flat_map(mounted).flatten().chain(all().filter_map(|i| written(pod, i)).flat_map(environment));
     let of_it = every.filter(|other| other.kind == source.kind && other.name == source.name && missing(other));
     let mut keys: Vec<Str> = of_it.filter_map(|source| source.key).collect();
-    crate::order::sort(&mut keys);
+    crate::sort::sort(&mut keys);
     keys.dedup();
     let only_key = server.get(&ObjectRef::new(source.kind, namespace, &source.name)).is_some();
     let words = source.words(server, namespace, volume.is_some());

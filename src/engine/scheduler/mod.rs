@@ -22,7 +22,7 @@ mod volumes;
 
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
-use super::late::HeldUp;
+use super::late::DelayLog;
 use super::out::Out;
 use super::store::{ApiError, Reason};
 use super::tree::Tree;
@@ -219,7 +219,7 @@ impl Scheduler {
                 found.push((pending.arrived, *uid));
             }
         }
-        crate::order::sort(&mut found);
+        crate::sort::sort(&mut found);
         for (_, uid) in found {
             self.enqueue(uid, cause);
         }
@@ -249,7 +249,7 @@ impl Scheduler {
     }
 
     /// Schedules the next Pod; gives the time of the next cycle if there are more.
-    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>, late: &mut HeldUp) -> Option<Time> {
+    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>, late: &mut DelayLog) -> Option<Time> {
         self.now = now;
         if let Some(((_, _, uid), ())) = self.active.pop_first()
             && let Some(pending) = self.pending.get_mut(&uid)

@@ -96,7 +96,7 @@ fn select_victims(
     budgets: &[Rc<Object>],
     now: Timestamp,
 ) -> Result<Candidate, Refusal> {
-    crate::order::sort_by(&mut possible, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
+    crate::sort::sort_by(&mut possible, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
     let whole = nodes.clone();
     for pod in &possible {
         nodes.change(name, |info| info.remove(pod));
@@ -114,7 +114,7 @@ fn select_victims(
                     victims.push(pod);
                 }
             }
-            crate::order::sort_by(&mut victims, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
+            crate::sort::sort_by(&mut victims, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
             Ok(Candidate { node: name.clone(), victims, violations })
         }
     };

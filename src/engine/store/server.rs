@@ -51,7 +51,7 @@ pub struct ApiServer {
     /// Names, uids and ties are drawn from here.
     pub rng: Rng,
     /// Writes of loops that are to be refused once, as a person asks.
-    pub(in crate::engine) conflicts: Vec<crate::engine::late::Meant>,
+    pub(in crate::engine) conflicts: Vec<crate::engine::late::FaultTarget>,
     /// How long Pods stay on a node that is not ready or not reachable, unless they say otherwise.
     pub toleration_seconds: i64,
     /// What the client whose request is served is warned of.

@@ -56,7 +56,7 @@ impl<'a> Page<'a> {
             involved["name"] == self.row.text("/metadata/name") && involved["kind"] == kind.name()
         };
         let mut events: Vec<Value> = self.client.list(Kind::Event, "").into_iter().filter(|event| about(event)).collect();
-        crate::order::sort_by_key(&mut events, printers::event_order);
+        crate::sort::sort_by_key(&mut events, printers::event_order);
         if events.is_empty() {
             return self.line("Events:\t<none>");
         }

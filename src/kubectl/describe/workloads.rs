@@ -58,7 +58,7 @@ fn replica_sets(page: &Page<'_>) -> (String, String) {
     owned.retain(|set| {
         set["metadata"]["ownerReferences"].as_array().is_some_and(|o| o.iter().any(|o| o["uid"] == *row.at("/metadata/uid")))
     });
-    crate::order::sort_by_key(&mut owned, |set| {
+    crate::sort::sort_by_key(&mut owned, |set| {
         let text = |name: &str| set["metadata"][name].as_str().unwrap_or("").to_owned();
         (text("creationTimestamp"), text("name"))
     });

@@ -149,7 +149,7 @@ impl Pass<'_> {
         for (kind, limit) in limits {
             let Some(limit) = limit else { continue };
             let mut ended: Vec<&Rc<Object>> = jobs.iter().filter(|job| finished(job) == Some(kind)).collect();
-            crate::order::sort_by_key(&mut ended, |job| {
+            crate::sort::sort_by_key(&mut ended, |job| {
                 let start = job.body::<Job>().status.start_time;
                 (start.is_none(), start, job.meta.name.clone())
             });

@@ -169,7 +169,7 @@ impl Pass<'_> {
         }
         for node in &mut self.nodes {
             let rank = |p: &Rc<Object>| (p.body::<Pod>().node_name.is_empty(), p.meta.creation_timestamp, p.meta.name.clone());
-            crate::order::sort_by_key(&mut node.pods, rank);
+            crate::sort::sort_by_key(&mut node.pods, rank);
         }
     }
 

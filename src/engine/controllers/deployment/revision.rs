@@ -33,7 +33,7 @@ impl Pass<'_, '_, '_> {
     /// Splits the ReplicaSets into the new one and the old ones; makes the new one if it is missing and wanted.
     pub(super) fn sync_revision(&mut self, sets: &[Rc<Object>], create: bool) -> Result<Sets, ApiError> {
         let mut sorted = sets.to_vec();
-        crate::order::sort_by(&mut sorted, by_creation);
+        crate::sort::sort_by(&mut sorted, by_creation);
         let new = sorted.iter().position(|set| self.has_current_template(set)).map(|i| sorted.remove(i));
         let newest = sorted.iter().map(|set| revision_of(set)).max().unwrap_or(0) + 1;
         let new = match new {
@@ -176,7 +176,7 @@ impl Pass<'_, '_, '_> {
     pub(super) fn clean_up(&mut self, old: &[Rc<Object>]) -> Result<(), ApiError> {
         let Some(limit) = self.deployment().spec.revision_history_limit else { return Ok(()) };
         let mut alive: Vec<_> = old.iter().filter(|set| !set.meta.is_deleting()).collect();
-        crate::order::sort_by_key(&mut alive, |set| revision_of(set));
+        crate::sort::sort_by_key(&mut alive, |set| revision_of(set));
         let surplus = alive.len().saturating_sub(limit as usize);
         for set in alive.into_iter().take(surplus) {
             let status = &set_of(set).status;

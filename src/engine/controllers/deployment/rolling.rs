@@ -48,7 +48,7 @@ impl Pass<'_, '_, '_> {
         if room <= 0 {
             return Ok(false);
         }
-        crate::order::sort_by(&mut sets.old, by_creation);
+        crate::sort::sort_by(&mut sets.old, by_creation);
         let cleaned = self.clean_unhealthy(sets, room)?;
         let shrunk = self.shrink_available(sets, at_least)?;
         Ok(cleaned + shrunk > 0)

@@ -85,7 +85,7 @@ impl Pass<'_, '_, '_> {
         let allowed = if wanted > 0 { wanted.saturating_add(self.max_surge()) } else { 0 };
         let to_add = allowed - total(sets.all());
         let mut active: Vec<Rc<Object>> = sets.all().filter(|set| replicas(set) > 0).cloned().collect();
-        crate::order::sort_by(&mut active, |a, b| {
+        crate::sort::sort_by(&mut active, |a, b| {
             replicas(b).cmp(&replicas(a)).then_with(|| if to_add > 0 { by_creation(b, a) } else { by_creation(a, b) })
         });
         let mut sizes = Vec::new();

@@ -135,7 +135,7 @@ impl<'a> Pass<'a> {
         let mut status = job.status.clone();
         let uncounted = status.uncounted_terminated_pods.get_or_insert_default().clone();
         if spec.completion_mode == "Indexed" {
-            crate::order::sort_by_key(&mut pods, |pod| index_of(pod));
+            crate::sort::sort_by_key(&mut pods, |pod| index_of(pod));
         }
         let active: Vec<Rc<Object>> = pods.iter().filter(|pod| pod.is_active_pod()).cloned().collect();
         let mut pass = Pass {

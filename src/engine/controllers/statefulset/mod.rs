@@ -132,7 +132,7 @@ impl Pass<'_, '_, '_> {
                 None => {}
             }
         }
-        crate::order::sort_by_key(&mut roles.condemned, |(ordinal, _)| -ordinal);
+        crate::sort::sort_by_key(&mut roles.condemned, |(ordinal, _)| -ordinal);
         roles
     }
 

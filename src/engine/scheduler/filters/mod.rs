@@ -65,7 +65,7 @@ pub fn reasons(nodes: usize, refusals: &[Refusal]) -> String {
         }
     }
     let mut parts: Vec<String> = counts.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-    crate::order::sort(&mut parts);
+    crate::sort::sort(&mut parts);
     format!("0/{nodes} nodes are available: {}.", parts.join(", "))
 }
 

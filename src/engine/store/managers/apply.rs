@@ -100,7 +100,7 @@ impl ApiServer {
         if force || conflicts.is_empty() {
             return Ok(());
         }
-        crate::order::sort_by_key(&mut conflicts, |(manager, _)| manager.clone());
+        crate::sort::sort_by_key(&mut conflicts, |(manager, _)| manager.clone());
         let error = ApiError { reason: Reason::Conflict, message: told(&conflicts) };
         self.refuse(origin, key.clone(), &error, asked.1.clone());
         Err(error)

@@ -98,7 +98,7 @@ impl Shape {
             Value::Null if key == "protocol" => json!("TCP"),
             value => value.clone(),
         };
-        let map = crate::order::map(keys.iter().map(|key| ((*key).to_owned(), value(key))));
+        let map = crate::sort::map(keys.iter().map(|key| ((*key).to_owned(), value(key))));
         format!("k:{}", Value::Object(map))
     }
 

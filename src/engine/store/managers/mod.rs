@@ -51,7 +51,7 @@ impl ApiServer {
     /// `metadata.managedFields` of an object, in the server's order.
     pub fn managed_fields(&self, key: &ObjectRef) -> Value {
         let mut all = self.managers(key);
-        crate::order::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone()));
+        crate::sort::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone()));
         let entry = |m: Managed| {
             let mut entry = json!({"apiVersion": key.kind.api_version(), "fieldsType": "FieldsV1", "fieldsV1": m.fields, "manager": m.manager.as_str(),
                 "operation": if m.applies { "Apply" } else { "Update" }, "time": self.wall_at(m.time).rfc3339()});
