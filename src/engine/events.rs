@@ -21,7 +21,7 @@ const SPAM_REFILL: u64 = 300 * SECOND;
 /// What has been said about one object. Hashes stand for the texts.
 #[derive(Clone, Debug, Default)]
 struct Said {
-    groups: Vec<Group>,
+    groups: Vec<EventGroup>,
     /// The moment in the name of the Event that said this, by its group, its field and its message.
     events: Vec<(u64, u64)>,
     /// Events spent of each source's burst, and when the last refill was.
@@ -30,7 +30,7 @@ struct Said {
 
 /// Events of one object that differ only in their message.
 #[derive(Clone, Debug)]
-struct Group {
+struct EventGroup {
     source: u64,
     /// In order.
     messages: Vec<u64>,
@@ -100,7 +100,7 @@ impl Said {
     /// Whether a message of this kind has had too many variants lately.
     fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
         let at = self.groups.iter().position(|group| group.source == source).unwrap_or_else(|| {
-            self.groups.push(Group { source, messages: Vec::with_capacity(1), last: now });
+            self.groups.push(EventGroup { source, messages: Vec::with_capacity(1), last: now });
             self.groups.len() - 1
         });
         let group = &mut self.groups[at];

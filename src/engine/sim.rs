@@ -48,7 +48,7 @@ pub(super) enum Task {
     /// The scheduler tries those again that have waited too long.
     Flush,
     /// A kubelet has something to do for a Pod.
-    Kubelet(super::kubelet::Job),
+    Kubelet(super::kubelet::PodJob),
     /// The kubelet of a node under pressure looks what it can end, on behalf of an entry.
     Relieve(Str, Option<EntryId>),
 }
@@ -555,7 +555,7 @@ impl Sim {
         }
     }
 
-    fn kubelet(&mut self, job: super::kubelet::Job) {
+    fn kubelet(&mut self, job: super::kubelet::PodJob) {
         self.pass += 1;
         let mut out = Out {
             server: &mut self.server,

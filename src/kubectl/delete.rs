@@ -4,7 +4,7 @@ use super::apply;
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, name_of};
-use super::{Failure, Pending, Reads, Task, Verb};
+use super::{Failure, PendingCommand, Reads, Task, Verb};
 use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{ApiError, Delete, Propagation};
 use serde_json::Value;
@@ -133,7 +133,7 @@ pub struct Deletion {
     pub deadline: Option<Time>,
 }
 
-impl Pending for Deletion {
+impl PendingCommand for Deletion {
     /// `true` when all are gone; one that came back under the same name has another uid.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         self.left.retain(|(key, uid)| client.sim.get(key).is_some_and(|object| object.meta.uid == *uid));
@@ -152,7 +152,7 @@ impl Pending for Deletion {
         self.deadline
     }
 
-    fn copy(&self) -> Box<dyn Pending> {
+    fn copy(&self) -> Box<dyn PendingCommand> {
         Box::new(self.clone())
     }
 }

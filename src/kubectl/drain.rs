@@ -7,7 +7,7 @@ use super::nodes::{named, set_cordon};
 use super::parse::Args;
 use super::select::Selection;
 use super::targets::name_of;
-use super::{Failure, Pending, Reads, Task, Verb};
+use super::{Failure, PendingCommand, Reads, Task, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{Delete, Reason};
@@ -224,7 +224,7 @@ impl Drain {
     }
 }
 
-impl Pending for Drain {
+impl PendingCommand for Drain {
     /// The next try of an eviction, or the end of patience.
     fn deadline(&self) -> Option<Time> {
         let end = self.timeout.iter().map(|(at, _)| *at).filter(|_| !self.leaving.is_empty());
@@ -253,7 +253,7 @@ impl Pending for Drain {
         }
     }
 
-    fn copy(&self) -> Box<dyn Pending> {
+    fn copy(&self) -> Box<dyn PendingCommand> {
         Box::new(self.clone())
     }
 }

@@ -5,7 +5,7 @@ use super::parse::Args;
 use super::printers::table::Widths;
 use super::printers::{self, Row, jsonpath, yaml};
 use super::targets::{self, Targets, label, name_of};
-use super::{Failure, Pending, Reads, Task, Verb};
+use super::{Failure, PendingCommand, Reads, Task, Verb};
 use crate::api::{Kind, Object};
 use crate::engine::{Listing, Record};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub const EVENTS: Verb =
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("get", FLAGS, words)?;
     client.use_flags(&args);
-    let format = Format::parse(&args)?;
+    let format = OutputFormat::parse(&args)?;
     if args.words.is_empty() {
         return Err(Failure::error(
             "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported resources.\n\n\
@@ -36,7 +36,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
         ));
     }
     let targets = Targets::parse(client, &args, &args.words)?;
-    let mut watch = Watch::new(client, targets, format, &args);
+    let mut watch = GetWatch::new(client, targets, format, &args);
     if args.on("watch") || args.on("watch-only") {
         if !args.on("watch-only") {
             watch.first(client)?;
@@ -73,7 +73,7 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Fa
 
 /// How objects are shown.
 #[derive(Clone, Debug, PartialEq)]
-enum Format {
+enum OutputFormat {
     Table { wide: bool },
     Yaml,
     Json,
@@ -82,19 +82,19 @@ enum Format {
     Columns(Vec<(String, String)>),
 }
 
-impl Format {
-    fn parse(args: &Args) -> Result<Format, Failure> {
-        let Some(text) = args.get("output").filter(|text| !text.is_empty()) else { return Ok(Format::Table { wide: false }) };
+impl OutputFormat {
+    fn parse(args: &Args) -> Result<OutputFormat, Failure> {
+        let Some(text) = args.get("output").filter(|text| !text.is_empty()) else { return Ok(OutputFormat::Table { wide: false }) };
         let (name, detail) = text.split_once('=').unwrap_or((text, ""));
         Ok(match name {
-            "wide" => Format::Table { wide: true },
-            "yaml" => Format::Yaml,
-            "json" => Format::Json,
-            "name" => Format::Name,
+            "wide" => OutputFormat::Table { wide: true },
+            "yaml" => OutputFormat::Yaml,
+            "json" => OutputFormat::Json,
+            "name" => OutputFormat::Name,
             "jsonpath" | "jsonpath-as-json" if detail.is_empty() => {
                 return Err(Failure::error("template format specified but no template given"));
             }
-            "jsonpath" => Format::JsonPath(detail.to_owned()),
+            "jsonpath" => OutputFormat::JsonPath(detail.to_owned()),
             "custom-columns" if detail.is_empty() => {
                 return Err(Failure::error("custom-columns format specified but no custom columns given"));
             }
@@ -102,7 +102,7 @@ impl Format {
                 let split = |part: &str| part.split_once(':').map(|(head, path)| (head.to_owned(), path.to_owned()));
                 let columns: Option<Vec<_>> = detail.split(',').map(split).collect();
                 let wrong = || Failure::error(format!("unexpected custom-columns spec: {detail}, expected <header>:<json-path-expr>"));
-                Format::Columns(columns.ok_or_else(wrong)?)
+                OutputFormat::Columns(columns.ok_or_else(wrong)?)
             }
             _ => {
                 return Err(Failure::error(format!(
@@ -117,9 +117,9 @@ impl Format {
 
 /// What is shown and how; with `-w` it goes on.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct GetWatch {
     targets: Targets,
-    format: Format,
+    format: OutputFormat,
     widths: Widths,
     header: bool,
     shown_header: bool,
@@ -131,11 +131,11 @@ pub struct Watch {
     seen: usize,
 }
 
-impl Watch {
-    fn new(client: &Client<'_>, targets: Targets, format: Format, args: &Args) -> Watch {
+impl GetWatch {
+    fn new(client: &Client<'_>, targets: Targets, format: OutputFormat, args: &Args) -> GetWatch {
         let mut kinds: Vec<Kind> = targets.list.iter().map(|(kind, _)| *kind).collect();
         kinds.dedup();
-        Watch {
+        GetWatch {
             show_kind: args.on("show-kind") || kinds.len() > 1,
             everywhere: args.on("all-namespaces"),
             header: !args.on("no-headers"),
@@ -158,7 +158,7 @@ impl Watch {
     }
 
     fn print(&mut self, client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Failure> {
-        if let Format::Table { .. } = self.format {
+        if let OutputFormat::Table { .. } = self.format {
             let mut rows = Vec::new();
             if self.header && !self.shown_header {
                 rows.push(self.head(kind));
@@ -175,7 +175,7 @@ impl Watch {
     }
 
     fn head(&self, kind: Kind) -> Vec<String> {
-        let wide = self.format == Format::Table { wide: true };
+        let wide = self.format == OutputFormat::Table { wide: true };
         let columns = printers::columns(kind.name()).0.iter().filter(|(_, only_wide)| wide || !only_wide);
         let mut head: Vec<String> = columns.map(|(name, _)| (*name).to_owned()).collect();
         if self.everywhere && kind.info().namespaced {
@@ -190,7 +190,7 @@ impl Watch {
     }
 
     fn row(&self, kind: Kind, object: &Value, now: i64) -> Vec<String> {
-        let wide = self.format == Format::Table { wide: true };
+        let wide = self.format == OutputFormat::Table { wide: true };
         let (columns, cells) = printers::columns(kind.name());
         let cells = cells(Row { object, now });
         let mut row: Vec<String> =
@@ -220,14 +220,14 @@ impl Watch {
             all => json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": all}),
         };
         Ok(match &self.format {
-            Format::Table { .. } => String::new(),
-            Format::Yaml => yaml::print(&whole),
-            Format::Json => pretty(&whole),
-            Format::Name => objects.iter().map(|object| format!("{}\n", label(kind_of(object, kind), name_of(object)))).collect(),
-            Format::JsonPath(template) => {
+            OutputFormat::Table { .. } => String::new(),
+            OutputFormat::Yaml => yaml::print(&whole),
+            OutputFormat::Json => pretty(&whole),
+            OutputFormat::Name => objects.iter().map(|object| format!("{}\n", label(kind_of(object, kind), name_of(object)))).collect(),
+            OutputFormat::JsonPath(template) => {
                 jsonpath::print(template, &whole).map_err(|error| Failure::error(format!("error parsing jsonpath {template}, {error}")))?
             }
-            Format::Columns(columns) => {
+            OutputFormat::Columns(columns) => {
                 let mut rows = Vec::new();
                 if self.header {
                     rows.push(columns.iter().map(|(head, _)| head.clone()).collect());
@@ -241,7 +241,7 @@ impl Watch {
     }
 }
 
-impl Pending for Watch {
+impl PendingCommand for GetWatch {
     /// Prints what has changed since; a watch never ends by itself.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut changed = Vec::new();
@@ -268,7 +268,7 @@ impl Pending for Watch {
         Ok(false)
     }
 
-    fn copy(&self) -> Box<dyn Pending> {
+    fn copy(&self) -> Box<dyn PendingCommand> {
         Box::new(self.clone())
     }
 }
@@ -292,21 +292,21 @@ fn pretty(value: &Value) -> String {
     format!("{}\n", String::from_utf8_lossy(&out))
 }
 
-fn list(client: &mut Client<'_>, mut watch: Watch, args: &Args) -> Result<Task, Failure> {
+fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Task, Failure> {
     if args.on("ignore-not-found") {
         let there = |name: &Option<String>, kind: Kind| name.as_ref().is_none_or(|name| client.find(&client.key(kind, name)).is_some());
         watch.targets.list.retain(|(kind, name)| there(name, *kind));
     }
-    if matches!(watch.format, Format::Table { .. }) && args.get("sort-by").is_none() {
+    if matches!(watch.format, OutputFormat::Table { .. }) && args.get("sort-by").is_none() {
         let objects = watch.targets.listings(client);
-        return Ok(Task::pending(Table::new(client, watch, objects, args)));
+        return Ok(Task::pending(GetTable::new(client, watch, objects, args)));
     }
     let mut objects = watch.targets.find(client);
     if let Some(path) = args.get("sort-by") {
         sort(&mut objects, path)?;
     }
-    if matches!(watch.format, Format::Table { .. }) {
-        return Ok(Task::pending(Table::new(client, watch, VecDeque::from([Listing::of(objects)]), args)));
+    if matches!(watch.format, OutputFormat::Table { .. }) {
+        return Ok(Task::pending(GetTable::new(client, watch, VecDeque::from([Listing::of(objects)]), args)));
     }
     let named = watch.targets.list.iter().any(|(_, name)| name.is_some());
     let single = named && watch.targets.list.len() == 1;
@@ -325,8 +325,8 @@ fn list(client: &mut Client<'_>, mut watch: Watch, args: &Args) -> Result<Task, 
 
 /// A table for each kind, an empty line between two. Of very many objects some are read at a time, and then some printed.
 #[derive(Clone, Debug)]
-pub struct Table {
-    watch: Watch,
+pub struct GetTable {
+    watch: GetWatch,
     /// What is still to be read.
     objects: VecDeque<Listing>,
     tables: Vec<(Kind, Widths, VecDeque<Vec<String>>)>,
@@ -337,9 +337,9 @@ pub struct Table {
     told: bool,
 }
 
-impl Table {
-    fn new(client: &Client<'_>, watch: Watch, objects: VecDeque<Listing>, args: &Args) -> Table {
-        Table { watch, objects, tables: Vec::new(), at: 0, now: client.wall(), told: client.failed || args.on("ignore-not-found") }
+impl GetTable {
+    fn new(client: &Client<'_>, watch: GetWatch, objects: VecDeque<Listing>, args: &Args) -> GetTable {
+        GetTable { watch, objects, tables: Vec::new(), at: 0, now: client.wall(), told: client.failed || args.on("ignore-not-found") }
     }
 
     fn read(&mut self, object: &Object) {
@@ -364,7 +364,7 @@ impl Table {
     }
 }
 
-impl Pending for Table {
+impl PendingCommand for GetTable {
     /// Reads or prints as many rows as the client takes at a time. True when all is printed.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut room = client.rows;
@@ -407,7 +407,7 @@ impl Pending for Table {
         true
     }
 
-    fn copy(&self) -> Box<dyn Pending> {
+    fn copy(&self) -> Box<dyn PendingCommand> {
         Box::new(self.clone())
     }
 }

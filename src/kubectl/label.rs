@@ -32,18 +32,18 @@ pub const LABEL: Verb = Verb {
 };
 
 /// What the two verbs differ in.
-pub struct Words {
+pub struct MetadataVerb {
     verb: &'static str,
     field: &'static str,
     done: &'static str,
 }
 
 /// Labels.
-pub const LABELS: Words = Words { verb: "label", field: "labels", done: "labeled" };
+pub const LABELS: MetadataVerb = MetadataVerb { verb: "label", field: "labels", done: "labeled" };
 /// Annotations.
-pub const ANNOTATIONS: Words = Words { verb: "annotate", field: "annotations", done: "annotated" };
+pub const ANNOTATIONS: MetadataVerb = MetadataVerb { verb: "annotate", field: "annotations", done: "annotated" };
 
-fn run(client: &mut Client<'_>, words: &[String], how: &Words) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<Task, Failure> {
     let args = Args::parse(how.verb, FLAGS, words)?;
     client.use_flags(&args);
     let is_change =
@@ -73,7 +73,7 @@ fn run(client: &mut Client<'_>, words: &[String], how: &Words) -> Result<Task, F
     Ok(Task::Done)
 }
 
-fn changes_of(words: &[String], how: &Words) -> Result<Map<String, Value>, Failure> {
+fn changes_of(words: &[String], how: &MetadataVerb) -> Result<Map<String, Value>, Failure> {
     let mut change = Map::new();
     for word in words {
         let Some((key, value)) = word.split_once('=') else {
@@ -93,7 +93,7 @@ fn changes_of(words: &[String], how: &Words) -> Result<Map<String, Value>, Failu
     Ok(change)
 }
 
-fn taken(present: &Map<String, Value>, change: &Map<String, Value>, args: &Args, how: &Words) -> Option<Failure> {
+fn taken(present: &Map<String, Value>, change: &Map<String, Value>, args: &Args, how: &MetadataVerb) -> Option<Failure> {
     if args.on("overwrite") {
         return None;
     }
@@ -107,7 +107,7 @@ fn taken(present: &Map<String, Value>, change: &Map<String, Value>, args: &Args,
     }))
 }
 
-fn said(client: &mut Client<'_>, present: &Map<String, Value>, change: &Map<String, Value>, how: &Words) -> &'static str {
+fn said(client: &mut Client<'_>, present: &Map<String, Value>, change: &Map<String, Value>, how: &MetadataVerb) -> &'static str {
     if how.field != "labels" {
         return how.done;
     }

@@ -34,7 +34,7 @@ use crate::api::Time;
 use crate::engine::Sim;
 use client::Client;
 pub use failure::Failure;
-pub use verb::{Pending, Reads, Task, Verb};
+pub use verb::{PendingCommand, Reads, Task, Verb};
 
 /// Whether a command still waits for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -79,7 +79,7 @@ pub fn set_cordon(client: &mut Client<'_>, name: &str, on: bool) -> Result<(), F
     Ok(())
 }
 
-struct Change {
+struct TaintChange {
     key: String,
     value: String,
     effect: String,
@@ -119,7 +119,7 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Fai
 }
 
 /// `key=value:effect`, `key:effect-`, `key-`; none for a node's name.
-fn change(word: &str) -> Result<Option<Change>, Failure> {
+fn change(word: &str) -> Result<Option<TaintChange>, Failure> {
     let remove = word.ends_with('-');
     let body = word.trim_end_matches('-');
     let (pair, effect) = body.split_once(':').unwrap_or((body, ""));
@@ -130,10 +130,10 @@ fn change(word: &str) -> Result<Option<Change>, Failure> {
         return Err(Failure::error(format!("invalid taint effect: {effect}, unsupported taint effect")));
     }
     let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-    Ok(Some(Change { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned(), remove }))
+    Ok(Some(TaintChange { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned(), remove }))
 }
 
-fn taint_one(client: &mut Client<'_>, name: &str, changes: &[Change], overwrite: bool) -> Result<(), Failure> {
+fn taint_one(client: &mut Client<'_>, name: &str, changes: &[TaintChange], overwrite: bool) -> Result<(), Failure> {
     let mut node = client.get(Kind::Node, name)?;
     let mut taints = node["spec"]["taints"].as_array().cloned().unwrap_or_default();
     let (mut added, mut removed, mut replaced) = (false, false, false);

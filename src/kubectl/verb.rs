@@ -41,18 +41,18 @@ pub enum Task {
     /// Nothing.
     Done,
     /// It waits for something, or has more to print.
-    Pending(Box<dyn Pending>),
+    Pending(Box<dyn PendingCommand>),
 }
 
 impl Task {
     /// A command that goes on.
-    pub fn pending(command: impl Pending + 'static) -> Task {
+    pub fn pending(command: impl PendingCommand + 'static) -> Task {
         Task::Pending(Box::new(command))
     }
 }
 
 /// A command that is polled as the simulation moves.
-pub trait Pending: Debug {
+pub trait PendingCommand: Debug {
     /// Looks at what has happened since, and prints; `true` when it has ended.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure>;
 
@@ -67,10 +67,10 @@ pub trait Pending: Debug {
     }
 
     /// A copy: a command is part of a checkpoint.
-    fn copy(&self) -> Box<dyn Pending>;
+    fn copy(&self) -> Box<dyn PendingCommand>;
 }
 
-impl Clone for Box<dyn Pending> {
+impl Clone for Box<dyn PendingCommand> {
     fn clone(&self) -> Self {
         (**self).copy()
     }

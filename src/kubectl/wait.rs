@@ -4,7 +4,7 @@ use super::client::Client;
 use super::parse::Args;
 use super::printers::jsonpath;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Pending, Reads, Task, Verb};
+use super::{Failure, PendingCommand, Reads, Task, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time};
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub const VERB: Verb = Verb {
 };
 
 #[derive(Clone, Debug)]
-enum Goal {
+enum WaitGoal {
     Delete,
     Create,
     Condition(String, String),
@@ -32,9 +32,9 @@ enum Goal {
 
 /// Objects that are waited for.
 #[derive(Clone, Debug)]
-pub struct Wait {
+pub struct WaitCommand {
     left: Vec<(Kind, ObjectRef)>,
-    goal: Goal,
+    goal: WaitGoal,
     /// When patience ends.
     pub deadline: Time,
 }
@@ -45,7 +45,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
     let goal = goal(args.get("for").unwrap_or(""))?;
     let targets = Targets::parse(client, &args, &args.words)?;
     let mut left = Vec::new();
-    if let Goal::Create | Goal::Delete = goal {
+    if let WaitGoal::Create | WaitGoal::Delete = goal {
         left.extend(targets.list.iter().filter_map(|(kind, name)| Some((*kind, client.key(*kind, name.as_ref()?)))));
     }
     if left.is_empty() {
@@ -57,34 +57,34 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
         return Err(Failure::error("no matching resources found"));
     }
     let span = args.duration("timeout")?.unwrap_or(PATIENCE);
-    Ok(Task::pending(Wait { left, goal, deadline: client.sim.now().after(span) }))
+    Ok(Task::pending(WaitCommand { left, goal, deadline: client.sim.now().after(span) }))
 }
 
-fn goal(text: &str) -> Result<Goal, Failure> {
+fn goal(text: &str) -> Result<WaitGoal, Failure> {
     let wrong = || Failure::error(format!("unrecognized condition: \"{text}\""));
     match text {
-        "delete" => return Ok(Goal::Delete),
-        "create" => return Ok(Goal::Create),
+        "delete" => return Ok(WaitGoal::Delete),
+        "create" => return Ok(WaitGoal::Create),
         _ => {}
     }
     if let Some(condition) = text.strip_prefix("condition=") {
         let (name, status) = condition.split_once('=').unwrap_or((condition, "true"));
-        return Ok(Goal::Condition(name.to_owned(), status.to_owned()));
+        return Ok(WaitGoal::Condition(name.to_owned(), status.to_owned()));
     }
     let path = text.strip_prefix("jsonpath=").ok_or_else(wrong)?;
     Ok(match path.rsplit_once("}=") {
-        Some((path, value)) => Goal::Path(format!("{path}}}"), Some(value.trim_matches(['\'', '"']).to_owned())),
-        None => Goal::Path(path.trim_matches(['\'', '"']).to_owned(), None),
+        Some((path, value)) => WaitGoal::Path(format!("{path}}}"), Some(value.trim_matches(['\'', '"']).to_owned())),
+        None => WaitGoal::Path(path.trim_matches(['\'', '"']).to_owned(), None),
     })
 }
 
-impl Wait {
+impl WaitCommand {
     fn met(&self, object: Option<&Value>) -> Result<bool, Failure> {
         Ok(match (&self.goal, object) {
-            (Goal::Delete, object) => object.is_none(),
-            (Goal::Create, object) => object.is_some(),
+            (WaitGoal::Delete, object) => object.is_none(),
+            (WaitGoal::Create, object) => object.is_some(),
             (_, None) => false,
-            (Goal::Condition(name, status), Some(object)) => {
+            (WaitGoal::Condition(name, status), Some(object)) => {
                 let stale = object["status"]["observedGeneration"]
                     .as_i64()
                     .is_some_and(|seen| seen < object["metadata"]["generation"].as_i64().unwrap_or(0));
@@ -95,7 +95,7 @@ impl Wait {
                 };
                 !stale && conditions.into_iter().any(met)
             }
-            (Goal::Path(path, value), Some(object)) => {
+            (WaitGoal::Path(path, value), Some(object)) => {
                 let found =
                     jsonpath::values(path, object).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
                 match value {
@@ -107,7 +107,7 @@ impl Wait {
     }
 }
 
-impl Pending for Wait {
+impl PendingCommand for WaitCommand {
     /// `true` when every object is as wished.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         for (kind, key) in std::mem::take(&mut self.left) {
@@ -134,7 +134,7 @@ impl Pending for Wait {
         Some(self.deadline)
     }
 
-    fn copy(&self) -> Box<dyn Pending> {
+    fn copy(&self) -> Box<dyn PendingCommand> {
         Box::new(self.clone())
     }
 }

@@ -67,7 +67,7 @@ fn sync(object: &Rc<Object>, service: &Service, view: &View<'_>, out: &mut Out<'
     let wanted = wanted(object, service, &pods, view.cache);
     let mut all = wanted.values().flatten();
     let ready = all.clone().filter(|(_, e)| e.conditions.ready == Some(true)).count() as u32;
-    let plan = Plan {
+    let plan = SlicePlan {
         object,
         labels: labels(object, service, &[("endpointslice.kubernetes.io/managed-by", MANAGER), (SERVICE_NAME, &object.meta.name)]),
         trigger,
@@ -125,14 +125,14 @@ fn hints(distribution: &str, zone: &str, node: &str) -> BTreeMap<Str, Value> {
 }
 
 /// What all slices of one pass have in common.
-struct Plan<'p> {
+struct SlicePlan<'p> {
     object: &'p Rc<Object>,
     labels: Labels,
     trigger: Option<Timestamp>,
     why: Why,
 }
 
-impl Plan<'_> {
+impl SlicePlan<'_> {
     fn carry_out(&self, mut wanted: ByPorts, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let mine: Vec<Rc<Object>> = view
             .cache

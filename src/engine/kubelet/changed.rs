@@ -5,7 +5,7 @@
 //! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
 use super::containers::{self, After, after};
-use super::{Jobs, Pass, Step, pulls};
+use super::{Jobs, PodPass, Step, pulls};
 use crate::api::pod::{ContainerState, Pod};
 use crate::engine::why::Why;
 
@@ -23,7 +23,7 @@ fn held_back(pod: &Pod, i: u32) -> bool {
     state.is_some_and(|state| waits(state) || ended(state))
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     pub(super) fn changed(&mut self) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();

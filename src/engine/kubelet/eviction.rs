@@ -5,7 +5,7 @@
 //! Models `pkg/kubelet/eviction/{eviction_manager,helpers}.go`.
 
 use super::state::Pressure;
-use super::{Job, Jobs, Kubelets, Pass, Step, status};
+use super::{Jobs, Kubelets, PodJob, PodPass, Step, status};
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::SECOND;
@@ -80,7 +80,7 @@ impl Kubelets {
         if let Some(running) = self.running(pod.meta.uid) {
             running.evicted = Some(message);
         }
-        let job = Job { uid: pod.meta.uid, step: Step::Evicted, cause: out.origin.cause };
+        let job = PodJob { uid: pod.meta.uid, step: Step::Evicted, cause: out.origin.cause };
         (Some(now.after(LOOK_AGAIN)), vec![(now.after(self.timing.pod_stop.min(GRACE)), job)])
     }
 }
@@ -152,7 +152,7 @@ fn amount(bytes: i64) -> String {
     }
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// The containers of an evicted Pod have been stopped.
     pub(super) fn evicted(&mut self) -> Jobs {
         let Some(message) = self.kubelets.running(self.job.uid).and_then(|running| running.evicted.take()) else { return Vec::new() };

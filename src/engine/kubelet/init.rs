@@ -2,12 +2,12 @@
 
 use super::behaviour::{Behaviour, predicted_exit, pull_error};
 use super::containers::{self, FLAG, has_command, has_ended, is_sidecar, time};
-use super::{Jobs, Pass, Step, status};
+use super::{Jobs, PodPass, Step, status};
 use crate::api::pod::Container;
 use crate::api::{ObjectMeta, Str};
 use crate::engine::why::Why;
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// The sandbox is up and the first init container starts.
     pub(super) fn start_init(&mut self, ip: Str) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);

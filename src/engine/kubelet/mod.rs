@@ -37,8 +37,8 @@ use containers::After;
 pub use descriptor::DESCRIPTOR;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
-pub use state::{Forced, Job, Kubelets, Probed};
-use state::{Jobs, MAX_BACK_OFF, Pass, Running, Step};
+pub use state::{Forced, Kubelets, PodJob, Probed};
+use state::{Jobs, MAX_BACK_OFF, PodPass, Running, Step};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -79,7 +79,7 @@ impl Kubelets {
         let object = event.object;
         let Some(pod) = object.pod() else { return Vec::new() };
         let uid = object.meta.uid;
-        let job = |after: u64, step: Step| (now.after(after), Job { uid, step, cause: Some(id) });
+        let job = |after: u64, step: Step| (now.after(after), PodJob { uid, step, cause: Some(id) });
         if event.op == Op::Deleted {
             self.pods.remove(&uid);
             return Vec::new();
@@ -131,17 +131,17 @@ impl Kubelets {
     }
 
     /// The step that carries out what a person forces on a Pod.
-    pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> Job {
+    pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> PodJob {
         let step = match what {
             Forced::Exit(code) => Step::Exit(0, code, None),
             Forced::Ready(ready) => Step::ForceReady(ready),
             Forced::Probe(kind, fails) => Step::ForceProbe(kind, fails),
         };
-        Job { uid, step, cause }
+        PodJob { uid, step, cause }
     }
 
     /// Does a step; gives what follows from it.
-    pub fn run(&mut self, job: Job, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
+    pub fn run(&mut self, job: PodJob, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
         if let Some(silent) = self.silent.iter_mut().find(|s| s.node == running.node) {
             silent.parked.push(job);
@@ -156,7 +156,7 @@ impl Kubelets {
         }
         out.origin.actor = Actor::kubelet(&running.node);
         out.origin.cause = job.cause;
-        let pass = Pass { kubelets: self, object, job: &job, now, cache, out, wrote: None };
+        let pass = PodPass { kubelets: self, object, job: &job, now, cache, out, wrote: None };
         pass.run()
     }
 
@@ -173,7 +173,7 @@ impl Kubelets {
     }
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     fn run(mut self) -> Jobs {
         match self.job.step {
             Step::Admit => self.admit(),

@@ -4,7 +4,7 @@
 //! objects: a heartbeat that changes nothing would only fill the history. Models `pkg/kubelet/kubelet_node_status.go`.
 
 use super::state::Silent;
-use super::{Job, Kubelets, Step};
+use super::{Kubelets, PodJob, Step};
 use crate::api::Time;
 use crate::api::time::SECOND;
 use crate::engine::heartbeats::Heartbeats;
@@ -56,14 +56,14 @@ impl Kubelets {
     }
 
     /// The kubelet is back; gives what it does now.
-    pub(in crate::engine) fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, Job)> {
+    pub(in crate::engine) fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, PodJob)> {
         let Some(at) = self.silent.iter().position(|s| s.node == node) else { return Vec::new() };
         let parked = self.silent.remove(at).parked;
         self.back.insert(node.into(), now);
-        let mut jobs: Vec<(Time, Job)> = parked.into_iter().map(|job| (now, job)).collect();
+        let mut jobs: Vec<(Time, PodJob)> = parked.into_iter().map(|job| (now, job)).collect();
         for (uid, running) in self.pods.iter() {
             if running.node == node {
-                jobs.push((now.after(COMPARE), Job { uid: *uid, step: Step::Report, cause }));
+                jobs.push((now.after(COMPARE), PodJob { uid: *uid, step: Step::Report, cause }));
             }
         }
         jobs

@@ -6,8 +6,8 @@
 
 use super::behaviour::{self, Behaviour};
 use super::containers;
-use super::state::{Probed, Standing};
-use super::{Jobs, Pass, Step, status};
+use super::state::{ProbeState, Probed};
+use super::{Jobs, PodPass, Step, status};
 use crate::api::pod::{Container, Pod};
 use crate::api::time::{MS, SECOND};
 use crate::api::{ObjectMeta, Str};
@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 /// A probe's numbers; times in microseconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub(super) struct ProbePlan {
     delay: u64,
     period: u64,
     timeout: u64,
@@ -26,11 +26,11 @@ pub(super) struct Plan {
     failures: i32,
 }
 
-impl Plan {
-    fn of(probe: &Value) -> Plan {
+impl ProbePlan {
+    fn of(probe: &Value) -> ProbePlan {
         let number = |name: &str, default: i64| probe[name].as_i64().unwrap_or(default).clamp(0, 1_000_000_000);
         let time = |name: &str, default: i64| number(name, default) as u64 * SECOND;
-        Plan {
+        ProbePlan {
             delay: time("initialDelaySeconds", 0),
             period: time("periodSeconds", 10).max(SECOND),
             timeout: time("timeoutSeconds", 1),
@@ -59,14 +59,14 @@ fn raw(pod: &Pod, i: u32) -> &Value {
     }
 }
 
-pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<Plan> {
+pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<ProbePlan> {
     let probe = &raw(pod, i)[kind.field()];
-    probe.is_object().then(|| Plan::of(probe))
+    probe.is_object().then(|| ProbePlan::of(probe))
 }
 
 /// From a container's start until it counts as started, and until it is ready, as far as its probes decide.
 pub(super) fn delays(container: &Container, pod: &Pod, i: u32) -> (u64, u64) {
-    let of = |probe: bool, kind: Probed| if probe { plan(pod, i, kind).map_or(0, Plan::first_success) } else { 0 };
+    let of = |probe: bool, kind: Probed| if probe { plan(pod, i, kind).map_or(0, ProbePlan::first_success) } else { 0 };
     let started = of(container.startup_probe.is_some(), Probed::Startup);
     (started, of(container.readiness_probe.is_some(), Probed::Readiness).max(started))
 }
@@ -120,8 +120,8 @@ impl super::Kubelets {
     }
 }
 
-impl Pass<'_, '_> {
-    fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut Standing> {
+impl PodPass<'_, '_> {
+    fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut ProbeState> {
         Some(self.kubelets.running(self.job.uid)?.probes.entry((i, kind)).or_default())
     }
 
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_probe_runs_at_its_delay_and_then_every_period() {
-        let plan = Plan::of(&json!({"initialDelaySeconds": 5, "periodSeconds": 3, "successThreshold": 2}));
+        let plan = ProbePlan::of(&json!({"initialDelaySeconds": 5, "periodSeconds": 3, "successThreshold": 2}));
         let times = [0, 5, 6, 8, 9].map(|since| plan.next(since * SECOND) / SECOND);
         assert_eq!(times, [5, 5, 8, 8, 11]);
         assert_eq!(plan.first_success(), 8 * SECOND);

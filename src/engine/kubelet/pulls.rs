@@ -7,7 +7,7 @@
 use super::behaviour::{can_be_pulled, pull_error};
 use super::containers::{self, policy};
 use super::state::{MAX_BACK_OFF, Tries};
-use super::{Job, Jobs, Pass, Step, status};
+use super::{Jobs, PodJob, PodPass, Step, status};
 use crate::api::pod::{Container, Pod};
 use crate::api::time::SECOND;
 use crate::api::{Str, Time};
@@ -30,9 +30,9 @@ fn stretched(wait: u64) -> u64 {
     wait + wait / 2
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// Images could not be pulled: what follows.
-    pub(super) fn pull_failed(&mut self) -> (Time, Job) {
+    pub(super) fn pull_failed(&mut self) -> (Time, PodJob) {
         let mut tries = self.kubelets.pods.get(&self.job.uid).map_or_else(Tries::default, |running| running.pulls);
         let back_off = (10 << tries.count.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
         let look = if tries.count == 0 { FIRST_LOOK } else { stretched(AFTER_ERROR) };
@@ -42,7 +42,7 @@ impl Pass<'_, '_> {
     }
 
     /// Another image is to be pulled: it is not backed off from.
-    pub(super) fn pull_anew(&mut self) -> (Time, Job) {
+    pub(super) fn pull_anew(&mut self) -> (Time, PodJob) {
         self.set_tries(Tries { count: 0, until: self.now });
         self.then(0, Step::PullBackOff(self.now))
     }

@@ -5,7 +5,7 @@
 use super::behaviour::Behaviour;
 use super::containers;
 use super::state::Running;
-use super::{BACK_OFF_FORGOTTEN, BACK_OFF_SHOWN, FIRST_RESTART, Jobs, MAX_BACK_OFF, Pass, Step, status};
+use super::{BACK_OFF_FORGOTTEN, BACK_OFF_SHOWN, FIRST_RESTART, Jobs, MAX_BACK_OFF, PodPass, Step, status};
 use crate::api::Str;
 use crate::api::pod::{ContainerState, ContainerStatus, Waiting};
 use crate::api::time::SECOND;
@@ -13,7 +13,7 @@ use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// What follows the end of a container that is started again: at first at once, then after a back-off.
     pub(super) fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
         let mut held_back = 0;

@@ -3,7 +3,7 @@
 //! Models `ContainerShouldRestart` in `pkg/api/v1/pod/util.go` and `ShouldAllContainersRestart` in
 //! `pkg/kubelet/container/helpers.go`; the gates ContainerRestartRules and RestartAllContainersOnContainerExits are on in v1.36.
 
-use super::{Jobs, Pass, Step, containers, status};
+use super::{Jobs, PodPass, Step, containers, status};
 use crate::api::pod::{ContainerState, Pod, PodCondition};
 use crate::api::time::SECOND;
 use crate::api::{Str, Timestamp};
@@ -25,7 +25,7 @@ fn condition(on: bool, wall: Timestamp, generation: i64) -> PodCondition {
     }
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// A rule asks for all containers: those that run are stopped first.
     pub(super) fn restart_all(&mut self) -> Jobs {
         let object = self.object.clone();

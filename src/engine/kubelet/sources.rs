@@ -4,7 +4,7 @@
 //! created later is found. Models `pkg/volume/{configmap,secret,projected}`, `makeEnvironmentVariables` in
 //! `pkg/kubelet/kubelet_pods.go` and the retries of both.
 
-use super::{Jobs, Pass, Step, containers, status};
+use super::{Jobs, PodPass, Step, containers, status};
 use crate::api::pod::Pod;
 use crate::api::sources::{Source, environment, mounted, volumes};
 use crate::api::time::{MS, SECOND};
@@ -114,7 +114,7 @@ pub(super) fn has_volumes(pod: &Pod) -> bool {
     volumes(&pod.spec.raw).next().is_some()
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// What is done instead of starting, while a volume cannot be mounted.
     pub(super) fn wait_for_volumes(&mut self) -> Option<Jobs> {
         let object = self.object.clone();

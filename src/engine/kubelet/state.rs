@@ -60,13 +60,13 @@ pub enum Forced {
 
 /// A step for one Pod, due at some time.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Job {
+pub struct PodJob {
     pub(super) uid: Uid,
     pub(super) step: Step,
     pub(super) cause: Option<EntryId>,
 }
 
-impl Job {
+impl PodJob {
     /// Whether it is about this Pod.
     pub(in crate::engine) fn is_of(&self, uid: Uid) -> bool {
         self.uid == uid
@@ -92,7 +92,7 @@ pub(super) struct Running {
     pub(super) pulls: Tries,
     /// When the containers that have probes started.
     pub(super) started: BTreeMap<u32, Time>,
-    pub(super) probes: BTreeMap<(u32, Probed), Standing>,
+    pub(super) probes: BTreeMap<(u32, Probed), ProbeState>,
     /// Why it has to go for its node's sake.
     pub(super) evicted: Option<Str>,
 }
@@ -114,13 +114,13 @@ pub struct Kubelets {
     pub(super) registered: usize,
 }
 
-pub(super) type Jobs = Vec<(Time, Job)>;
+pub(super) type Jobs = Vec<(Time, PodJob)>;
 
 /// One step for one Pod.
-pub(super) struct Pass<'p, 'o> {
+pub(super) struct PodPass<'p, 'o> {
     pub(super) kubelets: &'p mut Kubelets,
     pub(super) object: Rc<Object>,
-    pub(super) job: &'p Job,
+    pub(super) job: &'p PodJob,
     pub(super) now: Time,
     pub(super) cache: &'p Cache,
     pub(super) out: &'p mut Out<'o>,
@@ -179,7 +179,7 @@ impl Probed {
 
 /// How one probe of a container stands.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct ProbeState {
     /// A person made it fail; `true` by not answering in time.
     pub(super) forced: Option<bool>,
     /// When it runs next, if anybody waits for its result.
@@ -203,7 +203,7 @@ pub(super) struct Silent {
     /// Its last heartbeat.
     pub(super) since: Time,
     /// What fell due meanwhile.
-    pub(super) parked: Vec<Job>,
+    pub(super) parked: Vec<PodJob>,
 }
 
 /// A node that has too little memory.
@@ -216,14 +216,14 @@ pub(super) struct Pressure {
     pub(super) relieved: Option<Time>,
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     pub(super) fn pod(&self) -> &Pod {
         self.object.body()
     }
 
-    pub(super) fn then(&self, after: u64, step: Step) -> (Time, Job) {
+    pub(super) fn then(&self, after: u64, step: Step) -> (Time, PodJob) {
         let cause = self.wrote.or(self.job.cause);
-        (self.now.after(after), Job { step, cause, ..self.job.clone() })
+        (self.now.after(after), PodJob { step, cause, ..self.job.clone() })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Models `findNodesThatFitPod` and `prioritizeNodes` of `pkg/scheduler/schedule_one.go`.
 
-use super::framework::{Choice, Cycle, Filter, Refusal};
+use super::framework::{Cycle, Filter, NodeChoice, Refusal};
 use super::node_info::{NodeInfo, priority};
 use super::nodes::Nodes;
 use super::{filters, scores, spread};
@@ -53,7 +53,7 @@ pub(super) fn refusal(cycle: &Cycle<'_>, name: &Str, node: &Rc<Object>, info: &N
 }
 
 /// The best node for a Pod, or what each has against it.
-pub(super) fn ask_all(cycle: &Cycle<'_>) -> Result<Choice, Vec<(Str, Refusal)>> {
+pub(super) fn ask_all(cycle: &Cycle<'_>) -> Result<NodeChoice, Vec<(Str, Refusal)>> {
     let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(cycle.nodes.real);
     let mut refused = Vec::new();
     // The node that others were preempted on comes first: if the Pod fits there, no other is looked at.
@@ -72,5 +72,5 @@ pub(super) fn ask_all(cycle: &Cycle<'_>) -> Result<Choice, Vec<(Str, Refusal)>> 
         }
     }
     let scores = if feasible.is_empty() { Vec::new() } else { scores::total(cycle, &feasible) };
-    Choice::of(feasible.iter().zip(scores).map(|((name, _), score)| (*name, score))).ok_or(refused)
+    NodeChoice::of(feasible.iter().zip(scores).map(|((name, _), score)| (*name, score))).ok_or(refused)
 }

@@ -27,24 +27,24 @@ pub(super) struct Cycle<'c> {
 }
 
 /// Changes of the cluster that can turn a refusal, as a set: upstream's `EventsToRegister`.
-pub(super) type Changes = u8;
+pub(super) type ClusterChanges = u8;
 
 /// A Pod has left its node.
-pub(super) const POD_GONE: Changes = 1;
+pub(super) const POD_GONE: ClusterChanges = 1;
 /// A Pod has come to a node, or has other labels.
-pub(super) const POD_PLACED: Changes = 1 << 1;
+pub(super) const POD_PLACED: ClusterChanges = 1 << 1;
 /// A node is gone.
-pub(super) const NODE_GONE: Changes = 1 << 2;
+pub(super) const NODE_GONE: ClusterChanges = 1 << 2;
 /// A node has other labels.
-pub(super) const NODE_LABELS: Changes = 1 << 3;
+pub(super) const NODE_LABELS: ClusterChanges = 1 << 3;
 /// A node has other taints, or was cordoned or uncordoned.
-pub(super) const NODE_TAINTS: Changes = 1 << 4;
+pub(super) const NODE_TAINTS: ClusterChanges = 1 << 4;
 /// A node has other resources to give.
-pub(super) const NODE_ALLOCATABLE: Changes = 1 << 5;
+pub(super) const NODE_ALLOCATABLE: ClusterChanges = 1 << 5;
 /// A volume, a claim or a class has changed.
-pub(super) const STORAGE: Changes = 1 << 6;
+pub(super) const STORAGE: ClusterChanges = 1 << 6;
 /// Any of them: a new node may help against every refusal.
-pub(super) const ANY: Changes = u8::MAX;
+pub(super) const ANY: ClusterChanges = u8::MAX;
 
 /// May this Pod run on this node? One file each in `filters/`, which registers it in `filters::ALL`.
 pub(super) struct Filter {
@@ -58,7 +58,7 @@ pub(super) struct Filter {
     /// The values behind a refusal: found only when somebody asks, for a cycle may refuse thousands of nodes.
     pub explain: fn(&Cycle<'_>, &Rc<Object>, &NodeInfo, &mut Vec<Refuses>),
     /// What can turn its refusal: when this happens, Pods it refused are tried again.
-    pub requeue_on: Changes,
+    pub requeue_on: ClusterChanges,
 }
 
 /// Which of the nodes that fit is best? One file each in `scores/`, which registers it in `scores::ALL`.
@@ -120,7 +120,7 @@ impl Refusal {
 
 /// A node for a Pod, and the best of the others.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Choice {
+pub(super) struct NodeChoice {
     pub node: Str,
     pub score: i64,
     pub next: Str,
@@ -129,9 +129,9 @@ pub(super) struct Choice {
     pub feasible: usize,
 }
 
-impl Choice {
+impl NodeChoice {
     /// The first of the best by name: every tie is broken in one way. The scores are those of nodes in the order of their names.
-    pub fn of<'n>(scores: impl Iterator<Item = (&'n Str, i64)>) -> Option<Choice> {
+    pub fn of<'n>(scores: impl Iterator<Item = (&'n Str, i64)>) -> Option<NodeChoice> {
         let mut best: Option<(&Str, i64)> = None;
         let (mut next, mut feasible) = (best, 0);
         for (name, score) in scores {
@@ -145,6 +145,6 @@ impl Choice {
         }
         let (node, score) = best?;
         let (next, next_score) = next.map_or((Str::default(), 0), |(name, score)| (name.clone(), score));
-        Some(Choice { node: node.clone(), score, next, next_score, feasible })
+        Some(NodeChoice { node: node.clone(), score, next, next_score, feasible })
     }
 }

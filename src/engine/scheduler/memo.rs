@@ -5,7 +5,7 @@
 
 use super::ask::refusal;
 use super::filters;
-use super::framework::{Choice, Cycle};
+use super::framework::{Cycle, NodeChoice};
 use super::matching::fits_affinity;
 use super::node_info::NodeInfo;
 use super::scores::{self, topology_spread};
@@ -19,7 +19,7 @@ const NO_ZONE: u16 = u16::MAX;
 
 /// A node for one template.
 #[derive(Clone, Copy, Debug)]
-struct Verdict {
+struct NodeVerdict {
     fits: bool,
     /// Whether the template's affinity allows the node, room or not.
     eligible: bool,
@@ -32,20 +32,20 @@ struct Verdict {
 
 /// Pods of one template.
 #[derive(Debug)]
-struct Class {
+struct TemplateClass {
     spec: Rc<PodSpec>,
     /// The controller whose Pods are spread.
     owner: Option<Uid>,
     /// How far the changes of nodes have been taken in.
     seen: u64,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<NodeVerdict>,
     zones: Vec<Str>,
 }
 
 /// The templates of the last cycles, the latest last. A copy has forgotten them.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
-    classes: Vec<Class>,
+    classes: Vec<TemplateClass>,
 }
 
 impl Clone for Memo {
@@ -56,7 +56,7 @@ impl Clone for Memo {
 
 impl Memo {
     /// The node for a Pod; nothing if every node has to be asked.
-    pub fn choose(&mut self, cycle: &Cycle<'_>) -> Option<Choice> {
+    pub fn choose(&mut self, cycle: &Cycle<'_>) -> Option<NodeChoice> {
         if !is_plain(cycle) {
             return None;
         }
@@ -64,7 +64,7 @@ impl Memo {
         let known = self.classes.iter().rposition(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && class.owner == owner);
         let mut class = match known {
             Some(at) => self.classes.remove(at),
-            None => Class { spec: cycle.pod.spec.clone(), owner, seen: 0, verdicts: Vec::new(), zones: Vec::new() },
+            None => TemplateClass { spec: cycle.pod.spec.clone(), owner, seen: 0, verdicts: Vec::new(), zones: Vec::new() },
         };
         class.catch_up(cycle);
         let choice = class.choose(cycle);
@@ -85,7 +85,7 @@ fn is_plain(cycle: &Cycle<'_>) -> bool {
         && !filters::any_special(cycle)
 }
 
-impl Class {
+impl TemplateClass {
     /// Judges those nodes anew that have changed since the last time.
     fn catch_up(&mut self, cycle: &Cycle<'_>) {
         match cycle.nodes.changed_since(self.seen).filter(|_| self.verdicts.len() == cycle.nodes.len()) {
@@ -107,7 +107,7 @@ impl Class {
         self.seen = cycle.nodes.changes();
     }
 
-    fn judge(&mut self, cycle: &Cycle<'_>, name: &Str, info: &NodeInfo) -> Verdict {
+    fn judge(&mut self, cycle: &Cycle<'_>, name: &Str, info: &NodeInfo) -> NodeVerdict {
         let zone = info.zone.as_ref().map_or(NO_ZONE, |zone| {
             let known = self.zones.iter().position(|known| known == zone).unwrap_or_else(|| {
                 self.zones.push(zone.clone());
@@ -119,11 +119,11 @@ impl Class {
         let eligible = info.node.as_ref().is_some_and(|node| fits_affinity(&cycle.pod.spec, node));
         let alike = self.owner.map_or(0, |owner| topology_spread::alike(info, owner)) as i32;
         let score = if fits { scores::alone(cycle, info) as i32 } else { 0 };
-        Verdict { fits, eligible, zone, alike, score }
+        NodeVerdict { fits, eligible, zone, alike, score }
     }
 
     /// The best node, the spread of the controller's Pods considered.
-    fn choose(&self, cycle: &Cycle<'_>) -> Option<Choice> {
+    fn choose(&self, cycle: &Cycle<'_>) -> Option<NodeChoice> {
         let fitting = || self.verdicts.iter().filter(|verdict| verdict.fits);
         // Of each zone that has a node: the Pods there.
         let mut zones: Vec<Option<i64>> = vec![None; self.zones.len()];
@@ -138,23 +138,23 @@ impl Class {
         let spread = topology_spread::Defaults::new(fitting().count(), zones.iter().flatten().count());
         // Neighbours are mostly alike.
         let mut last = (0, NO_ZONE, spread.cost(0, None));
-        let mut cost = |verdict: &Verdict| {
+        let mut cost = |verdict: &NodeVerdict| {
             if (verdict.alike, verdict.zone) != (last.0, last.1) {
                 let zone = zones.get(verdict.zone as usize).copied().flatten();
                 last = (verdict.alike, verdict.zone, spread.cost(i64::from(verdict.alike), zone));
             }
             last.2
         };
-        let mut range = topology_spread::Range::default();
+        let mut range = topology_spread::CostRange::default();
         if self.owner.is_some() {
             fitting().for_each(|verdict| range.take(cost(verdict)));
         }
-        let mut total = |verdict: &Verdict| {
+        let mut total = |verdict: &NodeVerdict| {
             let spread = if self.owner.is_some() { range.score(cost(verdict)) } else { 0 };
             topology_spread::WEIGHT * spread + i64::from(verdict.score)
         };
         let names = cycle.nodes.iter().map(|(name, _)| name);
-        Choice::of(names.zip(&self.verdicts).filter(|(_, verdict)| verdict.fits).map(|(name, verdict)| (name, total(verdict))))
+        NodeChoice::of(names.zip(&self.verdicts).filter(|(_, verdict)| verdict.fits).map(|(name, verdict)| (name, total(verdict))))
     }
 }
 

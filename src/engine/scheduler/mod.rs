@@ -34,7 +34,7 @@ use crate::api::time::{MS, SECOND};
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use ask::ask_all;
 pub use descriptor::DESCRIPTOR;
-use framework::{ANY, Changes, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, STORAGE};
+use framework::{ANY, ClusterChanges, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, STORAGE};
 pub(super) use matching::{fits_affinity, tolerates};
 use memo::Memo;
 pub(super) use node_info::priority;
@@ -46,15 +46,15 @@ use std::rc::Rc;
 const CYCLE: u64 = MS;
 
 /// A Pod in the active queue: by priority, then by arrival.
-type Waiting = (Reverse<i32>, u64, Uid);
+type QueueKey = (Reverse<i32>, u64, Uid);
 
 /// The scheduler: its queue and its own count of what is on each node.
 #[derive(Clone, Debug, Default)]
 pub struct Scheduler {
     nodes: Nodes,
-    active: Tree<Waiting, ()>,
+    active: Tree<QueueKey, ()>,
     /// Pods without a node, with what last woke them.
-    pending: Tree<Uid, Pending>,
+    pending: Tree<Uid, PendingPod>,
     unschedulable: Tree<Uid, ()>,
     /// Pods placed but waiting for their claims to be bound.
     placed: Tree<Uid, Str>,
@@ -80,11 +80,11 @@ pub struct Scheduler {
 
 /// A Pod without a node.
 #[derive(Clone, Debug)]
-struct Pending {
+struct PendingPod {
     object: Rc<Object>,
     cause: EntryId,
     /// Its place in the active queue, if it is there.
-    queued: Option<Waiting>,
+    queued: Option<QueueKey>,
     /// Since when.
     since: Time,
     /// When it first came, in the order of all.
@@ -160,7 +160,7 @@ impl Scheduler {
         let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
         self.arrivals += 1;
         let (arrived, now) = (self.arrivals, self.now);
-        let pending = self.pending.get_or_insert_with(uid, || Pending {
+        let pending = self.pending.get_or_insert_with(uid, || PendingPod {
             object: object.clone(),
             cause: id,
             queued: None,
@@ -205,7 +205,7 @@ impl Scheduler {
     }
 
     /// Tries those again that a change may help, in the order in which they came.
-    fn retry(&mut self, cause: EntryId, changes: Changes, may_help: &dyn Fn(&Pod) -> bool) {
+    fn retry(&mut self, cause: EntryId, changes: ClusterChanges, may_help: &dyn Fn(&Pod) -> bool) {
         if !self.unschedulable.is_empty() {
             self.retry_some(cause, filters::helped_by(changes), may_help);
         }
@@ -214,7 +214,7 @@ impl Scheduler {
     fn retry_some(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
         let mut found: Vec<(u64, Uid)> = Vec::new();
         for uid in self.unschedulable.keys() {
-            let helped = |p: &&Pending| p.refused_by & helps != 0 && may_help(p.object.body());
+            let helped = |p: &&PendingPod| p.refused_by & helps != 0 && may_help(p.object.body());
             if let Some(pending) = self.pending.get(uid).filter(helped) {
                 found.push((pending.arrived, *uid));
             }
@@ -385,10 +385,10 @@ impl Scheduler {
 }
 
 /// What is said, who refused as a set, and the node where room can be made.
-type Failure = (String, u16, Option<preemption::Candidate>);
+type NoFit = (String, u16, Option<preemption::Candidate>);
 
 /// What a watch event changes of a node.
-fn changes_of_node(event: &Event<'_>) -> Changes {
+fn changes_of_node(event: &Event<'_>) -> ClusterChanges {
     let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ANY };
     if event.op == Op::Deleted {
         return NODE_GONE;

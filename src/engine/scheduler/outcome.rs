@@ -4,7 +4,7 @@
 
 use super::framework::{Cycle, Refusal};
 use super::node_info::{self, priority};
-use super::{Failure, Scheduler, filters, preemption};
+use super::{NoFit, Scheduler, filters, preemption};
 use crate::api::pod::PodCondition;
 use crate::api::{Body, Object, Str, Time, Timestamp};
 use crate::engine::out::Out;
@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 impl Scheduler {
     /// What is said of a Pod that fits nowhere, who refused it, and where room could be made.
-    pub(super) fn preempt(&self, cycle: &Cycle<'_>, refused: Vec<(Str, Refusal)>, real: usize, now: Timestamp) -> Failure {
+    pub(super) fn preempt(&self, cycle: &Cycle<'_>, refused: Vec<(Str, Refusal)>, real: usize, now: Timestamp) -> NoFit {
         let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
         let mut text = filters::reasons(real, &refusals);
         if real == 0 {
@@ -33,7 +33,7 @@ impl Scheduler {
     }
 
     /// Says that the Pod fits nowhere; where Pods of lower priority have to go for it, they are told to.
-    pub(super) fn give_up(&mut self, object: &Rc<Object>, failure: Failure, out: &mut Out<'_>) {
+    pub(super) fn give_up(&mut self, object: &Rc<Object>, failure: NoFit, out: &mut Out<'_>) {
         let (message, refused_by, candidate) = failure;
         let Some(candidate) = candidate else { return self.fail(object, (message, refused_by, None), out) };
         let (uid, node) = (object.meta.uid, candidate.node);

@@ -15,7 +15,7 @@ use super::printers::tabs;
 use super::targets::Targets;
 use super::{Failure, Reads, Task, Verb};
 use crate::api::Kind;
-use page::{Page, controlled_by, long, name, pairs, show};
+use page::{DescribePage, controlled_by, long, name, pairs, show};
 
 const FLAGS: &str = "selector/l= field-selector= all-namespaces/A all show-events filename/f= chunk-size=";
 
@@ -47,7 +47,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
         if index > 0 {
             client.out.push_str("\n\n");
         }
-        let page = Page::new(client, object);
+        let page = DescribePage::new(client, object);
         let text = page.describe(*kind);
         client.out.push_str(&text);
     }
@@ -57,7 +57,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
     Ok(Task::Done)
 }
 
-impl Page<'_> {
+impl DescribePage<'_> {
     fn describe(mut self, kind: Kind) -> String {
         match kind {
             Kind::Pod => pods::pod(&mut self),

@@ -7,15 +7,15 @@ use crate::kubectl::targets::name_of;
 use serde_json::Value;
 
 /// An object that is described, and the cluster around it.
-pub(super) struct Page<'a> {
+pub(super) struct DescribePage<'a> {
     pub(super) client: &'a Client<'a>,
     pub(super) row: Row<'a>,
     pub(super) text: String,
 }
 
-impl<'a> Page<'a> {
-    pub(super) fn new(client: &'a Client<'a>, object: &'a Value) -> Page<'a> {
-        Page { client, row: Row { object, now: client.wall() }, text: String::new() }
+impl<'a> DescribePage<'a> {
+    pub(super) fn new(client: &'a Client<'a>, object: &'a Value) -> DescribePage<'a> {
+        DescribePage { client, row: Row { object, now: client.wall() }, text: String::new() }
     }
 
     /// A line with tabs.

@@ -84,7 +84,7 @@ impl Controller for DeploymentController {
             return Ok(Action::AwaitChange);
         }
         let sets = claim(object, &deployment.spec.selector, Kind::ReplicaSet, view, out, |_| true)?;
-        let mut pass = Pass { object: object.clone(), wall: view.wall, view, out };
+        let mut pass = DeploymentPass { object: object.clone(), wall: view.wall, view, out };
         if object.meta.is_deleting() {
             return pass.sync_status_only(&sets);
         }
@@ -109,7 +109,7 @@ fn wake_recreate(pod: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
 }
 
 /// One pass over one Deployment; it works on its own copy, as its writes change it.
-struct Pass<'p, 'v, 'o> {
+struct DeploymentPass<'p, 'v, 'o> {
     object: Rc<Object>,
     wall: Timestamp,
     view: &'p View<'v>,
@@ -145,7 +145,7 @@ fn available<'a>(sets: impl Iterator<Item = &'a Rc<Object>>) -> i32 {
     sets.map(|set| set_of(set).status.available_replicas).sum()
 }
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     fn deployment(&self) -> &Deployment {
         self.object.body()
     }

@@ -3,7 +3,7 @@
 //! Models `getAllReplicaSetsAndSyncRevision` and `getNewReplicaSet` in `pkg/controller/deployment/sync.go`,
 //! and the annotation helpers of `util/deployment_util.go`.
 
-use super::{Pass, Sets, replicas, set_of, total};
+use super::{DeploymentPass, Sets, replicas, set_of, total};
 use crate::api::json::Json as _;
 use crate::api::pod::PodTemplate;
 use crate::api::workload::{Condition, ReplicaSet, WorkloadSpec};
@@ -29,7 +29,7 @@ pub(super) fn by_creation(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering 
     (a.meta.creation_timestamp, &a.meta.name).cmp(&(b.meta.creation_timestamp, &b.meta.name))
 }
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     /// Splits the ReplicaSets into the new one and the old ones; makes the new one if it is missing and wanted.
     pub(super) fn sync_revision(&mut self, sets: &[Rc<Object>], create: bool) -> Result<Sets, ApiError> {
         let mut sorted = sets.to_vec();

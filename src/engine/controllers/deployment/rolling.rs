@@ -3,14 +3,14 @@
 //! Models `pkg/controller/deployment/rolling.go`.
 
 use super::revision::by_creation;
-use super::{Pass, Sets, available, replicas, set_of, total};
+use super::{DeploymentPass, Sets, available, replicas, set_of, total};
 use crate::api::Object;
 use crate::engine::out::Action;
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use std::rc::Rc;
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     pub(super) fn roll(&mut self, sets: &[Rc<Object>]) -> Result<Action, ApiError> {
         let mut sets = self.sync_revision(sets, true)?;
         if self.grow_new(&mut sets)? || self.shrink_old(&mut sets)? {

@@ -3,7 +3,7 @@
 //! Models `scale` and `isScalingEvent` in `pkg/controller/deployment/sync.go`.
 
 use super::revision::{DESIRED, MAX, annotate_size, by_creation};
-use super::{Pass, Sets, replicas, set_of, total};
+use super::{DeploymentPass, Sets, replicas, set_of, total};
 use crate::api::{Body, Object};
 use crate::engine::out::Action;
 use crate::engine::store::ApiError;
@@ -15,7 +15,7 @@ fn annotated(set: &Object, key: &str) -> Option<i32> {
     set.meta.annotation(key).and_then(|v| v.parse().ok())
 }
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     /// Whether `spec.replicas` has changed since the ReplicaSets were last sized.
     pub(super) fn is_scaling(&mut self, list: &[Rc<Object>]) -> Result<bool, ApiError> {
         let sets = self.sync_revision(list, false)?;

@@ -1,6 +1,6 @@
 //! What one pass over a Job looks at.
 
-use super::backoff::Record;
+use super::backoff::BackoffRecord;
 use super::indexes::Indexes;
 use crate::api::batch::{JobCondition, JobSpec, JobStatus};
 use crate::api::pod::Pod;
@@ -25,28 +25,28 @@ pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<()
 
 /// How a Job will end, or has ended.
 #[derive(Clone, Debug)]
-pub(super) struct End {
+pub(super) struct JobEnd {
     pub(super) kind: &'static str,
     pub(super) reason: Str,
     pub(super) message: Str,
 }
 
-impl End {
-    pub(super) fn new(kind: &'static str, reason: &'static str, message: impl Into<Str>) -> Option<End> {
-        Some(End { kind, reason: Str::new_static(reason), message: message.into() })
+impl JobEnd {
+    pub(super) fn new(kind: &'static str, reason: &'static str, message: impl Into<Str>) -> Option<JobEnd> {
+        Some(JobEnd { kind, reason: Str::new_static(reason), message: message.into() })
     }
 
-    pub(super) fn like(kind: &'static str, condition: &JobCondition) -> Option<End> {
-        Some(End { kind, reason: condition.reason.clone(), message: condition.message.clone() })
+    pub(super) fn like(kind: &'static str, condition: &JobCondition) -> Option<JobEnd> {
+        Some(JobEnd { kind, reason: condition.reason.clone(), message: condition.message.clone() })
     }
 
-    pub(super) fn failure(reason: &'static str, message: &'static str) -> Option<End> {
-        End::new("FailureTarget", reason, message)
+    pub(super) fn failure(reason: &'static str, message: &'static str) -> Option<JobEnd> {
+        JobEnd::new("FailureTarget", reason, message)
     }
 }
 
 /// One pass over one Job.
-pub(super) struct Pass<'a> {
+pub(super) struct JobPass<'a> {
     /// The Job as it was last written.
     pub(super) object: Rc<Object>,
     pub(super) spec: &'a JobSpec,
@@ -58,8 +58,8 @@ pub(super) struct Pass<'a> {
     pub(super) terminating: i32,
     pub(super) succeeded: i64,
     pub(super) failed: i64,
-    pub(super) record: Record,
-    pub(super) end: Option<End>,
+    pub(super) record: BackoffRecord,
+    pub(super) end: Option<JobEnd>,
     /// The indexes that the stored status has as succeeded, and those that have succeeded by now.
     pub(super) indexes: Option<(Indexes, Indexes)>,
     pub(super) failed_indexes: Option<Indexes>,

@@ -8,7 +8,7 @@ use crate::engine::out::{Out, View};
 use std::rc::Rc;
 
 /// One pass over one StatefulSet.
-pub(super) struct Pass<'p, 'v, 'o> {
+pub(super) struct StatefulSetPass<'p, 'v, 'o> {
     pub(super) object: &'p Rc<Object>,
     pub(super) set: &'p StatefulSet,
     pub(super) view: &'p View<'v>,
@@ -24,7 +24,7 @@ pub(super) struct Roles {
 
 /// Whether a pass has done what it may do for now.
 #[derive(PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Proceed {
     Continue,
     Wait,
 }

@@ -10,7 +10,7 @@ mod topology_spread;
 mod unschedulable;
 mod volume_binding;
 
-use super::framework::{ANY, Changes, Cycle, Filter, Refusal};
+use super::framework::{ANY, ClusterChanges, Cycle, Filter, Refusal};
 use crate::api::Str;
 
 /// All filters, in the order they are asked; the first refusal counts.
@@ -45,7 +45,7 @@ pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
 }
 
 /// The filters whose refusals these changes may turn, as a set.
-pub(super) fn helped_by(changes: Changes) -> u16 {
+pub(super) fn helped_by(changes: ClusterChanges) -> u16 {
     if changes == ANY {
         return u16::MAX;
     }

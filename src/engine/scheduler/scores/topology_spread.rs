@@ -26,16 +26,16 @@ fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     } else {
         by_constraints(cycle, feasible)
     };
-    let mut range = Range::default();
+    let mut range = CostRange::default();
     costs.iter().flatten().for_each(|cost| range.take(*cost));
     costs.iter().map(|cost| cost.map_or(0, |cost| range.score(cost))).collect()
 }
 
 /// The lowest and the highest cost.
 #[derive(Default)]
-pub(in crate::engine::scheduler) struct Range(Option<(i64, i64)>);
+pub(in crate::engine::scheduler) struct CostRange(Option<(i64, i64)>);
 
-impl Range {
+impl CostRange {
     /// Takes in one more cost.
     pub fn take(&mut self, cost: i64) {
         let (min, max) = self.0.unwrap_or((cost, cost));

@@ -1,6 +1,6 @@
 //! In whose name a client writes.
 
-use super::fields::Set;
+use super::fields::FieldSet;
 use crate::api::Str;
 
 /// In whose name a client writes.
@@ -11,7 +11,7 @@ pub struct Manager {
     /// `scale`, if it writes that subresource.
     pub subresource: &'static str,
     /// The fields it applies, or those it set on creation.
-    pub(in crate::engine::store) fields: Option<Set>,
+    pub(in crate::engine::store) fields: Option<FieldSet>,
     /// It applies: what it leaves out goes.
     pub(in crate::engine::store) applies: bool,
     /// What becomes of fields that the server does not know.

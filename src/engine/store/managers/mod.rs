@@ -12,7 +12,7 @@ use super::server::ApiServer;
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef, Str, Time};
 use crate::engine::journal::{Actor, Entry, Op, Record};
-use fields::{Set, Shape};
+use fields::{FieldSet, Shape};
 pub use manager::{Manager, Unknown};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
@@ -38,7 +38,7 @@ struct Managed {
     subresource: &'static str,
     applies: bool,
     time: Time,
-    fields: Set,
+    fields: FieldSet,
 }
 
 impl Managed {
@@ -145,7 +145,7 @@ fn component(actor: &Actor) -> Str {
 }
 
 /// The subresource that a loop must have written.
-fn part(actor: &Actor, kind: Kind, touched: &Set) -> &'static str {
+fn part(actor: &Actor, kind: Kind, touched: &FieldSet) -> &'static str {
     match () {
         () if touched.contains_key("f:status") => "status",
         () if actor.name == "horizontal-pod-autoscaler" && kind != Kind::HorizontalPodAutoscaler => "scale",
@@ -168,19 +168,19 @@ fn plain(mut value: Value) -> Value {
 }
 
 /// The fields that a client's JSON sets.
-pub(super) fn fields_of(kind: Kind, value: &Value) -> Set {
+pub(super) fn fields_of(kind: Kind, value: &Value) -> FieldSet {
     fields::of_value(Shape::of_kind(kind.name()), &plain(value.clone()))
 }
 
 /// The fields that the creation of an object sets, the server's defaults among them.
-pub(super) fn fields_created(kind: Kind, value: &Value) -> Set {
+pub(super) fn fields_created(kind: Kind, value: &Value) -> FieldSet {
     let mut value = plain(value.clone());
     value.as_object_mut().map(|map: &mut Map<String, Value>| map.remove("status"));
     fields::compare(Shape::of_kind(kind.name()), &json!({}), &value).changed
 }
 
 /// The same client, which now writes these fields.
-pub(super) fn with_fields(manager: &Manager, fields: Set, applies: bool) -> Option<Rc<Manager>> {
+pub(super) fn with_fields(manager: &Manager, fields: FieldSet, applies: bool) -> Option<Rc<Manager>> {
     Some(Rc::new(Manager { fields: Some(fields), applies, ..manager.clone() }))
 }
 
