@@ -14,9 +14,9 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 const SIMILAR_LIMIT: usize = 10;
-const SIMILAR_WINDOW: u64 = 600 * SECOND;
+const SIMILAR_WINDOW_US: u64 = 600 * SECOND;
 const SPAM_BURST: u32 = 25;
-const SPAM_REFILL: u64 = 300 * SECOND;
+const SPAM_REFILL_US: u64 = 300 * SECOND;
 
 /// What has been said about one object. Hashes stand for the texts.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +104,7 @@ impl Said {
             self.groups.len() - 1
         });
         let group = &mut self.groups[at];
-        if now.0.saturating_sub(group.last.0) > SIMILAR_WINDOW {
+        if now.0.saturating_sub(group.last.0) > SIMILAR_WINDOW_US {
             group.messages.clear();
         }
         group.last = now;
@@ -126,10 +126,10 @@ impl Said {
             self.spent.len() - 1
         });
         let (_, spent, since) = &mut self.spent[at];
-        let refilled = (now.0.saturating_sub(since.0) / SPAM_REFILL) as u32;
+        let refilled = (now.0.saturating_sub(since.0) / SPAM_REFILL_US) as u32;
         if refilled > 0 {
             *spent = spent.saturating_sub(refilled);
-            *since = since.after(u64::from(refilled) * SPAM_REFILL);
+            *since = since.after(u64::from(refilled) * SPAM_REFILL_US);
         }
         if *spent >= SPAM_BURST {
             return false;

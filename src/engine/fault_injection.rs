@@ -41,7 +41,7 @@ fn is_scheduler(name: &str) -> bool {
 }
 
 /// Nobody waits longer than this.
-const MOST: u64 = 1_000_000_000 * SECOND;
+const MOST_US: u64 = 1_000_000_000 * SECOND;
 
 /// A loop that a person has slowed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -401,7 +401,7 @@ fn meant(word: &str) -> Result<FaultTarget, String> {
 }
 
 fn time(word: &str) -> Option<Duration> {
-    duration(word).filter(|span| *span < MOST)
+    duration(word).filter(|span| *span < MOST_US)
 }
 
 /// A time, or nothing for `none` and `0s`.

@@ -12,7 +12,7 @@ use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use std::collections::VecDeque;
 
 /// From this on a person sees that something came late.
-const NOTICED: u64 = 100 * MS;
+const NOTICED_US: u64 = 100 * MS;
 
 /// The objects that are meant: all of a kind, or the one of this name, which is in the namespace `default` if it is in any.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,14 +118,14 @@ pub struct DelayLog {
 impl DelayLog {
     /// An event has arrived at a component after all.
     pub(super) fn event(&mut self, component: usize, event: EntryId, fault: EntryId, due: Time, now: Time) {
-        if now >= due.after(NOTICED) {
+        if now >= due.after(NOTICED_US) {
             self.events.insert((component, event), (fault, now));
         }
     }
 
     /// A pass begins, for which a key has waited.
     pub(super) fn pass(&mut self, pass: u32, fault: EntryId, since: Time, now: Time) {
-        if now >= since.after(NOTICED) {
+        if now >= since.after(NOTICED_US) {
             self.passes.insert(pass, fault);
         }
     }

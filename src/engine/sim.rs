@@ -56,13 +56,13 @@ pub(super) enum Task {
 /// So many objects are put into the order of a list, and so many Pods read, in one of them.
 const TIDIED: usize = 1_000;
 /// From the arrival of an event to the pass it causes.
-const DISPATCH: u64 = MS;
+const DISPATCH_US: u64 = MS;
 /// Among so many tasks it is looked for one that is about something.
 const SOON: usize = 20_000;
 /// What a pass costs its key: at least, per round trip to the API server, per owned object.
-const PASS: u64 = MS;
-const ROUND_TRIP: u64 = 7 * MS;
-const PER_OWNED: u64 = 50;
+const PASS_COST_US: u64 = MS;
+const ROUND_TRIP_US: u64 = 7 * MS;
+const PER_OWNED_US: u64 = 50;
 
 /// How far an `advance` came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -311,7 +311,7 @@ impl Sim {
     /// Has a loop look at a key now, for a reason that no watch event tells.
     pub(super) fn wake_loop(&mut self, name: &str, key: &ObjectRef, cause: Option<EntryId>) {
         if let Some(i) = controllers::ALL.iter().position(|c| c.name() == name) {
-            self.enqueue(i, key, self.now.after(DISPATCH), cause);
+            self.enqueue(i, key, self.now.after(DISPATCH_US), cause);
         }
     }
 
@@ -389,7 +389,7 @@ impl Sim {
             }
             self.limits.iter_mut().for_each(|limit| limit.leave(&key));
         }
-        let at = self.now.after(DISPATCH);
+        let at = self.now.after(DISPATCH_US);
         let clock = self.server.wall().0 * SECOND as i64 + (self.now.0 % SECOND) as i64;
         for (i, key) in woken.drain(..) {
             match controllers::ALL[i].delay(event, &key, clock) {
@@ -455,7 +455,7 @@ impl Sim {
         if writes > 0 {
             self.written[i].insert(key.clone(), self.server.journal().len());
         }
-        let cost = PASS + ROUND_TRIP * u64::from(round_trips.min(50)) + PER_OWNED * owned as u64;
+        let cost = PASS_COST_US + ROUND_TRIP_US * u64::from(round_trips.min(50)) + PER_OWNED_US * owned as u64;
         if self.server.get(key).is_some() {
             self.queues[i].keep_busy(key, self.now.after(cost));
         }

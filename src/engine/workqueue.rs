@@ -10,8 +10,8 @@ use crate::api::time::MS;
 use crate::api::{Duration, ObjectRef, Time};
 use std::collections::VecDeque;
 
-const BASE_DELAY: u64 = 5 * MS;
-const MAX_DELAY: u64 = 1_000_000 * MS;
+const BASE_DELAY_US: u64 = 5 * MS;
+const MAX_DELAY_US: u64 = 1_000_000 * MS;
 
 /// A queued key.
 #[derive(Clone, Debug)]
@@ -124,7 +124,7 @@ impl WorkQueue {
     /// The pass failed: how long to wait before the next try.
     pub fn back_off(&mut self, key: &ObjectRef) -> u64 {
         let failures = self.failures.get_or_insert_with(key.clone(), u32::default);
-        let delay = (BASE_DELAY << (*failures).min(30)).min(MAX_DELAY);
+        let delay = (BASE_DELAY_US << (*failures).min(30)).min(MAX_DELAY_US);
         *failures += 1;
         delay
     }

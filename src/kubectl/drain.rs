@@ -16,7 +16,7 @@ use serde_json::Value;
 const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data force grace-period= timeout= pod-selector= selector/l= \
     disable-eviction dry-run?unchanged skip-wait-for-delete-timeout= chunk-size=";
 /// A refused eviction is tried again after this.
-const RETRY: u64 = 5 * SECOND;
+const RETRY_US: u64 = 5 * SECOND;
 
 /// `kubectl drain`.
 pub const VERB: Verb =
@@ -166,7 +166,7 @@ impl Drain {
             };
             if error.reason == Reason::TooManyRequests {
                 client.err.push_str(&format!("{text} (will retry after 5s): {error}\n"));
-                self.evict.push((key, uid, now.after(RETRY)));
+                self.evict.push((key, uid, now.after(RETRY_US)));
             } else {
                 self.errors.push(format!("{text}: {error}"));
             }

@@ -10,7 +10,7 @@ use crate::api::{Kind, ObjectRef, Time};
 use serde_json::Value;
 
 const FLAGS: &str = "for= timeout= selector/l= field-selector= all all-namespaces/A filename/f= output/o=";
-const PATIENCE: u64 = 30 * SECOND;
+const PATIENCE_US: u64 = 30 * SECOND;
 
 /// `kubectl wait`.
 pub const VERB: Verb = Verb {
@@ -56,7 +56,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
     if left.is_empty() && !client.failed {
         return Err(Failure::error("no matching resources found"));
     }
-    let span = args.duration("timeout")?.unwrap_or(PATIENCE);
+    let span = args.duration("timeout")?.unwrap_or(PATIENCE_US);
     Ok(Task::pending(WaitCommand { left, goal, deadline: client.sim.now().after(span) }))
 }
 

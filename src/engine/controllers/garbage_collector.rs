@@ -17,7 +17,7 @@ use std::rc::Rc;
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
 /// Upstream reads the owner and its dependents anew from the API server before it goes on.
-const LOOK_AGAIN: u64 = 15 * crate::api::time::MS;
+const LOOK_AGAIN_US: u64 = 15 * crate::api::time::MS;
 
 /// The pseudo-code of a pass.
 const CODE: &[Line] = &[
@@ -221,7 +221,7 @@ fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) ->
     }
     if !dependents.is_empty() {
         // The finalizer goes only when the cache shows that nobody is left.
-        return Ok(Action::RequeueAfter(LOOK_AGAIN));
+        return Ok(Action::RequeueAfter(LOOK_AGAIN_US));
     }
     out.patch(&object.key(), Why::Orphaned { owner }, |o| o.meta.finalizers.retain(|f| f != ORPHAN))?;
     Ok(Action::AwaitChange)

@@ -11,7 +11,7 @@ use crate::engine::store::{ApiError, FINALIZED_BY_LOOP};
 use crate::engine::why::Why;
 
 /// How soon it looks again for what is still there.
-const LOOK_AGAIN: u64 = 100 * MS;
+const LOOK_AGAIN_US: u64 = 100 * MS;
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -48,7 +48,7 @@ impl Controller for NamespaceController {
             }
         }
         if left {
-            return Ok(Action::RequeueAfter(LOOK_AGAIN));
+            return Ok(Action::RequeueAfter(LOOK_AGAIN_US));
         }
         out.patch(&namespace.key(), Why::DependentsGone, |o| o.meta.finalizers.retain(|f| f != FINALIZED_BY_LOOP))?;
         Ok(Action::AwaitChange)

@@ -16,9 +16,9 @@ use crate::engine::store::{ApiError, Delete, Reason};
 use crate::engine::why::Why;
 
 /// How often upstream looks, and its first look after time 0.
-const PERIOD: u64 = 20 * SECOND;
-const FIRST: u64 = 5 * SECOND;
-const QUARANTINE: u64 = 40 * SECOND;
+const PERIOD_US: u64 = 20 * SECOND;
+const FIRST_US: u64 = 5 * SECOND;
+const QUARANTINE_US: u64 = 40 * SECOND;
 const DUE: &str = "due";
 
 /// How the page shows the loop.
@@ -75,7 +75,7 @@ impl Controller for PodGarbageCollector {
             return Ok(Action::AwaitChange);
         }
         let now = view.now.0;
-        let due = *out.memory.entry(DUE.into()).or_insert_with(|| (next_look(view.now) + QUARANTINE) as i64) as u64;
+        let due = *out.memory.entry(DUE.into()).or_insert_with(|| (next_look(view.now) + QUARANTINE_US) as i64) as u64;
         if now < due {
             return Ok(Action::RequeueAfter(due - now));
         }
@@ -135,8 +135,8 @@ fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>
 
 /// When upstream looks next.
 fn next_look(now: Time) -> u64 {
-    let passed = now.0.saturating_sub(FIRST).div_ceil(PERIOD);
-    FIRST + passed * PERIOD
+    let passed = now.0.saturating_sub(FIRST_US).div_ceil(PERIOD_US);
+    FIRST_US + passed * PERIOD_US
 }
 
 #[cfg(test)]

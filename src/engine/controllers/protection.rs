@@ -16,7 +16,7 @@ use crate::engine::why::Why;
 const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";
 /// Before a claim may go, the API server is asked for its Pods: that round trip comes before the write.
-const LIVE_LIST: Duration = 7 * MS;
+const LIVE_LIST_US: Duration = 7 * MS;
 
 /// How the page shows the loop.
 static VOLUMES: Descriptor = Descriptor {
@@ -62,7 +62,7 @@ impl Controller for ClaimProtection {
     }
 
     fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
-        LIVE_LIST
+        LIVE_LIST_US
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {

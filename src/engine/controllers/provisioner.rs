@@ -21,7 +21,7 @@ use std::rc::Rc;
 pub(super) const NAME: &str = "loopscope.dev/provisioner";
 /// When work for a key that has begun will be done.
 const DUE: Str = Str::new_static("due");
-const DELETE_AFTER: u64 = 200 * MS;
+const DELETE_AFTER_US: u64 = 200 * MS;
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor =
@@ -116,7 +116,7 @@ fn reclaim(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out:
     if !ours || volume.status.phase != "Released" || policy != "Delete" || object.meta.is_deleting() {
         return Ok(Action::AwaitChange);
     }
-    if let Err(left) = waited(DELETE_AFTER, view, out) {
+    if let Err(left) = waited(DELETE_AFTER_US, view, out) {
         return Ok(Action::RequeueAfter(left));
     }
     out.delete(&object.key(), Default::default(), Why::ClaimGone { policy })?;

@@ -6,7 +6,7 @@ use crate::api::time::MS;
 use serde_json::Value;
 
 /// One init container takes at least so long.
-const INIT_TIME: u64 = 500 * MS;
+const INIT_TIME_US: u64 = 500 * MS;
 
 /// Marks the number of an init container where any container may stand.
 pub(super) const FLAG: u32 = 1 << 16;
@@ -64,7 +64,7 @@ pub(super) fn has_ended(pod: &Pod) -> bool {
 /// How long an init container takes.
 pub(super) fn time(container: &Container) -> u64 {
     let predicted = predicted_exit(container).filter(|_| !is_sidecar(container));
-    predicted.map_or(INIT_TIME, |(after, _)| after.max(INIT_TIME))
+    predicted.map_or(INIT_TIME_US, |(after, _)| after.max(INIT_TIME_US))
 }
 
 /// What follows the end of a container.
@@ -126,8 +126,8 @@ mod tests {
     fn an_init_container_takes_half_a_second_or_what_its_command_says() {
         let of = |command: &[&str]| Container { command: command.iter().map(|w| (*w).into()).collect(), ..Default::default() };
         assert_eq!(time(&of(&["sleep", "3"])), 3000 * MS);
-        assert_eq!(time(&of(&["sh", "-c", "exit 1"])), INIT_TIME);
-        assert_eq!(time(&of(&["migrate"])), INIT_TIME);
+        assert_eq!(time(&of(&["sh", "-c", "exit 1"])), INIT_TIME_US);
+        assert_eq!(time(&of(&["migrate"])), INIT_TIME_US);
         assert_eq!((number(3), number(3 | FLAG)), (None, Some(3)));
     }
 }

@@ -19,9 +19,9 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// How often a kubelet under pressure looks what is still missing.
-const LOOK_AGAIN: u64 = 10 * SECOND;
+const LOOK_AGAIN_US: u64 = 10 * SECOND;
 /// How long pressure is said to last after it has gone.
-const TRANSITION: u64 = 300 * SECOND;
+const TRANSITION_US: u64 = 300 * SECOND;
 /// Pods of this priority and above are critical.
 const CRITICAL: i64 = 2_000_000_000;
 const MI: i64 = 1024 * 1024;
@@ -30,7 +30,7 @@ const THRESHOLD: i64 = 100 * MI;
 /// What a container without a request uses if nobody says.
 const LITTLE: i64 = 16 * MI;
 /// A Pod that is evicted at once has a second to stop.
-const GRACE: u64 = SECOND;
+const GRACE_US: u64 = SECOND;
 const TAINT: &str = "node.kubernetes.io/memory-pressure";
 
 impl Kubelets {
@@ -48,7 +48,7 @@ impl Kubelets {
     pub(in crate::engine) fn relieve(&mut self, node: &str, now: Time, loads: &[Load], out: &mut Out<'_>) -> (Option<Time>, Jobs) {
         let Some(at) = self.pressed.iter().position(|p| p.node == node) else { return (None, Vec::new()) };
         if self.silent.iter().any(|s| s.node == node) {
-            return (Some(now.after(LOOK_AGAIN)), Vec::new());
+            return (Some(now.after(LOOK_AGAIN_US)), Vec::new());
         }
         let Some(object) = out.server.get(&ObjectRef::new(Kind::Node, "", node)).cloned() else {
             self.pressed.remove(at);
@@ -56,8 +56,8 @@ impl Kubelets {
         };
         let pressure = &mut self.pressed[at];
         if let Some(since) = pressure.relieved {
-            if now < since.after(TRANSITION) {
-                return (Some(since.after(TRANSITION)), Vec::new());
+            if now < since.after(TRANSITION_US) {
+                return (Some(since.after(TRANSITION_US)), Vec::new());
             }
             self.pressed.remove(at);
             say(&object, false, out);
@@ -70,7 +70,7 @@ impl Kubelets {
         if pressure.missing <= 0 {
             pressure.relieved = Some(now);
         }
-        let Some((pod, used)) = victim else { return (Some(now.after(TRANSITION)), Vec::new()) };
+        let Some((pod, used)) = victim else { return (Some(now.after(TRANSITION_US)), Vec::new()) };
         let message = message(pod.body(), used, available);
         out.event(&pod, "Warning", "Evicted", message.clone());
         for status in pod.body::<Pod>().status.container_statuses.iter().filter(|s| s.state.running.is_some()) {
@@ -81,7 +81,7 @@ impl Kubelets {
             running.evicted = Some(message);
         }
         let job = PodJob { uid: pod.meta.uid, step: Step::Evicted, cause: out.origin.cause };
-        (Some(now.after(LOOK_AGAIN)), vec![(now.after(self.timing.pod_stop.min(GRACE)), job)])
+        (Some(now.after(LOOK_AGAIN_US)), vec![(now.after(self.timing.pod_stop.min(GRACE_US)), job)])
     }
 }
 

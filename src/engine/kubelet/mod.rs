@@ -43,13 +43,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// From a Pod's arrival at its kubelet to the first status.
-const ADMIT: u64 = 4 * MS;
+const ADMIT_US: u64 = 4 * MS;
 /// From the end of a container to the status that says so.
-const NOTICE_EXIT: u64 = 4 * MS;
+const NOTICE_EXIT_US: u64 = 4 * MS;
 /// What is left to do for a Pod whose containers have ended before it was stopped.
-const LEFT_TO_STOP: u64 = 100 * MS;
-const FIRST_RESTART: u64 = 300 * MS;
-const BACK_OFF_SHOWN: u64 = 500 * MS;
+const LEFT_TO_STOP_US: u64 = 100 * MS;
+const FIRST_RESTART_US: u64 = 300 * MS;
+const BACK_OFF_SHOWN_US: u64 = 500 * MS;
 /// A container that has run so many seconds is not held back after its end.
 const BACK_OFF_FORGOTTEN: i64 = 600;
 
@@ -93,7 +93,7 @@ impl Kubelets {
         let stopping = known.is_some_and(|running| running.stopping);
         if known.is_none() {
             if !pod.is_terminal() {
-                jobs.push(job(ADMIT, Step::Admit));
+                jobs.push(job(ADMIT_US, Step::Admit));
             }
             let running = Running {
                 pod: object.key(),
@@ -109,7 +109,7 @@ impl Kubelets {
             };
             self.pods.insert(uid, Rc::new(running));
         } else if event.before.is_some_and(|before| before.meta.generation != object.meta.generation) && !object.meta.is_deleting() {
-            jobs.push(job(ADMIT, Step::Changed));
+            jobs.push(job(ADMIT_US, Step::Changed));
         }
         // Somebody else has said that the Pod is over: then its containers are not to run on.
         let over = pod.is_terminal() && pod.status.container_statuses.iter().any(|s| s.state.running.is_some());
@@ -339,7 +339,7 @@ impl PodPass<'_, '_> {
         let stays = containers::number(i).is_some() && !containers::has_command(container);
         if let Some((after, code)) = plan.exits.filter(|_| !stays) {
             let run = self.run_number(i);
-            jobs.push(self.then(after.saturating_add(NOTICE_EXIT), Step::Exit(i, code, Some(run))));
+            jobs.push(self.then(after.saturating_add(NOTICE_EXIT_US), Step::Exit(i, code, Some(run))));
         }
         if !container.lifecycle.is_null() {
             jobs.extend(self.post_start(i, container));
@@ -392,7 +392,7 @@ impl PodPass<'_, '_> {
         });
         if self.object.meta.is_deleting() {
             let alone = self.pod().status.container_statuses.iter().all(|s| s.state.running.is_none());
-            return if alone { vec![self.then(LEFT_TO_STOP, Step::Stopped)] } else { Vec::new() };
+            return if alone { vec![self.then(LEFT_TO_STOP_US, Step::Stopped)] } else { Vec::new() };
         }
         match after {
             After::Nothing => Vec::new(),

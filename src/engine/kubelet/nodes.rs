@@ -11,10 +11,10 @@ use crate::engine::heartbeats::Heartbeats;
 use crate::engine::journal::EntryId;
 
 /// From a kubelet's return to its comparing every Pod's status with the API server's.
-const COMPARE: u64 = 10 * SECOND;
+const COMPARE_US: u64 = 10 * SECOND;
 
 /// From one renewal of a Lease to the next.
-const LEASE: u64 = 10 * SECOND;
+const LEASE_US: u64 = 10 * SECOND;
 
 /// How often a kubelet is heard, so that several times fit into the grace period.
 pub(super) fn heartbeat(grace: u64) -> u64 {
@@ -44,7 +44,7 @@ impl Kubelets {
         let until = self.silent_since(node).unwrap_or(now);
         // One that has come back renews it at once, and goes on from there.
         let from = self.back.get(node).map_or(0, |back| back.0);
-        Some(Time(from + until.0.saturating_sub(from) / LEASE * LEASE))
+        Some(Time(from + until.0.saturating_sub(from) / LEASE_US * LEASE_US))
     }
 
     /// The kubelet falls silent; its last heartbeat was some time ago.
@@ -63,7 +63,7 @@ impl Kubelets {
         let mut jobs: Vec<(Time, PodJob)> = parked.into_iter().map(|job| (now, job)).collect();
         for (uid, running) in self.pods.iter() {
             if running.node == node {
-                jobs.push((now.after(COMPARE), PodJob { uid: *uid, step: Step::Report, cause }));
+                jobs.push((now.after(COMPARE_US), PodJob { uid: *uid, step: Step::Report, cause }));
             }
         }
         jobs

@@ -15,9 +15,9 @@ use crate::engine::why::Why;
 use smol_str::format_smolstr;
 
 /// The start of its sandbox makes the kubelet look at a Pod once more.
-const FIRST_LOOK: u64 = SECOND;
-const AFTER_ERROR: u64 = 10 * SECOND;
-const AT_LEAST_EVERY: u64 = 60 * SECOND;
+const FIRST_LOOK_US: u64 = SECOND;
+const AFTER_ERROR_US: u64 = 10 * SECOND;
+const AT_LEAST_EVERY_US: u64 = 60 * SECOND;
 
 /// Whether the status says that the image could not be pulled.
 pub(super) fn fails(pod: &Pod, i: u32) -> bool {
@@ -35,7 +35,7 @@ impl PodPass<'_, '_> {
     pub(super) fn pull_failed(&mut self) -> (Time, PodJob) {
         let mut tries = self.kubelets.pods.get(&self.job.uid).map_or_else(Tries::default, |running| running.pulls);
         let back_off = (10 << tries.count.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
-        let look = if tries.count == 0 { FIRST_LOOK } else { stretched(AFTER_ERROR) };
+        let look = if tries.count == 0 { FIRST_LOOK_US } else { stretched(AFTER_ERROR_US) };
         tries = Tries { count: tries.count + 1, until: self.now.after(back_off) };
         self.set_tries(tries);
         self.then(look, Step::PullBackOff(tries.until))
@@ -74,7 +74,7 @@ impl PodPass<'_, '_> {
         }
         if self.now < until {
             self.say_back_off(pod, &failing);
-            let left = (until.0 - self.now.0).min(AT_LEAST_EVERY);
+            let left = (until.0 - self.now.0).min(AT_LEAST_EVERY_US);
             jobs.push(self.then(stretched(left), Step::PullBackOff(until)));
             return jobs;
         }

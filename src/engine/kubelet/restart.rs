@@ -5,7 +5,7 @@
 use super::behaviour::Behaviour;
 use super::containers;
 use super::state::Running;
-use super::{BACK_OFF_FORGOTTEN, BACK_OFF_SHOWN, FIRST_RESTART, Jobs, MAX_BACK_OFF, PodPass, Step, status};
+use super::{BACK_OFF_FORGOTTEN, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, Step, status};
 use crate::api::Str;
 use crate::api::pod::{ContainerState, ContainerStatus, Waiting};
 use crate::api::time::SECOND;
@@ -24,7 +24,7 @@ impl PodPass<'_, '_> {
             held_back = running.held_back.get(&i).copied().unwrap_or(0);
         }
         let restart = Step::Restart(i, self.run_number(i));
-        vec![if held_back == 0 { self.then(FIRST_RESTART, restart) } else { self.then(BACK_OFF_SHOWN, Step::BackOff(i)) }]
+        vec![if held_back == 0 { self.then(FIRST_RESTART_US, restart) } else { self.then(BACK_OFF_SHOWN_US, Step::BackOff(i)) }]
     }
 
     /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.

@@ -15,10 +15,10 @@ use serde_json::Value;
 use smol_str::format_smolstr;
 
 /// Between two tries to mount: twice as long each time, up to two minutes.
-const FIRST_MOUNT: u64 = 500 * MS;
-const MOST_MOUNT: u64 = 122 * SECOND;
+const FIRST_MOUNT_US: u64 = 500 * MS;
+const MOST_MOUNT_US: u64 = 122 * SECOND;
 /// Between two tries to start a container.
-const AGAIN: u64 = 12 * SECOND;
+const AGAIN_US: u64 = 12 * SECOND;
 /// Where the tries to mount are counted.
 const TRIES: u32 = u32::MAX;
 const MISCONFIGURED: &str = "CreateContainerConfigError";
@@ -133,7 +133,7 @@ impl PodPass<'_, '_> {
             *tries += 1;
             *tries - 1
         });
-        Some(vec![self.then((FIRST_MOUNT << tries.clamp(0, 9)).min(MOST_MOUNT), Step::Start)])
+        Some(vec![self.then((FIRST_MOUNT_US << tries.clamp(0, 9)).min(MOST_MOUNT_US), Step::Start)])
     }
 
     /// What a container's environment lacks. Every container asks this as it starts.
@@ -155,7 +155,7 @@ impl PodPass<'_, '_> {
         let field = format_smolstr!("spec.{list}{{{}}}", container.name);
         self.say_present(&object, &field, &container.image);
         self.out.event_at(&object, &field, "Warning", "Failed", format_smolstr!("Error: {words}"));
-        vec![self.then(AGAIN, Step::Restart(i, self.run_number(i)))]
+        vec![self.then(AGAIN_US, Step::Restart(i, self.run_number(i)))]
     }
 
     /// What is done instead of starting a container alone, while its environment lacks something.

@@ -43,7 +43,7 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 /// What one cycle takes.
-const CYCLE: u64 = MS;
+const CYCLE_US: u64 = MS;
 
 /// A Pod in the active queue: by priority, then by arrival.
 type QueueKey = (Reverse<i32>, u64, Uid);
@@ -97,8 +97,8 @@ struct PendingPod {
 
 /// A Pod that fits nowhere and that nothing has woken so long is tried again, at the next of these ticks:
 /// `flushUnschedulablePodsLeftover`.
-const LEFT_OVER: u64 = 300 * SECOND;
-const FLUSH_PERIOD: u64 = 30 * SECOND;
+const LEFT_OVER_US: u64 = 300 * SECOND;
+const FLUSH_PERIOD_US: u64 = 30 * SECOND;
 /// The names that upstream gives the filters, in the order in which they are asked.
 pub fn filter_names() -> impl Iterator<Item = &'static str> {
     filters::ALL.iter().map(|filter| filter.name)
@@ -232,7 +232,7 @@ impl Scheduler {
             return None;
         }
         let first = self.unschedulable.keys().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min()?;
-        self.flush = Some(Time(first.after(LEFT_OVER).0.next_multiple_of(FLUSH_PERIOD)));
+        self.flush = Some(Time(first.after(LEFT_OVER_US).0.next_multiple_of(FLUSH_PERIOD_US)));
         self.flush
     }
 
@@ -241,7 +241,7 @@ impl Scheduler {
         self.flush = None;
         self.now = now;
         let waiting = self.unschedulable.keys().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
-        let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER) <= now).map(|(uid, p)| (uid, p.cause)).collect();
+        let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER_US) <= now).map(|(uid, p)| (uid, p.cause)).collect();
         for (uid, cause) in due {
             self.enqueue(uid, cause);
         }
@@ -272,7 +272,7 @@ impl Scheduler {
             return None;
         }
         self.planned = now;
-        self.awake = Some(now.after(self.slow.map_or(CYCLE, |(span, _)| span.max(CYCLE))));
+        self.awake = Some(now.after(self.slow.map_or(CYCLE_US, |(span, _)| span.max(CYCLE_US))));
         self.awake
     }
 

@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-const PERIOD: Duration = 15 * SECOND;
+const PERIOD_US: Duration = 15 * SECOND;
 const TOLERANCE: f64 = 0.1;
 
 record! {
@@ -68,7 +68,7 @@ impl Controller for HorizontalPodAutoscaler {
     }
 
     fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
-        PERIOD
+        PERIOD_US
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
@@ -85,7 +85,7 @@ impl Controller for HorizontalPodAutoscaler {
                 body.insert("status".into(), status);
             }
         });
-        Ok(Action::RequeueAfter(PERIOD))
+        Ok(Action::RequeueAfter(PERIOD_US))
     }
 }
 

@@ -23,8 +23,8 @@ use std::rc::Rc;
 use zones::Zone;
 
 /// A run begins so long after it is due: clocks may differ.
-const SKEW: Duration = 100 * MS;
-const SETTLE: Duration = 2 * MS;
+const SKEW_US: Duration = 100 * MS;
+const SETTLE_US: Duration = 2 * MS;
 const TOO_MANY_MISSED: i64 = 100;
 const SCHEDULED: &str = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
@@ -96,7 +96,7 @@ impl Controller for CronJobController {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         let Some(spec) = CronSpec::of(object) else { return Ok(Action::AwaitChange) };
         if !view.sees_own_writes {
-            return Ok(Action::RequeueAfter(SETTLE));
+            return Ok(Action::RequeueAfter(SETTLE_US));
         }
         let jobs: Vec<Rc<Object>> = view.cache.owned_of_kind(object.meta.uid, Kind::Job).cloned().collect();
         let before = status_of(object);
@@ -368,7 +368,7 @@ impl StartPlan {
         let last = plan.due(None).unwrap_or(if plan.missed > 0 { self.now() } else { self.earliest });
         // A schedule without a next run is looked at again in a year.
         let next = self.next(last).unwrap_or(self.now() + 31_536_000);
-        (next * SECOND as i64 - self.clock).max(0) as u64 + SKEW
+        (next * SECOND as i64 - self.clock).max(0) as u64 + SKEW_US
     }
 }
 
@@ -409,8 +409,8 @@ mod tests {
 
     #[test]
     fn the_next_run_is_waited_for() {
-        assert_eq!(plan("* * * * *", 0, 10).until_next(), 50 * SECOND + SKEW);
-        assert_eq!(plan("* * * * *", 0, 70).until_next(), 50 * SECOND + SKEW);
+        assert_eq!(plan("* * * * *", 0, 10).until_next(), 50 * SECOND + SKEW_US);
+        assert_eq!(plan("* * * * *", 0, 70).until_next(), 50 * SECOND + SKEW_US);
         assert_eq!(rfc1123(1_795_242_840), "Sat, 21 Nov 2026 06:34:00 UTC");
     }
 }

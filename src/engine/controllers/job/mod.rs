@@ -24,13 +24,13 @@ use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use backoff::BackoffRecord;
 use indexes::{Indexes, index_of};
-use pass::{BATCH, JobEnd, JobPass, is_ready, is_terminating, phase, untrack};
+use pass::{BATCH_US, JobEnd, JobPass, is_ready, is_terminating, phase, untrack};
 use policy::{PolicyVerdict, judge, success_rule};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// Until the loop's own writes have come back to it.
-const SETTLE: Duration = 2 * MS;
+const SETTLE_US: Duration = 2 * MS;
 const MANAGER: &str = "kubernetes.io/job-controller";
 
 /// How the page shows the loop.
@@ -74,7 +74,7 @@ impl Controller for JobController {
     fn delay(&self, event: &Event<'_>, key: &ObjectRef, _clock: i64) -> Duration {
         let own_status = event.before.is_some_and(|b| event.op == Op::Modified && b.meta.generation == event.object.meta.generation);
         let batched = key.kind == Kind::Job && (event.object.kind == Kind::Pod || own_status);
-        if batched { BATCH } else { 0 }
+        if batched { BATCH_US } else { 0 }
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
@@ -88,13 +88,13 @@ impl Controller for JobController {
             return Ok(Action::AwaitChange);
         }
         if !view.sees_own_writes {
-            return Ok(Action::RequeueAfter(SETTLE));
+            return Ok(Action::RequeueAfter(SETTLE_US));
         }
         let (named, all) = track::recall(out.memory);
         if !named.is_empty() {
             let pods = view.cache.owned_of_kind(object.meta.uid, Kind::Pod).cloned().collect();
             JobPass::new(object, job, pods, view, out).resume(&named, all, view, out)?;
-            return Ok(Action::RequeueAfter(BATCH));
+            return Ok(Action::RequeueAfter(BATCH_US));
         }
         let pods = claim(object, &job.spec.selector, Kind::Pod, view, out, |_| true)?;
         let mut pass = JobPass::new(object, job, pods, view, out);

@@ -13,7 +13,7 @@ use crate::engine::why::Why;
 use std::rc::Rc;
 
 /// Events of Pods, and of the Job's own status, are worked on together.
-pub(super) const BATCH: Duration = SECOND;
+pub(super) const BATCH_US: Duration = SECOND;
 
 /// Takes the finalizer off a Pod; one that is gone has none.
 pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<(), ApiError> {

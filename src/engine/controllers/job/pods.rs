@@ -9,7 +9,7 @@ use super::super::ownership::JOB_TRACKING;
 use super::backoff::BackoffRecord;
 use super::indexes::{INDEX, Indexes, index_of};
 use super::policy::{PolicyVerdict, judge};
-use super::{BATCH, JobPass, backoff, is_ready, is_terminating, untrack};
+use super::{BATCH_US, JobPass, backoff, is_ready, is_terminating, untrack};
 use crate::api::pod::{Pod, PodSpec};
 use crate::api::{Body, Duration, Kind, Labels, Object, ObjectMeta, Str};
 use crate::engine::out::{Out, View};
@@ -73,7 +73,7 @@ impl JobPass<'_> {
                 (active + made, result)
             }
             Err(remaining) => {
-                self.look_again(remaining.max(BATCH));
+                self.look_again(remaining.max(BATCH_US));
                 // So v1.36.2 does it; when others of its Pods are ready, the API server refuses that status, and
                 // nothing is counted until the back-off is over (issue 139428).
                 (0, Ok(()))

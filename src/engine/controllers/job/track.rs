@@ -16,7 +16,7 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// From the status that names Pods to their release: two round trips.
-const RELEASE: Duration = 12 * MS;
+const RELEASE_US: Duration = 12 * MS;
 /// Begins the keys under which Pods are remembered.
 const NAMED: &str = "pod ";
 /// The status names at most so many Pods at once.
@@ -36,7 +36,7 @@ impl JobPass<'_> {
             if !ended.is_empty() {
                 // Others see what was announced before the Pods are released and the Job may end.
                 remember(&ended, all, out.memory);
-                self.look_again(RELEASE);
+                self.look_again(RELEASE_US);
                 return Ok(());
             }
         }
