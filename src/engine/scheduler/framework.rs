@@ -71,6 +71,9 @@ pub(super) struct Score {
     pub score: Scoring,
 }
 
+/// A value from 0 to 100 for each of the nodes that fit.
+type Compare = fn(&Cycle<'_>, &[(&Str, &NodeInfo)]) -> Vec<i64>;
+
 /// How a score compares nodes.
 pub(super) enum Scoring {
     /// A node by itself: the value depends on the Pod and this node alone.
@@ -80,10 +83,10 @@ pub(super) enum Scoring {
         /// Whether it tells nodes apart for this Pod.
         asks: fn(&Cycle<'_>) -> bool,
         /// A value for each of the nodes.
-        score: fn(&Cycle<'_>, &[(&Str, &NodeInfo)]) -> Vec<i64>,
+        score: Compare,
     },
     /// The same, and `memo` knows how the value changes with the Pods of one controller.
-    Spread(fn(&Cycle<'_>, &[(&Str, &NodeInfo)]) -> Vec<i64>),
+    Spread(Compare),
 }
 
 /// A node's refusal of a Pod.
