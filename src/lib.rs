@@ -5,7 +5,7 @@
 //! A module imports only what stands above it in this list.
 
 pub mod api;
-pub mod order;
+pub mod sort;
 pub mod manifest;
 pub mod i18n;
 pub mod engine;

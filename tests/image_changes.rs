@@ -62,7 +62,7 @@ fn a_running_container_is_stopped_and_started_with_its_new_image_whatever_the_po
         assert_eq!(now["status"]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"], 0);
         assert_eq!(state(&now, "containerStatuses", 1), "redis:7 0 true running");
         assert_eq!(said(&sim, "Killing").len(), 1);
-        let reasons = words::chain(sim.journal(), sim.held_up(), &ObjectRef::new(Kind::Pod, "default", "p"), 0);
+        let reasons = words::chain(sim.journal(), sim.delays(), &ObjectRef::new(Kind::Pod, "default", "p"), 0);
         assert_eq!(reasons[0].short.english(), "its image changed to nginx:2: the container is restarted");
         assert!(reasons[1].user, "{reasons:?}");
         // Labels are no reason.

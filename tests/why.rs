@@ -100,7 +100,7 @@ fn print(chain: &[Diagnosis], reasons: &[Reason]) -> String {
 fn ask(sim: &Sim, answer: &Answer<'_>) {
     let key = key(sim, answer.of);
     let chain = diagnose::chain_of_waiting(sim, &key);
-    let reasons = words::chain(sim.journal(), sim.held_up(), &key, 0);
+    let reasons = words::chain(sim.journal(), sim.delays(), &key, 0);
     let text = print(&chain, &reasons);
     if std::env::var("SHOW").is_ok() {
         println!("{text}");
@@ -480,7 +480,7 @@ fn why_was_this_pod_deleted_a_more_important_one_needed_the_room() {
     let low = pod("low", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
     let high = pod("high", "{priorityClassName: high, containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
     let sim = sim(1, &[class, &low, "+5", &high, "+20"]);
-    let chain = words::chain(sim.journal(), sim.held_up(), &key(&sim, "Pod/low"), 0);
+    let chain = words::chain(sim.journal(), sim.delays(), &key(&sim, "Pod/low"), 0);
     let text = print(&[], &chain);
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");
@@ -532,7 +532,7 @@ fn why_is_the_rollout_stuck_the_image_cannot_be_pulled() {
 fn why_does_the_pod_not_start_its_image_cannot_be_pulled() {
     let sim = sim(1, &[&deployment("web", 1, "", "{containers: [{name: c, image: 'nginx:broken'}]}"), "+3"]);
     let pod = key(&sim, "Pod/web-*");
-    let reasons = words::chain(sim.journal(), sim.held_up(), &pod, 0);
+    let reasons = words::chain(sim.journal(), sim.delays(), &pod, 0);
     assert_eq!(reasons[0].short.english(), "the image cannot be pulled", "{reasons:?}");
     assert!(reasons[0].effect.english().ends_with("→ ImagePullBackOff"), "{reasons:?}");
     assert_eq!(reasons[1].short.english(), "the image cannot be pulled", "{reasons:?}");
@@ -553,7 +553,7 @@ fn an_image_that_cannot_be_pulled_is_tried_again() {
     assert_eq!(told(&sim, "Pulling"), [4]);
     assert_eq!(told(&sim, "BackOff"), [4]);
     let pod = key(&sim, "Pod/web-*");
-    let states: Vec<String> = words::chain(sim.journal(), sim.held_up(), &pod, 0).iter().map(|reason| reason.effect.english()).collect();
+    let states: Vec<String> = words::chain(sim.journal(), sim.delays(), &pod, 0).iter().map(|reason| reason.effect.english()).collect();
     assert!(states[0].ends_with("ErrImagePull → ImagePullBackOff"), "{states:?}");
     assert!(states[1].ends_with("ImagePullBackOff → ErrImagePull"), "{states:?}");
     // An hour later it is tried every five minutes, and the kubelet has run out of Events to say so.
@@ -607,7 +607,7 @@ fn an_image_that_is_mended_starts_at_the_next_try() {
 fn why_is_this_pod_ready_its_probe_has_answered() {
     let ready = |probe: &str| {
         let sim = sim(1, &[&pod("web", &format!("{{containers: [{{name: c, image: nginx, readinessProbe: {probe}}}]}}")), "+30"]);
-        let reasons = words::chain(sim.journal(), sim.held_up(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
+        let reasons = words::chain(sim.journal(), sim.delays(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
         assert!(reasons[0].effect.english().ends_with("became Ready"), "{reasons:?}");
         reasons[0].short.english().clone()
     };
@@ -623,7 +623,7 @@ fn why_is_this_pod_ready_its_probe_has_answered() {
 fn init_containers_are_not_said_to_be_all_that_has_started() {
     let spec = "{initContainers: [{name: a, image: i}, {name: b, image: i, restartPolicy: Always}, {name: c, image: i}], containers: [{name: d, image: i}]}";
     let sim = sim(1, &[&pod("web", spec), "+20"]);
-    let reasons = words::chain(sim.journal(), sim.held_up(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
+    let reasons = words::chain(sim.journal(), sim.delays(), &ObjectRef::new(Kind::Pod, "default", "web"), 0);
     let shorts: Vec<String> = reasons.iter().map(|reason| reason.short.english()).collect();
     let last = "its containers have started";
     let up = "its sandbox is ready: init containers start first";
@@ -670,7 +670,7 @@ fn a_rollout_is_followed_back_through_what_it_was_decided_by() {
         else {
             continue;
         };
-        let chain = words::chain(history, sim.held_up(), &key, 0);
+        let chain = words::chain(history, sim.delays(), &key, 0);
         let steps: Vec<(String, String)> = chain.iter().map(|reason| (reason.actor.english(), reason.effect.english())).collect();
         for pair in steps.windows(2) {
             let ((actor, effect), (before, woke)) = (&pair[0], &pair[1]);
@@ -700,7 +700,7 @@ fn a_new_pod_is_followed_back_to_the_one_that_went() {
     let made =
         (from..sim.journal().len()).find(|at| sim.journal().get(*at).is_some_and(|entry| entry.actor.name == "replicaset-controller"));
     let entry = sim.journal().get(made.unwrap()).unwrap();
-    let chain = words::chain(sim.journal().first(made.unwrap() + 1), sim.held_up(), &entry.key().unwrap(), 0);
+    let chain = words::chain(sim.journal().first(made.unwrap() + 1), sim.delays(), &entry.key().unwrap(), 0);
     assert_eq!(chain.iter().map(|reason| reason.actor.english()).collect::<Vec<_>>(), ["replicaset-controller", "you"], "{chain:?}");
 }
 
@@ -844,7 +844,7 @@ fn why_was_this_pod_of_a_job_made_another_failed() {
     pods.sort_by_key(|pod| pod.meta.creation_timestamp);
     let [first, second] = [pods[0], pods[1]].map(|pod| pod.key());
     let made = sim.journal().iter().position(|entry| entry.key().as_ref() == Some(&second)).unwrap();
-    let chain = words::chain(sim.journal().first(made + 1), sim.held_up(), &second, 0);
+    let chain = words::chain(sim.journal().first(made + 1), sim.delays(), &second, 0);
     let text = print(&[], &chain);
     let by: Vec<String> = chain.iter().map(|reason| reason.actor.english()).collect();
     assert_eq!(by[..2], ["job-controller", "kubelet node-1"], "{text}");
@@ -1045,7 +1045,7 @@ fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
     let mut sim = sim(2, &[&deployment("web", 3, "", PLAIN), "+20"]);
     let victim = sim.list(Kind::Pod).map(|pod| pod.key()).next_back().unwrap();
     act(&mut sim, &[&format!("fault unready pod/{}", victim.name), "+5", "kubectl scale deployment/web --replicas=2", "+20"]);
-    let chain = words::chain(sim.journal(), sim.held_up(), &victim, 0);
+    let chain = words::chain(sim.journal(), sim.delays(), &victim, 0);
     let text = print(&[], &chain);
     if std::env::var("SHOW").is_ok() {
         return println!("{text}");
@@ -1478,7 +1478,7 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
 fn told(sim: &Sim, of: &str) -> Vec<String> {
     let (kind, name) = of.split_once('/').unwrap();
     let key = ObjectRef::new(Kind::from_name(kind).unwrap(), "default", name);
-    words::chain(sim.journal(), sim.held_up(), &key, 0).iter().map(|reason| reason.effect.english()).collect()
+    words::chain(sim.journal(), sim.delays(), &key, 0).iter().map(|reason| reason.effect.english()).collect()
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Jobs.
 
 use super::json::{self, Json, record};
-use super::object::Spec;
 use super::pod::PodTemplate;
 use super::selector::LabelSelector;
+use super::spec::Spec;
 use super::{Str, Timestamp, Uid};
 use serde_json::Value;
 use std::rc::Rc;

@@ -1,9 +1,9 @@
 //! DaemonSets.
 
 use super::json::{self, record};
-use super::object::Spec;
 use super::pod::PodTemplate;
 use super::selector::LabelSelector;
+use super::spec::Spec;
 use super::workload::UpdateStrategy;
 use serde_json::Value;
 use std::rc::Rc;

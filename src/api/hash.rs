@@ -61,7 +61,7 @@ pub fn pod_template_dump(template: &Value) -> String {
 pub fn controller_revision_data(template: &Value) -> Value {
     let mut template = template.as_object().cloned().unwrap_or_default();
     template.insert("$patch".to_owned(), Value::from("replace"));
-    let nest = |name: &str, inner: Value| Value::Object(crate::order::map([(name.to_owned(), inner)].into_iter()));
+    let nest = |name: &str, inner: Value| Value::Object(crate::sort::map([(name.to_owned(), inner)].into_iter()));
     nest("spec", nest("template", Value::Object(template)))
 }
 

@@ -1,8 +1,9 @@
 //! Services and the addresses behind them.
 
 use super::json::record;
-use super::object::Spec;
-use super::{Labels, Object, Str, Uid};
+pub use super::references::is_slice_of;
+use super::spec::Spec;
+use super::{Labels, Str, Uid};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -118,9 +119,3 @@ record! {
 
 /// The label that says which Service an EndpointSlice is of.
 pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
-
-/// Whether an EndpointSlice is of a Service.
-#[inline]
-pub fn is_slice_of(slice: &Object, service: &Object) -> bool {
-    slice.meta.namespace == service.meta.namespace && slice.meta.label(SERVICE_NAME) == Some(&service.meta.name)
-}

@@ -1,8 +1,8 @@
 //! Nodes.
 
 use super::json::{self, record};
-use super::object::Spec;
 use super::pod::Resources;
+use super::spec::Spec;
 use super::{Str, Timestamp, quantity};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -11,7 +11,6 @@ use super::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::workload::{ControllerRevision, Deployment, ReplicaSet, StatefulSet};
 use super::{Kind, ObjectMeta, ObjectRef, OwnerReference};
 use serde_json::{Map, Value};
-use std::rc::Rc;
 
 /// An object: what every kind has, and what this kind has.
 #[derive(Clone, PartialEq, Debug)]
@@ -196,45 +195,6 @@ impl Body {
             Body::Event(b) => map_of(b.write()),
             Body::Other(map) => map.clone(),
         }
-    }
-}
-
-/// A spec: the whole of it as JSON, and the part the engine acts on.
-#[derive(Clone, Debug, Default)]
-pub struct Spec<T> {
-    /// The whole spec.
-    pub raw: Value,
-    view: T,
-}
-
-impl<T> PartialEq for Spec<T> {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other) || self.raw == other.raw
-    }
-}
-
-impl<T> std::ops::Deref for Spec<T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        &self.view
-    }
-}
-
-impl<T: Json + Default> Spec<T> {
-    /// Reads the part the engine acts on.
-    pub fn from_raw(raw: Option<Value>) -> Result<Rc<Self>, String> {
-        let raw = raw.unwrap_or_else(|| Value::Object(Map::new()));
-        let view = json::read(&raw)?;
-        Ok(Rc::new(Spec { raw, view }))
-    }
-
-    /// A changed copy; if the change does not decode, the old one.
-    pub fn edited(self: &Rc<Self>, change: impl FnOnce(&mut Map<String, Value>)) -> Rc<Self> {
-        let mut raw = self.raw.clone();
-        if let Value::Object(map) = &mut raw {
-            change(map);
-        }
-        Spec::from_raw(Some(raw)).unwrap_or_else(|_| self.clone())
     }
 }
 

@@ -538,7 +538,7 @@ impl PodTemplate {
     fn relabelled(&self, labels: BTreeMap<Str, Str>) -> PodTemplate {
         let mut meta = self.meta.clone();
         let said = labels.iter().map(|(name, value)| (name.to_string(), Value::String(value.to_string())));
-        meta.insert("labels".into(), Value::Object(crate::order::map(said)));
+        meta.insert("labels".into(), Value::Object(crate::sort::map(said)));
         if labels.is_empty() {
             meta.remove("labels");
         }

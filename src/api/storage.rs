@@ -1,9 +1,9 @@
 //! Claims, volumes and classes.
 
 use super::json::{self, record};
-use super::object::Spec;
 use super::pod::{NodeSelector, PodCondition};
 use super::selector::LabelSelector;
+use super::spec::Spec;
 use super::{Str, Timestamp, Uid, quantity};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -145,9 +145,3 @@ impl StorageClass {
 pub const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 /// On a claim that waits for its first consumer: where the scheduler wants the volume.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
-
-/// `spec.claimRef` of a volume bound to the claim.
-pub fn claim_reference(claim: &super::Object) -> serde_json::Value {
-    serde_json::json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": claim.meta.name.as_str(), "namespace": claim.meta.namespace.as_str(),
-        "resourceVersion": claim.meta.resource_version.to_string(), "uid": claim.meta.uid.to_string() })
-}

@@ -1,9 +1,9 @@
 //! Workloads: Deployment, ReplicaSet, StatefulSet, ControllerRevision.
 
 use super::json::{self, Json, record};
-use super::object::Spec;
 use super::pod::PodTemplate;
 use super::selector::LabelSelector;
+use super::spec::Spec;
 use super::{Str, Timestamp};
 use serde_json::{Map, Value};
 use std::rc::Rc;

@@ -16,7 +16,7 @@ pub(super) struct Chunks<T: 'static, const N: usize> {
 
 impl<T, const N: usize> Drop for Chunks<T, N> {
     fn drop(&mut self) {
-        super::graves::bury(std::mem::take(&mut self.chunks));
+        super::deferred_drop::drop_later(std::mem::take(&mut self.chunks));
     }
 }
 

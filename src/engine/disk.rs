@@ -2,7 +2,7 @@
 //!
 //! Containers do not run here; files come from commands a person runs in them.
 
-use super::sim::Sim;
+use super::store::ApiServer;
 use crate::api::pod::Pod;
 use crate::api::storage::PersistentVolumeClaim;
 use crate::api::{Kind, Object, ObjectRef, Str};
@@ -45,9 +45,18 @@ impl Disks {
         self.files.remove(&(disk.into(), path.into())).is_some()
     }
 
-    /// Forgets the disks that are not there any more.
-    pub fn keep(&mut self, mut is_there: impl FnMut(&str) -> bool) {
-        self.files.retain(|(disk, _), _| is_there(disk));
+    /// Forgets what was written to volumes and Pods that are gone.
+    pub fn sweep(&mut self, server: &ApiServer) {
+        let mut there: Vec<String> = server.list(Kind::Pod).map(|pod| pod.meta.uid.to_string()).collect();
+        there.extend(server.list(Kind::PersistentVolume).map(|volume| volume.meta.name.to_string()));
+        self.files.retain(|(disk, _), _| {
+            let mut parts = disk.split('/');
+            match (parts.next(), parts.next()) {
+                (Some("host"), _) => true,
+                (_, Some(of)) => there.iter().any(|name| name == of),
+                _ => false,
+            }
+        });
     }
 }
 
@@ -61,7 +70,7 @@ pub enum Place {
 }
 
 /// Finds what a path of a Pod's container is mounted from; what is mounted from nothing is the container's own.
-pub fn place(sim: &Sim, object: &Object, container: usize, path: &str) -> Place {
+pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) -> Place {
     let pod: &Pod = object.body();
     let raw = &pod.spec.raw;
     let mounts = raw["containers"][container]["volumeMounts"].as_array();
@@ -89,7 +98,7 @@ pub fn place(sim: &Sim, object: &Object, container: usize, path: &str) -> Place 
     let text = |pointer: &str| volume.pointer(pointer).and_then(Value::as_str).map(str::to_string);
     if let Some(claim) = text("/persistentVolumeClaim/claimName") {
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, &claim);
-        let bound = sim.get(&key).and_then(|claim| claim.get::<PersistentVolumeClaim>()).map(|claim| claim.spec.volume_name.clone());
+        let bound = server.get(&key).and_then(|claim| claim.get::<PersistentVolumeClaim>()).map(|claim| claim.spec.volume_name.clone());
         return Place::Disk { disk: format!("volume/{}", bound.unwrap_or_default()), path: rest };
     }
     if let Some(name) = text("/configMap/name") {
@@ -102,20 +111,4 @@ pub fn place(sim: &Sim, object: &Object, container: usize, path: &str) -> Place 
         return Place::Disk { disk: format!("host/{}{host}", pod.node_name), path: rest };
     }
     Place::Disk { disk: format!("pod/{}/{name}", object.meta.uid), path: rest }
-}
-
-impl Sim {
-    /// Forgets what was written to volumes and Pods that are gone.
-    pub fn sweep_disks(&mut self) {
-        let mut there: Vec<String> = self.list(Kind::Pod).map(|pod| pod.meta.uid.to_string()).collect();
-        there.extend(self.list(Kind::PersistentVolume).map(|volume| volume.meta.name.to_string()));
-        self.disks.keep(|disk| {
-            let mut parts = disk.split('/');
-            match (parts.next(), parts.next()) {
-                (Some("host"), _) => true,
-                (_, Some(of)) => there.iter().any(|name| name == of),
-                _ => false,
-            }
-        });
-    }
 }

@@ -14,14 +14,14 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 const SIMILAR_LIMIT: usize = 10;
-const SIMILAR_WINDOW: u64 = 600 * SECOND;
+const SIMILAR_WINDOW_US: u64 = 600 * SECOND;
 const SPAM_BURST: u32 = 25;
-const SPAM_REFILL: u64 = 300 * SECOND;
+const SPAM_REFILL_US: u64 = 300 * SECOND;
 
 /// What has been said about one object. Hashes stand for the texts.
 #[derive(Clone, Debug, Default)]
 struct Said {
-    groups: Vec<Group>,
+    groups: Vec<EventGroup>,
     /// The moment in the name of the Event that said this, by its group, its field and its message.
     events: Vec<(u64, u64)>,
     /// Events spent of each source's burst, and when the last refill was.
@@ -30,7 +30,7 @@ struct Said {
 
 /// Events of one object that differ only in their message.
 #[derive(Clone, Debug)]
-struct Group {
+struct EventGroup {
     source: u64,
     /// In order.
     messages: Vec<u64>,
@@ -100,11 +100,11 @@ impl Said {
     /// Whether a message of this kind has had too many variants lately.
     fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
         let at = self.groups.iter().position(|group| group.source == source).unwrap_or_else(|| {
-            self.groups.push(Group { source, messages: Vec::with_capacity(1), last: now });
+            self.groups.push(EventGroup { source, messages: Vec::with_capacity(1), last: now });
             self.groups.len() - 1
         });
         let group = &mut self.groups[at];
-        if now.0.saturating_sub(group.last.0) > SIMILAR_WINDOW {
+        if now.0.saturating_sub(group.last.0) > SIMILAR_WINDOW_US {
             group.messages.clear();
         }
         group.last = now;
@@ -126,10 +126,10 @@ impl Said {
             self.spent.len() - 1
         });
         let (_, spent, since) = &mut self.spent[at];
-        let refilled = (now.0.saturating_sub(since.0) / SPAM_REFILL) as u32;
+        let refilled = (now.0.saturating_sub(since.0) / SPAM_REFILL_US) as u32;
         if refilled > 0 {
             *spent = spent.saturating_sub(refilled);
-            *since = since.after(u64::from(refilled) * SPAM_REFILL);
+            *since = since.after(u64::from(refilled) * SPAM_REFILL_US);
         }
         if *spent >= SPAM_BURST {
             return false;

@@ -1,10 +1,12 @@
 //! Faults: what a person breaks on purpose.
 
 use super::cluster::{self, HEALTHY, NodeConfig};
+use super::component::KUBELETS;
+use super::heartbeats::Heartbeats;
 use super::journal::{Actor, Op};
 use super::kubelet::{Forced, Probed};
 use super::load::Load;
-use super::sim::{KUBELETS, Sim, Task};
+use super::sim::{Sim, Task};
 use super::store::{Delete, Origin};
 use super::why::Why;
 use crate::api::quantity::Quantity;
@@ -19,7 +21,7 @@ impl Sim {
     /// Injects a fault given as words: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and their like.
     pub fn fault(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        if let Some(result) = self.disturb_by_words(line, &words) {
+        if let Some(result) = self.inject_fault(line, &words) {
             return result;
         }
         if let [what @ ("cpu-load" | "memory-load"), selector, total] = words[..] {

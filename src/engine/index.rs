@@ -19,7 +19,7 @@ pub(super) struct Index {
 
 impl Drop for Index {
     fn drop(&mut self) {
-        super::graves::bury(std::mem::take(&mut self.buckets));
+        super::deferred_drop::drop_later(std::mem::take(&mut self.buckets));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
-use super::controllers::deletion_order::Known;
 use super::journal::{Entry, EntryId, Journal, Op};
-use super::late::Trouble;
+use super::late::WatchFaults;
+use super::rank_cache::RankCache;
 use super::table::{Place, Table};
 use super::tally::{Alike, Tally};
 use super::tree::Tree;
@@ -19,7 +19,7 @@ pub struct Cache {
     /// What each uid owns; what has no controller is found under the nil uid.
     owned: Tree<Uid, Owned>,
     /// What a loop that ranks Pods has read off them.
-    pub(super) known: RefCell<Known>,
+    pub(super) known: RefCell<RankCache>,
 }
 
 /// What one owner owns.
@@ -194,7 +194,7 @@ pub struct Informer {
     /// Whether its cache holds this kind; a component that keeps its own account of a kind needs no second one.
     pub stores: fn(Kind) -> bool,
     /// What a person has broken about the watch: mostly nothing.
-    pub trouble: Option<Box<Trouble>>,
+    pub trouble: Option<Box<WatchFaults>>,
     cursor: usize,
     due: Option<Time>,
 }

@@ -4,26 +4,26 @@
 //! their order, later. Each kubelet has streams of its own, of its Pods and its Node. A list of everything takes the place of what still
 //! waits. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
 
+use super::component::{KUBELETS, MANAGER, SCHEDULER};
 use super::journal::{Entry, EntryId, Journal};
-use super::sim::{KUBELETS, MANAGER, SCHEDULER};
 use super::tree::Tree;
 use crate::api::time::MS;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use std::collections::VecDeque;
 
 /// From this on a person sees that something came late.
-const NOTICED: u64 = 100 * MS;
+const NOTICED_US: u64 = 100 * MS;
 
 /// The objects that are meant: all of a kind, or the one of this name, which is in the namespace `default` if it is in any.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Meant {
+pub struct FaultTarget {
     /// Of this kind.
     pub kind: Kind,
     /// Empty for any.
     pub name: Str,
 }
 
-impl Meant {
+impl FaultTarget {
     /// Whether the object is meant.
     pub fn is(&self, object: &Object) -> bool {
         let here = || matches!(object.meta.namespace.as_str(), "" | "default");
@@ -31,7 +31,7 @@ impl Meant {
     }
 
     /// Whether all that the other means is meant.
-    fn covers(&self, other: &Meant) -> bool {
+    fn covers(&self, other: &FaultTarget) -> bool {
         self.kind == other.kind && (self.name.is_empty() || self.name == other.name)
     }
 }
@@ -39,7 +39,7 @@ impl Meant {
 /// What shall happen to the next event that is meant.
 #[derive(Clone, Debug)]
 struct Order {
-    meant: Meant,
+    meant: FaultTarget,
     /// By how much it is late; nothing if it is lost.
     late: Option<Duration>,
     /// The command that asked for it.
@@ -74,7 +74,7 @@ struct Missed {
 
 /// What is wrong with one component's watch.
 #[derive(Clone, Default, Debug)]
-pub struct Trouble {
+pub struct WatchFaults {
     orders: Vec<Order>,
     streams: Vec<Stream>,
     due: Option<Time>,
@@ -108,24 +108,24 @@ pub struct Late {
 
 /// What faults have made late: watch events, and passes of slowed loops.
 #[derive(Clone, Default, Debug)]
-pub struct HeldUp {
+pub struct DelayLog {
     /// By component and event: the fault, and when it did arrive.
     events: Tree<(usize, EntryId), (EntryId, Time)>,
     /// By the number of the pass.
     passes: Tree<u32, EntryId>,
 }
 
-impl HeldUp {
+impl DelayLog {
     /// An event has arrived at a component after all.
     pub(super) fn event(&mut self, component: usize, event: EntryId, fault: EntryId, due: Time, now: Time) {
-        if now >= due.after(NOTICED) {
+        if now >= due.after(NOTICED_US) {
             self.events.insert((component, event), (fault, now));
         }
     }
 
     /// A pass begins, for which a key has waited.
     pub(super) fn pass(&mut self, pass: u32, fault: EntryId, since: Time, now: Time) {
-        if now >= since.after(NOTICED) {
+        if now >= since.after(NOTICED_US) {
             self.passes.insert(pass, fault);
         }
     }
@@ -170,15 +170,15 @@ fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
     Some((object.kind, node))
 }
 
-impl Trouble {
+impl WatchFaults {
     /// Has the next event that is meant be late by so much, or be lost.
-    pub fn order(&mut self, meant: Meant, late: Option<Duration>, fault: EntryId) {
+    pub fn order(&mut self, meant: FaultTarget, late: Option<Duration>, fault: EntryId) {
         self.orders.push(Order { meant, late, fault });
     }
 
     /// Takes back that events are late: those that are meant may arrive now. What was to befall any of the kind is taken back with it,
     /// for it might befall those that are meant.
-    pub fn hasten(&mut self, meant: &Meant, journal: Journal<'_>, now: Time) {
+    pub fn hasten(&mut self, meant: &FaultTarget, journal: Journal<'_>, now: Time) {
         self.orders.retain(|order| order.late.is_none() || !meant.covers(&order.meant) && !order.meant.covers(meant));
         for event in self.streams.iter_mut().flat_map(|stream| &mut stream.events) {
             if written(journal, event.id).is_some_and(|object| meant.is(object)) {
@@ -272,7 +272,7 @@ impl Trouble {
     }
 
     /// Whether events about the objects that are meant are late, or will be.
-    pub fn delays(&self, meant: &Meant, journal: Journal<'_>) -> bool {
+    pub fn delays(&self, meant: &FaultTarget, journal: Journal<'_>) -> bool {
         let ordered = self.orders.iter().any(|order| order.late.is_some() && order.meant.covers(meant));
         let asked = |event: &Held| event.fault.and_then(|_| written(journal, event.id)).is_some_and(|object| meant.is(object));
         ordered || self.streams.iter().flat_map(|stream| &stream.events).any(asked)

@@ -4,7 +4,6 @@ use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::api::selector::{LabelSelector, Requirement};
 use crate::api::{Kind, Object};
-use crate::engine::Sim;
 use crate::engine::informer::Cache;
 use crate::engine::store::ApiServer;
 use std::rc::Rc;
@@ -38,11 +37,9 @@ impl Load {
     }
 }
 
-impl Sim {
-    /// Whether somebody has said what the Pods of these labels use of a resource.
-    pub fn is_load_said(&self, what: &'static str, selector: &str) -> bool {
-        Load::parse(what, selector, "0").is_ok_and(|load| self.loads.iter().any(|old| load.replaces(old)))
-    }
+/// Whether somebody has said what the Pods of these labels use of a resource.
+pub fn is_said(loads: &[Load], what: &'static str, selector: &str) -> bool {
+    Load::parse(what, selector, "0").is_ok_and(|load| loads.iter().any(|old| load.replaces(old)))
 }
 
 fn is_running(object: &Object) -> bool {

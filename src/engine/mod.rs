@@ -6,13 +6,16 @@
 
 pub mod chunks;
 pub mod cluster;
+mod component;
 pub mod controllers;
+pub mod descriptor;
 pub mod disk;
-pub mod disturb;
+pub mod fault_injection;
 pub mod dns;
 pub mod events;
 mod faults;
-pub mod graves;
+pub mod deferred_drop;
+pub mod heartbeats;
 mod index;
 pub mod informer;
 pub mod journal;
@@ -20,7 +23,9 @@ pub mod kubelet;
 pub mod late;
 pub mod limit;
 pub mod load;
+pub mod loops;
 pub mod out;
+mod rank_cache;
 pub mod rng;
 pub mod scheduler;
 pub mod sim;
@@ -28,6 +33,7 @@ pub mod store;
 mod table;
 pub mod tally;
 mod tree;
+pub mod watch;
 pub mod why;
 pub mod workqueue;
 

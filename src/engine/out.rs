@@ -2,9 +2,9 @@
 
 use super::cluster::{ClusterConfig, Timing};
 use super::events::EventRecorder;
+use super::heartbeats::Heartbeats;
 use super::informer::Cache;
 use super::journal::Actor;
-use super::kubelet::Kubelets;
 use super::limit::Limit;
 use super::load::Load;
 use super::store::{ApiError, ApiServer, Delete, Origin, Reason};
@@ -28,8 +28,8 @@ pub struct View<'a> {
     pub loads: &'a [Load],
     /// The options of the cluster.
     pub config: &'a ClusterConfig,
-    /// The kubelets, for their heartbeats.
-    pub kubelets: &'a Kubelets,
+    /// When kubelets were last heard.
+    pub heartbeats: &'a dyn Heartbeats,
     /// Whether everything it wrote for this key has come back through its informer.
     pub sees_own_writes: bool,
 }

@@ -3,23 +3,25 @@
 //! Guarantees: the history depends on the cluster, the seed and the commands alone, never on how
 //! `advance` was sliced; no task reads a wall clock.
 
+mod queries;
+
 use super::cluster::ClusterConfig;
-use super::controllers::{self, Controller, Event, Routes, woken_by};
+use super::component::{self, DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
+use super::controllers::{self, Controller, Routes, woken_by};
 use super::events::EventRecorder;
 use super::informer::Informer;
 use super::journal::{Actor, EntryId, Journal, Op, Record};
 use super::kubelet::{Forced, Kubelets};
-use super::late::HeldUp;
+use super::late::DelayLog;
 use super::limit::Limit;
 use super::load::Load;
 use super::out::{Action, Memory, Out, View};
-use super::scheduler::Refuses;
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
 use super::tree::Tree;
+use super::watch::Event;
 use super::why::Why;
 use super::workqueue::WorkQueue;
-use crate::api::pod::{PodSpec, Resources};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use std::rc::Rc;
@@ -46,28 +48,21 @@ pub(super) enum Task {
     /// The scheduler tries those again that have waited too long.
     Flush,
     /// A kubelet has something to do for a Pod.
-    Kubelet(super::kubelet::Job),
+    Kubelet(super::kubelet::PodJob),
     /// The kubelet of a node under pressure looks what it can end, on behalf of an entry.
     Relieve(Str, Option<EntryId>),
 }
 
-/// Which informer a component reads through.
-pub(super) const MANAGER: usize = 0;
-pub(super) const SCHEDULER: usize = 1;
-pub(super) const KUBELETS: usize = 2;
-
 /// So many objects are put into the order of a list, and so many Pods read, in one of them.
 const TIDIED: usize = 1_000;
 /// From the arrival of an event to the pass it causes.
-const DISPATCH: u64 = MS;
-/// Watch events that are delivered in one task.
-pub(super) const DELIVERED: usize = 64;
+const DISPATCH_US: u64 = MS;
 /// Among so many tasks it is looked for one that is about something.
 const SOON: usize = 20_000;
 /// What a pass costs its key: at least, per round trip to the API server, per owned object.
-const PASS: u64 = MS;
-const ROUND_TRIP: u64 = 7 * MS;
-const PER_OWNED: u64 = 50;
+const PASS_COST_US: u64 = MS;
+const ROUND_TRIP_US: u64 = 7 * MS;
+const PER_OWNED_US: u64 = 50;
 
 /// How far an `advance` came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,7 +86,7 @@ pub struct Sim {
     pub(super) pass: u32,
     pub(super) informers: [Informer; 3],
     /// What a person's faults have made late so far.
-    pub(super) held_up: HeldUp,
+    pub(super) delays: DelayLog,
     /// How long after the loss of an event a component lists everything anew; never, if there is nothing here.
     pub(super) relist: Option<u64>,
     pub(super) queues: Vec<WorkQueue>,
@@ -123,28 +118,9 @@ impl Sim {
             tasks: Tree::default(),
             sequence: 0,
             pass: 0,
-            informers: [
-                Informer::new("kube-controller-manager", |kind| kind != Kind::Event, |_| true),
-                Informer::new(
-                    "kube-scheduler",
-                    |kind| {
-                        matches!(
-                            kind,
-                            Kind::Pod
-                                | Kind::Node
-                                | Kind::PersistentVolume
-                                | Kind::PersistentVolumeClaim
-                                | Kind::StorageClass
-                                | Kind::PodDisruptionBudget
-                                | Kind::Namespace
-                        )
-                    },
-                    |kind| kind != Kind::Pod,
-                ),
-                Informer::new("kubelet", |kind| matches!(kind, Kind::Pod | Kind::Node), |kind| kind != Kind::Pod),
-            ],
-            held_up: HeldUp::default(),
-            relist: Some(super::disturb::RELIST),
+            informers: component::ALL.map(|of| Informer::new(of.name, of.watches, of.stores)),
+            delays: DelayLog::default(),
+            relist: Some(component::RELIST_DELAY_US),
             queues: vec![WorkQueue::default(); controllers::ALL.len()],
             routes: Rc::new(controllers::routes()),
             written: vec![Tree::default(); controllers::ALL.len()],
@@ -215,20 +191,20 @@ impl Sim {
 
     /// Does in a moment that is spare what a list of very many objects, or a pass over very many Pods, would have to do at once. Nothing
     /// that is seen changes.
-    pub fn tidy(&mut self) {
+    pub fn run_idle_work(&mut self) {
         self.server.settle(TIDIED);
         self.informers[MANAGER].cache.read_ahead(TIDIED);
-    }
-
-    /// The Events about an object that is there, found without looking at all others; not those that somebody else has written.
-    pub fn events_about(&self, about: &Object) -> Vec<Rc<Object>> {
-        self.recorder.keys_about(about).filter_map(|key| self.server.get(&key).cloned()).collect()
     }
 
     /// What the loops see.
     #[cfg(test)]
     pub(super) fn manager_cache(&self) -> &super::informer::Cache {
         &self.informers[MANAGER].cache
+    }
+
+    /// Forgets files on volumes and in Pods that are gone.
+    pub fn sweep_disks(&mut self) {
+        self.disks.sweep(&self.server);
     }
 
     /// When something other than an Event last changed.
@@ -239,112 +215,6 @@ impl Sim {
     /// When the next task is due.
     pub fn next_task(&self) -> Option<Time> {
         self.tasks.first().map(|((time, _), _)| *time)
-    }
-
-    /// What each node, or each of so many, has against a Pod without a node; nothing if it would take it.
-    pub fn explain(&self, pod: &Rc<Object>, most: usize) -> Vec<(Str, Vec<Refuses>)> {
-        self.scheduler.explain(pod, &self.informers[SCHEDULER].cache, most)
-    }
-
-    /// What Pods may still request on a node.
-    pub fn free_on(&self, node: &str) -> Resources {
-        self.scheduler.free_on(node)
-    }
-
-    /// The objects of a kind that name the uid as an owner, as the loops see them: found without looking at all others.
-    pub fn owned(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
-        self.informers[MANAGER].cache.owned_of_kind(uid, kind)
-    }
-
-    /// How many Pods of an owner are ready and stay, as the loops see them.
-    pub fn ready_of(&self, uid: Uid) -> usize {
-        let counts = |pod: &&Rc<Object>| pod.is_active_pod() && pod.pod().is_some_and(|body| body.is_ready());
-        let cache = &self.informers[MANAGER].cache;
-        let count = || cache.owned_of_kind(uid, Kind::Pod).filter(counts).count();
-        cache.tally(uid).map_or_else(count, |alike| alike.iter().map(|alike| alike.ready).sum())
-    }
-
-    /// What the Pods of an owner come to, as the loops see them; nothing if that is not known without a look at each.
-    pub fn tally_of(&self, uid: Uid) -> Option<&[super::tally::Alike]> {
-        self.informers[MANAGER].cache.tally(uid)
-    }
-
-    /// How many Pods of an owner are not ready, or leave; nothing if that is not known without a look at each.
-    pub fn unready_of(&self, uid: Uid) -> Option<usize> {
-        let alike = self.informers[MANAGER].cache.tally(uid)?;
-        Some(alike.iter().map(|alike| alike.pods - alike.ready).sum())
-    }
-
-    /// The Pods on a node that have not ended.
-    pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Object>> {
-        self.scheduler.pods_on(node)
-    }
-
-    /// The Pods that have no node, as the scheduler knows them.
-    pub fn unplaced(&self) -> impl Iterator<Item = &Rc<Object>> {
-        self.scheduler.unplaced()
-    }
-
-    /// How many Pods have no node, as the scheduler knows them.
-    pub fn waiting(&self) -> usize {
-        self.scheduler.waiting()
-    }
-
-    /// How many more Pods a node may have.
-    pub fn places_on(&self, node: &str) -> i64 {
-        self.scheduler.places_on(node)
-    }
-
-    /// Whether a node has the labels that a Pod asks for.
-    pub fn suits(spec: &PodSpec, node: &Object) -> bool {
-        super::scheduler::fits_affinity(spec, node)
-    }
-
-    /// Whether the scheduler is about to try a Pod.
-    pub fn scheduler_busy(&self) -> bool {
-        self.scheduler.queued() > 0
-    }
-
-    /// What each node has against the Pods of a DaemonSet.
-    pub fn explain_daemon(&self, set: &Object) -> Vec<(Str, Vec<Refuses>)> {
-        let places =
-            |refuses: &Refuses| matches!(refuses, Refuses::Elsewhere | Refuses::Taint { .. } | Refuses::Label { .. } | Refuses::Affinity);
-        let mut all = controllers::daemon_pod(set).map(|pod| self.explain(&pod, usize::MAX)).unwrap_or_default();
-        all.iter_mut().for_each(|(_, found)| found.retain(places));
-        all
-    }
-
-    /// When a loop will look at a key again by itself.
-    pub fn looks_again(&self, key: &ObjectRef) -> Option<Time> {
-        self.queues.iter().filter_map(|queue| queue.later(key)).min()
-    }
-
-    /// When the kubelet has something to do for a Pod.
-    pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
-        let of_pod =
-            |((at, _), task): (&(Time, u64), &Task)| matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at);
-        // What is due first comes first.
-        self.tasks.iter().take(SOON).find_map(of_pod)
-    }
-
-    /// When the kubelet of a node was last heard, if it is silent.
-    pub fn silent_since(&self, node: &str) -> Option<Time> {
-        self.kubelets.silent_since(node)
-    }
-
-    /// When the kubelet of a node last renewed its Lease, if there is one.
-    pub fn lease_renewed(&self, node: &str) -> Option<Time> {
-        self.kubelets.renewed(node, self.now())
-    }
-
-    /// Whether a person makes a probe of a Pod fail.
-    pub fn is_probe_forced(&self, uid: Uid, probe: &str) -> bool {
-        self.kubelets.is_forced(uid, probe)
-    }
-
-    /// The keys that wait in each loop's queue.
-    pub fn queues(&self) -> impl Iterator<Item = (&'static str, &WorkQueue)> {
-        controllers::ALL.iter().map(|c| c.name()).zip(&self.queues)
     }
 
     /// Notes a person's command and gives the origin of its writes.
@@ -411,7 +281,7 @@ impl Sim {
                 }
             }
             Task::Resync(i) => self.resync(usize::from(i)),
-            Task::Relist(i) => self.list_anew(usize::from(i)),
+            Task::Relist(i) => self.relist(usize::from(i)),
             Task::Release(i) => {
                 if !self.release(usize::from(i)) {
                     self.tasks.insert((time, number), Task::Release(i));
@@ -441,7 +311,7 @@ impl Sim {
     /// Has a loop look at a key now, for a reason that no watch event tells.
     pub(super) fn wake_loop(&mut self, name: &str, key: &ObjectRef, cause: Option<EntryId>) {
         if let Some(i) = controllers::ALL.iter().position(|c| c.name() == name) {
-            self.enqueue(i, key, self.now.after(DISPATCH), cause);
+            self.enqueue(i, key, self.now.after(DISPATCH_US), cause);
         }
     }
 
@@ -468,7 +338,7 @@ impl Sim {
 
     /// Delivers what has arrived; `false` if there is more, for what is written at one instant may be much.
     fn deliver(&mut self, i: usize) -> bool {
-        for _ in 0..DELIVERED {
+        for _ in 0..DELIVERY_BATCH {
             let Some(id) = self.informers[i].receive(self.server.journal(), self.now) else {
                 if self.informers[i].trouble.is_some() {
                     self.troubled(i);
@@ -519,7 +389,7 @@ impl Sim {
             }
             self.limits.iter_mut().for_each(|limit| limit.leave(&key));
         }
-        let at = self.now.after(DISPATCH);
+        let at = self.now.after(DISPATCH_US);
         let clock = self.server.wall().0 * SECOND as i64 + (self.now.0 % SECOND) as i64;
         for (i, key) in woken.drain(..) {
             match controllers::ALL[i].delay(event, &key, clock) {
@@ -555,7 +425,7 @@ impl Sim {
             timing: self.config.timing,
             loads: &self.loads,
             config: &self.config,
-            kubelets: &self.kubelets,
+            heartbeats: &self.kubelets,
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed)
                 && (informer.trouble.is_none() || self.sees_own_late(controller.name(), key)),
         };
@@ -585,7 +455,7 @@ impl Sim {
         if writes > 0 {
             self.written[i].insert(key.clone(), self.server.journal().len());
         }
-        let cost = PASS + ROUND_TRIP * u64::from(round_trips.min(50)) + PER_OWNED * owned as u64;
+        let cost = PASS_COST_US + ROUND_TRIP_US * u64::from(round_trips.min(50)) + PER_OWNED_US * owned as u64;
         if self.server.get(key).is_some() {
             self.queues[i].keep_busy(key, self.now.after(cost));
         }
@@ -652,7 +522,7 @@ impl Sim {
             limit: None,
             waits: false,
         };
-        if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out, &mut self.held_up) {
+        if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out, &mut self.delays) {
             self.push(at, Task::Schedule);
         }
         self.plan_flush();
@@ -685,7 +555,7 @@ impl Sim {
         }
     }
 
-    fn kubelet(&mut self, job: super::kubelet::Job) {
+    fn kubelet(&mut self, job: super::kubelet::PodJob) {
         self.pass += 1;
         let mut out = Out {
             server: &mut self.server,

@@ -27,7 +27,7 @@ struct Leaf<K, V> {
 
 impl<K, V> Drop for Tree<K, V> {
     fn drop(&mut self) {
-        super::graves::bury(Vec::from(std::mem::take(&mut self.leaves)));
+        super::deferred_drop::drop_later(Vec::from(std::mem::take(&mut self.leaves)));
     }
 }
 

@@ -10,12 +10,12 @@ use crate::api::time::MS;
 use crate::api::{Duration, ObjectRef, Time};
 use std::collections::VecDeque;
 
-const BASE_DELAY: u64 = 5 * MS;
-const MAX_DELAY: u64 = 1_000_000 * MS;
+const BASE_DELAY_US: u64 = 5 * MS;
+const MAX_DELAY_US: u64 = 1_000_000 * MS;
 
 /// A queued key.
 #[derive(Clone, Debug)]
-struct Item {
+struct QueueItem {
     at: Time,
     cause: Option<EntryId>,
 }
@@ -48,8 +48,8 @@ pub struct Waited {
 /// The queue of one loop.
 #[derive(Clone, Debug, Default)]
 pub struct WorkQueue {
-    ready: Tree<ObjectRef, Item>,
-    later: Tree<ObjectRef, Item>,
+    ready: Tree<ObjectRef, QueueItem>,
+    later: Tree<ObjectRef, QueueItem>,
     busy: Tree<ObjectRef, Time>,
     failures: Tree<ObjectRef, u32>,
     passes: u32,
@@ -70,7 +70,7 @@ impl WorkQueue {
                 item.at = at;
             }
             None => {
-                self.ready.insert(key.clone(), Item { at, cause });
+                self.ready.insert(key.clone(), QueueItem { at, cause });
             }
         }
         Some(at)
@@ -81,7 +81,7 @@ impl WorkQueue {
         match self.later.get(key) {
             Some(earlier) if earlier.at <= at => false,
             _ => {
-                self.later.insert(key.clone(), Item { at, cause });
+                self.later.insert(key.clone(), QueueItem { at, cause });
                 true
             }
         }
@@ -124,7 +124,7 @@ impl WorkQueue {
     /// The pass failed: how long to wait before the next try.
     pub fn back_off(&mut self, key: &ObjectRef) -> u64 {
         let failures = self.failures.get_or_insert_with(key.clone(), u32::default);
-        let delay = (BASE_DELAY << (*failures).min(30)).min(MAX_DELAY);
+        let delay = (BASE_DELAY_US << (*failures).min(30)).min(MAX_DELAY_US);
         *failures += 1;
         delay
     }

@@ -1,7 +1,7 @@
 //! What the inspector says about an object: facts, one plain sentence, and what can be done with it.
 
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
-use crate::i18n::{Message, Word, msg};
+use crate::i18n::{Constant, Message, Word, msg};
 use crate::projection::adapt::status;
 use crate::projection::model::PodState;
 use serde_json::Value;
@@ -46,8 +46,11 @@ impl Facts<'_> {
     }
 }
 
-/// Where the facts of the other kinds stand in the object.
-const PATHS: &[(Kind, &[(fn() -> Message, &str)])] = &[
+/// A fact's name and its path in the object.
+type Place = (Constant, &'static str);
+
+/// Where the facts of the other kinds are in the object.
+const PATHS: &[(Kind, &[Place])] = &[
     (
         Kind::DaemonSet,
         &[

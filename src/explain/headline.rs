@@ -137,6 +137,7 @@ pub fn refusal(refuses: &Refuses) -> Message {
         Refuses::NoDomain { key } => msg::refusal_no_domain(key),
         Refuses::Alone { key } => msg::refusal_alone(key),
         Refuses::Apart { from, .. } => msg::refusal_apart(from),
+        Refuses::Said { reason } => Message::state(reason),
     }
 }
 
@@ -173,7 +174,7 @@ pub fn label(label: Label) -> Message {
         Label::Healthy => msg::row_healthy(),
         Label::Image => msg::row_image(),
         Label::HeardAt => msg::label_heartbeat(),
-        Label::HeldUpBy => msg::label_held_up_by(),
+        Label::DelayLogBy => msg::label_held_up_by(),
         Label::ListsAt => msg::label_relists_at(),
         Label::LooksAgain => msg::label_next_retry(),
         Label::LostOf => msg::label_lost_of(),

@@ -53,7 +53,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
             true => msg::offer_lose_any(),
             false => msg::offer_lose(),
         };
-        let lost = match (any, sim.lists_anew()) {
+        let lost = match (any, sim.relists()) {
             (true, _) => msg::offer_lose_any_title(),
             (false, true) => msg::offer_lose_title(),
             (false, false) => msg::offer_lose_for_good_title(),
@@ -64,7 +64,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
             (false, false) => Offer::new(msg::offer_delay(), msg::offer_delay_title(), ["fault delay ", &of, " 10s"].concat()),
             (false, true) => Offer::new(msg::offer_delay_any(), msg::offer_delay_any_title(), ["fault delay ", &of, " 10s"].concat()),
         });
-        offers.push(match sim.lists_anew() {
+        offers.push(match sim.relists() {
             true => Offer::new(msg::offer_no_relist(), msg::offer_no_relist_title(), "fault relist never".into()),
             false => Offer::new(msg::offer_relist(), msg::offer_relist_title(), "fault relist 10s".into()),
         });
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_lost_event_goes_by_whether_anybody_lists_anew() {
+    fn what_is_said_of_a_lost_event_goes_by_whether_anybody_relists() {
         let mut state = State::new(POD, 1);
         state.update(Msg::Seconds(5));
         let said = |state: &State| {

@@ -4,7 +4,7 @@ use crate::api::Str;
 use crate::engine::journal::Op;
 use crate::i18n::Message;
 
-pub use crate::engine::scheduler::Refuses;
+pub use crate::engine::scheduler::refuses::Refuses;
 
 /// What a volume lacks to serve a claim.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,7 +90,7 @@ pub enum Label {
     HasLabel,
     Healthy,
     HeardAt,
-    HeldUpBy,
+    DelayLogBy,
     Image,
     ListsAt,
     LooksAgain,

@@ -5,7 +5,7 @@ use crate::api::batch::Job;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
-use crate::engine::late::HeldUp;
+use crate::engine::late::DelayLog;
 use crate::explain::causes::cause;
 use crate::i18n::format::{count, front, middle, volume};
 use crate::i18n::{Arg, Message, msg};
@@ -61,7 +61,7 @@ pub fn actor(entry: &Entry) -> (Message, &'static str) {
     let icon = match entry.actor.name {
         "user" => "i-user",
         "apiserver" => "i-apiserver",
-        name => crate::views::loops::model::glyph(name),
+        name => crate::engine::loops::named(name).map_or("i-act", |of| of.icon),
     };
     let who = match entry.actor.name {
         "user" => msg::actor_you(),
@@ -96,13 +96,7 @@ pub fn lane_of(name: &str) -> Option<u8> {
     match name {
         "apiserver" => None,
         "user" => of("user"),
-        "default-scheduler" => of("scheduler"),
-        "cronjob-controller" | "ttl-after-finished-controller" => of("job"),
-        "horizontal-pod-autoscaler" => of("autoscaler"),
-        "taint-eviction-controller" | "node-controller" | "node-lifecycle-controller" => of("node"),
-        name if name.contains("volume") || name.contains("provision") || name.contains("pv") => of("volume"),
-        name if name.contains("endpoint") => of("endpoints"),
-        name => of(name.trim_end_matches("-controller")).or(Some(OTHERS)),
+        name => crate::engine::loops::named(name).and_then(|loops| of(loops.lane)).or(Some(OTHERS)),
     }
 }
 
@@ -392,7 +386,7 @@ pub fn last(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<Reaso
 
 /// How the newest change of an object came about: newest first, the person's action last. Several writes of
 /// one person's command are one item. `version` is that of the object; nothing if it is gone.
-pub fn chain(journal: Journal<'_>, held_up: &HeldUp, key: &ObjectRef, version: u64) -> Vec<Reason> {
+pub fn chain(journal: Journal<'_>, held_up: &DelayLog, key: &ObjectRef, version: u64) -> Vec<Reason> {
     let newest = newest(journal, key, version);
     let mut out: Vec<Reason> = Vec::new();
     let (mut at, mut left) = (newest.map(|at| at as EntryId), NEAR);

@@ -7,6 +7,11 @@ mod message;
 pub use message::{Arg, Catalogue, Entry, Int, List, Message, Part, Sort, Word};
 pub use msg::TABLE;
 
+/// The constructor of a message without arguments.
+pub type Constant = fn() -> Message;
+/// The constructor of a message that counts something.
+pub type Counted = fn(usize) -> Message;
+
 /// The constructors of all messages.
 pub mod msg {
     #[allow(unused_imports)]
@@ -17,12 +22,12 @@ pub mod msg {
 /// Several facts in a line: `Bound · 1Gi`.
 pub fn dotted(parts: Vec<Message>) -> Message {
     let parts = parts.into_iter().filter(|part| !part.is_empty());
-    parts.reduce(|all, next| msg::dotted(all, next)).unwrap_or_default()
+    parts.reduce(msg::dotted).unwrap_or_default()
 }
 
 /// Several clauses in a sentence.
 pub fn clauses(parts: Vec<Message>) -> Message {
-    parts.into_iter().reduce(|all, next| msg::clauses(all, next)).unwrap_or_default()
+    parts.into_iter().reduce(msg::clauses).unwrap_or_default()
 }
 
 /// A count, its thousands marked: `5,000`.

@@ -3,7 +3,7 @@
 use super::client::{Client, server_error, source_error};
 use super::parse::Args;
 use super::targets::label;
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::schema;
 use crate::api::{Kind, ObjectRef};
@@ -15,7 +15,17 @@ use serde_json::{Map, Value, json};
 pub const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= server-side force-conflicts \
     overwrite force prune all selector/l= save-config wait cascade?background grace-period= timeout=";
 
-pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+/// `kubectl apply`.
+pub const VERB: Verb = Verb {
+    name: "apply",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(run),
+    help: "Apply a configuration to a resource by file name or stdin",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("apply", FLAGS, words)?;
     client.use_flags(&args);
     if let Some(fault) = contradiction(&args) {

@@ -3,13 +3,23 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::Kind;
 use serde_json::{Value, json};
 
 const FLAGS: &str = "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged output/o= filename/f= save-config";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl autoscale`.
+pub const VERB: Verb = Verb {
+    name: "autoscale",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(run),
+    help: "Auto-scale a deployment, replica set, stateful set, or replication controller",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("autoscale", FLAGS, words)?;
     client.use_flags(&args);
     args.require(&["max"])?;

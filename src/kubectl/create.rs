@@ -4,7 +4,7 @@ use super::apply::{self, prepare, with_last_applied};
 use super::client::{Client, server_error, source_error};
 use super::parse::Args;
 use super::targets::{self, label};
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::{Kind, ObjectRef};
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,27 @@ const FLAGS: &str = "filename/f= recursive/R kustomize/k= save-config dry-run?un
     from= schedule= restart= tcp= clusterip= node-port= external-name= from-literal= from-file= type= value= min-available= \
     max-unavailable= selector/l= hard= description= global-default preemption-policy= edit";
 
-pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+/// `kubectl create`.
+pub const VERB: Verb = Verb {
+    name: "create",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(run),
+    help: "Create a resource from a file or from stdin",
+};
+
+/// `kubectl replace`.
+pub const REPLACE: Verb = Verb {
+    name: "replace",
+    aliases: &[],
+    flags: apply::FLAGS,
+    reads: Reads::No,
+    run: Some(replace),
+    help: "Replace a resource by file name or stdin",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("create", FLAGS, words)?;
     client.use_flags(&args);
     if args.get("filename").is_some() {
@@ -70,7 +90,7 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Task, 
     Ok(Task::Done)
 }
 
-pub fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("replace", apply::FLAGS, words)?;
     client.use_flags(&args);
     for value in apply::read(client, stdin) {
@@ -159,7 +179,7 @@ fn containers(args: &Args) -> Result<Value, Failure> {
 
 /// `a=b,c=d` as a map.
 pub(super) fn pairs(text: &str) -> Map<String, Value> {
-    crate::order::map(text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))))
+    crate::sort::map(text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))))
 }
 
 fn literals(args: &Args) -> Result<Map<String, Value>, Failure> {

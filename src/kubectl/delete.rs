@@ -4,7 +4,7 @@ use super::apply;
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, name_of};
-use super::{Failure, Task};
+use super::{Failure, PendingCommand, Reads, Task, Verb};
 use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{ApiError, Delete, Propagation};
 use serde_json::Value;
@@ -12,7 +12,17 @@ use serde_json::Value;
 const FLAGS: &str = "filename/f= recursive/R kustomize/k= selector/l= field-selector= all-namespaces/A all cascade?background \
     grace-period= force now wait timeout= ignore-not-found output/o= dry-run?unchanged interactive/i raw=";
 
-pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+/// `kubectl delete`.
+pub const VERB: Verb = Verb {
+    name: "delete",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(run),
+    help: "Delete resources by file names, stdin, resources and names, or by resources and label selector",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
     let args = Args::parse("delete", FLAGS, words)?;
     client.use_flags(&args);
     let how = how(&args)?;
@@ -23,7 +33,7 @@ pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Tas
         );
     }
     let objects = if args.get("filename").is_some() { from_text(client, &args, stdin)? } else { named(client, &args)? };
-    let mut pending = Pending { left: Vec::new(), deadline: None };
+    let mut pending = Deletion { left: Vec::new(), deadline: None };
     let found = !objects.is_empty();
     for (kind, object) in objects {
         delete_one(client, &args, kind, &object, how, &mut pending);
@@ -37,7 +47,7 @@ pub fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Tas
     if let Some(span) = args.duration("timeout")?.filter(|span| *span > 0) {
         pending.deadline = Some(client.sim.now().after(span));
     }
-    Ok(Task::Delete(pending))
+    Ok(Task::pending(pending))
 }
 
 fn how(args: &Args) -> Result<Delete, Failure> {
@@ -95,7 +105,7 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(K
     Ok(found)
 }
 
-fn delete_one(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value, how: Delete, pending: &mut Pending) {
+fn delete_one(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value, how: Delete, pending: &mut Deletion) {
     let name = name_of(object);
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
     let key = ObjectRef::new(kind, namespace, name);
@@ -117,15 +127,15 @@ fn delete_one(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value, 
 
 /// Objects whose end is waited for.
 #[derive(Clone, Debug)]
-pub struct Pending {
+pub struct Deletion {
     left: Vec<(ObjectRef, Uid)>,
     /// When the wait is given up.
     pub deadline: Option<Time>,
 }
 
-impl Pending {
+impl PendingCommand for Deletion {
     /// `true` when all are gone; one that came back under the same name has another uid.
-    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         self.left.retain(|(key, uid)| client.sim.get(key).is_some_and(|object| object.meta.uid == *uid));
         let now = client.sim.now();
         match (self.left.first(), self.deadline) {
@@ -136,5 +146,13 @@ impl Pending {
             }
             _ => Ok(false),
         }
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
     }
 }

@@ -7,7 +7,7 @@ use super::nodes::{named, set_cordon};
 use super::parse::Args;
 use super::select::Selection;
 use super::targets::name_of;
-use super::{Failure, Task};
+use super::{Failure, PendingCommand, Reads, Task, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{Delete, Reason};
@@ -16,7 +16,11 @@ use serde_json::Value;
 const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data force grace-period= timeout= pod-selector= selector/l= \
     disable-eviction dry-run?unchanged skip-wait-for-delete-timeout= chunk-size=";
 /// A refused eviction is tried again after this.
-const RETRY: u64 = 5 * SECOND;
+const RETRY_US: u64 = 5 * SECOND;
+
+/// `kubectl drain`.
+pub const VERB: Verb =
+    Verb { name: "drain", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Drain node in preparation for maintenance" };
 
 /// A node that is being drained.
 #[derive(Clone, Debug)]
@@ -37,7 +41,7 @@ pub struct Drain {
     started: bool,
 }
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("drain", FLAGS, words)?;
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error("USAGE: drain NODE [flags]\nSee 'kubectl drain -h' for help and examples"));
@@ -54,38 +58,10 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     let plain = args.on("disable-eviction");
     let (evict, leaving, errors) = (Vec::new(), Vec::new(), Vec::new());
-    Ok(Task::Drain(Box::new(Drain { nodes, evict, leaving, args, timeout, grace, plain, errors, started: false })))
+    Ok(Task::pending(Drain { nodes, evict, leaving, args, timeout, grace, plain, errors, started: false }))
 }
 
 impl Drain {
-    /// The next try of an eviction, or the end of patience.
-    pub fn deadline(&self) -> Option<Time> {
-        let end = self.timeout.iter().map(|(at, _)| *at).filter(|_| !self.leaving.is_empty());
-        self.evict.iter().map(|(_, _, at)| *at).chain(end).min()
-    }
-
-    /// `true` when every node is drained.
-    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        loop {
-            let Some(node) = self.nodes.first().cloned() else { return Ok(true) };
-            if !self.started {
-                self.started = true;
-                self.begin(client, &node)?;
-            }
-            self.evict_due(client);
-            self.await_gone(client);
-            if let Some(failure) = self.stopped(client, &node) {
-                return Err(failure);
-            }
-            if !self.evict.is_empty() || !self.leaving.is_empty() {
-                return Ok(false);
-            }
-            client.say(format!("node/{node} drained"));
-            self.nodes.remove(0);
-            self.started = false;
-        }
-    }
-
     fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
         let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
         let wanted = Selection::parse(self.args.get("pod-selector"), None)?;
@@ -190,7 +166,7 @@ impl Drain {
             };
             if error.reason == Reason::TooManyRequests {
                 client.err.push_str(&format!("{text} (will retry after 5s): {error}\n"));
-                self.evict.push((key, uid, now.after(RETRY)));
+                self.evict.push((key, uid, now.after(RETRY_US)));
             } else {
                 self.errors.push(format!("{text}: {error}"));
             }
@@ -245,5 +221,39 @@ impl Drain {
             client.err.push_str(&format!(" {name}\n"));
         }
         Some(Failure { message: errors.iter().map(|error| format!("{error}\n")).collect(), exit: 1 })
+    }
+}
+
+impl PendingCommand for Drain {
+    /// The next try of an eviction, or the end of patience.
+    fn deadline(&self) -> Option<Time> {
+        let end = self.timeout.iter().map(|(at, _)| *at).filter(|_| !self.leaving.is_empty());
+        self.evict.iter().map(|(_, _, at)| *at).chain(end).min()
+    }
+
+    /// `true` when every node is drained.
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        loop {
+            let Some(node) = self.nodes.first().cloned() else { return Ok(true) };
+            if !self.started {
+                self.started = true;
+                self.begin(client, &node)?;
+            }
+            self.evict_due(client);
+            self.await_gone(client);
+            if let Some(failure) = self.stopped(client, &node) {
+                return Err(failure);
+            }
+            if !self.evict.is_empty() || !self.leaving.is_empty() {
+                return Ok(false);
+            }
+            client.say(format!("node/{node} drained"));
+            self.nodes.remove(0);
+            self.started = false;
+        }
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
     }
 }

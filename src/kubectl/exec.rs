@@ -5,7 +5,7 @@
 use super::client::Client;
 use super::parse::Args;
 use super::targets;
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::network::is_slice_of;
 use crate::api::pod::Pod;
 use crate::api::selector::LabelSelector;
@@ -19,7 +19,11 @@ const FLAGS: &str = "container/c= stdin/i tty/t quiet/q filename/f= pod-running-
 /// Nested `$(…)`.
 const DEEPEST: usize = 8;
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl exec`.
+pub const VERB: Verb =
+    Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Execute a command in a container" };
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     // Flags of the command in the container are not kubectl's.
     let split = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let args = Args::parse("exec", FLAGS, &words[..split])?;
@@ -171,7 +175,7 @@ impl Shell<'_, '_> {
     }
 
     fn read(&self, path: &str) -> Option<String> {
-        match place(self.client.sim, &self.pod, self.container, path) {
+        match place(self.client.sim.server(), &self.pod, self.container, path) {
             Place::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
             Place::Projected { kind, name, path } => {
                 self.projected(kind, &name).into_iter().find(|(key, _)| *key == path).map(|(_, text)| text)
@@ -188,7 +192,7 @@ impl Shell<'_, '_> {
     }
 
     fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
-        match place(self.client.sim, &self.pod, self.container, path) {
+        match place(self.client.sim.server(), &self.pod, self.container, path) {
             Place::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
             Place::Disk { disk, path: at } => {
                 self.client.sim.sweep_disks();
@@ -381,7 +385,7 @@ impl Shell<'_, '_> {
             "rm" => {
                 let mut code = 0;
                 for path in plain {
-                    if let Place::Disk { disk, path } = place(self.client.sim, &self.pod, self.container, &absolute(path)) {
+                    if let Place::Disk { disk, path } = place(self.client.sim.server(), &self.pod, self.container, &absolute(path)) {
                         code = i32::from(!self.client.sim.disks.remove(&disk, &path) && !rest.iter().any(|word| word.contains('f')));
                     }
                 }
@@ -409,7 +413,7 @@ impl Shell<'_, '_> {
     }
 
     fn ls(&self, path: &str) -> Done {
-        let mut names: Vec<String> = match place(self.client.sim, &self.pod, self.container, path) {
+        let mut names: Vec<String> = match place(self.client.sim.server(), &self.pod, self.container, path) {
             Place::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
             Place::Disk { disk, path } => {
                 let under = |file: &str| {
@@ -420,7 +424,7 @@ impl Shell<'_, '_> {
                 self.client.sim.disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
             }
         };
-        crate::order::sort(&mut names);
+        crate::sort::sort(&mut names);
         names.dedup();
         Done::said(names.iter().map(|name| format!("{name}\n")).collect::<String>())
     }
@@ -505,7 +509,7 @@ impl Shell<'_, '_> {
             Ok((address, None)) => refused(&address),
             Ok((_, Some(pod))) => {
                 const INDEX: &str = "/usr/share/nginx/html/index.html";
-                let text = match place(self.client.sim, &pod, 0, INDEX) {
+                let text = match place(self.client.sim.server(), &pod, 0, INDEX) {
                     Place::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
                     Place::Projected { .. } => None,
                 };

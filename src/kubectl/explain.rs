@@ -2,11 +2,17 @@
 
 use super::client::Client;
 use super::parse::Args;
-use super::{Failure, Task, targets};
+use super::{Failure, Reads, Task, Verb, targets};
 use crate::api::schema::{list_element, map_element, schema};
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
-    let args = Args::parse("explain", "recursive api-version= output=", words)?;
+const FLAGS: &str = "recursive api-version= output=";
+
+/// `kubectl explain`.
+pub const VERB: Verb =
+    Verb { name: "explain", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: Some(run), help: "Get documentation for a resource" };
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+    let args = Args::parse("explain", FLAGS, words)?;
     let Some(path) = args.words.first() else {
         return Err(Failure::error(
             "You must specify the type of resource to explain. Use \"kubectl api-resources\" for a complete list of supported resources.",
@@ -50,7 +56,7 @@ const DEPTH: usize = 12;
 fn fields(kind: &'static str, depth: usize, recursive: bool) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     collect(kind, depth, recursive, &mut lines);
-    crate::order::sort(&mut lines);
+    crate::sort::sort(&mut lines);
     lines.into_iter().map(|(_, text)| text).collect()
 }
 

@@ -3,14 +3,24 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::Kind;
 use serde_json::{Value, json};
 
 const FLAGS: &str = "port= target-port= name= type= protocol= selector= labels/l= cluster-ip= external-ip= session-affinity= \
     load-balancer-ip= dry-run?unchanged output/o= filename/f= save-config overrides=";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl expose`.
+pub const VERB: Verb = Verb {
+    name: "expose",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(run),
+    help: "Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("expose", FLAGS, words)?;
     client.use_flags(&args);
     if args.words.is_empty() {

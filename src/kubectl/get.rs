@@ -5,7 +5,7 @@ use super::parse::Args;
 use super::printers::table::Widths;
 use super::printers::{self, Row, jsonpath, yaml};
 use super::targets::{self, Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, PendingCommand, Reads, Task, Verb};
 use crate::api::{Kind, Object};
 use crate::engine::{Listing, Record};
 use serde_json::{Value, json};
@@ -15,10 +15,20 @@ use std::rc::Rc;
 const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= all-namespaces/A all show-labels label-columns/L= sort-by= \
     no-headers show-kind ignore-not-found chunk-size= filename/f= recursive/R raw= subresource= server-print output-watch-events";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+const EVENTS_FLAGS: &str = "for= types= all-namespaces/A watch/w output/o= no-headers";
+
+/// `kubectl get`.
+pub const VERB: Verb =
+    Verb { name: "get", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: Some(run), help: "Display one or many resources" };
+
+/// `kubectl events`.
+pub const EVENTS: Verb =
+    Verb { name: "events", aliases: &[], flags: EVENTS_FLAGS, reads: Reads::Yes, run: Some(events), help: "List events" };
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("get", FLAGS, words)?;
     client.use_flags(&args);
-    let format = Format::parse(&args)?;
+    let format = OutputFormat::parse(&args)?;
     if args.words.is_empty() {
         return Err(Failure::error(
             "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported resources.\n\n\
@@ -26,18 +36,18 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
         ));
     }
     let targets = Targets::parse(client, &args, &args.words)?;
-    let mut watch = Watch::new(client, targets, format, &args);
+    let mut watch = GetWatch::new(client, targets, format, &args);
     if args.on("watch") || args.on("watch-only") {
         if !args.on("watch-only") {
             watch.first(client)?;
         }
-        return Ok(Task::Watch(Box::new(watch)));
+        return Ok(Task::pending(watch));
     }
     list(client, watch, &args)
 }
 
-pub fn events(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
-    let args = Args::parse("events", "for= types= all-namespaces/A watch/w output/o= no-headers", words)?;
+fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+    let args = Args::parse("events", EVENTS_FLAGS, words)?;
     client.use_flags(&args);
     let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
     let mut events = client.list(Kind::Event, &namespace);
@@ -49,7 +59,7 @@ pub fn events(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure
         client.warn(format!("No events found in {namespace} namespace."));
         return Ok(Task::Done);
     }
-    crate::order::sort_by_key(&mut events, printers::event_order);
+    crate::sort::sort_by_key(&mut events, printers::event_order);
     let now = client.wall();
     let mut rows = vec![["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"].map(str::to_owned).to_vec()];
     for event in &events {
@@ -63,7 +73,7 @@ pub fn events(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure
 
 /// How objects are shown.
 #[derive(Clone, Debug, PartialEq)]
-enum Format {
+enum OutputFormat {
     Table { wide: bool },
     Yaml,
     Json,
@@ -72,19 +82,19 @@ enum Format {
     Columns(Vec<(String, String)>),
 }
 
-impl Format {
-    fn parse(args: &Args) -> Result<Format, Failure> {
-        let Some(text) = args.get("output").filter(|text| !text.is_empty()) else { return Ok(Format::Table { wide: false }) };
+impl OutputFormat {
+    fn parse(args: &Args) -> Result<OutputFormat, Failure> {
+        let Some(text) = args.get("output").filter(|text| !text.is_empty()) else { return Ok(OutputFormat::Table { wide: false }) };
         let (name, detail) = text.split_once('=').unwrap_or((text, ""));
         Ok(match name {
-            "wide" => Format::Table { wide: true },
-            "yaml" => Format::Yaml,
-            "json" => Format::Json,
-            "name" => Format::Name,
+            "wide" => OutputFormat::Table { wide: true },
+            "yaml" => OutputFormat::Yaml,
+            "json" => OutputFormat::Json,
+            "name" => OutputFormat::Name,
             "jsonpath" | "jsonpath-as-json" if detail.is_empty() => {
                 return Err(Failure::error("template format specified but no template given"));
             }
-            "jsonpath" => Format::JsonPath(detail.to_owned()),
+            "jsonpath" => OutputFormat::JsonPath(detail.to_owned()),
             "custom-columns" if detail.is_empty() => {
                 return Err(Failure::error("custom-columns format specified but no custom columns given"));
             }
@@ -92,7 +102,7 @@ impl Format {
                 let split = |part: &str| part.split_once(':').map(|(head, path)| (head.to_owned(), path.to_owned()));
                 let columns: Option<Vec<_>> = detail.split(',').map(split).collect();
                 let wrong = || Failure::error(format!("unexpected custom-columns spec: {detail}, expected <header>:<json-path-expr>"));
-                Format::Columns(columns.ok_or_else(wrong)?)
+                OutputFormat::Columns(columns.ok_or_else(wrong)?)
             }
             _ => {
                 return Err(Failure::error(format!(
@@ -107,9 +117,9 @@ impl Format {
 
 /// What is shown and how; with `-w` it goes on.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct GetWatch {
     targets: Targets,
-    format: Format,
+    format: OutputFormat,
     widths: Widths,
     header: bool,
     shown_header: bool,
@@ -121,11 +131,11 @@ pub struct Watch {
     seen: usize,
 }
 
-impl Watch {
-    fn new(client: &Client<'_>, targets: Targets, format: Format, args: &Args) -> Watch {
+impl GetWatch {
+    fn new(client: &Client<'_>, targets: Targets, format: OutputFormat, args: &Args) -> GetWatch {
         let mut kinds: Vec<Kind> = targets.list.iter().map(|(kind, _)| *kind).collect();
         kinds.dedup();
-        Watch {
+        GetWatch {
             show_kind: args.on("show-kind") || kinds.len() > 1,
             everywhere: args.on("all-namespaces"),
             header: !args.on("no-headers"),
@@ -147,34 +157,8 @@ impl Watch {
         objects.iter().try_for_each(|(kind, object)| self.print(client, *kind, object))
     }
 
-    /// Prints what has changed since; a watch never ends by itself.
-    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        let mut changed = Vec::new();
-        for entry in client.sim.journal().from(self.seen).iter() {
-            let Record::Write { object, before, .. } = &entry.record else { continue };
-            let wanted =
-                self.targets.list.iter().any(|(kind, name)| *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n));
-            let here =
-                self.targets.namespace.is_empty() || !object.kind.info().namespaced || object.meta.namespace == self.targets.namespace;
-            if !wanted || !here {
-                continue;
-            }
-            // An object that does not match any more is shown once, as if it were deleted.
-            let value = object.to_value();
-            let matched = || before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
-            if self.targets.selection.matches(&value) || matched() {
-                changed.push((object.kind, value));
-            }
-        }
-        self.seen = client.sim.journal().len();
-        for (kind, object) in changed {
-            self.print(client, kind, &object)?;
-        }
-        Ok(false)
-    }
-
     fn print(&mut self, client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Failure> {
-        if let Format::Table { .. } = self.format {
+        if let OutputFormat::Table { .. } = self.format {
             let mut rows = Vec::new();
             if self.header && !self.shown_header {
                 rows.push(self.head(kind));
@@ -191,7 +175,7 @@ impl Watch {
     }
 
     fn head(&self, kind: Kind) -> Vec<String> {
-        let wide = self.format == Format::Table { wide: true };
+        let wide = self.format == OutputFormat::Table { wide: true };
         let columns = printers::columns(kind.name()).0.iter().filter(|(_, only_wide)| wide || !only_wide);
         let mut head: Vec<String> = columns.map(|(name, _)| (*name).to_owned()).collect();
         if self.everywhere && kind.info().namespaced {
@@ -206,7 +190,7 @@ impl Watch {
     }
 
     fn row(&self, kind: Kind, object: &Value, now: i64) -> Vec<String> {
-        let wide = self.format == Format::Table { wide: true };
+        let wide = self.format == OutputFormat::Table { wide: true };
         let (columns, cells) = printers::columns(kind.name());
         let cells = cells(Row { object, now });
         let mut row: Vec<String> =
@@ -236,14 +220,14 @@ impl Watch {
             all => json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": all}),
         };
         Ok(match &self.format {
-            Format::Table { .. } => String::new(),
-            Format::Yaml => yaml::print(&whole),
-            Format::Json => pretty(&whole),
-            Format::Name => objects.iter().map(|object| format!("{}\n", label(kind_of(object, kind), name_of(object)))).collect(),
-            Format::JsonPath(template) => {
+            OutputFormat::Table { .. } => String::new(),
+            OutputFormat::Yaml => yaml::print(&whole),
+            OutputFormat::Json => pretty(&whole),
+            OutputFormat::Name => objects.iter().map(|object| format!("{}\n", label(kind_of(object, kind), name_of(object)))).collect(),
+            OutputFormat::JsonPath(template) => {
                 jsonpath::print(template, &whole).map_err(|error| Failure::error(format!("error parsing jsonpath {template}, {error}")))?
             }
-            Format::Columns(columns) => {
+            OutputFormat::Columns(columns) => {
                 let mut rows = Vec::new();
                 if self.header {
                     rows.push(columns.iter().map(|(head, _)| head.clone()).collect());
@@ -254,6 +238,38 @@ impl Watch {
                 Widths::default().print(&rows)
             }
         })
+    }
+}
+
+impl PendingCommand for GetWatch {
+    /// Prints what has changed since; a watch never ends by itself.
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        let mut changed = Vec::new();
+        for entry in client.sim.journal().from(self.seen).iter() {
+            let Record::Write { object, before, .. } = &entry.record else { continue };
+            let wanted =
+                self.targets.list.iter().any(|(kind, name)| *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n));
+            let here =
+                self.targets.namespace.is_empty() || !object.kind.info().namespaced || object.meta.namespace == self.targets.namespace;
+            if !wanted || !here {
+                continue;
+            }
+            // An object that does not match any more is shown once, as if it were deleted.
+            let value = object.to_value();
+            let matched = || before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
+            if self.targets.selection.matches(&value) || matched() {
+                changed.push((object.kind, value));
+            }
+        }
+        self.seen = client.sim.journal().len();
+        for (kind, object) in changed {
+            self.print(client, kind, &object)?;
+        }
+        Ok(false)
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
     }
 }
 
@@ -276,21 +292,21 @@ fn pretty(value: &Value) -> String {
     format!("{}\n", String::from_utf8_lossy(&out))
 }
 
-fn list(client: &mut Client<'_>, mut watch: Watch, args: &Args) -> Result<Task, Failure> {
+fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Task, Failure> {
     if args.on("ignore-not-found") {
         let there = |name: &Option<String>, kind: Kind| name.as_ref().is_none_or(|name| client.find(&client.key(kind, name)).is_some());
         watch.targets.list.retain(|(kind, name)| there(name, *kind));
     }
-    if matches!(watch.format, Format::Table { .. }) && args.get("sort-by").is_none() {
+    if matches!(watch.format, OutputFormat::Table { .. }) && args.get("sort-by").is_none() {
         let objects = watch.targets.listings(client);
-        return Ok(Task::Table(Box::new(Table::new(client, watch, objects, args))));
+        return Ok(Task::pending(GetTable::new(client, watch, objects, args)));
     }
     let mut objects = watch.targets.find(client);
     if let Some(path) = args.get("sort-by") {
         sort(&mut objects, path)?;
     }
-    if matches!(watch.format, Format::Table { .. }) {
-        return Ok(Task::Table(Box::new(Table::new(client, watch, VecDeque::from([Listing::of(objects)]), args))));
+    if matches!(watch.format, OutputFormat::Table { .. }) {
+        return Ok(Task::pending(GetTable::new(client, watch, VecDeque::from([Listing::of(objects)]), args)));
     }
     let named = watch.targets.list.iter().any(|(_, name)| name.is_some());
     let single = named && watch.targets.list.len() == 1;
@@ -309,8 +325,8 @@ fn list(client: &mut Client<'_>, mut watch: Watch, args: &Args) -> Result<Task, 
 
 /// A table for each kind, an empty line between two. Of very many objects some are read at a time, and then some printed.
 #[derive(Clone, Debug)]
-pub struct Table {
-    watch: Watch,
+pub struct GetTable {
+    watch: GetWatch,
     /// What is still to be read.
     objects: VecDeque<Listing>,
     tables: Vec<(Kind, Widths, VecDeque<Vec<String>>)>,
@@ -321,47 +337,9 @@ pub struct Table {
     told: bool,
 }
 
-impl Table {
-    fn new(client: &Client<'_>, watch: Watch, objects: VecDeque<Listing>, args: &Args) -> Table {
-        Table { watch, objects, tables: Vec::new(), at: 0, now: client.wall(), told: client.failed || args.on("ignore-not-found") }
-    }
-
-    /// Reads or prints as many rows as the client takes at a time. True when all is printed.
-    pub fn poll(&mut self, client: &mut Client<'_>) -> bool {
-        let mut room = client.rows;
-        while let Some(list) = self.objects.front_mut().filter(|_| room > 0) {
-            match list.next() {
-                Some(object) => {
-                    room -= 1;
-                    self.read(&object);
-                }
-                None => drop(self.objects.pop_front()),
-            }
-        }
-        while let Some((_, widths, rows)) = self.tables.get_mut(self.at).filter(|_| room > 0) {
-            room -= 1;
-            match rows.pop_front() {
-                Some(row) => widths.put(&row, &mut client.out),
-                None => {
-                    self.at += 1;
-                    client.out.push_str(if self.at < self.tables.len() { "\n" } else { "" });
-                }
-            }
-        }
-        if room == 0 {
-            return false;
-        }
-        let targets = &self.watch.targets.list;
-        if self.tables.is_empty() {
-            if !self.told {
-                let namespaced = targets.iter().any(|(kind, _)| kind.info().namespaced) && !self.watch.everywhere;
-                let place = if namespaced { format!(" in {} namespace.", client.namespace) } else { String::new() };
-                client.warn(format!("No resources found{place}"));
-            }
-        } else if targets.iter().any(|(kind, _)| *kind == Kind::Endpoints) {
-            client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
-        }
-        true
+impl GetTable {
+    fn new(client: &Client<'_>, watch: GetWatch, objects: VecDeque<Listing>, args: &Args) -> GetTable {
+        GetTable { watch, objects, tables: Vec::new(), at: 0, now: client.wall(), told: client.failed || args.on("ignore-not-found") }
     }
 
     fn read(&mut self, object: &Object) {
@@ -386,6 +364,54 @@ impl Table {
     }
 }
 
+impl PendingCommand for GetTable {
+    /// Reads or prints as many rows as the client takes at a time. True when all is printed.
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        let mut room = client.rows;
+        while let Some(list) = self.objects.front_mut().filter(|_| room > 0) {
+            match list.next() {
+                Some(object) => {
+                    room -= 1;
+                    self.read(&object);
+                }
+                None => drop(self.objects.pop_front()),
+            }
+        }
+        while let Some((_, widths, rows)) = self.tables.get_mut(self.at).filter(|_| room > 0) {
+            room -= 1;
+            match rows.pop_front() {
+                Some(row) => widths.put(&row, &mut client.out),
+                None => {
+                    self.at += 1;
+                    client.out.push_str(if self.at < self.tables.len() { "\n" } else { "" });
+                }
+            }
+        }
+        if room == 0 {
+            return Ok(false);
+        }
+        let targets = &self.watch.targets.list;
+        if self.tables.is_empty() {
+            if !self.told {
+                let namespaced = targets.iter().any(|(kind, _)| kind.info().namespaced) && !self.watch.everywhere;
+                let place = if namespaced { format!(" in {} namespace.", client.namespace) } else { String::new() };
+                client.warn(format!("No resources found{place}"));
+            }
+        } else if targets.iter().any(|(kind, _)| *kind == Kind::Endpoints) {
+            client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+        }
+        Ok(true)
+    }
+
+    fn goes_on(&self) -> bool {
+        true
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
+    }
+}
+
 fn sort(objects: &mut Vec<Rc<Object>>, path: &str) -> Result<(), Failure> {
     let mut keyed: Vec<(Option<Value>, Rc<Object>)> = Vec::with_capacity(objects.len());
     for object in objects.drain(..) {
@@ -393,7 +419,7 @@ fn sort(objects: &mut Vec<Rc<Object>>, path: &str) -> Result<(), Failure> {
         let found = jsonpath::values(path, &value).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
         keyed.push((found.first().map(|value| (*value).clone()), object));
     }
-    crate::order::sort_by(&mut keyed, |(left, _), (right, _)| match (left, right) {
+    crate::sort::sort_by(&mut keyed, |(left, _), (right, _)| match (left, right) {
         (Some(Value::Number(a)), Some(Value::Number(b))) => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(std::cmp::Ordering::Equal),
         _ => left.as_ref().map(jsonpath::show).cmp(&right.as_ref().map(jsonpath::show)),
     });

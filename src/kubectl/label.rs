@@ -3,7 +3,7 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::ObjectRef;
 use crate::engine::store::{Patch, validation};
 use serde_json::{Map, Value, json};
@@ -11,19 +11,39 @@ use serde_json::{Map, Value, json};
 const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list local resource-version= dry-run?unchanged output/o= \
     filename/f= record";
 
+/// `kubectl annotate`.
+pub const ANNOTATE: Verb = Verb {
+    name: "annotate",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(|client, words, _| run(client, words, &ANNOTATIONS)),
+    help: "Update the annotations on a resource",
+};
+
+/// `kubectl label`.
+pub const LABEL: Verb = Verb {
+    name: "label",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(|client, words, _| run(client, words, &LABELS)),
+    help: "Update the labels on a resource",
+};
+
 /// What the two verbs differ in.
-pub struct Words {
+pub struct MetadataVerb {
     verb: &'static str,
     field: &'static str,
     done: &'static str,
 }
 
 /// Labels.
-pub const LABELS: Words = Words { verb: "label", field: "labels", done: "labeled" };
+pub const LABELS: MetadataVerb = MetadataVerb { verb: "label", field: "labels", done: "labeled" };
 /// Annotations.
-pub const ANNOTATIONS: Words = Words { verb: "annotate", field: "annotations", done: "annotated" };
+pub const ANNOTATIONS: MetadataVerb = MetadataVerb { verb: "annotate", field: "annotations", done: "annotated" };
 
-pub fn run(client: &mut Client<'_>, words: &[String], how: &Words) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<Task, Failure> {
     let args = Args::parse(how.verb, FLAGS, words)?;
     client.use_flags(&args);
     let is_change =
@@ -53,7 +73,7 @@ pub fn run(client: &mut Client<'_>, words: &[String], how: &Words) -> Result<Tas
     Ok(Task::Done)
 }
 
-fn changes_of(words: &[String], how: &Words) -> Result<Map<String, Value>, Failure> {
+fn changes_of(words: &[String], how: &MetadataVerb) -> Result<Map<String, Value>, Failure> {
     let mut change = Map::new();
     for word in words {
         let Some((key, value)) = word.split_once('=') else {
@@ -73,7 +93,7 @@ fn changes_of(words: &[String], how: &Words) -> Result<Map<String, Value>, Failu
     Ok(change)
 }
 
-fn taken(present: &Map<String, Value>, change: &Map<String, Value>, args: &Args, how: &Words) -> Option<Failure> {
+fn taken(present: &Map<String, Value>, change: &Map<String, Value>, args: &Args, how: &MetadataVerb) -> Option<Failure> {
     if args.on("overwrite") {
         return None;
     }
@@ -87,7 +107,7 @@ fn taken(present: &Map<String, Value>, change: &Map<String, Value>, args: &Args,
     }))
 }
 
-fn said(client: &mut Client<'_>, present: &Map<String, Value>, change: &Map<String, Value>, how: &Words) -> &'static str {
+fn said(client: &mut Client<'_>, present: &Map<String, Value>, change: &Map<String, Value>, how: &MetadataVerb) -> &'static str {
     if how.field != "labels" {
         return how.done;
     }

@@ -13,6 +13,7 @@ mod drain;
 mod exec;
 mod explain;
 mod expose;
+mod failure;
 mod get;
 mod label;
 mod nodes;
@@ -26,32 +27,14 @@ mod scale;
 mod select;
 mod set;
 mod targets;
+mod verb;
 mod wait;
 
 use crate::api::Time;
 use crate::engine::Sim;
 use client::Client;
-
-/// Why a command ends early: what goes to stderr, and the exit code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// The whole text, with its line break.
-    pub message: String,
-    /// The exit code.
-    pub exit: i32,
-}
-
-impl Failure {
-    /// `error: …`
-    pub fn error(message: impl std::fmt::Display) -> Failure {
-        Failure { message: format!("error: {message}\n"), exit: 1 }
-    }
-
-    /// A message without `error: ` before it.
-    pub fn plain(message: impl std::fmt::Display) -> Failure {
-        Failure { message: format!("{message}\n"), exit: 1 }
-    }
-}
+pub use failure::Failure;
+pub use verb::{PendingCommand, Reads, Task, Verb};
 
 /// Whether a command still waits for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,18 +43,6 @@ pub enum Progress {
     Running,
     /// It has ended.
     Done,
-}
-
-/// What a command waits for.
-#[derive(Clone, Debug)]
-enum Task {
-    Done,
-    Watch(Box<get::Watch>),
-    Table(Box<get::Table>),
-    Rollout(rollout::Follow),
-    Delete(delete::Pending),
-    Wait(wait::Waiting),
-    Drain(Box<drain::Drain>),
 }
 
 /// One kubectl command, from its start to its exit.
@@ -127,12 +98,7 @@ impl Session {
         let result = self.with_client(sim, |client| {
             let done = match &mut task {
                 Task::Done => true,
-                Task::Watch(watch) => watch.poll(client)?,
-                Task::Table(table) => table.poll(client),
-                Task::Rollout(follow) => follow.poll(client)?,
-                Task::Delete(pending) => pending.poll(client)?,
-                Task::Wait(waiting) => waiting.poll(client)?,
-                Task::Drain(drain) => drain.poll(client)?,
+                Task::Pending(command) => command.poll(client)?,
             };
             Ok(if done { Task::Done } else { task })
         });
@@ -143,17 +109,14 @@ impl Session {
     /// When the command gives up or looks again by itself, if it does.
     pub fn deadline(&self) -> Option<Time> {
         match &self.task {
-            Task::Done | Task::Watch(_) | Task::Table(_) => None,
-            Task::Rollout(follow) => follow.deadline,
-            Task::Delete(pending) => pending.deadline,
-            Task::Wait(waiting) => Some(waiting.deadline),
-            Task::Drain(drain) => drain.deadline(),
+            Task::Done => None,
+            Task::Pending(command) => command.deadline(),
         }
     }
 
     /// Whether it goes on by itself, without anything that happens.
     pub fn goes_on(&self) -> bool {
-        matches!(self.task, Task::Table(_))
+        matches!(&self.task, Task::Pending(command) if command.goes_on())
     }
 
     /// Ends a command that still waits, as ctrl-C does.
@@ -189,89 +152,75 @@ impl Session {
     }
 }
 
-/// Verbs in the order of kubectl's help.
-const VERBS: [&str; 32] = [
-    "create",
-    "expose",
-    "run",
-    "set",
-    "explain",
-    "get",
-    "edit",
-    "delete",
-    "rollout",
-    "scale",
-    "autoscale",
-    "cluster-info",
-    "top",
-    "cordon",
-    "uncordon",
-    "drain",
-    "taint",
-    "describe",
-    "logs",
-    "exec",
-    "patch",
-    "replace",
-    "apply",
-    "wait",
-    "label",
-    "annotate",
-    "api-resources",
-    "api-versions",
-    "config",
-    "version",
-    "events",
-    "diff",
+/// All verbs, in the order of kubectl's help.
+pub const VERBS: &[&Verb] = &[
+    &create::VERB,
+    &expose::VERB,
+    &run::VERB,
+    &set::VERB,
+    &explain::VERB,
+    &get::VERB,
+    &inert("edit", Reads::No, "Edit a resource on the server"),
+    &delete::VERB,
+    &rollout::VERB,
+    &scale::VERB,
+    &autoscale::VERB,
+    &inert("cluster-info", Reads::Yes, "Display cluster information"),
+    &inert("top", Reads::Yes, "Display resource (CPU/memory) usage"),
+    &nodes::CORDON,
+    &nodes::UNCORDON,
+    &drain::VERB,
+    &nodes::TAINT,
+    &describe::VERB,
+    &resources::LOGS,
+    &exec::VERB,
+    &patch::VERB,
+    &create::REPLACE,
+    &apply::VERB,
+    &wait::VERB,
+    &label::LABEL,
+    &label::ANNOTATE,
+    &resources::API_RESOURCES,
+    &resources::API_VERSIONS,
+    &inert("config", Reads::Yes, "Modify kubeconfig files"),
+    &resources::VERSION,
+    &get::EVENTS,
+    &inert("diff", Reads::Yes, "Diff the live version against a would-be applied version"),
 ];
+
+/// A verb that kubectl has and that has no effect here.
+const fn inert(name: &'static str, reads: Reads, help: &'static str) -> Verb {
+    Verb { name, aliases: &[], flags: "", reads, run: None, help }
+}
+
+/// The verb that a word means.
+fn verb_named(word: &str) -> Option<&'static Verb> {
+    VERBS.iter().copied().find(|verb| verb.name == word || verb.aliases.contains(&word))
+}
 
 fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Task, Failure> {
     // Global flags may stand before the verb.
     let at = verb_position(args);
-    let Some(verb) = args.get(at) else {
-        client.out.push_str(HELP);
+    let Some(word) = args.get(at) else {
+        client.out.push_str(&help());
         return Ok(Task::Done);
     };
     let mut rest: Vec<String> = args[..at].to_vec();
     rest.extend_from_slice(&args[at + 1..]);
-    if rest.iter().any(|word| word == "--help" || word == "-h") && VERBS.contains(&verb.as_str()) {
-        client.say(format!("Usage:\n  kubectl {verb} [options]\n\nUse \"kubectl options\" for a list of global command-line options (applies to all commands)."));
+    let Some(verb) = verb_named(word) else {
+        if matches!(word.as_str(), "help" | "--help" | "-h") {
+            client.out.push_str(&help());
+            return Ok(Task::Done);
+        }
+        return Err(Failure::plain(unknown(word)));
+    };
+    if rest.iter().any(|word| word == "--help" || word == "-h") {
+        client.say(format!("Usage:\n  kubectl {} [options]\n\nUse \"kubectl options\" for a list of global command-line options (applies to all commands).", verb.name));
         return Ok(Task::Done);
     }
-    match verb.as_str() {
-        "apply" => apply::run(client, &rest, stdin),
-        "create" => create::run(client, &rest, stdin),
-        "replace" => create::replace(client, &rest, stdin),
-        "get" => get::run(client, &rest),
-        "events" => get::events(client, &rest),
-        "delete" => delete::run(client, &rest, stdin),
-        "describe" => describe::run(client, &rest),
-        "scale" => scale::run(client, &rest),
-        "set" => set::run(client, &rest),
-        "rollout" => rollout::run(client, &rest),
-        "patch" => patch::run(client, &rest),
-        "label" => label::run(client, &rest, &label::LABELS),
-        "annotate" => label::run(client, &rest, &label::ANNOTATIONS),
-        "expose" => expose::run(client, &rest),
-        "run" => run::run(client, &rest),
-        "autoscale" => autoscale::run(client, &rest),
-        "cordon" => nodes::cordon(client, &rest, true),
-        "uncordon" => nodes::cordon(client, &rest, false),
-        "taint" => nodes::taint(client, &rest),
-        "drain" => drain::run(client, &rest),
-        "wait" => wait::run(client, &rest),
-        "exec" => exec::run(client, &rest),
-        "explain" => explain::run(client, &rest),
-        "api-resources" => resources::api_resources(client, &rest),
-        "api-versions" => resources::api_versions(client),
-        "version" => resources::version(client),
-        "logs" => resources::logs(client, &rest),
-        "help" | "--help" | "-h" => {
-            client.out.push_str(HELP);
-            Ok(Task::Done)
-        }
-        verb if VERBS.contains(&verb) => Err(Failure::error(format!("\"{verb}\" has no effect in this simulation"))),
-        verb => Err(Failure::plain(unknown(verb))),
+    match verb.run {
+        Some(run) => run(client, &rest, stdin),
+        None => Err(Failure::error(format!("\"{}\" has no effect in this simulation", verb.name))),
     }
 }
 
@@ -279,31 +228,11 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Tas
 pub fn only_reads(line: &str) -> bool {
     let words: Vec<String> = line.strip_prefix("kubectl ").unwrap_or(line).split_whitespace().map(String::from).collect();
     let words = &words[verb_position(&words).min(words.len())..];
-    match words.first().map(String::as_str) {
-        Some("rollout") => {
-            words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| matches!(word.as_str(), "status" | "history"))
-        }
-        Some(verb) => READS.contains(&verb),
-        None => false,
+    match words.first().and_then(|word| verb_named(word)).map(|verb| verb.reads) {
+        Some(Reads::Sub(reads)) => words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| reads.contains(&word.as_str())),
+        reads => reads == Some(Reads::Yes),
     }
 }
-
-/// Verbs that change nothing.
-const READS: [&str; 13] = [
-    "get",
-    "describe",
-    "explain",
-    "events",
-    "logs",
-    "top",
-    "wait",
-    "diff",
-    "version",
-    "config",
-    "cluster-info",
-    "api-resources",
-    "api-versions",
-];
 
 fn verb_position(args: &[String]) -> usize {
     let mut at = 0;
@@ -316,12 +245,13 @@ fn verb_position(args: &[String]) -> usize {
 
 fn unknown(verb: &str) -> String {
     let mut text = format!("error: unknown command \"{verb}\" for \"kubectl\"");
-    let near: Vec<&&str> = VERBS.iter().filter(|known| known.starts_with(verb) || distance(verb, known) <= 2).collect();
+    let names = VERBS.iter().map(|verb| verb.name);
+    let near: Vec<&str> = names.filter(|known| known.starts_with(verb) || distance(verb, known) <= 2).collect();
     if !near.is_empty() {
         text.push_str("\n\nDid you mean this?");
         let mut near = near;
         // kubectl lists them as its commands are grouped.
-        crate::order::sort_by_key(&mut near, |known| ["create", "expose", "run", "set", "explain", "get"].iter().position(|k| k == *known));
+        crate::sort::sort_by_key(&mut near, |known| ["create", "expose", "run", "set", "explain", "get"].iter().position(|k| k == known));
         near.iter().for_each(|known| text.push_str(&format!("\n\t{known}")));
     }
     text
@@ -343,15 +273,22 @@ pub fn distance(left: &str, right: &str) -> usize {
     row[right.len()]
 }
 
-const HELP: &str = "kubectl controls the Kubernetes cluster manager.
+/// Columns of the list of commands.
+const HELP_WIDTH: usize = 102;
 
-Commands:
-  create expose run set explain get delete rollout scale autoscale cordon uncordon drain taint
-  describe logs exec patch replace apply wait label annotate api-resources api-versions version events
-
-Usage:
-  kubectl [flags] [options]
-";
+/// The commands that do something here, in lines.
+fn help() -> String {
+    let mut text = String::from("kubectl controls the Kubernetes cluster manager.\n\nCommands:");
+    let mut column = HELP_WIDTH;
+    for verb in VERBS.iter().filter(|verb| verb.run.is_some()) {
+        let wraps = column + 1 + verb.name.len() > HELP_WIDTH;
+        text.push_str(if wraps { "\n  " } else { " " });
+        text.push_str(verb.name);
+        column = if wraps { 2 } else { column + 1 } + verb.name.len();
+    }
+    text.push_str("\n\nUsage:\n  kubectl [flags] [options]\n");
+    text
+}
 
 #[cfg(test)]
 mod tests;

@@ -4,14 +4,47 @@ use super::client::{Client, server_error};
 use super::parse::Args;
 use super::select::Selection;
 use super::targets::name_of;
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::Patch;
 use serde_json::{Value, json};
 
-pub fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Task, Failure> {
+const CORDON_FLAGS: &str = "selector/l= dry-run?unchanged";
+const TAINT_FLAGS: &str = "overwrite selector/l= all dry-run?unchanged output/o=";
+
+/// `kubectl uncordon`.
+pub const UNCORDON: Verb = Verb {
+    name: "uncordon",
+    aliases: &[],
+    flags: CORDON_FLAGS,
+    reads: Reads::No,
+    run: Some(|client, words, _| cordon(client, words, false)),
+    help: "Mark node as schedulable",
+};
+
+/// `kubectl cordon`.
+pub const CORDON: Verb = Verb {
+    name: "cordon",
+    aliases: &[],
+    flags: CORDON_FLAGS,
+    reads: Reads::No,
+    run: Some(|client, words, _| cordon(client, words, true)),
+    help: "Mark node as unschedulable",
+};
+
+/// `kubectl taint`.
+pub const TAINT: Verb = Verb {
+    name: "taint",
+    aliases: &[],
+    flags: TAINT_FLAGS,
+    reads: Reads::No,
+    run: Some(taint),
+    help: "Update the taints on one or more nodes",
+};
+
+fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Task, Failure> {
     let verb = if on { "cordon" } else { "uncordon" };
-    let args = Args::parse(verb, "selector/l= dry-run?unchanged", words)?;
+    let args = Args::parse(verb, CORDON_FLAGS, words)?;
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error(format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples")));
     }
@@ -46,7 +79,7 @@ pub fn set_cordon(client: &mut Client<'_>, name: &str, on: bool) -> Result<(), F
     Ok(())
 }
 
-struct Change {
+struct TaintChange {
     key: String,
     value: String,
     effect: String,
@@ -55,8 +88,8 @@ struct Change {
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-pub fn taint(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
-    let args = Args::parse("taint", "overwrite selector/l= all dry-run?unchanged output/o=", words)?;
+fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+    let args = Args::parse("taint", TAINT_FLAGS, words)?;
     let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };
     if super::targets::kind(kind.split('/').next().unwrap_or(kind))? != Kind::Node {
         return Err(Failure::error(format!("invalid resource type {kind}, only node(s) is supported")));
@@ -86,7 +119,7 @@ pub fn taint(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure>
 }
 
 /// `key=value:effect`, `key:effect-`, `key-`; none for a node's name.
-fn change(word: &str) -> Result<Option<Change>, Failure> {
+fn change(word: &str) -> Result<Option<TaintChange>, Failure> {
     let remove = word.ends_with('-');
     let body = word.trim_end_matches('-');
     let (pair, effect) = body.split_once(':').unwrap_or((body, ""));
@@ -97,10 +130,10 @@ fn change(word: &str) -> Result<Option<Change>, Failure> {
         return Err(Failure::error(format!("invalid taint effect: {effect}, unsupported taint effect")));
     }
     let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-    Ok(Some(Change { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned(), remove }))
+    Ok(Some(TaintChange { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned(), remove }))
 }
 
-fn taint_one(client: &mut Client<'_>, name: &str, changes: &[Change], overwrite: bool) -> Result<(), Failure> {
+fn taint_one(client: &mut Client<'_>, name: &str, changes: &[TaintChange], overwrite: bool) -> Result<(), Failure> {
     let mut node = client.get(Kind::Node, name)?;
     let mut taints = node["spec"]["taints"].as_array().cloned().unwrap_or_default();
     let (mut added, mut removed, mut replaced) = (false, false, false);

@@ -3,7 +3,7 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::{Kind, Object, ObjectRef, schema};
 use crate::engine::store::{ApiError, Patch, patch as patches};
 use crate::manifest;
@@ -11,7 +11,11 @@ use serde_json::Value;
 
 const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= filename/f= selector/l= field-selector=";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl patch`.
+pub const VERB: Verb =
+    Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Update fields of a resource" };
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("patch", FLAGS, words)?;
     client.use_flags(&args);
     let how = match args.get("type").unwrap_or("strategic") {

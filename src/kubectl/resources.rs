@@ -3,18 +3,61 @@
 use super::client::Client;
 use super::parse::Args;
 use super::printers::table::Widths;
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::Kind;
 use crate::api::kind::ALL;
 
-pub fn api_resources(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
-    let args = Args::parse("api-resources", "namespaced= output/o= no-headers api-group= verbs= cached sort-by= categories=", words)?;
+const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= cached sort-by= categories=";
+const LOGS_FLAGS: &str = "container/c= follow/f previous/p tail= since= all-containers selector/l= timestamps";
+
+/// `kubectl logs`.
+pub const LOGS: Verb = Verb {
+    name: "logs",
+    aliases: &[],
+    flags: LOGS_FLAGS,
+    reads: Reads::Yes,
+    run: Some(logs),
+    help: "Print the logs for a container in a pod",
+};
+
+/// `kubectl version`.
+pub const VERSION: Verb = Verb {
+    name: "version",
+    aliases: &[],
+    flags: "",
+    reads: Reads::Yes,
+    run: Some(version),
+    help: "Print the client and server version information",
+};
+
+/// `kubectl api-versions`.
+pub const API_VERSIONS: Verb = Verb {
+    name: "api-versions",
+    aliases: &[],
+    flags: "",
+    reads: Reads::Yes,
+    run: Some(api_versions),
+    help: "Print the supported API versions on the server",
+};
+
+/// `kubectl api-resources`.
+pub const API_RESOURCES: Verb = Verb {
+    name: "api-resources",
+    aliases: &[],
+    flags: RESOURCES_FLAGS,
+    reads: Reads::Yes,
+    run: Some(api_resources),
+    help: "Print the supported API resources on the server",
+};
+
+fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+    let args = Args::parse("api-resources", RESOURCES_FLAGS, words)?;
     let mut rows = Vec::new();
     if !args.on("no-headers") {
         rows.push(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).to_vec());
     }
     let mut kinds: Vec<Kind> = ALL.to_vec();
-    crate::order::sort_by_key(&mut kinds, |kind| (kind.info().group, kind.info().plural));
+    crate::sort::sort_by_key(&mut kinds, |kind| (kind.info().group, kind.info().plural));
     for kind in kinds {
         let info = kind.info();
         let wanted = args.get("namespaced").is_none_or(|only| (only == "true") == info.namespaced)
@@ -37,22 +80,22 @@ pub fn api_resources(client: &mut Client<'_>, words: &[String]) -> Result<Task, 
     Ok(Task::Done)
 }
 
-pub fn api_versions(client: &mut Client<'_>) -> Result<Task, Failure> {
+fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Task, Failure> {
     let mut all: Vec<String> = ALL.iter().map(|kind| kind.api_version()).collect();
-    crate::order::sort(&mut all);
+    crate::sort::sort(&mut all);
     all.dedup();
     all.into_iter().for_each(|version| client.say(version));
     Ok(Task::Done)
 }
 
-pub fn version(client: &mut Client<'_>) -> Result<Task, Failure> {
+fn version(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Task, Failure> {
     client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2");
     Ok(Task::Done)
 }
 
 /// No container ever prints anything here, but a Pod that is not there is still not there.
-pub fn logs(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
-    let args = Args::parse("logs", "container/c= follow/f previous/p tail= since= all-containers selector/l= timestamps", words)?;
+fn logs(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+    let args = Args::parse("logs", LOGS_FLAGS, words)?;
     client.use_flags(&args);
     let Some(name) = args.words.first() else {
         return Err(Failure::error(

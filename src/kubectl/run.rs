@@ -3,18 +3,22 @@
 use super::client::Client;
 use super::create::finish;
 use super::parse::Args;
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use serde_json::{Value, json};
 
 const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t rm attach dry-run?unchanged output/o= quiet/q expose \
     annotations= image-pull-policy= overrides= save-config privileged";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl run`.
+pub const VERB: Verb =
+    Verb { name: "run", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Run a particular image on the cluster" };
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("run", FLAGS, words)?;
     client.use_flags(&args);
     let Some((name, rest)) = args.words.split_first() else { return Err(Failure::error("NAME is required for run")) };
     args.require(&["image"])?;
-    let mut labels = crate::order::map([("run".to_owned(), Value::from(name.as_str()))].into_iter());
+    let mut labels = crate::sort::map([("run".to_owned(), Value::from(name.as_str()))].into_iter());
     if let Some(text) = args.get("labels") {
         labels = super::create::pairs(text);
     }

@@ -3,14 +3,24 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{self, Targets, name_of};
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::Why;
 
 const FLAGS: &str =
     "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all filename/f= output/o= dry-run?unchanged";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl scale`.
+pub const VERB: Verb = Verb {
+    name: "scale",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(run),
+    help: "Set a new size for a deployment, replica set, or replication controller",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("scale", FLAGS, words)?;
     client.use_flags(&args);
     args.require(&["replicas"])?;

@@ -3,14 +3,18 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::Kind;
 use serde_json::{Map, Value, json};
 
 const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= local dry-run?unchanged \
     output/o= filename/f= list overwrite from= keys= prefix= resource-version= record";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl set`.
+pub const VERB: Verb =
+    Verb { name: "set", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Set specific features on objects" };
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let Some((topic, rest)) = words.split_first() else {
         return Err(Failure::error("must specify one of: env, image, resources, selector, serviceaccount, subject"));
     };

@@ -199,3 +199,23 @@ fn a_long_table_comes_in_parts_and_is_the_same_table() {
         }
     }
 }
+
+#[test]
+fn the_help_lists_the_verbs_that_do_something_in_lines() {
+    let help = super::help();
+    let listed: Vec<&str> = help.lines().skip(3).take_while(|line| !line.is_empty()).flat_map(str::split_whitespace).collect();
+    assert_eq!(listed, super::VERBS.iter().filter(|verb| verb.run.is_some()).map(|verb| verb.name).collect::<Vec<_>>());
+    assert!(help.contains("\n  create expose ") && help.lines().all(|line| line.len() <= super::HELP_WIDTH), "{help}");
+}
+
+#[test]
+fn a_verb_is_registered_once() {
+    let words = || super::VERBS.iter().flat_map(|verb| std::iter::once(&verb.name).chain(verb.aliases));
+    assert_eq!(words().collect::<std::collections::BTreeSet<_>>().len(), words().count());
+    assert!(super::VERBS.iter().all(|verb| !verb.help.is_empty()));
+    assert!(
+        super::only_reads("kubectl -n a get pods")
+            && super::only_reads("rollout status deployment/a")
+            && !super::only_reads("rollout undo deployment/a")
+    );
+}

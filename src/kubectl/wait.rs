@@ -4,16 +4,26 @@ use super::client::Client;
 use super::parse::Args;
 use super::printers::jsonpath;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, PendingCommand, Reads, Task, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time};
 use serde_json::Value;
 
 const FLAGS: &str = "for= timeout= selector/l= field-selector= all all-namespaces/A filename/f= output/o=";
-const PATIENCE: u64 = 30 * SECOND;
+const PATIENCE_US: u64 = 30 * SECOND;
+
+/// `kubectl wait`.
+pub const VERB: Verb = Verb {
+    name: "wait",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::Yes,
+    run: Some(run),
+    help: "Wait for a specific condition on one or many resources",
+};
 
 #[derive(Clone, Debug)]
-enum Goal {
+enum WaitGoal {
     Delete,
     Create,
     Condition(String, String),
@@ -22,20 +32,20 @@ enum Goal {
 
 /// Objects that are waited for.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub struct WaitCommand {
     left: Vec<(Kind, ObjectRef)>,
-    goal: Goal,
+    goal: WaitGoal,
     /// When patience ends.
     pub deadline: Time,
 }
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let args = Args::parse("wait", FLAGS, words)?;
     client.use_flags(&args);
     let goal = goal(args.get("for").unwrap_or(""))?;
     let targets = Targets::parse(client, &args, &args.words)?;
     let mut left = Vec::new();
-    if let Goal::Create | Goal::Delete = goal {
+    if let WaitGoal::Create | WaitGoal::Delete = goal {
         left.extend(targets.list.iter().filter_map(|(kind, name)| Some((*kind, client.key(*kind, name.as_ref()?)))));
     }
     if left.is_empty() {
@@ -46,31 +56,60 @@ pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
     if left.is_empty() && !client.failed {
         return Err(Failure::error("no matching resources found"));
     }
-    let span = args.duration("timeout")?.unwrap_or(PATIENCE);
-    Ok(Task::Wait(Waiting { left, goal, deadline: client.sim.now().after(span) }))
+    let span = args.duration("timeout")?.unwrap_or(PATIENCE_US);
+    Ok(Task::pending(WaitCommand { left, goal, deadline: client.sim.now().after(span) }))
 }
 
-fn goal(text: &str) -> Result<Goal, Failure> {
+fn goal(text: &str) -> Result<WaitGoal, Failure> {
     let wrong = || Failure::error(format!("unrecognized condition: \"{text}\""));
     match text {
-        "delete" => return Ok(Goal::Delete),
-        "create" => return Ok(Goal::Create),
+        "delete" => return Ok(WaitGoal::Delete),
+        "create" => return Ok(WaitGoal::Create),
         _ => {}
     }
     if let Some(condition) = text.strip_prefix("condition=") {
         let (name, status) = condition.split_once('=').unwrap_or((condition, "true"));
-        return Ok(Goal::Condition(name.to_owned(), status.to_owned()));
+        return Ok(WaitGoal::Condition(name.to_owned(), status.to_owned()));
     }
     let path = text.strip_prefix("jsonpath=").ok_or_else(wrong)?;
     Ok(match path.rsplit_once("}=") {
-        Some((path, value)) => Goal::Path(format!("{path}}}"), Some(value.trim_matches(['\'', '"']).to_owned())),
-        None => Goal::Path(path.trim_matches(['\'', '"']).to_owned(), None),
+        Some((path, value)) => WaitGoal::Path(format!("{path}}}"), Some(value.trim_matches(['\'', '"']).to_owned())),
+        None => WaitGoal::Path(path.trim_matches(['\'', '"']).to_owned(), None),
     })
 }
 
-impl Waiting {
+impl WaitCommand {
+    fn met(&self, object: Option<&Value>) -> Result<bool, Failure> {
+        Ok(match (&self.goal, object) {
+            (WaitGoal::Delete, object) => object.is_none(),
+            (WaitGoal::Create, object) => object.is_some(),
+            (_, None) => false,
+            (WaitGoal::Condition(name, status), Some(object)) => {
+                let stale = object["status"]["observedGeneration"]
+                    .as_i64()
+                    .is_some_and(|seen| seen < object["metadata"]["generation"].as_i64().unwrap_or(0));
+                let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+                let met = |c: &Value| {
+                    c["type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case(name))
+                        && c["status"].as_str().is_some_and(|found| found.eq_ignore_ascii_case(status))
+                };
+                !stale && conditions.into_iter().any(met)
+            }
+            (WaitGoal::Path(path, value), Some(object)) => {
+                let found =
+                    jsonpath::values(path, object).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
+                match value {
+                    Some(value) => found.iter().any(|v| jsonpath::show(v) == *value),
+                    None => !found.is_empty(),
+                }
+            }
+        })
+    }
+}
+
+impl PendingCommand for WaitCommand {
     /// `true` when every object is as wished.
-    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         for (kind, key) in std::mem::take(&mut self.left) {
             if self.met(client.find(&key).as_ref())? {
                 client.say(format!("{} condition met", label(kind, &key.name)));
@@ -91,30 +130,11 @@ impl Waiting {
         Err(Failure { message: lines.collect(), exit: 1 })
     }
 
-    fn met(&self, object: Option<&Value>) -> Result<bool, Failure> {
-        Ok(match (&self.goal, object) {
-            (Goal::Delete, object) => object.is_none(),
-            (Goal::Create, object) => object.is_some(),
-            (_, None) => false,
-            (Goal::Condition(name, status), Some(object)) => {
-                let stale = object["status"]["observedGeneration"]
-                    .as_i64()
-                    .is_some_and(|seen| seen < object["metadata"]["generation"].as_i64().unwrap_or(0));
-                let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
-                let met = |c: &Value| {
-                    c["type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case(name))
-                        && c["status"].as_str().is_some_and(|found| found.eq_ignore_ascii_case(status))
-                };
-                !stale && conditions.into_iter().any(met)
-            }
-            (Goal::Path(path, value), Some(object)) => {
-                let found =
-                    jsonpath::values(path, object).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
-                match value {
-                    Some(value) => found.iter().any(|v| jsonpath::show(v) == *value),
-                    None => !found.is_empty(),
-                }
-            }
-        })
+    fn deadline(&self) -> Option<Time> {
+        Some(self.deadline)
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
     }
 }

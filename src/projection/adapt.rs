@@ -111,7 +111,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     }
     out.claims = claims(&of(Kind::PersistentVolumeClaim), &of(Kind::StatefulSet));
     out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
-    crate::order::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
+    crate::sort::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
     out.classes = of(Kind::StorageClass)
         .iter()
         .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
@@ -179,7 +179,7 @@ fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[String]), si
     for kind in crate::api::kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Event | Kind::Pod)) {
         uids.extend(list(*kind).iter().filter(|object| words.want(object)).map(|object| object.meta.uid.to_string()));
     }
-    crate::order::sort(&mut uids);
+    crate::sort::sort(&mut uids);
     let is = |id: &Id| uids.binary_search(&id.uid).is_ok();
     let wants = |of: Option<&Rc<Controller>>| of.is_some_and(|of| is(&of.id));
     let count = |model: &Model| {
@@ -213,7 +213,7 @@ fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[String]), si
             root.folded = 0;
         }
     }
-    crate::order::sort(&mut whole);
+    crate::sort::sort(&mut whole);
     model.roots.retain(|root| !root.groups.is_empty() || wants(root.controller.as_ref()));
     if !model.claims.is_empty() {
         let claims = model.pods().flat_map(|pod| pod.claims.iter().map(|claim| format!("{}/{claim}", pod.id.namespace)));
@@ -316,7 +316,7 @@ pub fn namespaces(list: List, pods: &Pods) -> Vec<String> {
 }
 
 fn sorted(mut objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
-    crate::order::sort_by(&mut objects, |a, b| {
+    crate::sort::sort_by(&mut objects, |a, b| {
         (a.meta.creation_timestamp, &a.meta.namespace)
             .cmp(&(b.meta.creation_timestamp, &b.meta.namespace))
             .then_with(|| natural(&a.meta.name, &b.meta.name))
@@ -349,7 +349,7 @@ impl Reader<'_> {
         };
         let children = self.owned.get(&object.meta.uid).into_iter().flatten();
         let mut sets: Vec<&Rc<Object>> = children.filter(|child| child.kind == kind).collect();
-        crate::order::sort_by_key(&mut sets, |set| revision(set));
+        crate::sort::sort_by_key(&mut sets, |set| revision(set));
         let mut root = Root { controller, ..Root::default() };
         let newest = sets.len().saturating_sub(1);
         for (i, set) in sets.into_iter().enumerate() {
@@ -540,7 +540,7 @@ fn plain(object: &Object, out: &mut Controller) {
                 () if holds("Complete") => Message::state("Complete"),
                 () if holds("Failed") => Message::state("Failed"),
                 () if holds("Suspended") => Message::state("Suspended"),
-                () => left.filter(|_| failed > 0).map(|left| msg::card_retries_left(left)).unwrap_or_default(),
+                () => left.filter(|_| failed > 0).map(msg::card_retries_left).unwrap_or_default(),
             };
         }
         Kind::CronJob => {
@@ -584,7 +584,7 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
                 })
             })
             .collect();
-        crate::order::sort_by(&mut endpoints, |a, b| natural(&a.pod, &b.pod).then_with(|| a.cmp(b)));
+        crate::sort::sort_by(&mut endpoints, |a, b| natural(&a.pod, &b.pod).then_with(|| a.cmp(b)));
         endpoints.dedup_by(|a, b| a.pod == b.pod);
         let form = if body.is_headless() {
             "headless".to_string()
@@ -612,7 +612,7 @@ fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn
         Some(Service { id: id(object), form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint })
     };
     let mut out: Vec<Service> = services.iter().filter_map(read).collect();
-    crate::order::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
+    crate::sort::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
     out
 }
 
@@ -726,7 +726,7 @@ fn claims(claims: &[Rc<Object>], sets: &[Rc<Object>]) -> Vec<Claim> {
         })
     };
     let mut out: Vec<Claim> = claims.iter().filter_map(read).collect();
-    crate::order::sort_by(&mut out, |a, b| a.id.namespace.cmp(&b.id.namespace).then_with(|| natural(&a.id.name, &b.id.name)));
+    crate::sort::sort_by(&mut out, |a, b| a.id.namespace.cmp(&b.id.namespace).then_with(|| natural(&a.id.name, &b.id.name)));
     out
 }
 
@@ -816,7 +816,7 @@ pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>)
         None => String::new(),
     };
     let mut sets: Vec<&Rc<Object>> = sets.iter().filter(|set| set.meta.is_controlled_by(object.meta.uid)).collect();
-    crate::order::sort_by_key(&mut sets, |set| revision(set));
+    crate::sort::sort_by_key(&mut sets, |set| revision(set));
     let newest = sets.last().map(|set| set.meta.uid);
     let mut out = Budget {
         uid: object.meta.uid.to_string(),

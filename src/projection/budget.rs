@@ -131,7 +131,7 @@ impl Budget {
     /// Puts the cells into order and says what the controller waits for. `waits` is a Pod of the new revision
     /// that is not ready.
     pub fn settle(mut self, sizes: Sizes, waits: Option<&str>) -> Budget {
-        crate::order::sort_by_key(&mut self.cells, |cell| (cell.new, cell.state != PodState::Ready, cell.state));
+        crate::sort::sort_by_key(&mut self.cells, |cell| (cell.new, cell.state != PodState::Ready, cell.state));
         let pods = self.pods();
         let count_of = |which: &dyn Fn(&&Cell) -> bool| self.cells.iter().filter(which).map(|cell| cell.pods).sum::<usize>();
         let old = count_of(&|cell| !cell.new);

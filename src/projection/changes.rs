@@ -5,7 +5,7 @@ use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::{Journal, Op};
 use crate::i18n::format::middle;
-use crate::order;
+use crate::sort;
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -95,7 +95,7 @@ fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out
     match (before, after) {
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
             let mut keys: Vec<&String> = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))).collect();
-            order::sort(&mut keys);
+            sort::sort(&mut keys);
             for key in keys {
                 let dot = if path.is_empty() { "" } else { "." };
                 within(path, &[dot, key].concat(), a.get(key), b.get(key), out);
@@ -160,7 +160,7 @@ pub fn written(entries: Journal<'_>) -> Vec<Change> {
 pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Vec<Change> {
     let sorted = |objects: &[Rc<Object>]| {
         let mut all: Vec<Rc<Object>> = objects.to_vec();
-        order::sort_by(&mut all, order_of);
+        sort::sort_by(&mut all, order_of);
         all
     };
     let (before, after) = (sorted(before), sorted(after));

@@ -45,7 +45,7 @@ impl std::iter::Sum for Pods {
 /// How many indexes of an Indexed Job the indexes of its Pods come to: those it has, each once.
 pub fn indexes(of_pods: impl Iterator<Item = i64>, completions: i64) -> usize {
     let mut all: Vec<i64> = of_pods.filter(|index| (0..completions).contains(index)).collect();
-    crate::order::sort(&mut all);
+    crate::sort::sort(&mut all);
     all.dedup();
     all.len()
 }

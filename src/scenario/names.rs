@@ -38,7 +38,7 @@ fn name(placeholder: &str, sim: &Sim) -> Option<String> {
 fn nth(sim: &Sim, kind: Kind, prefix: &str, n: &str) -> Option<Rc<Object>> {
     let mut found: Vec<_> = sim.list(kind).filter(|o| o.meta.name.starts_with(prefix) && !o.meta.is_deleting()).cloned().collect();
     // Within one second the order of creation is the order of first writes.
-    crate::order::sort_by_key(&mut found, |o| created_at(sim, o));
+    crate::sort::sort_by_key(&mut found, |o| created_at(sim, o));
     let n: i64 = n.parse().ok()?;
     let index = if n < 0 { found.len() as i64 + n } else { n };
     usize::try_from(index).ok().and_then(|i| found.get(i)).cloned()

@@ -2,7 +2,7 @@
 
 use crate::api::kind;
 use crate::api::schema::{Schema, list_element, map_element, schema};
-use crate::order;
+use crate::sort;
 
 /// What may be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,7 +161,7 @@ pub fn offers(text: &str, line: usize, column: usize) -> Vec<Offer> {
         }
         out.retain(|offer| offer.name.starts_with(here.key) && offer.name != "status");
     }
-    order::sort_by(&mut out, |a, b| a.name.cmp(&b.name));
+    sort::sort_by(&mut out, |a, b| a.name.cmp(&b.name));
     out.dedup();
     out
 }

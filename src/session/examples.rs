@@ -1,12 +1,12 @@
 //! Manifests to begin with: those of the notes this simulator was made for.
 
-use crate::i18n::{Message, msg};
+use crate::i18n::{Constant, Message, msg};
 
 /// A manifest with a name.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
     /// In the picker.
-    pub title: fn() -> Message,
+    pub title: Constant,
     /// The name of its file.
     pub file: &'static str,
     /// The text.

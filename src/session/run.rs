@@ -161,8 +161,8 @@ impl Run {
     }
 
     /// Uses a moment that is spare.
-    pub fn tidy(&mut self) {
-        self.past.as_mut().unwrap_or(&mut self.live).sim.tidy();
+    pub fn run_idle_work(&mut self) {
+        self.past.as_mut().unwrap_or(&mut self.live).sim.run_idle_work();
     }
 
     /// Whether an instant before the newest is shown.

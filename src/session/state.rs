@@ -6,7 +6,7 @@ use crate::api::batch::Job;
 use crate::api::storage::PersistentVolumeClaim;
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid, sources};
 use crate::engine::controllers::taint_eviction;
-use crate::engine::graves;
+use crate::engine::deferred_drop;
 use crate::engine::kubelet::lack;
 use crate::engine::{Actor, Entry, Op, Record};
 use crate::explain::diagnose::{self, Diagnosis, Remedy};
@@ -1333,7 +1333,7 @@ impl State {
         self.left_scenes.push(scene);
         for scene in std::mem::take(&mut self.left_scenes) {
             match Rc::try_unwrap(scene) {
-                Ok(scene) => graves::bury(scene.items),
+                Ok(scene) => deferred_drop::drop_later(scene.items),
                 Err(scene) => self.left_scenes.push(scene),
             }
         }
@@ -1562,7 +1562,7 @@ impl State {
             return Some((scene.summary.clone(), "", ""));
         }
         let mut drawn: Vec<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
-        crate::order::sort(&mut drawn);
+        crate::sort::sort(&mut drawn);
         // Storage draws only what has claims; its words are of all.
         let scope = Some(self.scope()).filter(|scope| self.view == View::Storage && scope.filter.trim().is_empty());
         // The chart is of one.
@@ -1588,7 +1588,7 @@ impl State {
             .filter(shown)
             .filter_map(|object| Some((words::standing(object, pods(object))?, object)))
             .collect();
-        crate::order::sort_by_key(&mut all, |((_, state), _)| worst_first(*state));
+        crate::sort::sort_by_key(&mut all, |((_, state), _)| worst_first(*state));
         let Some(((words, state), of)) = all.first() else { return lone(scene) };
         // Of several it is said which one is meant.
         let words = match state {
@@ -2443,7 +2443,7 @@ mod tests {
     fn the_chain_of_a_pod_ends_at_the_person() {
         let state = settled((examples::ALL[0].text)());
         let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
-        let chain = words::chain(state.run.journal(), state.run.sim().held_up(), &pod, 0);
+        let chain = words::chain(state.run.journal(), state.run.sim().delays(), &pod, 0);
         let actors: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
         assert_eq!(actors.last(), Some(&"you"), "{chain:#?}");
         assert!(actors.contains(&"replicaset-controller"), "{actors:?}");

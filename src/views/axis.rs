@@ -39,7 +39,7 @@ impl Idle {
         if end >= self.last + LONG {
             rest.push((self.last + REST, end));
         }
-        crate::order::sort_by_key(&mut rest, |(from, to)| u64::MAX - (to - from));
+        crate::sort::sort_by_key(&mut rest, |(from, to)| u64::MAX - (to - from));
         let (mut span, mut count) = (end.saturating_sub(self.start), 0);
         for (from, to) in rest.iter().take(FOLDS) {
             if (to - from) * 10 <= span {
@@ -48,7 +48,7 @@ impl Idle {
             (span, count) = (span.saturating_sub(to - from), count + 1);
         }
         rest.truncate(count);
-        crate::order::sort(&mut rest);
+        crate::sort::sort(&mut rest);
         rest
     }
 }

@@ -57,7 +57,7 @@ fn fold<'a>(uses: &[&'a Used], most: usize) -> (Vec<&'a Used>, usize) {
     if shown.len() <= most {
         return (shown, 0);
     }
-    crate::order::sort_by_key(&mut shown, |used| !used.missing);
+    crate::sort::sort_by_key(&mut shown, |used| !used.missing);
     shown.truncate(most - 1);
     (shown, uses.len() + 1 - most)
 }

@@ -336,7 +336,7 @@ impl Scene {
         self.width = self.items.iter().map(|item| item.rect.right()).fold(self.width, f64::max) + margin;
         let words = self.labels.iter().map(|label| label.y + 16.0);
         self.height = self.items.iter().map(|item| item.rect.bottom()).chain(words).fold(self.height, f64::max) + margin;
-        crate::order::sort_by_key(&mut self.edges, |edge| edge.line);
+        crate::sort::sort_by_key(&mut self.edges, |edge| edge.line);
         self
     }
 

@@ -23,13 +23,13 @@ pub fn rows(all: &[&[Mark]]) -> ([u8; LANES.len()], Vec<u8>) {
     let mut shown: Vec<u8> = (0..OTHERS).filter(|lane| used[usize::from(*lane)]).collect();
     if count > ROOM {
         shown = FIRST.into_iter().filter(|lane| used[usize::from(*lane)]).take(ROOM - 1).collect();
-        crate::order::sort(&mut shown);
+        crate::sort::sort(&mut shown);
         shown.push(OTHERS);
     } else {
         shown.extend(used[usize::from(OTHERS)].then_some(OTHERS));
         let more: Vec<u8> = USUAL.into_iter().filter(|lane| !used[usize::from(*lane)]).take(ROOM - count).collect();
         shown.extend(more);
-        crate::order::sort(&mut shown);
+        crate::sort::sort(&mut shown);
     }
     let last = shown.len() as u8 - 1;
     let mut rows = [last; LANES.len()];

@@ -56,33 +56,6 @@ pub struct Console {
     ends: bool,
 }
 
-const VERBS: [&str; 24] = [
-    "get",
-    "describe",
-    "delete",
-    "scale",
-    "rollout",
-    "set",
-    "apply",
-    "create",
-    "run",
-    "expose",
-    "patch",
-    "label",
-    "annotate",
-    "logs",
-    "exec",
-    "events",
-    "cordon",
-    "uncordon",
-    "drain",
-    "explain",
-    "api-resources",
-    "top",
-    "wait",
-    "diff",
-];
-
 impl Console {
     fn complete(&self, ctx: &Context<Self>, input: &HtmlInputElement) {
         let text = input.value();
@@ -91,10 +64,10 @@ impl Console {
         let own = |list: &mut dyn Iterator<Item = String>| list.filter(|word| word.starts_with(last) && *word != last).collect::<Vec<_>>();
         let mut found = match words {
             0 => own(&mut ["kubectl".to_string(), "clear".to_string()].into_iter()),
-            1 if head == "kubectl" => own(&mut VERBS.iter().map(|verb| (*verb).to_string())),
+            1 if head == "kubectl" => own(&mut crate::kubectl::VERBS.iter().map(|verb| verb.name.to_string())),
             _ => own(&mut ctx.props().on_complete.emit(last.to_string()).into_iter()),
         };
-        crate::order::sort(&mut found);
+        crate::sort::sort(&mut found);
         found.dedup();
         let Some(first) = found.first() else { return };
         let mut common = first.clone();

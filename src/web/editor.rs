@@ -8,7 +8,7 @@ use super::window;
 use crate::actions::{Diagnostic, Plan};
 use crate::api::Kind;
 use crate::engine::Op;
-use crate::i18n::{Message, msg};
+use crate::i18n::{Counted, Message, msg};
 use crate::projection::changes::{Change, Field};
 use crate::session::Msg as Do;
 use crate::session::state::Standing;
@@ -272,7 +272,7 @@ impl Component for Editor {
             Standing::Applied => ("ready", msg::editor_applied()),
             Standing::Rejected => ("failed", msg::editor_rejected()),
             Standing::Partly(applied, unchanged, refused) => {
-                let parts: [(usize, fn(usize) -> Message); 3] =
+                let parts: [(usize, Counted); 3] =
                     [(refused, |n| msg::count_rejected(n)), (applied, |n| msg::count_applied(n)), (unchanged, |n| msg::count_unchanged(n))];
                 let said = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| words(n));
                 ("failed", Message::list(said.collect()))
@@ -447,7 +447,7 @@ impl Editor {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));
         let refused = plan.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
-        let parts: [(usize, fn(usize) -> Message); 4] = [
+        let parts: [(usize, Counted); 4] = [
             (new, |n| msg::count_created(n)),
             (changed, |n| msg::count_configured(n)),
             (plan.unchanged, |n| msg::count_unchanged(n)),
@@ -529,7 +529,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     };
     let (mut key, other): (Vec<&Field>, Vec<&Field>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
     // What is asked for comes before what it is called, and what is so.
-    crate::order::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
+    crate::sort::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
     // What counts in a status comes before what the machinery keeps.
     let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
     let (counted, technical): (Vec<&Field>, Vec<&Field>) =

@@ -2,13 +2,13 @@
 
 use super::dom;
 use super::language::say;
-use crate::i18n::{Message, msg};
+use crate::i18n::{Constant, Message, msg};
 use crate::session::state::View;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 /// What is written for a choice, and what it is called.
-type Choice = (&'static str, fn() -> Message);
+type Choice = (&'static str, Constant);
 
 /// What the frame may be like: its colours, its height in pixels, and whether its clock runs from the beginning. As few words as
 /// the element knows.

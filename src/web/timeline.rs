@@ -4,7 +4,7 @@ use super::dom::{self, icon};
 use super::language::{Lang, say};
 use super::tools::Tool;
 use crate::i18n::format::Px;
-use crate::i18n::format::{about, duration};
+use crate::i18n::format::about;
 use crate::i18n::format::{clock, tick};
 use crate::i18n::{Message, msg};
 use crate::projection::marks::{LANES, Mark};

@@ -7,9 +7,23 @@ use crate::api::network::{EndpointPort, Service, ServicePort, TargetRef};
 use crate::api::pod::Pod;
 use crate::api::selector::contains_all;
 use crate::api::{Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
+use crate::engine::descriptor::Line;
 use crate::engine::informer::Cache;
 use crate::engine::out::Memory;
 use std::rc::Rc;
+
+/// The pseudo-code of a pass.
+pub(super) const CODE: &[Line] = &[
+    ("for key := range queue {", "", ""),
+    ("    svc   := cache.Get(key)", "", ""),
+    ("    pods  := cache.List(svc.Selector)", "", "first"),
+    ("    ready := filter(pods, Ready)", "", "last"),
+    ("    want  := slices(svc, pods)", "", ""),
+    ("    if have != want {", "", ""),
+    ("        write(want)", "write", "act"),
+    ("    }", "", ""),
+    ("}", "", ""),
+];
 
 pub(super) const TRIGGER: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 const HEADLESS: &str = "service.kubernetes.io/headless";
@@ -30,7 +44,7 @@ pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut
 /// The Pods that a Service selects, by name.
 pub(super) fn selected<'a>(object: &Object, service: &Service, cache: &'a Cache) -> Vec<&'a Rc<Object>> {
     let mut selected = cache.pods_labelled(&object.meta.namespace, &|labels| contains_all(labels, &service.spec.selector));
-    crate::order::sort_by(&mut selected, |a, b| a.meta.name.cmp(&b.meta.name));
+    crate::sort::sort_by(&mut selected, |a, b| a.meta.name.cmp(&b.meta.name));
     selected
 }
 
@@ -50,7 +64,7 @@ pub(super) fn ports_for(service: &Service, pod: &Pod, keep_empty_name: bool) -> 
             Some(EndpointPort { app_protocol: port.app_protocol.clone(), name, port: number(port, pod)?, protocol: port.protocol.clone() })
         })
         .collect();
-    crate::order::sort(&mut ports);
+    crate::sort::sort(&mut ports);
     ports
 }
 

@@ -4,17 +4,12 @@
 //! thousand, a pass reads those that have changed since the last one.
 //! Models `ActivePodsWithRanks` of `pkg/controller/controller_utils.go`.
 
-use crate::api::pod::Pod;
-use crate::api::{Kind, Object, Str, Timestamp, Uid};
-use crate::engine::graves;
-use crate::engine::index::Index;
+use crate::api::{Kind, Object, Timestamp, Uid};
 use crate::engine::out::View;
-use crate::engine::table::{Place, Table, hash};
+use crate::engine::rank_cache::{PodRank, RankCache};
 use crate::engine::why::DeletionRank;
 use std::cmp::Ordering;
 use std::rc::Rc;
-
-const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// What decides, one after the other.
 const RANKS: [DeletionRank; 8] = [
@@ -63,7 +58,13 @@ pub fn of_pods<'v>(object: &Object, pods: &'v [Rc<Object>], count: usize, view: 
     rank(object, own, count, view, known)
 }
 
-fn rank<'v>(object: &Object, own: Vec<(&'v Rc<Object>, Uid, Seen)>, count: usize, view: &View<'_>, known: &mut Known) -> Vec<Ranked<'v>> {
+fn rank<'v>(
+    object: &Object,
+    own: Vec<(&'v Rc<Object>, Uid, PodRank)>,
+    count: usize,
+    view: &View<'_>,
+    known: &mut RankCache,
+) -> Vec<Ranked<'v>> {
     let neighbours = neighbours(object, &own, view, known);
     let on = |node: u32| neighbours.get(node as usize).copied().unwrap_or(0);
     let mut ranked: Vec<Ranked<'v>> =
@@ -73,12 +74,12 @@ fn rank<'v>(object: &Object, own: Vec<(&'v Rc<Object>, Uid, Seen)>, count: usize
         ranked.select_nth_unstable_by(count, |a, b| a.compare(b).0);
         ranked.truncate(count + 1);
     }
-    crate::order::sort_by(&mut ranked, |a, b| a.compare(b).0);
+    crate::sort::sort_by(&mut ranked, |a, b| a.compare(b).0);
     ranked
 }
 
 /// How many active Pods of all ReplicaSets of the same owner each node has; nothing for a bare ReplicaSet.
-fn neighbours(object: &Object, own: &[(&Rc<Object>, Uid, Seen)], view: &View<'_>, known: &mut Known) -> Vec<i32> {
+fn neighbours(object: &Object, own: &[(&Rc<Object>, Uid, PodRank)], view: &View<'_>, known: &mut RankCache) -> Vec<i32> {
     let mut nodes = Vec::new();
     let Some(owner) = object.meta.controller() else { return nodes };
     let mut add = |node: u32| {
@@ -96,23 +97,13 @@ fn neighbours(object: &Object, own: &[(&Rc<Object>, Uid, Seen)], view: &View<'_>
     nodes
 }
 
-/// What of a Pod decides.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    controller: Uid,
-    active: bool,
-    /// Its node, by number.
-    node: u32,
-    assigned: bool,
-    phase: i32,
-    ready: bool,
-    ready_since: Option<Timestamp>,
-    created: Option<Timestamp>,
-    cost: i32,
-    restarts: i32,
+/// Orders Pods by [`RANKS`].
+trait Ranks {
+    /// A number for each of [`RANKS`].
+    fn ranks(&self, neighbours: i32, now: Timestamp) -> [i32; RANKS.len()];
 }
 
-impl Seen {
+impl Ranks for PodRank {
     /// `neighbours` are the active Pods of sibling ReplicaSets on the same node.
     fn ranks(&self, neighbours: i32, now: Timestamp) -> [i32; RANKS.len()] {
         let age = |since: Option<Timestamp>| since.map_or(0, |t| log_age(now.0 - t.0) as i32);
@@ -134,91 +125,13 @@ fn log_age(seconds: i64) -> u32 {
     64 - (seconds.max(0) as u64).leading_zeros()
 }
 
-/// What has been read off the Pods of a cache, by their place. A copy has still to read them: it is no part of the cluster.
-#[derive(Debug, Default)]
-pub struct Known {
-    pods: Vec<Option<(Rc<Object>, Seen)>>,
-    nodes: Vec<Str>,
-    index: Index,
-    /// Where reading ahead goes on.
-    next: Place,
-}
-
-impl Clone for Known {
-    fn clone(&self) -> Self {
-        Known::default()
-    }
-}
-
-impl Drop for Known {
-    fn drop(&mut self) {
-        graves::bury(std::mem::take(&mut self.pods));
-    }
-}
-
-impl Known {
-    /// What of the Pod at a place decides.
-    fn of(&mut self, place: Place, pod: &Rc<Object>) -> Seen {
-        let place = place as usize;
-        if let Some(Some((known, seen))) = self.pods.get(place)
-            && Rc::ptr_eq(known, pod)
-        {
-            return *seen;
-        }
-        let seen = self.read(pod);
-        self.pods.resize(self.pods.len().max(place + 1), None);
-        self.pods[place] = Some((pod.clone(), seen));
-        seen
-    }
-
-    /// Reads so many Pods before they are asked for, so that the first pass over very many need not.
-    pub fn read_ahead(&mut self, pods: &Table, most: usize) {
-        for place in self.next..self.next.saturating_add(most as Place) {
-            if let Some(pod) = pods.at(place) {
-                self.of(place, pod);
-            }
-        }
-        let end = self.next as usize + most >= pods.len();
-        self.next = if end { 0 } else { self.next + most as Place };
-    }
-
-    fn read(&mut self, object: &Rc<Object>) -> Seen {
-        let pod: &Pod = object.body();
-        let ready = pod.status.condition("Ready").filter(|c| c.status == "True");
-        Seen {
-            controller: object.meta.controller().map_or(Uid::default(), |owner| owner.uid),
-            active: object.is_active_pod(),
-            node: self.number(&pod.node_name),
-            assigned: !pod.node_name.is_empty(),
-            phase: match pod.status.phase.as_str() {
-                "Pending" => 0,
-                "Running" => 2,
-                _ => 1,
-            },
-            ready: ready.is_some(),
-            ready_since: ready.and_then(|c| c.last_transition_time),
-            created: object.meta.creation_timestamp,
-            cost: object.meta.annotation(COST).and_then(|v| v.parse().ok()).unwrap_or(0),
-            restarts: pod.status.container_statuses.iter().map(|c| c.restart_count).max().unwrap_or(0),
-        }
-    }
-
-    fn number(&mut self, node: &Str) -> u32 {
-        let hash = hash(node, "") as u32;
-        self.index.find(hash, |at| self.nodes[at as usize] == *node).unwrap_or_else(|| {
-            let new = self.nodes.len() as u32;
-            self.index.insert(hash, new);
-            self.nodes.push(node.clone());
-            new
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::pod::PodCondition;
+    use crate::api::pod::{Pod, PodCondition};
     use crate::api::{Body, ObjectMeta};
+    use crate::engine::rank_cache::COST;
+    use crate::engine::table::Table;
     use smol_str::format_smolstr;
 
     /// A Pod on `node`; ready since `ready`, if given.
@@ -251,7 +164,7 @@ mod tests {
             ("then one that is ready for a shorter time", (pod("n", "Running", Some(999), 9), 0), DeletionRank::YoungerReady),
             ("equal ones go by uid", (pod("n", "Running", Some(0), 0), 0), DeletionRank::Equal),
         ];
-        let mut known = Known::default();
+        let mut known = RankCache::default();
         let mut ranks = |(object, neighbours): (Object, i32)| {
             let object = Rc::new(object);
             (known.read(&object).ranks(neighbours, Timestamp(1000)), object)
@@ -266,7 +179,7 @@ mod tests {
 
     #[test]
     fn pods_are_read_ahead_in_turns() {
-        let (mut known, mut pods) = (Known::default(), Table::default());
+        let (mut known, mut pods) = (RankCache::default(), Table::default());
         for at in 0..25 {
             let mut object = pod("n", "Running", Some(0), at);
             object.meta.name = format_smolstr!("web-{at}");
@@ -280,7 +193,7 @@ mod tests {
 
     #[test]
     fn another_version_at_a_place_is_read_again_and_another_pod_too() {
-        let mut known = Known::default();
+        let mut known = RankCache::default();
         let (waits, runs) = (Rc::new(pod("", "Pending", None, 1)), Rc::new(pod("n", "Running", Some(0), 1)));
         let other = Rc::new(pod("m", "Running", None, 2));
         for (object, assigned, ready) in [(&waits, false, false), (&runs, true, true), (&runs, true, true), (&other, true, false)] {

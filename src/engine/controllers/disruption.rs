@@ -11,6 +11,7 @@ use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::time::SECOND;
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp, Uid};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -24,12 +25,23 @@ const EVENTS: &str = "controllermanager";
 /// A Pod that was evicted and is still there after this counts again.
 const DELETION_TIMEOUT: i64 = 120;
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "disruption-controller",
+    aliases: &[],
+    title: "disruption",
+    icon: "i-pdb",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The disruption loop.
 pub struct DisruptionController;
 
 impl Controller for DisruptionController {
-    fn name(&self) -> &'static str {
-        "disruption-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -7,6 +7,7 @@ use super::{Controller, Event, Watch};
 use crate::api::network::{Address, EndpointPort, Endpoints, Service, Subset};
 use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef};
+use crate::engine::descriptor::Descriptor;
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -15,12 +16,23 @@ use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "endpoint-controller",
+    aliases: &[],
+    title: "endpoint",
+    icon: "i-endpointslice",
+    lane: "endpoints",
+    always_shown: false,
+    code: super::backends::CODE,
+};
+
 /// The endpoints loop.
 pub struct EndpointsController;
 
 impl Controller for EndpointsController {
-    fn name(&self) -> &'static str {
-        "endpoint-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -95,8 +107,8 @@ fn subsets(object: &Object, service: &Service, pods: &[&Rc<Object>]) -> Vec<Subs
     }
     let mut subsets: Vec<Subset> = by_ports.into_values().collect();
     for subset in &mut subsets {
-        crate::order::sort_by(&mut subset.addresses, |a, b| a.ip.cmp(&b.ip));
-        crate::order::sort_by(&mut subset.not_ready_addresses, |a, b| a.ip.cmp(&b.ip));
+        crate::sort::sort_by(&mut subset.addresses, |a, b| a.ip.cmp(&b.ip));
+        crate::sort::sort_by(&mut subset.not_ready_addresses, |a, b| a.ip.cmp(&b.ip));
     }
     subsets
 }

@@ -8,6 +8,7 @@ use super::{Controller, Event, Watch};
 use crate::api::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, SERVICE_NAME, Service};
 use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp, Uid};
+use crate::engine::descriptor::Descriptor;
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -20,12 +21,23 @@ use std::rc::Rc;
 const MAX_PER_SLICE: usize = 100;
 const MANAGER: &str = "endpointslice-controller.k8s.io";
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "endpointslice-controller",
+    aliases: &[],
+    title: "endpointslice",
+    icon: "i-endpointslice",
+    lane: "endpoints",
+    always_shown: true,
+    code: super::backends::CODE,
+};
+
 /// The endpointslice loop.
 pub struct EndpointSliceController;
 
 impl Controller for EndpointSliceController {
-    fn name(&self) -> &'static str {
-        "endpointslice-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -55,7 +67,7 @@ fn sync(object: &Rc<Object>, service: &Service, view: &View<'_>, out: &mut Out<'
     let wanted = wanted(object, service, &pods, view.cache);
     let mut all = wanted.values().flatten();
     let ready = all.clone().filter(|(_, e)| e.conditions.ready == Some(true)).count() as u32;
-    let plan = Plan {
+    let plan = SlicePlan {
         object,
         labels: labels(object, service, &[("endpointslice.kubernetes.io/managed-by", MANAGER), (SERVICE_NAME, &object.meta.name)]),
         trigger,
@@ -113,14 +125,14 @@ fn hints(distribution: &str, zone: &str, node: &str) -> BTreeMap<Str, Value> {
 }
 
 /// What all slices of one pass have in common.
-struct Plan<'p> {
+struct SlicePlan<'p> {
     object: &'p Rc<Object>,
     labels: Labels,
     trigger: Option<Timestamp>,
     why: Why,
 }
 
-impl Plan<'_> {
+impl SlicePlan<'_> {
     fn carry_out(&self, mut wanted: ByPorts, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let mine: Vec<Rc<Object>> = view
             .cache

@@ -6,6 +6,7 @@
 
 use super::{Controller, Event, Watch};
 use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid};
+use crate::engine::descriptor::{Descriptor, Line};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete, Propagation};
@@ -16,14 +17,38 @@ use std::rc::Rc;
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
 /// Upstream reads the owner and its dependents anew from the API server before it goes on.
-const LOOK_AGAIN: u64 = 15 * crate::api::time::MS;
+const LOOK_AGAIN_US: u64 = 15 * crate::api::time::MS;
+
+/// The pseudo-code of a pass.
+const CODE: &[Line] = &[
+    ("for object := range queue {", "", ""),
+    ("    owners := object.OwnerReferences", "", ""),
+    ("    if none of them exists {", "", ""),
+    ("        delete(object)", "delete", "act"),
+    ("    }", "", ""),
+    ("    if waits for its dependents && has none {", "", ""),
+    ("        remove(finalizer)", "release", "act"),
+    ("    }", "", ""),
+    ("}", "", ""),
+];
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "garbage-collector-controller",
+    aliases: &[],
+    title: "garbage collector",
+    icon: "i-gc",
+    lane: "",
+    always_shown: true,
+    code: CODE,
+};
 
 /// The garbage collector's loop; its keys are objects that may have to go, or to let others go.
 pub struct GarbageCollector;
 
 impl Controller for GarbageCollector {
-    fn name(&self) -> &'static str {
-        "garbage-collector-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -196,7 +221,7 @@ fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) ->
     }
     if !dependents.is_empty() {
         // The finalizer goes only when the cache shows that nobody is left.
-        return Ok(Action::RequeueAfter(LOOK_AGAIN));
+        return Ok(Action::RequeueAfter(LOOK_AGAIN_US));
     }
     out.patch(&object.key(), Why::Orphaned { owner }, |o| o.meta.finalizers.retain(|f| f != ORPHAN))?;
     Ok(Action::AwaitChange)

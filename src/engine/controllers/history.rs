@@ -51,7 +51,7 @@ pub(super) fn renumber(revision: &Object, number: i64, out: &mut Out<'_>) -> Res
 
 /// Deletes the oldest of the idle revisions, so many.
 pub(super) fn delete_oldest(mut idle: Vec<Rc<Object>>, surplus: usize, limit: i64, out: &mut Out<'_>) -> Result<(), ApiError> {
-    crate::order::sort_by_key(&mut idle, |r| number(r));
+    crate::sort::sort_by_key(&mut idle, |r| number(r));
     for revision in idle.iter().take(surplus) {
         out.delete(&revision.key(), Default::default(), Why::HistoryLimit { limit })?;
     }

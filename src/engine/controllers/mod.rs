@@ -2,6 +2,7 @@
 
 mod autoscaler;
 mod backends;
+mod controller;
 mod cronjob;
 mod daemonset;
 pub(in crate::engine) mod deletion_order;
@@ -28,14 +29,12 @@ mod ttl_after_finished;
 pub mod taint_eviction;
 mod volume_binder;
 
+pub use super::watch::Event;
+pub use controller::{Controller, Watch};
 pub(super) use daemonset::specimen as daemon_pod;
 
 use super::informer::Cache;
-use super::journal::Op;
-use super::out::{Action, Out, View};
-use super::store::ApiError;
-use crate::api::{Duration, Kind, Object, ObjectRef};
-use std::rc::Rc;
+use crate::api::{Kind, Object, ObjectRef};
 
 /// Every loop, in the order their queues are shown.
 pub static ALL: &[&(dyn Controller + Sync)] = &[
@@ -65,55 +64,6 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &root_ca::RootCaPublisher,
     &resource_quota::QuotaController,
 ];
-
-/// What wakes a loop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Watch {
-    /// A change of an object of this kind queues that object.
-    For(Kind),
-    /// A change of an object of the second kind queues its controller, if that is of the first kind.
-    Owns(Kind, Kind),
-    /// `also_wakes` decides for objects of this kind.
-    Maps(Kind),
-}
-
-/// One watch event as a loop gets it.
-pub struct Event<'a> {
-    /// What happened.
-    pub op: Op,
-    /// The object after it.
-    pub object: &'a Rc<Object>,
-    /// The object before it.
-    pub before: Option<&'a Rc<Object>>,
-}
-
-/// A control loop: it gets a key and a view and says what it wants written, and why.
-///
-/// It never sleeps, never reads a clock and never calls another loop.
-pub trait Controller {
-    /// The name it writes under.
-    fn name(&self) -> &'static str;
-
-    /// What wakes it.
-    fn watches(&self) -> &'static [Watch];
-
-    /// Keys that an event wakes beyond the object itself and its controller.
-    fn also_wakes(&self, _event: &Event<'_>, _cache: &Cache, _wake: &mut dyn FnMut(ObjectRef)) {}
-
-    /// How long a key that an event wakes has to wait, so that many events make one pass. The clock is the cluster's,
-    /// in microseconds since 1970.
-    fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
-        0
-    }
-
-    /// Seconds after which every object of these kinds is looked at again, changed or not.
-    fn resync(&self) -> Option<(u64, &'static [Kind])> {
-        None
-    }
-
-    /// One pass: brings the world a step closer to what the object asks for.
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>;
-}
 
 /// Whether a loop that makes or changes volumes has something to do for a claim or a volume.
 pub(super) fn works_on_volume(name: &str, object: &Object) -> bool {

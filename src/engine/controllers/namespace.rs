@@ -5,19 +5,31 @@
 use super::{Controller, Watch};
 use crate::api::time::MS;
 use crate::api::{Kind, ObjectRef, kind};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, FINALIZED_BY_LOOP};
 use crate::engine::why::Why;
 
 /// How soon it looks again for what is still there.
-const LOOK_AGAIN: u64 = 100 * MS;
+const LOOK_AGAIN_US: u64 = 100 * MS;
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "namespace-controller",
+    aliases: &[],
+    title: "namespace",
+    icon: "i-namespace",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
 
 /// The namespace loop.
 pub struct NamespaceController;
 
 impl Controller for NamespaceController {
-    fn name(&self) -> &'static str {
-        "namespace-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -36,7 +48,7 @@ impl Controller for NamespaceController {
             }
         }
         if left {
-            return Ok(Action::RequeueAfter(LOOK_AGAIN));
+            return Ok(Action::RequeueAfter(LOOK_AGAIN_US));
         }
         out.patch(&namespace.key(), Why::DependentsGone, |o| o.meta.finalizers.retain(|f| f != FINALIZED_BY_LOOP))?;
         Ok(Action::AwaitChange)

@@ -9,23 +9,35 @@ use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, ObjectRef, Time};
 use crate::engine::Op;
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete, Reason};
 use crate::engine::why::Why;
 
 /// How often upstream looks, and its first look after time 0.
-const PERIOD: u64 = 20 * SECOND;
-const FIRST: u64 = 5 * SECOND;
-const QUARANTINE: u64 = 40 * SECOND;
+const PERIOD_US: u64 = 20 * SECOND;
+const FIRST_US: u64 = 5 * SECOND;
+const QUARANTINE_US: u64 = 40 * SECOND;
 const DUE: &str = "due";
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "pod-garbage-collector-controller",
+    aliases: &[],
+    title: "pod garbage collector",
+    icon: "i-gc",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
 
 /// The loop; its keys are nodes, and one that stands for all Pods that have ended.
 pub struct PodGarbageCollector;
 
 impl Controller for PodGarbageCollector {
-    fn name(&self) -> &'static str {
-        "pod-garbage-collector-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -63,7 +75,7 @@ impl Controller for PodGarbageCollector {
             return Ok(Action::AwaitChange);
         }
         let now = view.now.0;
-        let due = *out.memory.entry(DUE.into()).or_insert_with(|| (next_look(view.now) + QUARANTINE) as i64) as u64;
+        let due = *out.memory.entry(DUE.into()).or_insert_with(|| (next_look(view.now) + QUARANTINE_US) as i64) as u64;
         if now < due {
             return Ok(Action::RequeueAfter(due - now));
         }
@@ -110,7 +122,7 @@ fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>
         return Ok(Action::AwaitChange);
     }
     let why = Why::TooManyEnded { ended: ended.len() as u32, kept: view.config.ended_pods_kept as u32 };
-    crate::order::sort_by_key(&mut ended, |o| (o.body::<Pod>().status.reason != "Evicted", o.meta.creation_timestamp, o.meta.name.clone()));
+    crate::sort::sort_by_key(&mut ended, |o| (o.body::<Pod>().status.reason != "Evicted", o.meta.creation_timestamp, o.meta.name.clone()));
     for object in &ended[..surplus] {
         let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
         match out.delete(&object.key(), how, why.clone()) {
@@ -123,8 +135,8 @@ fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>
 
 /// When upstream looks next.
 fn next_look(now: Time) -> u64 {
-    let passed = now.0.saturating_sub(FIRST).div_ceil(PERIOD);
-    FIRST + passed * PERIOD
+    let passed = now.0.saturating_sub(FIRST_US).div_ceil(PERIOD_US);
+    FIRST_US + passed * PERIOD_US
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::api::pod::Pod;
 use crate::api::storage::PersistentVolume;
 use crate::api::time::MS;
 use crate::api::{Duration, Kind, ObjectRef};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -15,14 +16,36 @@ use crate::engine::why::Why;
 const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";
 /// Before a claim may go, the API server is asked for its Pods: that round trip comes before the write.
-const LIVE_LIST: Duration = 7 * MS;
+const LIVE_LIST_US: Duration = 7 * MS;
+
+/// How the page shows the loop.
+static VOLUMES: Descriptor = Descriptor {
+    name: "pv-protection-controller",
+    aliases: &[],
+    title: "pv protection",
+    icon: "i-pv",
+    lane: "volume",
+    always_shown: false,
+    code: GENERIC,
+};
+
+/// How the page shows the loop.
+static CLAIMS: Descriptor = Descriptor {
+    name: "pvc-protection-controller",
+    aliases: &[],
+    title: "pvc protection",
+    icon: "i-pv",
+    lane: "volume",
+    always_shown: false,
+    code: GENERIC,
+};
 
 /// Lets a claim that is being deleted go when no Pod on a node uses it any more.
 pub struct ClaimProtection;
 
 impl Controller for ClaimProtection {
-    fn name(&self) -> &'static str {
-        "pvc-protection-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &CLAIMS
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -39,7 +62,7 @@ impl Controller for ClaimProtection {
     }
 
     fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
-        LIVE_LIST
+        LIVE_LIST_US
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
@@ -64,8 +87,8 @@ impl Controller for ClaimProtection {
 pub struct VolumeProtection;
 
 impl Controller for VolumeProtection {
-    fn name(&self) -> &'static str {
-        "pv-protection-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &VOLUMES
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -5,9 +5,11 @@
 use super::volume_binder::{PROVISIONED_BY, PROVISIONER};
 use super::{Controller, Watch};
 use crate::api::json::Json as _;
-use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
+use crate::api::references::claim_reference;
+use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::time::MS;
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
@@ -19,14 +21,18 @@ use std::rc::Rc;
 pub(super) const NAME: &str = "loopscope.dev/provisioner";
 /// When work for a key that has begun will be done.
 const DUE: Str = Str::new_static("due");
-const DELETE_AFTER: u64 = 200 * MS;
+const DELETE_AFTER_US: u64 = 200 * MS;
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, aliases: &[], title: "provisioner", icon: "i-pv", lane: "volume", always_shown: false, code: GENERIC };
 
 /// The provisioner's loop.
 pub struct Provisioner;
 
 impl Controller for Provisioner {
-    fn name(&self) -> &'static str {
-        NAME
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -110,7 +116,7 @@ fn reclaim(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out:
     if !ours || volume.status.phase != "Released" || policy != "Delete" || object.meta.is_deleting() {
         return Ok(Action::AwaitChange);
     }
-    if let Err(left) = waited(DELETE_AFTER, view, out) {
+    if let Err(left) = waited(DELETE_AFTER_US, view, out) {
         return Ok(Action::RequeueAfter(left));
     }
     out.delete(&object.key(), Default::default(), Why::ClaimGone { policy })?;

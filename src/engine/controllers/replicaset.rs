@@ -10,6 +10,7 @@ use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::workload::{Condition, ReplicaSet, ReplicaSetStatus};
 use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
+use crate::engine::descriptor::{Descriptor, Line};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
@@ -20,30 +21,67 @@ use std::rc::Rc;
 /// The most Pods created or deleted in one pass.
 const BURST: usize = 500;
 
+/// The pseudo-code of a pass.
+const CODE: &[Line] = &[
+    ("for key := range queue {", "", ""),
+    ("    rs   := cache.Get(key)", "", "desired"),
+    ("    pods := active(cache.Owned(rs))", "", "actual"),
+    ("    diff := len(pods) - rs.Replicas", "", "difference"),
+    ("    if diff < 0 {", "", ""),
+    ("        create(-diff, rs.Template)", "create", "act"),
+    ("    } else if diff > 0 {", "", ""),
+    ("        delete(rank(pods)[:diff])", "delete", "act"),
+    ("    }", "", ""),
+    ("    updateStatus(rs, pods)", "status", "act"),
+    ("}", "", ""),
+];
+
+/// How the page shows the loop.
+static REPLICA_SET: Descriptor = Descriptor {
+    name: "replicaset-controller",
+    aliases: &[],
+    title: "replicaset",
+    icon: "i-replicaset",
+    lane: "replicaset",
+    always_shown: true,
+    code: CODE,
+};
+
+/// How the page shows the loop.
+static REPLICATION_CONTROLLER: Descriptor = Descriptor {
+    name: "replication-controller",
+    aliases: &[],
+    title: "replication",
+    icon: "i-replicaset",
+    lane: "",
+    always_shown: false,
+    code: CODE,
+};
+
 /// The replicaset loop.
 pub static REPLICA_SETS: ReplicaLoop = ReplicaLoop {
-    name: "replicaset-controller",
+    descriptor: &REPLICA_SET,
     kind: Kind::ReplicaSet,
     watches: &[Watch::For(Kind::ReplicaSet), Watch::Owns(Kind::ReplicaSet, Kind::Pod), Watch::Maps(Kind::Pod)],
 };
 
 /// The replicationcontroller loop.
 pub static REPLICATION_CONTROLLERS: ReplicaLoop = ReplicaLoop {
-    name: "replication-controller",
+    descriptor: &REPLICATION_CONTROLLER,
     kind: Kind::ReplicationController,
     watches: &[Watch::For(Kind::ReplicationController), Watch::Owns(Kind::ReplicationController, Kind::Pod), Watch::Maps(Kind::Pod)],
 };
 
 /// The loop of one of the two kinds.
 pub struct ReplicaLoop {
-    name: &'static str,
+    descriptor: &'static Descriptor,
     kind: Kind,
     watches: &'static [Watch],
 }
 
 impl Controller for ReplicaLoop {
-    fn name(&self) -> &'static str {
-        self.name
+    fn descriptor(&self) -> &'static Descriptor {
+        self.descriptor
     }
 
     fn watches(&self) -> &'static [Watch] {

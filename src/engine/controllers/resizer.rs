@@ -10,6 +10,7 @@ use super::{Controller, Event, Watch};
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::storage::{ClaimStatus, PersistentVolume, PersistentVolumeClaim};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::journal::Actor;
 use crate::engine::out::{Action, Out, View};
@@ -24,12 +25,23 @@ pub(super) const NAME: &str = "external-resizer loopscope.dev/provisioner";
 const STORAGE: &str = "storage";
 const WAITS_FOR_POD: &str = "Waiting for user to (re-)start a pod to finish file system resize of volume on node.";
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: NAME,
+    aliases: &["volume_expand"],
+    title: "provisioner",
+    icon: "i-act",
+    lane: "volume",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The loop of the resizer.
 pub struct Resizer;
 
 impl Controller for Resizer {
-    fn name(&self) -> &'static str {
-        NAME
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -7,17 +7,29 @@ use super::{Controller, Event, Watch};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, ObjectRef, kind};
 use crate::engine::Op;
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, quota};
 use crate::engine::why::Why;
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "resourcequota-controller",
+    aliases: &[],
+    title: "resourcequota",
+    icon: "i-pdb",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The resourcequota loop.
 pub struct QuotaController;
 
 impl Controller for QuotaController {
-    fn name(&self) -> &'static str {
-        "resourcequota-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

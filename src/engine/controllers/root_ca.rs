@@ -5,18 +5,30 @@
 use super::{Controller, Watch};
 use crate::api::{Body, Kind, ObjectRef};
 use crate::engine::cluster::root_ca;
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Reason};
 use crate::engine::why::Why;
 
 const DESCRIPTION: &str = "kubernetes.io/description";
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "root-ca-certificate-publisher-controller",
+    aliases: &[],
+    title: "root ca certificate publisher",
+    icon: "i-act",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The root CA certificate publisher.
 pub struct RootCaPublisher;
 
 impl Controller for RootCaPublisher {
-    fn name(&self) -> &'static str {
-        "root-ca-certificate-publisher-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -4,16 +4,28 @@
 
 use super::{Controller, Watch};
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Reason};
 use crate::engine::why::Why;
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "service-account-controller",
+    aliases: &[],
+    title: "service account",
+    icon: "i-namespace",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
 
 /// The service account loop.
 pub struct ServiceAccountController;
 
 impl Controller for ServiceAccountController {
-    fn name(&self) -> &'static str {
-        "service-account-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -10,6 +10,7 @@ use crate::api::pod::{Pod, PodCondition, Toleration};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Op;
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::scheduler::tolerates;
@@ -24,12 +25,23 @@ const SINCE: &str = "since";
 const DUE: &str = "due";
 const DONE: &str = "done";
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "taint-eviction-controller",
+    aliases: &[],
+    title: "taint eviction",
+    icon: "i-node",
+    lane: "node",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The loop; its keys are Pods.
 pub struct TaintEviction;
 
 impl Controller for TaintEviction {
-    fn name(&self) -> &'static str {
-        "taint-eviction-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -5,16 +5,28 @@
 use super::{Controller, Watch};
 use crate::api::batch::Job;
 use crate::api::{Kind, ObjectRef};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete, Propagation, Reason};
 use crate::engine::why::Why;
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "ttl-after-finished-controller",
+    aliases: &[],
+    title: "ttl after finished",
+    icon: "i-job",
+    lane: "job",
+    always_shown: false,
+    code: GENERIC,
+};
 
 /// The ttl-after-finished loop.
 pub struct TtlAfterFinished;
 
 impl Controller for TtlAfterFinished {
-    fn name(&self) -> &'static str {
-        "ttl-after-finished-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

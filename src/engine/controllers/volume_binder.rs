@@ -5,8 +5,10 @@
 //! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
 
 use super::{Controller, Event, Watch};
-use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
+use crate::api::references::claim_reference;
+use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use crate::engine::descriptor::{Descriptor, Line};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, ApiServer};
@@ -19,12 +21,36 @@ const PROVISIONER_BETA: &str = "volume.beta.kubernetes.io/storage-provisioner";
 pub(super) const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 const BOUND_BY_US: &str = "pv.kubernetes.io/bound-by-controller";
 
+/// The pseudo-code of a pass.
+const CODE: &[Line] = &[
+    ("for claim := range queue {", "", ""),
+    ("    if bound(claim) { check(volume) ; continue }", "gone", "act"),
+    ("    volume := smallestFit(volumes, claim)", "fit", "act"),
+    ("    if volume == nil {", "", ""),
+    ("        provision(class, claim)", "provision", "act"),
+    ("        continue", "", ""),
+    ("    }", "", ""),
+    ("    bind(volume, claim)", "binding", "act"),
+    ("}", "", ""),
+];
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "persistentvolume-controller",
+    aliases: &[],
+    title: "volume",
+    icon: "i-pv",
+    lane: "volume",
+    always_shown: true,
+    code: CODE,
+};
+
 /// The loop that joins claims and volumes.
 pub struct VolumeBinder;
 
 impl Controller for VolumeBinder {
-    fn name(&self) -> &'static str {
-        "persistentvolume-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {

@@ -4,26 +4,26 @@
 //! the end of a back-off waits no longer. Models `containerChanged` and what `computePodActions` makes of it in
 //! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
-use super::rules::{After, after};
-use super::{Jobs, Pass, Step, init, pulls};
+use super::containers::{self, After, after};
+use super::{Jobs, PodPass, Step, pulls};
 use crate::api::pod::{ContainerState, Pod};
 use crate::engine::why::Why;
 
 /// Whether a container runs, or waits to run, another image than its Pod asks for.
 pub(super) fn differs(pod: &Pod, i: u32) -> bool {
-    let wanted = init::container(pod, i).map(|(_, container)| &container.image);
-    init::seen(pod, i).zip(wanted).is_some_and(|(status, image)| status.image != *image)
+    let wanted = containers::container(pod, i).map(|(_, container)| &container.image);
+    containers::seen(pod, i).zip(wanted).is_some_and(|(status, image)| status.image != *image)
 }
 
 /// Whether a container has ended and is to be started again.
 fn held_back(pod: &Pod, i: u32) -> bool {
-    let state = init::seen(pod, i).map(|status| &status.state);
+    let state = containers::seen(pod, i).map(|status| &status.state);
     let waits = |state: &ContainerState| state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff");
     let ended = |state: &ContainerState| state.terminated.as_ref().is_some_and(|end| after(pod, i, end.exit_code) == After::Again);
     state.is_some_and(|state| waits(state) || ended(state))
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     pub(super) fn changed(&mut self) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -32,14 +32,15 @@ impl Pass<'_, '_> {
             return jobs;
         }
         self.write(Why::Observed, |_| {});
-        for i in init::all(pod).filter(|i| differs(pod, *i)) {
+        for i in containers::all(pod).filter(|i| differs(pod, *i)) {
             // An init container that runs is let end.
-            let stays = init::number(i).is_none() || init::container(pod, i).is_some_and(|(_, container)| init::is_sidecar(container));
-            if init::seen(pod, i).is_some_and(|status| status.state.running.is_some()) {
+            let stays = containers::number(i).is_none()
+                || containers::container(pod, i).is_some_and(|(_, container)| containers::is_sidecar(container));
+            if containers::seen(pod, i).is_some_and(|status| status.state.running.is_some()) {
                 if !stays {
                     continue;
                 }
-                let message = match init::number(i) {
+                let message = match containers::number(i) {
                     Some(_) => "Init container {} definition changed",
                     None => "Container {} definition changed, will be restarted",
                 };

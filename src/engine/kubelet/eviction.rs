@@ -4,7 +4,8 @@
 //! its request most; one at a time; what is critical stays. Five minutes after enough is free the node is well again.
 //! Models `pkg/kubelet/eviction/{eviction_manager,helpers}.go`.
 
-use super::{Job, Jobs, Kubelets, Pass, Step, status};
+use super::state::Pressure;
+use super::{Jobs, Kubelets, PodJob, PodPass, Step, status};
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::SECOND;
@@ -18,9 +19,9 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// How often a kubelet under pressure looks what is still missing.
-const LOOK_AGAIN: u64 = 10 * SECOND;
+const LOOK_AGAIN_US: u64 = 10 * SECOND;
 /// How long pressure is said to last after it has gone.
-const TRANSITION: u64 = 300 * SECOND;
+const TRANSITION_US: u64 = 300 * SECOND;
 /// Pods of this priority and above are critical.
 const CRITICAL: i64 = 2_000_000_000;
 const MI: i64 = 1024 * 1024;
@@ -29,18 +30,8 @@ const THRESHOLD: i64 = 100 * MI;
 /// What a container without a request uses if nobody says.
 const LITTLE: i64 = 16 * MI;
 /// A Pod that is evicted at once has a second to stop.
-const GRACE: u64 = SECOND;
+const GRACE_US: u64 = SECOND;
 const TAINT: &str = "node.kubernetes.io/memory-pressure";
-
-/// A node that has too little memory.
-#[derive(Clone, Debug)]
-pub(super) struct Pressure {
-    node: Str,
-    /// Bytes still to be had from Pods.
-    missing: i64,
-    /// When it had enough again.
-    relieved: Option<Time>,
-}
 
 impl Kubelets {
     /// Something outside the Pods takes so much that this many bytes are missing; none if it has given back what it took.
@@ -57,7 +48,7 @@ impl Kubelets {
     pub(in crate::engine) fn relieve(&mut self, node: &str, now: Time, loads: &[Load], out: &mut Out<'_>) -> (Option<Time>, Jobs) {
         let Some(at) = self.pressed.iter().position(|p| p.node == node) else { return (None, Vec::new()) };
         if self.silent.iter().any(|s| s.node == node) {
-            return (Some(now.after(LOOK_AGAIN)), Vec::new());
+            return (Some(now.after(LOOK_AGAIN_US)), Vec::new());
         }
         let Some(object) = out.server.get(&ObjectRef::new(Kind::Node, "", node)).cloned() else {
             self.pressed.remove(at);
@@ -65,8 +56,8 @@ impl Kubelets {
         };
         let pressure = &mut self.pressed[at];
         if let Some(since) = pressure.relieved {
-            if now < since.after(TRANSITION) {
-                return (Some(since.after(TRANSITION)), Vec::new());
+            if now < since.after(TRANSITION_US) {
+                return (Some(since.after(TRANSITION_US)), Vec::new());
             }
             self.pressed.remove(at);
             say(&object, false, out);
@@ -79,7 +70,7 @@ impl Kubelets {
         if pressure.missing <= 0 {
             pressure.relieved = Some(now);
         }
-        let Some((pod, used)) = victim else { return (Some(now.after(TRANSITION)), Vec::new()) };
+        let Some((pod, used)) = victim else { return (Some(now.after(TRANSITION_US)), Vec::new()) };
         let message = message(pod.body(), used, available);
         out.event(&pod, "Warning", "Evicted", message.clone());
         for status in pod.body::<Pod>().status.container_statuses.iter().filter(|s| s.state.running.is_some()) {
@@ -89,8 +80,8 @@ impl Kubelets {
         if let Some(running) = self.running(pod.meta.uid) {
             running.evicted = Some(message);
         }
-        let job = Job { uid: pod.meta.uid, step: Step::Evicted, cause: out.origin.cause };
-        (Some(now.after(LOOK_AGAIN)), vec![(now.after(self.timing.pod_stop.min(GRACE)), job)])
+        let job = PodJob { uid: pod.meta.uid, step: Step::Evicted, cause: out.origin.cause };
+        (Some(now.after(LOOK_AGAIN_US)), vec![(now.after(self.timing.pod_stop.min(GRACE_US)), job)])
     }
 }
 
@@ -161,7 +152,7 @@ fn amount(bytes: i64) -> String {
     }
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// The containers of an evicted Pod have been stopped.
     pub(super) fn evicted(&mut self) -> Jobs {
         let Some(message) = self.kubelets.running(self.job.uid).and_then(|running| running.evicted.take()) else { return Vec::new() };

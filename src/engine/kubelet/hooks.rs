@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/kubelet/lifecycle/handlers.go` and the use that `kuberuntime_container.go` makes of them.
 
-use super::{Jobs, Pass, behaviour};
+use super::{Jobs, PodPass, behaviour};
 use crate::api::Str;
 use crate::api::pod::{Container, Pod};
 use crate::api::time::SECOND;
@@ -18,7 +18,7 @@ fn predicted(hook: &Value) -> Option<(u64, i32)> {
     behaviour::predicted_words(&words)
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// A container whose first hook fails is killed.
     pub(super) fn post_start(&mut self, i: u32, container: &Container) -> Jobs {
         if predicted(&container.lifecycle["postStart"]).is_none_or(|(_, code)| code == 0) {

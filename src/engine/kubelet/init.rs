@@ -1,74 +1,13 @@
 //! Init containers: one after the other, each until it has done its work; one that fails is started again, or fails its Pod.
 
 use super::behaviour::{Behaviour, predicted_exit, pull_error};
-use super::{Jobs, Pass, Step, probes, status};
-use crate::api::pod::{Container, ContainerStatus, Pod};
-use crate::api::time::MS;
+use super::containers::{self, FLAG, has_command, has_ended, is_sidecar, time};
+use super::{Jobs, PodPass, Step, status};
+use crate::api::pod::Container;
 use crate::api::{ObjectMeta, Str};
 use crate::engine::why::Why;
 
-/// One init container takes at least so long.
-const INIT_TIME: u64 = 500 * MS;
-/// Marks the number of an init container where any container may stand.
-pub(super) const FLAG: u32 = 1 << 16;
-
-/// The number of an init container, if it is one.
-pub(super) fn number(i: u32) -> Option<u32> {
-    (i & FLAG != 0).then_some(i & !FLAG)
-}
-
-/// A container of either list, with the name of the list.
-pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)> {
-    match number(i) {
-        Some(n) => pod.spec.init_containers.get(n as usize).map(|c| ("initContainers", c)),
-        None => pod.spec.containers.get(i as usize).map(|c| ("containers", c)),
-    }
-}
-
-/// The numbers of all containers of a Pod, those that come first first.
-pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
-    (0..pod.spec.init_containers.len() as u32).map(|n| n | FLAG).chain(0..pod.spec.containers.len() as u32)
-}
-
-/// The status of a container of either list.
-pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
-    match number(i) {
-        Some(n) => pod.status.init_container_statuses.get_mut(n as usize),
-        None => pod.status.container_statuses.get_mut(i as usize),
-    }
-}
-
-/// The status of a container of either list, to be looked at.
-pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
-    match number(i) {
-        Some(n) => pod.status.init_container_statuses.get(n as usize),
-        None => pod.status.container_statuses.get(i as usize),
-    }
-}
-
-/// Whether an init container stays: the others need not wait for its end.
-pub(super) fn is_sidecar(container: &Container) -> bool {
-    container.restart_policy == "Always"
-}
-
-/// Whether a container says what it runs; a sidecar that does not is taken to stay, whatever its image would do.
-pub(super) fn has_command(container: &Container) -> bool {
-    !container.command.is_empty() || !container.args.is_empty()
-}
-
-/// Whether all that comes before the containers is over: one of them no longer waits for it.
-pub(super) fn has_ended(pod: &Pod) -> bool {
-    let waits = |s: &ContainerStatus| s.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "PodInitializing");
-    pod.status.container_statuses.iter().any(|s| !waits(s))
-}
-
-/// How long an init container takes.
-pub(super) fn time(container: &Container) -> u64 {
-    let predicted = predicted_exit(container).filter(|_| !is_sidecar(container));
-    predicted.map_or(INIT_TIME, |(after, _)| after.max(INIT_TIME))
-}
-
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// The sandbox is up and the first init container starts.
     pub(super) fn start_init(&mut self, ip: Str) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
@@ -103,7 +42,7 @@ impl Pass<'_, '_> {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
         let ends = predicted_exit(&container);
         if is_sidecar(&container) {
-            if probes::any(&container) || (ends.is_some() && has_command(&container)) {
+            if containers::has_probe(&container) || (ends.is_some() && has_command(&container)) {
                 return self.start_sidecar(n, &container);
             }
         } else if let Some((_, code)) = ends.filter(|(_, code)| *code != 0) {
@@ -171,19 +110,5 @@ impl Pass<'_, '_> {
             status::set_conditions(pod, true, wall, generation);
         });
         if never { Vec::new() } else { self.hold_back(n | FLAG, 0) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_init_container_takes_half_a_second_or_what_its_command_says() {
-        let of = |command: &[&str]| Container { command: command.iter().map(|w| (*w).into()).collect(), ..Default::default() };
-        assert_eq!(time(&of(&["sleep", "3"])), 3000 * MS);
-        assert_eq!(time(&of(&["sh", "-c", "exit 1"])), INIT_TIME);
-        assert_eq!(time(&of(&["migrate"])), INIT_TIME);
-        assert_eq!((number(3), number(3 | FLAG)), (None, Some(3)));
     }
 }

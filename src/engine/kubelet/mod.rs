@@ -5,154 +5,53 @@
 
 mod behaviour;
 mod changed;
+mod containers;
+mod descriptor;
 mod eviction;
 mod hooks;
 mod init;
 mod nodes;
 mod probes;
 mod pulls;
+mod restart;
 mod rules;
 mod sources;
+mod state;
 mod status;
 
-use super::cluster::{ClusterConfig, Timing};
-use super::controllers::Event;
+use super::cluster::ClusterConfig;
 use super::informer::Cache;
 use super::journal::{Actor, EntryId, Op};
 use super::out::Out;
 use super::store::Delete;
 use super::tree::Tree;
+use super::watch::Event;
 use super::why::Why;
 use crate::api::node::Node;
-use crate::api::pod::{ContainerState, ContainerStatus, Pod, Waiting};
+use crate::api::pod::Pod;
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
 pub use behaviour::can_be_pulled;
-pub use probes::Probed;
-use rules::After;
+use containers::After;
+pub use descriptor::DESCRIPTOR;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
+pub use state::{Forced, Kubelets, PodJob, Probed};
+use state::{Jobs, MAX_BACK_OFF, PodPass, Running, Step};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// From a Pod's arrival at its kubelet to the first status.
-const ADMIT: u64 = 4 * MS;
+const ADMIT_US: u64 = 4 * MS;
 /// From the end of a container to the status that says so.
-const NOTICE_EXIT: u64 = 4 * MS;
+const NOTICE_EXIT_US: u64 = 4 * MS;
 /// What is left to do for a Pod whose containers have ended before it was stopped.
-const LEFT_TO_STOP: u64 = 100 * MS;
-const FIRST_RESTART: u64 = 300 * MS;
-const BACK_OFF_SHOWN: u64 = 500 * MS;
-const MAX_BACK_OFF: i32 = 300;
+const LEFT_TO_STOP_US: u64 = 100 * MS;
+const FIRST_RESTART_US: u64 = 300 * MS;
+const BACK_OFF_SHOWN_US: u64 = 500 * MS;
 /// A container that has run so many seconds is not held back after its end.
 const BACK_OFF_FORGOTTEN: i64 = 600;
-
-/// What a kubelet does next for a Pod.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
-    Admit,
-    Start,
-    Init(u32),
-    /// Images could not be pulled, and are not tried again before this time.
-    PullBackOff(Time),
-    /// A container's startup probe has succeeded.
-    Started(u32),
-    /// A container has become ready as it was to be expected when it started.
-    Ready(u32),
-    /// A container ends with a code, in the run of this number.
-    Exit(u32, i32, Option<i32>),
-    /// A container that the kubelet stopped ends with a code, in the run of this number.
-    Killed(u32, i32, i32),
-    /// A probe that fails, or failed, runs.
-    Probe(u32, Probed),
-    /// A person makes a probe fail, `true` by not answering, or succeed.
-    ForceProbe(Probed, Option<bool>),
-    /// A person sets the readiness of the first container.
-    ForceReady(bool),
-    /// The containers of a Pod that had to go for its node's sake have stopped.
-    Evicted,
-    BackOff(u32),
-    /// A container starts again, unless it has done so since its run of this number.
-    Restart(u32, i32),
-    /// What its Pod asks for has changed.
-    Changed,
-    /// All containers have been stopped, to be started again.
-    Anew,
-    Kill,
-    Stopped,
-    Remove,
-    Report,
-}
-
-/// What a person forces on the first container of a Pod.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Forced {
-    /// It ends with this code.
-    Exit(i32),
-    /// Its readiness is set by hand.
-    Ready(bool),
-    /// The first probe of this kind fails, `true` by not answering in time, or succeeds again.
-    Probe(Probed, Option<bool>),
-}
-
-/// A step for one Pod, due at some time.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Job {
-    uid: Uid,
-    step: Step,
-    cause: Option<EntryId>,
-}
-
-impl Job {
-    /// Whether it is about this Pod.
-    pub(super) fn is_of(&self, uid: Uid) -> bool {
-        self.uid == uid
-    }
-
-    /// Whether it asks once more what was answered badly before.
-    pub(super) fn is_probe(&self) -> bool {
-        matches!(self.step, Step::Probe(..))
-    }
-}
-
-/// What a kubelet knows of a Pod of its own.
-#[derive(Clone, Debug)]
-struct Running {
-    pod: ObjectRef,
-    node: Str,
-    stopping: bool,
-    restarts: BTreeMap<u32, i32>,
-    /// Restarts since a container last ran for long: they decide how long it is held back.
-    held_back: BTreeMap<u32, i32>,
-    /// The run of a container that is being stopped: the kubelet syncs a Pod anew only when that is done.
-    stops: BTreeMap<u32, i32>,
-    pulls: pulls::Tries,
-    /// When the containers that have probes started.
-    started: BTreeMap<u32, Time>,
-    probes: BTreeMap<(u32, Probed), probes::Standing>,
-    /// Why it has to go for its node's sake.
-    evicted: Option<Str>,
-}
-
-/// All kubelets of the cluster.
-#[derive(Clone, Debug)]
-pub struct Kubelets {
-    timing: Timing,
-    pods: Tree<Uid, Rc<Running>>,
-    /// The last address given out on each node that has a kubelet.
-    next_ip: BTreeMap<Str, u32>,
-    silent: Vec<nodes::Silent>,
-    /// When those came back that have been silent.
-    back: BTreeMap<Str, Time>,
-    pressed: Vec<eviction::Pressure>,
-    /// How often a kubelet renews its Lease.
-    heartbeat: u64,
-    /// Nodes there have ever been: each gets a network of its own.
-    registered: usize,
-}
-
-type Jobs = Vec<(Time, Job)>;
 
 impl Kubelets {
     /// Kubelets that have no Pods yet.
@@ -180,7 +79,7 @@ impl Kubelets {
         let object = event.object;
         let Some(pod) = object.pod() else { return Vec::new() };
         let uid = object.meta.uid;
-        let job = |after: u64, step: Step| (now.after(after), Job { uid, step, cause: Some(id) });
+        let job = |after: u64, step: Step| (now.after(after), PodJob { uid, step, cause: Some(id) });
         if event.op == Op::Deleted {
             self.pods.remove(&uid);
             return Vec::new();
@@ -194,7 +93,7 @@ impl Kubelets {
         let stopping = known.is_some_and(|running| running.stopping);
         if known.is_none() {
             if !pod.is_terminal() {
-                jobs.push(job(ADMIT, Step::Admit));
+                jobs.push(job(ADMIT_US, Step::Admit));
             }
             let running = Running {
                 pod: object.key(),
@@ -203,14 +102,14 @@ impl Kubelets {
                 restarts: BTreeMap::new(),
                 held_back: BTreeMap::new(),
                 stops: BTreeMap::new(),
-                pulls: pulls::Tries::default(),
+                pulls: Default::default(),
                 started: BTreeMap::new(),
                 probes: BTreeMap::new(),
                 evicted: None,
             };
             self.pods.insert(uid, Rc::new(running));
         } else if event.before.is_some_and(|before| before.meta.generation != object.meta.generation) && !object.meta.is_deleting() {
-            jobs.push(job(ADMIT, Step::Changed));
+            jobs.push(job(ADMIT_US, Step::Changed));
         }
         // Somebody else has said that the Pod is over: then its containers are not to run on.
         let over = pod.is_terminal() && pod.status.container_statuses.iter().any(|s| s.state.running.is_some());
@@ -232,17 +131,17 @@ impl Kubelets {
     }
 
     /// The step that carries out what a person forces on a Pod.
-    pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> Job {
+    pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> PodJob {
         let step = match what {
             Forced::Exit(code) => Step::Exit(0, code, None),
             Forced::Ready(ready) => Step::ForceReady(ready),
             Forced::Probe(kind, fails) => Step::ForceProbe(kind, fails),
         };
-        Job { uid, step, cause }
+        PodJob { uid, step, cause }
     }
 
     /// Does a step; gives what follows from it.
-    pub fn run(&mut self, job: Job, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
+    pub fn run(&mut self, job: PodJob, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
         if let Some(silent) = self.silent.iter_mut().find(|s| s.node == running.node) {
             silent.parked.push(job);
@@ -257,7 +156,7 @@ impl Kubelets {
         }
         out.origin.actor = Actor::kubelet(&running.node);
         out.origin.cause = job.cause;
-        let pass = Pass { kubelets: self, object, job: &job, now, cache, out, wrote: None };
+        let pass = PodPass { kubelets: self, object, job: &job, now, cache, out, wrote: None };
         pass.run()
     }
 
@@ -274,27 +173,7 @@ impl Kubelets {
     }
 }
 
-/// One step for one Pod.
-struct Pass<'p, 'o> {
-    kubelets: &'p mut Kubelets,
-    object: Rc<Object>,
-    job: &'p Job,
-    now: Time,
-    cache: &'p Cache,
-    out: &'p mut Out<'o>,
-    wrote: Option<EntryId>,
-}
-
-impl Pass<'_, '_> {
-    fn pod(&self) -> &Pod {
-        self.object.body()
-    }
-
-    fn then(&self, after: u64, step: Step) -> (Time, Job) {
-        let cause = self.wrote.or(self.job.cause);
-        (self.now.after(after), Job { step, cause, ..self.job.clone() })
-    }
-
+impl PodPass<'_, '_> {
     fn run(mut self) -> Jobs {
         match self.job.step {
             Step::Admit => self.admit(),
@@ -448,8 +327,8 @@ impl Pass<'_, '_> {
             return jobs;
         }
         let object = self.object.clone();
-        let Some((_, container)) = init::container(object.body(), i) else { return jobs };
-        if probes::any(container) {
+        let Some((_, container)) = containers::container(object.body(), i) else { return jobs };
+        if containers::has_probe(container) {
             jobs = self.watch_probes(i);
         }
         match (plan.started_after, plan.ready_after) {
@@ -457,10 +336,10 @@ impl Pass<'_, '_> {
             (Some(_), Some(after)) if after > 0 => jobs.push(self.then(after, Step::Ready(i))),
             _ => {}
         }
-        let stays = init::number(i).is_some() && !init::has_command(container);
+        let stays = containers::number(i).is_some() && !containers::has_command(container);
         if let Some((after, code)) = plan.exits.filter(|_| !stays) {
             let run = self.run_number(i);
-            jobs.push(self.then(after.saturating_add(NOTICE_EXIT), Step::Exit(i, code, Some(run))));
+            jobs.push(self.then(after.saturating_add(NOTICE_EXIT_US), Step::Exit(i, code, Some(run))));
         }
         if !container.lifecycle.is_null() {
             jobs.extend(self.post_start(i, container));
@@ -476,7 +355,7 @@ impl Pass<'_, '_> {
     fn set_ready(&mut self, i: u32, ready: bool, why: Why) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(why, |pod| {
-            if let Some(status) = init::status(pod, i).filter(|s| s.state.running.is_some()) {
+            if let Some(status) = containers::status(pod, i).filter(|s| s.state.running.is_some()) {
                 status.ready = ready;
             }
             status::set_conditions(pod, true, wall, generation);
@@ -489,21 +368,21 @@ impl Pass<'_, '_> {
         if run.is_some_and(|run| run != self.run_number(i)) {
             return Vec::new();
         }
-        let Some(started) = init::seen(self.pod(), i).and_then(|s| s.state.running.as_ref()?.started_at) else {
+        let Some(started) = containers::seen(self.pod(), i).and_then(|s| s.state.running.as_ref()?.started_at) else {
             return Vec::new();
         };
         if killed && !self.object.meta.is_deleting() && changed::differs(self.pod(), i) && !self.has_lost_its_image(i) {
             return self.restart(i, Some(code));
         }
-        let after = match rules::after(self.pod(), i, code) {
-            _ if killed && rules::policy(self.pod(), i) == "Never" => After::Nothing,
+        let after = match containers::after(self.pod(), i, code) {
+            _ if killed && containers::policy(self.pod(), i) == "Never" => After::Nothing,
             _ if killed => After::Again,
             after => after,
         };
         let ends = after == After::Nothing;
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Exited { code }, |pod| {
-            if let Some(status) = init::status(pod, i) {
+            if let Some(status) = containers::status(pod, i) {
                 status::terminate(status, code, wall);
             }
             if ends {
@@ -513,117 +392,12 @@ impl Pass<'_, '_> {
         });
         if self.object.meta.is_deleting() {
             let alone = self.pod().status.container_statuses.iter().all(|s| s.state.running.is_none());
-            return if alone { vec![self.then(LEFT_TO_STOP, Step::Stopped)] } else { Vec::new() };
+            return if alone { vec![self.then(LEFT_TO_STOP_US, Step::Stopped)] } else { Vec::new() };
         }
         match after {
             After::Nothing => Vec::new(),
             After::Again => self.hold_back(i, wall.0 - started.0),
             After::All => self.restart_all(),
-        }
-    }
-
-    /// What follows the end of a container that is started again: at first at once, then after a back-off.
-    fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
-        let mut held_back = 0;
-        if let Some(running) = self.kubelets.running(self.job.uid) {
-            if ran >= BACK_OFF_FORGOTTEN {
-                running.held_back.remove(&i);
-            }
-            held_back = running.held_back.get(&i).copied().unwrap_or(0);
-        }
-        let restart = Step::Restart(i, self.run_number(i));
-        vec![if held_back == 0 { self.then(FIRST_RESTART, restart) } else { self.then(BACK_OFF_SHOWN, Step::BackOff(i)) }]
-    }
-
-    /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.
-    fn back_off(&mut self, i: u32) -> Jobs {
-        let known = self.kubelets.pods.get(&self.job.uid);
-        let count = |map: fn(&Running) -> &BTreeMap<u32, i32>| known.and_then(|r| map(r).get(&i)).copied().unwrap_or(1);
-        let (held_back, restarts) = (count(|r| &r.held_back), count(|r| &r.restarts));
-        let seconds = (10 << (held_back - 1).clamp(0, 6)).min(MAX_BACK_OFF);
-        let object = self.object.clone();
-        let Some((list, container)) = init::container(object.body(), i) else { return Vec::new() };
-        if init::seen(object.body(), i).is_none_or(|status| status.state.terminated.is_none()) {
-            return Vec::new();
-        }
-        let (name, pod, uid) = (container.name.clone(), object.meta.name.clone(), object.meta.uid);
-        let namespace = object.meta.namespace.clone();
-        let field = format_smolstr!("spec.{list}{{{name}}}");
-        self.out.event_at(
-            &object,
-            &field,
-            "Warning",
-            "BackOff",
-            format_smolstr!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
-        );
-        self.write(Why::Restarted { count: restarts }, |body| {
-            let Some(status) = init::status(body, i) else { return };
-            status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
-            let message = format!("back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})", span(seconds));
-            status.state = ContainerState {
-                waiting: Some(Waiting { reason: "CrashLoopBackOff".into(), message: message.into() }),
-                ..Default::default()
-            };
-            status.container_id = Str::default();
-            status.image_id = Str::default();
-        });
-        vec![self.then(seconds as u64 * SECOND, Step::Restart(i, self.run_number(i)))]
-    }
-
-    /// Starts a container again, or late for the first time; `ended`: it has just been stopped for this, with this code.
-    fn restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
-        let Some((list, container)) = init::container(self.pod(), i).map(|(list, c)| (list, c.clone())) else { return Vec::new() };
-        if self.pod().is_terminal() {
-            return Vec::new();
-        }
-        // One that could not be made until now starts for the first time.
-        let never_ran = |s: &ContainerStatus| s.state.terminated.is_none() && s.last_state.terminated.is_none();
-        let first = ended.is_none() && init::seen(self.pod(), i).is_some_and(never_ran);
-        if first && let Some(n) = init::number(i) {
-            return self.next_init(n);
-        }
-        if let Some(jobs) = self.wait_for_environment(i) {
-            return jobs;
-        }
-        let sidecar = init::is_sidecar(&container);
-        let init = init::number(i).filter(|_| !sidecar);
-        let plan = match init {
-            Some(_) => Behaviour::of(&container, &self.object.meta, (0, 0)),
-            None => self.behaviour(&container, i),
-        };
-        if !plan.pulls {
-            return self.cannot_restart(i, ended);
-        }
-        self.say_started(&container.name, &container.image, list);
-        let (wall, generation, id) = (self.out.server.wall(), self.object.meta.generation, self.container_id());
-        let mut count = 0;
-        if let Some(running) = self.kubelets.running(self.job.uid).filter(|_| !first) {
-            let n = running.restarts.entry(i).or_default();
-            *n += 1;
-            count = *n;
-            *running.held_back.entry(i).or_default() += 1;
-        }
-        let why = match ended {
-            _ if first => self.why_started(std::slice::from_ref(&container), &[plan]),
-            Some(_) => Why::NewImage { image: container.image.clone() },
-            None => Why::Restarted { count },
-        };
-        self.write(why, |pod| {
-            let Some(status) = init::status(pod, i) else { return };
-            status::keep_end(status, ended, wall);
-            status.restart_count = count;
-            status::run(status, &container.image, id, wall, init.is_none() && plan.ready_after == Some(0));
-            if init.is_none() {
-                status.started = Some(plan.started_after == Some(0));
-                if init::number(i).is_none() {
-                    status::begin_phase(pod);
-                }
-            }
-            status::set_conditions(pod, true, wall, generation);
-        });
-        match init {
-            Some(n) => vec![self.then(init::time(&container), Step::Init(n))],
-            None => self.follow(i, &plan),
         }
     }
 
@@ -684,9 +458,4 @@ impl Pass<'_, '_> {
         let pulled = format_smolstr!("Container image {image:?} already present on machine and can be accessed by the pod");
         self.out.event_at(object, field, "Normal", "Pulled", pulled);
     }
-}
-
-/// `20s `, `2m40s `: a back-off as Go prints it.
-fn span(seconds: i32) -> String {
-    if seconds < 60 { format!("{seconds}s ") } else { format!("{}m{}s ", seconds / 60, seconds % 60) }
 }

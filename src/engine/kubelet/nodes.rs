@@ -3,42 +3,39 @@
 //! A silent kubelet does nothing at all; when it is back it carries on with what has piled up. Leases are not kept as
 //! objects: a heartbeat that changes nothing would only fill the history. Models `pkg/kubelet/kubelet_node_status.go`.
 
-use super::{Job, Kubelets, Step};
+use super::state::Silent;
+use super::{Kubelets, PodJob, Step};
+use crate::api::Time;
 use crate::api::time::SECOND;
-use crate::api::{Str, Time};
+use crate::engine::heartbeats::Heartbeats;
 use crate::engine::journal::EntryId;
 
 /// From a kubelet's return to its comparing every Pod's status with the API server's.
-const COMPARE: u64 = 10 * SECOND;
-
-/// A kubelet that says nothing.
-#[derive(Clone, Debug)]
-pub(super) struct Silent {
-    pub node: Str,
-    /// Its last heartbeat.
-    since: Time,
-    /// What fell due meanwhile.
-    pub parked: Vec<Job>,
-}
+const COMPARE_US: u64 = 10 * SECOND;
 
 /// From one renewal of a Lease to the next.
-const LEASE: u64 = 10 * SECOND;
+const LEASE_US: u64 = 10 * SECOND;
 
 /// How often a kubelet is heard, so that several times fit into the grace period.
 pub(super) fn heartbeat(grace: u64) -> u64 {
     (grace / 4).clamp(1, 5 * SECOND)
 }
 
-impl Kubelets {
-    /// When this node's kubelet was last heard, if it is silent; time 0 if it has none.
-    pub fn silent_since(&self, node: &str) -> Option<Time> {
+impl Heartbeats for Kubelets {
+    fn has(&self, node: &str) -> bool {
+        self.next_ip.contains_key(node)
+    }
+
+    fn silent_since(&self, node: &str) -> Option<Time> {
         match self.silent.iter().find(|s| s.node == node) {
             Some(silent) => Some(silent.since),
             None if self.next_ip.contains_key(node) => None,
             None => Some(Time::default()),
         }
     }
+}
 
+impl Kubelets {
     /// When this node's kubelet last renewed its Lease, which it does a quarter of 40 seconds apart; nothing if it has none.
     pub fn renewed(&self, node: &str, now: Time) -> Option<Time> {
         if !self.has(node) {
@@ -47,12 +44,7 @@ impl Kubelets {
         let until = self.silent_since(node).unwrap_or(now);
         // One that has come back renews it at once, and goes on from there.
         let from = self.back.get(node).map_or(0, |back| back.0);
-        Some(Time(from + until.0.saturating_sub(from) / LEASE * LEASE))
-    }
-
-    /// Whether this node has a kubelet.
-    pub fn has(&self, node: &str) -> bool {
-        self.next_ip.contains_key(node)
+        Some(Time(from + until.0.saturating_sub(from) / LEASE_US * LEASE_US))
     }
 
     /// The kubelet falls silent; its last heartbeat was some time ago.
@@ -64,14 +56,14 @@ impl Kubelets {
     }
 
     /// The kubelet is back; gives what it does now.
-    pub(in crate::engine) fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, Job)> {
+    pub(in crate::engine) fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, PodJob)> {
         let Some(at) = self.silent.iter().position(|s| s.node == node) else { return Vec::new() };
         let parked = self.silent.remove(at).parked;
         self.back.insert(node.into(), now);
-        let mut jobs: Vec<(Time, Job)> = parked.into_iter().map(|job| (now, job)).collect();
+        let mut jobs: Vec<(Time, PodJob)> = parked.into_iter().map(|job| (now, job)).collect();
         for (uid, running) in self.pods.iter() {
             if running.node == node {
-                jobs.push((now.after(COMPARE), Job { uid: *uid, step: Step::Report, cause }));
+                jobs.push((now.after(COMPARE_US), PodJob { uid: *uid, step: Step::Report, cause }));
             }
         }
         jobs

@@ -5,68 +5,20 @@
 //! Models `pkg/kubelet/prober/{worker,prober}.go` and what `kuberuntime_manager.go` does about the results.
 
 use super::behaviour::{self, Behaviour};
-use super::{Jobs, Pass, Step, init, status};
+use super::containers;
+use super::state::{ProbeState, Probed};
+use super::{Jobs, PodPass, Step, status};
 use crate::api::pod::{Container, Pod};
 use crate::api::time::{MS, SECOND};
-use crate::api::{ObjectMeta, Str, Time};
+use crate::api::{ObjectMeta, Str};
 use crate::engine::why::Why;
 use serde_json::Value;
 use smol_str::format_smolstr;
 use std::borrow::Cow;
 
-/// Which of a container's probes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[allow(missing_docs)]
-pub enum Probed {
-    Startup,
-    Readiness,
-    Liveness,
-}
-
-impl Probed {
-    /// The probe that a word means: `liveness`.
-    pub fn named(word: &str) -> Option<Probed> {
-        [Probed::Startup, Probed::Readiness, Probed::Liveness].into_iter().find(|kind| kind.word() == word)
-    }
-
-    /// `liveness`
-    pub fn word(self) -> &'static str {
-        match self {
-            Probed::Startup => "startup",
-            Probed::Readiness => "readiness",
-            Probed::Liveness => "liveness",
-        }
-    }
-
-    /// Whether a container has such a probe.
-    pub fn is_of(self, container: &Container) -> bool {
-        match self {
-            Probed::Startup => container.startup_probe.is_some(),
-            Probed::Readiness => container.readiness_probe.is_some(),
-            Probed::Liveness => container.liveness_probe.is_some(),
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Probed::Startup => "Startup",
-            Probed::Readiness => "Readiness",
-            Probed::Liveness => "Liveness",
-        }
-    }
-
-    fn field(self) -> &'static str {
-        match self {
-            Probed::Startup => "startupProbe",
-            Probed::Readiness => "readinessProbe",
-            Probed::Liveness => "livenessProbe",
-        }
-    }
-}
-
 /// A probe's numbers; times in microseconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub(super) struct ProbePlan {
     delay: u64,
     period: u64,
     timeout: u64,
@@ -74,11 +26,11 @@ pub(super) struct Plan {
     failures: i32,
 }
 
-impl Plan {
-    fn of(probe: &Value) -> Plan {
+impl ProbePlan {
+    fn of(probe: &Value) -> ProbePlan {
         let number = |name: &str, default: i64| probe[name].as_i64().unwrap_or(default).clamp(0, 1_000_000_000);
         let time = |name: &str, default: i64| number(name, default) as u64 * SECOND;
-        Plan {
+        ProbePlan {
             delay: time("initialDelaySeconds", 0),
             period: time("periodSeconds", 10).max(SECOND),
             timeout: time("timeoutSeconds", 1),
@@ -99,40 +51,24 @@ impl Plan {
     }
 }
 
-/// How one probe of a container stands.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Standing {
-    /// A person made it fail; `true` by not answering in time.
-    pub forced: Option<bool>,
-    /// When it runs next, if anybody waits for its result.
-    due: Option<Time>,
-    /// Failures in a row, or successes as a negative number.
-    row: i32,
-}
-
 /// A container of a Pod as it is written.
 fn raw(pod: &Pod, i: u32) -> &Value {
-    match init::number(i) {
+    match containers::number(i) {
         Some(n) => &pod.spec.raw["initContainers"][n as usize],
         None => &pod.spec.raw["containers"][i as usize],
     }
 }
 
-pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<Plan> {
+pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<ProbePlan> {
     let probe = &raw(pod, i)[kind.field()];
-    probe.is_object().then(|| Plan::of(probe))
+    probe.is_object().then(|| ProbePlan::of(probe))
 }
 
 /// From a container's start until it counts as started, and until it is ready, as far as its probes decide.
 pub(super) fn delays(container: &Container, pod: &Pod, i: u32) -> (u64, u64) {
-    let of = |probe: bool, kind: Probed| if probe { plan(pod, i, kind).map_or(0, Plan::first_success) } else { 0 };
+    let of = |probe: bool, kind: Probed| if probe { plan(pod, i, kind).map_or(0, ProbePlan::first_success) } else { 0 };
     let started = of(container.startup_probe.is_some(), Probed::Startup);
     (started, of(container.readiness_probe.is_some(), Probed::Readiness).max(started))
-}
-
-/// Whether anything asks this container how it is.
-pub(super) fn any(container: &Container) -> bool {
-    container.startup_probe.is_some() || container.readiness_probe.is_some() || container.liveness_probe.is_some()
 }
 
 /// When a probe fails, by annotation or because its command can be predicted: times from the container's start, with
@@ -184,8 +120,8 @@ impl super::Kubelets {
     }
 }
 
-impl Pass<'_, '_> {
-    fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut Standing> {
+impl PodPass<'_, '_> {
+    fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut ProbeState> {
         Some(self.kubelets.running(self.job.uid)?.probes.entry((i, kind)).or_default())
     }
 
@@ -194,19 +130,19 @@ impl Pass<'_, '_> {
         if let Some(slow) = self.standing(i, kind)?.forced {
             return Some(slow);
         }
-        let (_, container) = init::container(self.pod(), i)?;
+        let (_, container) = containers::container(self.pod(), i)?;
         let answers = answers(container, self.pod(), i, &self.meta_for(i), kind);
         fails_at(&answers, self.age(i).unwrap_or(0)).then_some(false)
     }
 
     /// The annotations that speak of a container: those of a Pod do not speak of its sidecars.
     fn meta_for(&self, i: u32) -> Cow<'_, ObjectMeta> {
-        if init::number(i).is_none() { Cow::Borrowed(&self.object.meta) } else { Cow::default() }
+        if containers::number(i).is_none() { Cow::Borrowed(&self.object.meta) } else { Cow::default() }
     }
 
     /// What a container will do by itself, its probes considered.
     pub(super) fn behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
-        if !any(container) {
+        if !containers::has_probe(container) {
             return Behaviour::of(container, &self.meta_for(i), (0, 0));
         }
         self.probed_behaviour(container, i)
@@ -237,7 +173,7 @@ impl Pass<'_, '_> {
 
     /// Why a container becomes ready: what its probe has answered, if it has one.
     fn why_ready(&self, i: u32) -> Why {
-        let probed = init::container(self.pod(), i).is_some_and(|(_, container)| container.readiness_probe.is_some());
+        let probed = containers::container(self.pod(), i).is_some_and(|(_, container)| container.readiness_probe.is_some());
         Why::BecameReady { probe: if probed { answer(self.pod(), i) } else { Str::default() } }
     }
 
@@ -265,7 +201,7 @@ impl Pass<'_, '_> {
 
     /// Runs a probe when it next fails, if it ever does.
     fn watch(&mut self, i: u32, kind: Probed) -> Jobs {
-        let Some(container) = init::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
+        let Some(container) = containers::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
         let Some(plan) = plan(self.pod(), i, kind) else { return Vec::new() };
         let age = self.age(i).unwrap_or(0);
         let forced = self.standing(i, kind).is_some_and(|s| s.forced.is_some());
@@ -294,7 +230,7 @@ impl Pass<'_, '_> {
     /// A probe has run.
     pub(super) fn probe(&mut self, i: u32, kind: Probed) -> Jobs {
         let now = self.now;
-        let runs = init::seen(self.pod(), i).is_some_and(|s| s.state.running.is_some());
+        let runs = containers::seen(self.pod(), i).is_some_and(|s| s.state.running.is_some());
         let (Some(plan), true) = (plan(self.pod(), i, kind), runs) else { return Vec::new() };
         if self.standing(i, kind).is_none_or(|s| s.due != Some(now)) {
             return Vec::new();
@@ -316,7 +252,7 @@ impl Pass<'_, '_> {
                     false,
                 );
             }
-            if init::seen(self.pod(), i).is_some_and(|s| s.ready) {
+            if containers::seen(self.pod(), i).is_some_and(|s| s.ready) {
                 self.set_ready(i, false, Why::ProbeFailed { probe: kind.word() });
             }
         } else if -row >= plan.successes {
@@ -340,14 +276,14 @@ impl Pass<'_, '_> {
         if self.failing(i, Probed::Startup).is_some() {
             return Vec::new();
         }
-        let Some(container) = init::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
+        let Some(container) = containers::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
         let ready = Behaviour::of(&container, &self.meta_for(i), delays(&container, self.pod(), i)).ready_after;
         let age = self.age(i).unwrap_or(0);
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let at_once = ready.is_some_and(|after| after <= age) && self.failing(i, Probed::Readiness).is_none();
         let why = if at_once { self.why_ready(i) } else { Why::StartedUp };
         self.write(why, |pod| {
-            if let Some(status) = init::status(pod, i).filter(|s| s.state.running.is_some()) {
+            if let Some(status) = containers::status(pod, i).filter(|s| s.state.running.is_some()) {
                 status.started = Some(true);
                 status.ready = at_once;
             }
@@ -355,7 +291,7 @@ impl Pass<'_, '_> {
         });
         let mut jobs = self.watch(i, Probed::Readiness);
         jobs.extend(self.watch(i, Probed::Liveness));
-        if let Some(n) = init::number(i) {
+        if let Some(n) = containers::number(i) {
             jobs.extend(self.after_init(n));
         }
         if let Some(after) = ready.filter(|after| *after > age) {
@@ -373,12 +309,12 @@ impl Pass<'_, '_> {
     pub(super) fn force_probe(&mut self, kind: Probed, fails: Option<bool>) -> Jobs {
         let count = |list: &[Container]| list.len() as u32;
         let all = 0..count(&self.pod().spec.containers);
-        let sidecars = (0..count(&self.pod().spec.init_containers)).map(|n| n | init::FLAG);
+        let sidecars = (0..count(&self.pod().spec.init_containers)).map(|n| n | containers::FLAG);
         let Some(i) = all.chain(sidecars).find(|i| plan(self.pod(), *i, kind).is_some()) else { return Vec::new() };
         if let Some(standing) = self.standing(i, kind) {
             standing.forced = fails;
         }
-        let status = init::seen(self.pod(), i).filter(|s| s.state.running.is_some());
+        let status = containers::seen(self.pod(), i).filter(|s| s.state.running.is_some());
         let Some(status) = status else { return Vec::new() };
         let (started, ready) = (status.started == Some(true), status.ready);
         let (Some(plan), Some(age)) = (plan(self.pod(), i, kind), self.age(i)) else { return Vec::new() };
@@ -394,7 +330,7 @@ impl Pass<'_, '_> {
     fn say_unhealthy(&mut self, i: u32, kind: Probed, slow: bool) {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let Some((list, Container { name, .. })) = init::container(pod, i) else { return };
+        let Some((list, Container { name, .. })) = containers::container(pod, i) else { return };
         let plan = plan(pod, i, kind).map_or(1, |plan| plan.timeout / SECOND);
         let output = output(&raw(pod, i)[kind.field()], raw(pod, i), &pod.status.pod_ip, slow.then_some(plan));
         let message = format_smolstr!("{} probe failed: {output}", kind.title());
@@ -406,7 +342,7 @@ impl Pass<'_, '_> {
     pub(super) fn kill_container(&mut self, i: u32, message: &str, probe: Option<Probed>, at_once: bool) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let Some((list, container)) = init::container(pod, i) else { return Vec::new() };
+        let Some((list, container)) = containers::container(pod, i) else { return Vec::new() };
         let run = self.run_number(i);
         let before = self.kubelets.running(self.job.uid).and_then(|running| running.stops.insert(i, run));
         if before == Some(run) && !at_once {
@@ -475,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_probe_runs_at_its_delay_and_then_every_period() {
-        let plan = Plan::of(&json!({"initialDelaySeconds": 5, "periodSeconds": 3, "successThreshold": 2}));
+        let plan = ProbePlan::of(&json!({"initialDelaySeconds": 5, "periodSeconds": 3, "successThreshold": 2}));
         let times = [0, 5, 6, 8, 9].map(|since| plan.next(since * SECOND) / SECOND);
         assert_eq!(times, [5, 5, 8, 8, 11]);
         assert_eq!(plan.first_success(), 8 * SECOND);

@@ -5,8 +5,9 @@
 //! again: after an error or at the end of a back-off, within a minute, each stretched by up to a half.
 
 use super::behaviour::{can_be_pulled, pull_error};
-use super::rules::policy;
-use super::{Job, Jobs, MAX_BACK_OFF, Pass, Step, init, status};
+use super::containers::{self, policy};
+use super::state::{MAX_BACK_OFF, Tries};
+use super::{Jobs, PodJob, PodPass, Step, status};
 use crate::api::pod::{Container, Pod};
 use crate::api::time::SECOND;
 use crate::api::{Str, Time};
@@ -14,21 +15,13 @@ use crate::engine::why::Why;
 use smol_str::format_smolstr;
 
 /// The start of its sandbox makes the kubelet look at a Pod once more.
-const FIRST_LOOK: u64 = SECOND;
-const AFTER_ERROR: u64 = 10 * SECOND;
-const AT_LEAST_EVERY: u64 = 60 * SECOND;
-
-/// How often the images of a Pod have been tried in vain.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tries {
-    count: i32,
-    /// Until when the last one is backed off from: what was planned after an earlier one is void.
-    until: Time,
-}
+const FIRST_LOOK_US: u64 = SECOND;
+const AFTER_ERROR_US: u64 = 10 * SECOND;
+const AT_LEAST_EVERY_US: u64 = 60 * SECOND;
 
 /// Whether the status says that the image could not be pulled.
 pub(super) fn fails(pod: &Pod, i: u32) -> bool {
-    let waiting = init::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
+    let waiting = containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
     waiting.is_some_and(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff")
 }
 
@@ -37,19 +30,19 @@ fn stretched(wait: u64) -> u64 {
     wait + wait / 2
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// Images could not be pulled: what follows.
-    pub(super) fn pull_failed(&mut self) -> (Time, Job) {
+    pub(super) fn pull_failed(&mut self) -> (Time, PodJob) {
         let mut tries = self.kubelets.pods.get(&self.job.uid).map_or_else(Tries::default, |running| running.pulls);
         let back_off = (10 << tries.count.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
-        let look = if tries.count == 0 { FIRST_LOOK } else { stretched(AFTER_ERROR) };
+        let look = if tries.count == 0 { FIRST_LOOK_US } else { stretched(AFTER_ERROR_US) };
         tries = Tries { count: tries.count + 1, until: self.now.after(back_off) };
         self.set_tries(tries);
         self.then(look, Step::PullBackOff(tries.until))
     }
 
     /// Another image is to be pulled: it is not backed off from.
-    pub(super) fn pull_anew(&mut self) -> (Time, Job) {
+    pub(super) fn pull_anew(&mut self) -> (Time, PodJob) {
         self.set_tries(Tries { count: 0, until: self.now });
         self.then(0, Step::PullBackOff(self.now))
     }
@@ -64,12 +57,12 @@ impl Pass<'_, '_> {
     pub(super) fn pull_back_off(&mut self, until: Time) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let failing: Vec<u32> = init::all(pod).filter(|i| fails(pod, *i)).collect();
+        let failing: Vec<u32> = containers::all(pod).filter(|i| fails(pod, *i)).collect();
         let planned = self.kubelets.pods.get(&self.job.uid).is_some_and(|running| running.pulls.until == until);
         if failing.is_empty() || pod.is_terminal() || !planned {
             return Vec::new();
         }
-        let can = |i: &u32| init::container(pod, *i).is_some_and(|(_, c)| can_be_pulled(&c.image));
+        let can = |i: &u32| containers::container(pod, *i).is_some_and(|(_, c)| can_be_pulled(&c.image));
         let (found, failing): (Vec<u32>, Vec<u32>) = failing.into_iter().partition(can);
         let mut jobs = Jobs::new();
         for i in found {
@@ -81,7 +74,7 @@ impl Pass<'_, '_> {
         }
         if self.now < until {
             self.say_back_off(pod, &failing);
-            let left = (until.0 - self.now.0).min(AT_LEAST_EVERY);
+            let left = (until.0 - self.now.0).min(AT_LEAST_EVERY_US);
             jobs.push(self.then(stretched(left), Step::PullBackOff(until)));
             return jobs;
         }
@@ -100,7 +93,7 @@ impl Pass<'_, '_> {
     pub(super) fn has_lost_its_image(&mut self, i: u32) -> bool {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let lost = init::container(pod, i).filter(|(_, container)| policy(pod, i) == "Never" && !can_be_pulled(&container.image));
+        let lost = containers::container(pod, i).filter(|(_, container)| policy(pod, i) == "Never" && !can_be_pulled(&container.image));
         if let Some((list, container)) = lost {
             self.say_pull_failed(&container.name, &container.image, list);
         }
@@ -110,7 +103,7 @@ impl Pass<'_, '_> {
     /// Says of containers that their images could not be pulled.
     fn no_image(&mut self, failing: &[u32], ended: Option<i32>) {
         let object = self.object.clone();
-        let of = |i: &u32| init::container(object.body(), *i).map(|(list, container)| (*i, list, container));
+        let of = |i: &u32| containers::container(object.body(), *i).map(|(list, container)| (*i, list, container));
         let failing: Vec<(u32, &str, &Container)> = failing.iter().filter_map(of).collect();
         for (_, list, container) in &failing {
             self.say_pull_failed(&container.name, &container.image, list);
@@ -118,7 +111,7 @@ impl Pass<'_, '_> {
         let (wall, generation) = (self.out.server.wall(), object.meta.generation);
         self.write(Why::ImagePull, |pod| {
             for (i, _, container) in failing {
-                if let Some(status) = init::status(pod, i) {
+                if let Some(status) = containers::status(pod, i) {
                     status::keep_end(status, ended, wall);
                     status.image = container.image.clone();
                     status.state = status::waiting_for("ErrImagePull", &pull_error(&container.image));
@@ -132,12 +125,12 @@ impl Pass<'_, '_> {
         let object = self.object.clone();
         let mut told = Vec::new();
         for i in failing {
-            let Some((list, container)) = init::container(pod, *i) else { continue };
+            let Some((list, container)) = containers::container(pod, *i) else { continue };
             let field = format_smolstr!("spec.{list}{{{}}}", container.name);
             let message = format_smolstr!("Back-off pulling image {:?}", container.image.as_str());
             self.out.event_at(&object, &field, "Normal", "BackOff", message);
             self.out.event_at(&object, &field, "Warning", "Failed", "Error: ImagePullBackOff");
-            let waits = init::seen(pod, *i).and_then(|s| s.state.waiting.as_ref());
+            let waits = containers::seen(pod, *i).and_then(|s| s.state.waiting.as_ref());
             if waits.is_none_or(|waiting| waiting.reason != "ImagePullBackOff") {
                 told.push((*i, container.image.clone()));
             }
@@ -148,7 +141,7 @@ impl Pass<'_, '_> {
         self.write(Why::ImagePull, |pod| {
             for (i, image) in told {
                 let message = format!("Back-off pulling image {:?}: ErrImagePull: {}", image.as_str(), pull_error(&image));
-                if let Some(status) = init::status(pod, i) {
+                if let Some(status) = containers::status(pod, i) {
                     status.state = status::waiting_for("ImagePullBackOff", &message);
                 }
             }

@@ -4,7 +4,7 @@
 //! created later is found. Models `pkg/volume/{configmap,secret,projected}`, `makeEnvironmentVariables` in
 //! `pkg/kubelet/kubelet_pods.go` and the retries of both.
 
-use super::{Jobs, Pass, Step, init, status};
+use super::{Jobs, PodPass, Step, containers, status};
 use crate::api::pod::Pod;
 use crate::api::sources::{Source, environment, mounted, volumes};
 use crate::api::time::{MS, SECOND};
@@ -15,10 +15,10 @@ use serde_json::Value;
 use smol_str::format_smolstr;
 
 /// Between two tries to mount: twice as long each time, up to two minutes.
-const FIRST_MOUNT: u64 = 500 * MS;
-const MOST_MOUNT: u64 = 122 * SECOND;
+const FIRST_MOUNT_US: u64 = 500 * MS;
+const MOST_MOUNT_US: u64 = 122 * SECOND;
 /// Between two tries to start a container.
-const AGAIN: u64 = 12 * SECOND;
+const AGAIN_US: u64 = 12 * SECOND;
 /// Where the tries to mount are counted.
 const TRIES: u32 = u32::MAX;
 const MISCONFIGURED: &str = "CreateContainerConfigError";
@@ -50,7 +50,7 @@ impl Source {
 
 /// A container as it was written; most name nothing.
 fn written(pod: &Pod, i: u32) -> Option<&Value> {
-    let (list, n) = init::number(i).map_or(("containers", i), |n| ("initContainers", n));
+    let (list, n) = containers::number(i).map_or(("containers", i), |n| ("initContainers", n));
     let container = pod.spec.raw.get(list)?.get(n as usize)?;
     (container.get("env").is_some() || container.get("envFrom").is_some()).then_some(container)
 }
@@ -85,11 +85,11 @@ pub struct Lack {
 pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     let (pod, namespace) = (object.pod()?, object.meta.namespace.as_str());
     let missing = |source: &Source| !source.is_there(server, namespace);
-    let waits = |i: u32| init::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
-    let all = || (0..pod.spec.init_containers.len() as u32).map(|n| n | init::FLAG).chain(0..pod.spec.containers.len() as u32);
+    let waits = |i: u32| containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
+    let all = || (0..pod.spec.init_containers.len() as u32).map(|n| n | containers::FLAG).chain(0..pod.spec.containers.len() as u32);
     let of_container = all().filter(|i| waits(*i).is_some_and(|w| w.reason == MISCONFIGURED)).find_map(|i| {
         let source = environment(written(pod, i)?).into_iter().find(missing)?;
-        Some((source, Some(init::container(pod, i)?.1.name.clone()), None))
+        Some((source, Some(containers::container(pod, i)?.1.name.clone()), None))
     });
     // Before anything has started, it is the volumes.
     let of_volume = || {
@@ -101,7 +101,7 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     let every = volumes(&pod.spec.raw).flat_map(mounted).flatten().chain(all().filter_map(|i| written(pod, i)).flat_map(environment));
     let of_it = every.filter(|other| other.kind == source.kind && other.name == source.name && missing(other));
     let mut keys: Vec<Str> = of_it.filter_map(|source| source.key).collect();
-    crate::order::sort(&mut keys);
+    crate::sort::sort(&mut keys);
     keys.dedup();
     let only_key = server.get(&ObjectRef::new(source.kind, namespace, &source.name)).is_some();
     let words = source.words(server, namespace, volume.is_some());
@@ -114,7 +114,7 @@ pub(super) fn has_volumes(pod: &Pod) -> bool {
     volumes(&pod.spec.raw).next().is_some()
 }
 
-impl Pass<'_, '_> {
+impl PodPass<'_, '_> {
     /// What is done instead of starting, while a volume cannot be mounted.
     pub(super) fn wait_for_volumes(&mut self) -> Option<Jobs> {
         let object = self.object.clone();
@@ -133,7 +133,7 @@ impl Pass<'_, '_> {
             *tries += 1;
             *tries - 1
         });
-        Some(vec![self.then((FIRST_MOUNT << tries.clamp(0, 9)).min(MOST_MOUNT), Step::Start)])
+        Some(vec![self.then((FIRST_MOUNT_US << tries.clamp(0, 9)).min(MOST_MOUNT_US), Step::Start)])
     }
 
     /// What a container's environment lacks. Every container asks this as it starts.
@@ -151,11 +151,11 @@ impl Pass<'_, '_> {
     /// The image is there, the container cannot be made; it is tried again.
     pub(super) fn say_lacks(&mut self, i: u32, words: &str) -> Jobs {
         let object = self.object.clone();
-        let Some((list, container)) = init::container(object.body(), i) else { return Vec::new() };
+        let Some((list, container)) = containers::container(object.body(), i) else { return Vec::new() };
         let field = format_smolstr!("spec.{list}{{{}}}", container.name);
         self.say_present(&object, &field, &container.image);
         self.out.event_at(&object, &field, "Warning", "Failed", format_smolstr!("Error: {words}"));
-        vec![self.then(AGAIN, Step::Restart(i, self.run_number(i)))]
+        vec![self.then(AGAIN_US, Step::Restart(i, self.run_number(i)))]
     }
 
     /// What is done instead of starting a container alone, while its environment lacks something.
@@ -166,11 +166,11 @@ impl Pass<'_, '_> {
 
     fn misconfigured(&mut self, i: u32, words: &str) -> Jobs {
         let jobs = self.say_lacks(i, words);
-        let told = init::seen(self.pod(), i).and_then(|s| s.state.waiting.as_ref()).is_some_and(|w| w.message == words);
+        let told = containers::seen(self.pod(), i).and_then(|s| s.state.waiting.as_ref()).is_some_and(|w| w.message == words);
         if !told {
             let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
             self.write(Why::SourceMissing, |pod| {
-                let Some(status) = init::status(pod, i) else { return };
+                let Some(status) = containers::status(pod, i) else { return };
                 status::keep_end(status, None, wall);
                 status.state = waiting(words);
                 status::set_conditions(pod, true, wall, generation);

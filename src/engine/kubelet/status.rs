@@ -2,8 +2,7 @@
 //!
 //! Models `pkg/kubelet/status/generate.go`.
 
-use super::init;
-use super::rules::{After, after, policy};
+use super::containers::{After, after, ends, has_ended, is_sidecar, policy};
 use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, Running, Terminated, Waiting, image_parts};
 use crate::api::{Str, Timestamp};
 use smol_str::format_smolstr;
@@ -97,11 +96,6 @@ pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
         ..Default::default()
     };
     status.state = ContainerState { terminated: Some(ended), ..Default::default() };
-}
-
-/// Whether a container with this code is not started again.
-pub(super) fn ends(policy: &str, code: i32) -> bool {
-    policy == "Never" || (policy == "OnFailure" && code == 0)
 }
 
 /// A Pod runs from the moment on when every container has been started once.
@@ -219,13 +213,13 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
 /// Init containers have a part in both: sidecars are to be started and ready, the others are to end.
 fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mut Vec<&'p str>) {
     let statuses = pod.spec.init_containers.iter().zip(&pod.status.init_container_statuses);
-    let (sidecars, others): (Vec<_>, Vec<_>) = statuses.partition(|(container, _)| init::is_sidecar(container));
+    let (sidecars, others): (Vec<_>, Vec<_>) = statuses.partition(|(container, _)| is_sidecar(container));
     let late = sidecars.iter().filter(|(_, status)| !status.ready).map(|(_, status)| status.name.as_str());
     let mut all: Vec<&str> = late.collect();
     all.append(unready);
     *unready = all;
     // Where a container has been started, all this is over.
-    if init::has_ended(pod) {
+    if has_ended(pod) {
         return;
     }
     let waits = |name: &Str| {

@@ -3,10 +3,12 @@
 //! Guarantees: the choice is that of a cycle that asks every node, which debug builds compare; Pods whose nodes depend
 //! on more than their own template and the node's sums are left to that one.
 
+use super::ask::refusal;
 use super::filters;
+use super::framework::{Cycle, NodeChoice};
+use super::matching::fits_affinity;
 use super::node_info::NodeInfo;
 use super::scores::{self, topology_spread};
-use super::{Cycle, refusal};
 use crate::api::pod::PodSpec;
 use crate::api::{Str, Uid};
 use std::rc::Rc;
@@ -15,40 +17,9 @@ use std::rc::Rc;
 const MOST: usize = 256;
 const NO_ZONE: u16 = u16::MAX;
 
-/// A node for a Pod, and the best of the others.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Choice {
-    pub node: Str,
-    pub score: i64,
-    pub next: Str,
-    pub next_score: i64,
-    /// How many nodes would do.
-    pub feasible: usize,
-}
-
-impl Choice {
-    /// The first of the best by name: every tie is broken in one way. The scores are those of nodes in the order of their names.
-    pub fn of<'n>(scores: impl Iterator<Item = (&'n Str, i64)>) -> Option<Choice> {
-        let mut best: Option<(&Str, i64)> = None;
-        let (mut next, mut feasible) = (best, 0);
-        for (name, score) in scores {
-            feasible += 1;
-            if best.is_none_or(|(_, most)| score > most) {
-                // Who was the best came before all that are as good as it.
-                (next, best) = (best, Some((name, score)));
-            } else if next.is_none_or(|(_, most)| score > most) {
-                next = Some((name, score));
-            }
-        }
-        let (node, score) = best?;
-        let (next, next_score) = next.map_or((Str::default(), 0), |(name, score)| (name.clone(), score));
-        Some(Choice { node: node.clone(), score, next, next_score, feasible })
-    }
-}
-
 /// A node for one template.
 #[derive(Clone, Copy, Debug)]
-struct Verdict {
+struct NodeVerdict {
     fits: bool,
     /// Whether the template's affinity allows the node, room or not.
     eligible: bool,
@@ -61,20 +32,20 @@ struct Verdict {
 
 /// Pods of one template.
 #[derive(Debug)]
-struct Class {
+struct TemplateClass {
     spec: Rc<PodSpec>,
     /// The controller whose Pods are spread.
     owner: Option<Uid>,
     /// How far the changes of nodes have been taken in.
     seen: u64,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<NodeVerdict>,
     zones: Vec<Str>,
 }
 
 /// The templates of the last cycles, the latest last. A copy has forgotten them.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
-    classes: Vec<Class>,
+    classes: Vec<TemplateClass>,
 }
 
 impl Clone for Memo {
@@ -85,7 +56,7 @@ impl Clone for Memo {
 
 impl Memo {
     /// The node for a Pod; nothing if every node has to be asked.
-    pub fn choose(&mut self, cycle: &Cycle<'_>) -> Option<Choice> {
+    pub fn choose(&mut self, cycle: &Cycle<'_>) -> Option<NodeChoice> {
         if !is_plain(cycle) {
             return None;
         }
@@ -93,7 +64,7 @@ impl Memo {
         let known = self.classes.iter().rposition(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && class.owner == owner);
         let mut class = match known {
             Some(at) => self.classes.remove(at),
-            None => Class { spec: cycle.pod.spec.clone(), owner, seen: 0, verdicts: Vec::new(), zones: Vec::new() },
+            None => TemplateClass { spec: cycle.pod.spec.clone(), owner, seen: 0, verdicts: Vec::new(), zones: Vec::new() },
         };
         class.catch_up(cycle);
         let choice = class.choose(cycle);
@@ -107,19 +78,14 @@ impl Memo {
 
 /// Whether what a node is for a Pod depends on the Pod's template and the node alone, but for the spread of its controller's Pods.
 fn is_plain(cycle: &Cycle<'_>) -> bool {
-    let affinity = &cycle.pod.spec.affinity;
     cycle.nominated.is_empty()
         && cycle.pod.status.nominated_node_name.is_empty()
         && cycle.pod.spec.topology_spread_constraints.is_empty()
-        && cycle.nodes.choosy == 0
-        && cycle.nodes.repelling == 0
-        && affinity.node_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
-        && affinity.pod_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
-        && affinity.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
+        && !scores::any_special(cycle)
         && !filters::any_special(cycle)
 }
 
-impl Class {
+impl TemplateClass {
     /// Judges those nodes anew that have changed since the last time.
     fn catch_up(&mut self, cycle: &Cycle<'_>) {
         match cycle.nodes.changed_since(self.seen).filter(|_| self.verdicts.len() == cycle.nodes.len()) {
@@ -141,7 +107,7 @@ impl Class {
         self.seen = cycle.nodes.changes();
     }
 
-    fn judge(&mut self, cycle: &Cycle<'_>, name: &Str, info: &NodeInfo) -> Verdict {
+    fn judge(&mut self, cycle: &Cycle<'_>, name: &Str, info: &NodeInfo) -> NodeVerdict {
         let zone = info.zone.as_ref().map_or(NO_ZONE, |zone| {
             let known = self.zones.iter().position(|known| known == zone).unwrap_or_else(|| {
                 self.zones.push(zone.clone());
@@ -150,14 +116,14 @@ impl Class {
             known as u16
         });
         let fits = info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none());
-        let eligible = info.node.as_ref().is_some_and(|node| filters::fits_affinity(&cycle.pod.spec, node));
+        let eligible = info.node.as_ref().is_some_and(|node| fits_affinity(&cycle.pod.spec, node));
         let alike = self.owner.map_or(0, |owner| topology_spread::alike(info, owner)) as i32;
         let score = if fits { scores::alone(cycle, info) as i32 } else { 0 };
-        Verdict { fits, eligible, zone, alike, score }
+        NodeVerdict { fits, eligible, zone, alike, score }
     }
 
     /// The best node, the spread of the controller's Pods considered.
-    fn choose(&self, cycle: &Cycle<'_>) -> Option<Choice> {
+    fn choose(&self, cycle: &Cycle<'_>) -> Option<NodeChoice> {
         let fitting = || self.verdicts.iter().filter(|verdict| verdict.fits);
         // Of each zone that has a node: the Pods there.
         let mut zones: Vec<Option<i64>> = vec![None; self.zones.len()];
@@ -172,23 +138,23 @@ impl Class {
         let spread = topology_spread::Defaults::new(fitting().count(), zones.iter().flatten().count());
         // Neighbours are mostly alike.
         let mut last = (0, NO_ZONE, spread.cost(0, None));
-        let mut cost = |verdict: &Verdict| {
+        let mut cost = |verdict: &NodeVerdict| {
             if (verdict.alike, verdict.zone) != (last.0, last.1) {
                 let zone = zones.get(verdict.zone as usize).copied().flatten();
                 last = (verdict.alike, verdict.zone, spread.cost(i64::from(verdict.alike), zone));
             }
             last.2
         };
-        let mut range = topology_spread::Range::default();
+        let mut range = topology_spread::CostRange::default();
         if self.owner.is_some() {
             fitting().for_each(|verdict| range.take(cost(verdict)));
         }
-        let mut total = |verdict: &Verdict| {
+        let mut total = |verdict: &NodeVerdict| {
             let spread = if self.owner.is_some() { range.score(cost(verdict)) } else { 0 };
             topology_spread::WEIGHT * spread + i64::from(verdict.score)
         };
         let names = cycle.nodes.iter().map(|(name, _)| name);
-        Choice::of(names.zip(&self.verdicts).filter(|(_, verdict)| verdict.fits).map(|(name, verdict)| (name, total(verdict))))
+        NodeChoice::of(names.zip(&self.verdicts).filter(|(_, verdict)| verdict.fits).map(|(name, verdict)| (name, total(verdict))))
     }
 }
 

@@ -4,52 +4,58 @@
 //! a Pod that fits nowhere says so in its condition and in an Event, and is tried again when something changes.
 //! Models `pkg/scheduler/schedule_one.go` and `internal/queue/scheduling_queue.go`.
 
+mod ask;
+mod descriptor;
 mod explain;
-pub use explain::Refuses;
+pub mod refuses;
 mod filters;
+mod framework;
+mod matching;
 mod memo;
 mod node_info;
 mod nodes;
+mod outcome;
 mod preemption;
 mod scores;
 mod spread;
 mod terms;
 mod volumes;
 
-use super::controllers::Event;
 use super::informer::Cache;
 use super::journal::{EntryId, Op};
-use super::late::HeldUp;
+use super::late::DelayLog;
 use super::out::Out;
-use super::store::{ApiError, Delete, Reason};
+use super::store::{ApiError, Reason};
 use super::tree::Tree;
+use super::watch::Event;
 use super::why::Why;
 use crate::api::node::Node;
-use crate::api::pod::{Pod, PodCondition};
+use crate::api::pod::Pod;
 use crate::api::time::{MS, SECOND};
-use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Time, Timestamp, Uid};
-use filters::{Plugin, Refusal, selects as filters_selects};
-pub(super) use filters::{fits_affinity, tolerates};
-use memo::{Choice, Memo};
-use node_info::NodeInfo;
+use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
+use ask::ask_all;
+pub use descriptor::DESCRIPTOR;
+use framework::{ANY, ClusterChanges, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, STORAGE};
+pub(super) use matching::{fits_affinity, tolerates};
+use memo::Memo;
+pub(super) use node_info::priority;
 use nodes::Nodes;
-use smol_str::format_smolstr;
 use std::cmp::Reverse;
 use std::rc::Rc;
 
 /// What one cycle takes.
-const CYCLE: u64 = MS;
+const CYCLE_US: u64 = MS;
 
 /// A Pod in the active queue: by priority, then by arrival.
-type Waiting = (Reverse<i32>, u64, Uid);
+type QueueKey = (Reverse<i32>, u64, Uid);
 
 /// The scheduler: its queue and its own count of what is on each node.
 #[derive(Clone, Debug, Default)]
 pub struct Scheduler {
     nodes: Nodes,
-    active: Tree<Waiting, ()>,
+    active: Tree<QueueKey, ()>,
     /// Pods without a node, with what last woke them.
-    pending: Tree<Uid, Pending>,
+    pending: Tree<Uid, PendingPod>,
     unschedulable: Tree<Uid, ()>,
     /// Pods placed but waiting for their claims to be bound.
     placed: Tree<Uid, Str>,
@@ -75,11 +81,11 @@ pub struct Scheduler {
 
 /// A Pod without a node.
 #[derive(Clone, Debug)]
-struct Pending {
+struct PendingPod {
     object: Rc<Object>,
     cause: EntryId,
     /// Its place in the active queue, if it is there.
-    queued: Option<Waiting>,
+    queued: Option<QueueKey>,
     /// Since when.
     since: Time,
     /// When it first came, in the order of all.
@@ -90,82 +96,18 @@ struct Pending {
     aside: Time,
 }
 
-/// What a cycle looks at.
-struct Cycle<'c> {
-    pub object: &'c Rc<Object>,
-    pub pod: &'c Pod,
-    pub cache: &'c Cache,
-    pub nodes: &'c Nodes,
-    /// The Pod's hard spread constraints, counted.
-    pub spread: Vec<spread::Counted<'c>>,
-    /// Pods that others were preempted for.
-    pub nominated: &'c [(Str, Rc<Object>)],
-    /// Those that have something to say about the Pod.
-    pub filters: Vec<filters::Filter>,
-}
-
-impl<'c> Cycle<'c> {
-    fn new(object: &'c Rc<Object>, pod: &'c Pod, cache: &'c Cache, nodes: &'c Nodes, nominated: &'c [(Str, Rc<Object>)]) -> Self {
-        let spread = spread::count(object, pod, "DoNotSchedule", nodes);
-        let mut cycle = Cycle { object, pod, cache, nodes, spread, nominated, filters: Vec::new() };
-        cycle.filters = filters::asked(&cycle);
-        cycle
-    }
-}
-
 /// A Pod that fits nowhere and that nothing has woken so long is tried again, at the next of these ticks:
 /// `flushUnschedulablePodsLeftover`.
-const LEFT_OVER: u64 = 300 * SECOND;
-const FLUSH_PERIOD: u64 = 30 * SECOND;
-/// What a change may help against.
-const ALL: u16 = u16::MAX;
-const POD_GONE: u16 = Plugin::Resources.bit() | Plugin::Ports.bit() | Plugin::InterPod.bit() | Plugin::Spread.bit() | Plugin::Volumes.bit();
-const POD_PLACED: u16 = Plugin::InterPod.bit() | Plugin::Spread.bit();
-
-pub fn priority(object: &Object) -> i64 {
-    i64::from(object.pod().and_then(|p| p.spec.priority).unwrap_or(0))
+const LEFT_OVER_US: u64 = 300 * SECOND;
+const FLUSH_PERIOD_US: u64 = 30 * SECOND;
+/// The names that upstream gives the filters, in the order in which they are asked.
+pub fn filter_names() -> impl Iterator<Item = &'static str> {
+    filters::ALL.iter().map(|filter| filter.name)
 }
 
-/// What a node has against a Pod; room kept for a nominated Pod that is not less important counts as taken.
-fn refusal(cycle: &Cycle<'_>, name: &Str, node: &Rc<Object>, info: &NodeInfo) -> Option<Refusal> {
-    let ask = |info: &NodeInfo| cycle.filters.iter().find_map(|filter| filter(cycle, node, node.body::<Node>(), info));
-    let keeps = |(at, other): &&(Str, Rc<Object>)| {
-        at == name && other.meta.uid != cycle.object.meta.uid && priority(other) >= priority(cycle.object)
-    };
-    let mut kept = cycle.nominated.iter().filter(keeps).peekable();
-    if kept.peek().is_some() {
-        let mut fuller = info.clone();
-        for (_, other) in kept {
-            fuller.add(other);
-        }
-        if let Some(refusal) = ask(&fuller) {
-            return Some(refusal);
-        }
-    }
-    ask(info)
-}
-
-/// The best node for a Pod, or what each has against it.
-fn ask_all(cycle: &Cycle<'_>) -> Result<Choice, Vec<(Str, Refusal)>> {
-    let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(cycle.nodes.real);
-    let mut refused = Vec::new();
-    // The node that others were preempted on comes first: if the Pod fits there, no other is looked at.
-    let nominee = cycle.nodes.find(&cycle.pod.status.nominated_node_name);
-    if let Some((name, info)) = nominee
-        && info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none())
-    {
-        feasible.push((name, info));
-    } else {
-        for (name, info) in cycle.nodes.iter() {
-            let Some(node) = info.node.as_ref() else { continue };
-            match refusal(cycle, name, node, info) {
-                Some(refusal) => refused.push((name.clone(), refusal)),
-                None => feasible.push((name, info)),
-            }
-        }
-    }
-    let scores = if feasible.is_empty() { Vec::new() } else { scores::total(cycle, &feasible) };
-    Choice::of(feasible.iter().zip(scores).map(|((name, _), score)| (*name, score))).ok_or(refused)
+/// The names and weights that upstream gives the scores.
+pub fn score_names() -> impl Iterator<Item = (&'static str, i64)> {
+    scores::ALL.iter().map(|score| (score.name, score.weight))
 }
 
 impl Scheduler {
@@ -176,10 +118,10 @@ impl Scheduler {
             Kind::Pod => self.observe_pod(event, id),
             Kind::Node => {
                 self.observe_node(event);
-                self.retry(id, help_of_node(event), &|_| true);
+                self.retry(id, changes_of_node(event), &|_| true);
             }
             Kind::PodDisruptionBudget | Kind::Namespace => {}
-            _ => self.retry(id, Plugin::Volumes.bit(), &|_| true),
+            _ => self.retry(id, STORAGE, &|_| true),
         }
         self.plan_cycle(now)
     }
@@ -219,13 +161,13 @@ impl Scheduler {
         let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
         self.arrivals += 1;
         let (arrived, now) = (self.arrivals, self.now);
-        let pending = self.pending.get_or_insert_with(uid, || Pending {
+        let pending = self.pending.get_or_insert_with(uid, || PendingPod {
             object: object.clone(),
             cause: id,
             queued: None,
             since: now,
             arrived,
-            refused_by: ALL,
+            refused_by: u16::MAX,
             aside: Time::default(),
         });
         pending.object = object.clone();
@@ -264,21 +206,21 @@ impl Scheduler {
     }
 
     /// Tries those again that a change may help, in the order in which they came.
-    fn retry(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
+    fn retry(&mut self, cause: EntryId, changes: ClusterChanges, may_help: &dyn Fn(&Pod) -> bool) {
         if !self.unschedulable.is_empty() {
-            self.retry_some(cause, helps, may_help);
+            self.retry_some(cause, filters::helped_by(changes), may_help);
         }
     }
 
     fn retry_some(&mut self, cause: EntryId, helps: u16, may_help: &dyn Fn(&Pod) -> bool) {
         let mut found: Vec<(u64, Uid)> = Vec::new();
         for uid in self.unschedulable.keys() {
-            let helped = |p: &&Pending| p.refused_by & helps != 0 && may_help(p.object.body());
+            let helped = |p: &&PendingPod| p.refused_by & helps != 0 && may_help(p.object.body());
             if let Some(pending) = self.pending.get(uid).filter(helped) {
                 found.push((pending.arrived, *uid));
             }
         }
-        crate::order::sort(&mut found);
+        crate::sort::sort(&mut found);
         for (_, uid) in found {
             self.enqueue(uid, cause);
         }
@@ -291,7 +233,7 @@ impl Scheduler {
             return None;
         }
         let first = self.unschedulable.keys().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min()?;
-        self.flush = Some(Time(first.after(LEFT_OVER).0.next_multiple_of(FLUSH_PERIOD)));
+        self.flush = Some(Time(first.after(LEFT_OVER_US).0.next_multiple_of(FLUSH_PERIOD_US)));
         self.flush
     }
 
@@ -300,7 +242,7 @@ impl Scheduler {
         self.flush = None;
         self.now = now;
         let waiting = self.unschedulable.keys().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
-        let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER) <= now).map(|(uid, p)| (uid, p.cause)).collect();
+        let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER_US) <= now).map(|(uid, p)| (uid, p.cause)).collect();
         for (uid, cause) in due {
             self.enqueue(uid, cause);
         }
@@ -308,7 +250,7 @@ impl Scheduler {
     }
 
     /// Schedules the next Pod; gives the time of the next cycle if there are more.
-    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>, late: &mut HeldUp) -> Option<Time> {
+    pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>, late: &mut DelayLog) -> Option<Time> {
         self.now = now;
         if let Some(((_, _, uid), ())) = self.active.pop_first()
             && let Some(pending) = self.pending.get_mut(&uid)
@@ -331,7 +273,7 @@ impl Scheduler {
             return None;
         }
         self.planned = now;
-        self.awake = Some(now.after(self.slow.map_or(CYCLE, |(span, _)| span.max(CYCLE))));
+        self.awake = Some(now.after(self.slow.map_or(CYCLE_US, |(span, _)| span.max(CYCLE_US))));
         self.awake
     }
 
@@ -394,14 +336,14 @@ impl Scheduler {
             if volumes::all_bound(object, pod, cache) {
                 self.bind(object, &node, Why::BestNode { feasible: 0, nodes: 0, score: 0, next: Str::default(), next_score: 0 }, out);
             } else {
-                self.set_aside(object, Plugin::Volumes.bit(), out.server.now);
+                self.set_aside(object, filters::volume_binding(), out.server.now);
             }
             return;
         }
         let real = self.nodes.real;
         if let Err(message) = volumes::check(object, pod, cache) {
             let message = format!("0/{real} nodes are available: {message}. not found");
-            return self.fail(object, (message, Plugin::Volumes.bit(), None), out);
+            return self.fail(object, (message, filters::volume_binding(), None), out);
         }
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let choice = match self.memo.choose(&cycle) {
@@ -427,112 +369,7 @@ impl Scheduler {
             volumes::reserve(object, pod, &node, cache, out);
             self.nodes.change(&node, |info| info.add(object));
             self.placed.insert(object.meta.uid, node);
-            self.set_aside(object, Plugin::Volumes.bit(), out.server.now);
-        }
-    }
-
-    /// The Pod waits until something changes that may help against those who refused it.
-    fn set_aside(&mut self, object: &Object, refused_by: u16, now: Time) {
-        if let Some(pending) = self.pending.get_mut(&object.meta.uid) {
-            pending.refused_by = refused_by;
-            pending.aside = now;
-        }
-        self.unschedulable.insert(object.meta.uid, ());
-    }
-
-    /// What is said of a Pod that fits nowhere, who refused it, and where room could be made.
-    fn preempt(&self, cycle: &Cycle<'_>, refused: Vec<(Str, Refusal)>, real: usize, now: Timestamp) -> Failure {
-        let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
-        let mut text = filters::reasons(real, &refusals);
-        if real == 0 {
-            return (text, ALL, None);
-        }
-        let refused_by = refusals.iter().fold(0, |set, r| set | r.plugin.bit());
-        match preemption::find(cycle, &refused, now) {
-            Ok(candidate) => (text, refused_by, Some(candidate)),
-            Err(why) => {
-                text.push_str(" no new claims to deallocate, preemption: ");
-                text.push_str(&why);
-                (text, refused_by, None)
-            }
-        }
-    }
-
-    /// Says that the Pod fits nowhere; where Pods of lower priority have to go for it, they are told to.
-    fn give_up(&mut self, object: &Rc<Object>, failure: Failure, out: &mut Out<'_>) {
-        let (message, refused_by, candidate) = failure;
-        let Some(candidate) = candidate else { return self.fail(object, (message, refused_by, None), out) };
-        let (uid, node) = (object.meta.uid, candidate.node);
-        self.fail(object, (message, refused_by, Some(node.clone())), out);
-        let why = || Why::Preempted { by: object.meta.name.clone() };
-        for victim in candidate.victims.iter().filter(|v| !v.meta.is_deleting()) {
-            let (wall, generation) = (out.server.wall(), victim.meta.generation);
-            // A victim that is gone meanwhile has made room already.
-            let _ = out.patch(&victim.key(), why(), |o| {
-                if let Body::Pod(pod) = &mut o.body {
-                    let message = "default-scheduler: preempting to accommodate a higher priority pod";
-                    pod.status.set_condition(PodCondition::disruption("PreemptionByScheduler", message, wall, generation));
-                }
-            });
-            let how = Delete { uid: Some(victim.meta.uid), ..Default::default() };
-            if out.delete(&victim.key(), how, why()).is_ok() {
-                out.event(victim, "Normal", "Preempted", format_smolstr!("Preempted by pod {uid} on node {node}"));
-            }
-        }
-        // Less important Pods that were to have this room look for another.
-        let (lost, kept) =
-            std::mem::take(&mut self.nominated).into_iter().partition(|(at, o)| *at == node && priority(o) < priority(object));
-        self.nominated = kept;
-        for (_, other) in lost {
-            let _ = out.patch(&other.key(), why(), |o| {
-                if let Body::Pod(pod) = &mut o.body {
-                    pod.status.nominated_node_name = Str::default();
-                }
-            });
-            let cause = self.pending.get(&other.meta.uid).map_or(0, |p| p.cause);
-            self.enqueue(other.meta.uid, cause);
-        }
-        self.nominated.push((node, object.clone()));
-    }
-
-    fn bind(&mut self, object: &Rc<Object>, node: &Str, why: Why, out: &mut Out<'_>) {
-        let (wall, generation) = (out.server.wall(), object.meta.generation);
-        let home = self.nodes.get(node).and_then(|info| info.node.clone());
-        let bound = out.bind(object, why, |o| {
-            // A Pod is told the region and the zone it has come to.
-            for key in [node_info::REGION, node_info::ZONE] {
-                if let Some(value) = home.as_ref().and_then(|home| home.meta.label(key)) {
-                    Rc::make_mut(&mut o.meta.labels).insert(key.into(), value.clone());
-                }
-            }
-            if let Body::Pod(pod) = &mut o.body {
-                pod.node_name = node.clone();
-                pod.status.nominated_node_name = Str::default();
-                pod.status.conditions.retain(|c| c.kind != "PodScheduled");
-                pod.status.conditions.reserve_exact(1);
-                pod.status.conditions.push(PodCondition {
-                    kind: "PodScheduled".into(),
-                    status: "True".into(),
-                    last_transition_time: Some(wall),
-                    observed_generation: generation,
-                    ..Default::default()
-                });
-            }
-        });
-        self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
-        match bound {
-            Ok(bound) => {
-                // Counted at once, not when the watch brings it: the next cycle must see it.
-                self.nodes.change(node, |info| info.add(&bound));
-                self.assumed.insert(object.meta.uid, ());
-                out.event(
-                    &bound,
-                    "Normal",
-                    "Scheduled",
-                    format_smolstr!("Successfully assigned {}/{} to {node}", object.meta.namespace, object.meta.name),
-                );
-            }
-            Err(error) => self.unassigned(object, &error, out),
+            self.set_aside(object, filters::volume_binding(), out.server.now);
         }
     }
 
@@ -546,61 +383,27 @@ impl Scheduler {
             out.event(object, "Warning", "FailedScheduling", message);
         }
     }
-
-    fn fail(&mut self, object: &Rc<Object>, (message, refused_by, nominee): (String, u16, Option<Str>), out: &mut Out<'_>) {
-        out.event(object, "Warning", "FailedScheduling", message.clone());
-        let (wall, generation) = (out.server.wall(), object.meta.generation);
-        let why = Why::NoNode { message: message.as_str().into() };
-        // While a victim is still going, the Pod keeps the node it was promised.
-        let keeps = message.ends_with("nominated node.") || message.ends_with("=Never.");
-        if !keeps {
-            self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
-        }
-        // A Pod that is gone meanwhile needs no condition.
-        let _ = out.update_status(&out.server.get(&object.key()).cloned().unwrap_or_else(|| object.clone()), why, |o| {
-            if let Body::Pod(pod) = &mut o.body {
-                if !keeps {
-                    pod.status.nominated_node_name = nominee.unwrap_or_default();
-                }
-                let old = pod.status.condition("PodScheduled").filter(|c| c.status == "False").cloned();
-                if old.as_ref().is_some_and(|c| c.message == message) {
-                    return;
-                }
-                pod.status.conditions.retain(|c| c.kind != "PodScheduled");
-                pod.status.conditions.push(PodCondition {
-                    kind: "PodScheduled".into(),
-                    status: "False".into(),
-                    reason: "Unschedulable".into(),
-                    message: message.into(),
-                    last_transition_time: old.and_then(|c| c.last_transition_time).or(Some(wall)),
-                    observed_generation: generation,
-                    ..Default::default()
-                });
-            }
-        });
-        self.set_aside(object, refused_by, out.server.now);
-    }
 }
 
 /// What is said, who refused as a set, and the node where room can be made.
-type Failure = (String, u16, Option<preemption::Candidate>);
+type NoFit = (String, u16, Option<preemption::Candidate>);
 
-/// Whose refusals a change of a node may turn.
-fn help_of_node(event: &Event<'_>) -> u16 {
-    let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ALL };
+/// What a watch event changes of a node.
+fn changes_of_node(event: &Event<'_>) -> ClusterChanges {
+    let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ANY };
     if event.op == Op::Deleted {
-        return Plugin::Spread.bit();
+        return NODE_GONE;
     }
     let old: &Node = before.body();
-    let mut helps = 0;
+    let mut changes = 0;
     if before.meta.labels != event.object.meta.labels {
-        helps |= Plugin::NodeAffinity.bit() | Plugin::Spread.bit() | Plugin::InterPod.bit() | Plugin::Volumes.bit();
+        changes |= NODE_LABELS;
     }
     if old.spec.taints != new.spec.taints || old.spec.unschedulable != new.spec.unschedulable {
-        helps |= Plugin::Taints.bit() | Plugin::Unschedulable.bit() | Plugin::Spread.bit() | Plugin::Volumes.bit();
+        changes |= NODE_TAINTS;
     }
     if old.status.allocatable != new.status.allocatable {
-        helps |= Plugin::Resources.bit();
+        changes |= NODE_ALLOCATABLE;
     }
-    helps
+    changes
 }

@@ -1,6 +1,5 @@
 //! What the scheduler counts on one node.
 
-use super::priority;
 use crate::api::node::Node;
 use crate::api::pod::{Affinity, Pod, Resources};
 use crate::api::{Object, Str, Uid};
@@ -140,4 +139,9 @@ pub fn counted(pod: &Pod) -> Resources {
         sum.memory = DEFAULT_MEMORY * containers;
     }
     sum
+}
+
+/// The priority of a Pod; 0 if it has none.
+pub fn priority(object: &Object) -> i64 {
+    i64::from(object.pod().and_then(|p| p.spec.priority).unwrap_or(0))
 }

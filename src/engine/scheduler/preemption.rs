@@ -4,9 +4,11 @@
 //! is chosen where budgets, priorities and numbers suffer least.
 //! Models `pkg/scheduler/framework/preemption` and `framework/plugins/defaultpreemption`.
 
-use super::filters::{Refusal, reasons};
+use super::ask::refusal;
+use super::filters::reasons;
+use super::framework::{Cycle, Refusal};
+use super::node_info::priority;
 use super::nodes::Nodes;
-use super::{Cycle, priority, refusal};
 use crate::api::pod::Pod;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::{Kind, Object, Str, Timestamp};
@@ -94,7 +96,7 @@ fn select_victims(
     budgets: &[Rc<Object>],
     now: Timestamp,
 ) -> Result<Candidate, Refusal> {
-    crate::order::sort_by(&mut possible, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
+    crate::sort::sort_by(&mut possible, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
     let whole = nodes.clone();
     for pod in &possible {
         nodes.change(name, |info| info.remove(pod));
@@ -112,7 +114,7 @@ fn select_victims(
                     victims.push(pod);
                 }
             }
-            crate::order::sort_by(&mut victims, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
+            crate::sort::sort_by(&mut victims, |a, b| (priority(b), started(a, now)).cmp(&(priority(a), started(b, now))));
             Ok(Candidate { node: name.clone(), victims, violations })
         }
     };

@@ -2,8 +2,8 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/common.go` and `filtering.go` (`calPreFilterState`).
 
-use super::NodeInfo;
-use super::filters::{fits_affinity, tolerates};
+use super::matching::{fits_affinity, tolerates};
+use super::node_info::NodeInfo;
 use super::nodes::Nodes;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, TopologySpreadConstraint};

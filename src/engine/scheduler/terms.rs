@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/scheduler/framework/types.go` (`AffinityTerm`).
 
-use super::Cycle;
+use super::framework::Cycle;
 use crate::api::pod::PodAffinityTerm;
 use crate::api::{Kind, Object, ObjectRef, Str};
 

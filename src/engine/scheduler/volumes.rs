@@ -2,9 +2,11 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/volumebinding/binder.go`.
 
-use super::{Cycle, filters_selects};
+use super::framework::Cycle;
+use super::matching::selects;
 use crate::api::pod::Pod;
-use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass, claim_reference};
+use crate::api::references::claim_reference;
+use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::informer::Cache;
 use crate::engine::out::Out;
@@ -87,7 +89,7 @@ pub(super) fn reachable(object: &Object, pod: &Pod, node: &Object, cache: &Cache
 }
 
 fn is_on(volume: &PersistentVolume, node: &Object) -> bool {
-    volume.spec.node_affinity.as_ref().and_then(|a| a.required.as_ref()).is_none_or(|selector| filters_selects(selector, node))
+    volume.spec.node_affinity.as_ref().and_then(|a| a.required.as_ref()).is_none_or(|selector| selects(selector, node))
 }
 
 /// The smallest free volume that the node reaches and the claim may have.

@@ -148,7 +148,7 @@ impl ApiServer {
 
     fn compute_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
         let mut raw = pod.spec.raw.clone();
-        let nobody = crate::order::map(
+        let nobody = crate::sort::map(
             [("value".to_owned(), Value::from(0)), ("preemptionPolicy".to_owned(), "PreemptLowerPriority".into())].into_iter(),
         );
         let body = match raw["priorityClassName"].as_str().filter(|class| !class.is_empty()).map(str::to_owned) {

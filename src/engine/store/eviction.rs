@@ -3,8 +3,8 @@
 //! Guarantees: a budget is spent before the Pod goes, in one step, so that two evictions never share one allowance.
 //! Models `pkg/registry/core/pod/storage/eviction.go`.
 
+use super::deletion::Delete;
 use super::error::ApiError;
-use super::requests::Delete;
 use super::server::{ApiServer, Origin};
 use crate::api::pod::PodCondition;
 use crate::api::policy::{BudgetSpec, BudgetStatus};

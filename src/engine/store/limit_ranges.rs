@@ -82,7 +82,7 @@ fn fill_limits(pod: &mut Value, ranges: &[Value]) {
                     set.extend(fill(container, field, &limit[source]));
                 }
                 if !set.is_empty() {
-                    crate::order::sort(&mut set);
+                    crate::sort::sort(&mut set);
                     let init = if kind == "initContainers" { "init container" } else { "container" };
                     said.push(format!("{} {word} for {init} {}", set.join(", "), container["name"].as_str().unwrap_or("")));
                 }

@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod defaults;
+mod deletion;
 mod error;
 mod eviction;
 mod limit_ranges;
@@ -14,7 +15,8 @@ mod server;
 mod services;
 pub mod validation;
 
+pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Reason};
 pub use managers::{Manager, Unknown};
-pub use requests::{Delete, Patch, Propagation};
+pub use requests::Patch;
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

@@ -197,7 +197,7 @@ pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item 
             }
         }
     }
-    let used = crate::order::map(used.into_iter().map(|(name, sum)| (name, Value::from(sum.to_string()))));
+    let used = crate::sort::map(used.into_iter().map(|(name, sum)| (name, Value::from(sum.to_string()))));
     let mut status = Map::new();
     status.insert("hard".to_owned(), hard);
     status.insert("used".to_owned(), Value::Object(used));

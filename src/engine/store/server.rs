@@ -5,9 +5,9 @@
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
+use super::deletion::{Delete, Propagation};
 use super::error::ApiError;
 use super::managers::Manager;
-use super::requests::{Delete, Propagation};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
 use crate::engine::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, Refused};
@@ -51,7 +51,7 @@ pub struct ApiServer {
     /// Names, uids and ties are drawn from here.
     pub rng: Rng,
     /// Writes of loops that are to be refused once, as a person asks.
-    pub(in crate::engine) conflicts: Vec<crate::engine::late::Meant>,
+    pub(in crate::engine) conflicts: Vec<crate::engine::late::FaultTarget>,
     /// How long Pods stay on a node that is not ready or not reachable, unless they say otherwise.
     pub toleration_seconds: i64,
     /// What the client whose request is served is warned of.

@@ -1,7 +1,7 @@
 //! Jobs that fail or are held back, and CronJobs between their runs.
 
+use super::finding::{Diagnosis, flag, free_name, line};
 use super::workloads::{follow, stuck};
-use super::{Diagnosis, flag, free_name, line};
 use crate::api::batch::Job;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;

@@ -1,10 +1,10 @@
 //! What a person's faults hold up: a loop that is slow, a watch event that is late or lost.
 
-use super::Diagnosis;
+use super::finding::Diagnosis;
 use crate::api::network::Service;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
-use crate::engine::disturb::InLine;
+use crate::engine::fault_injection::InLine;
 use crate::engine::journal::{Op, Record};
 use crate::engine::late::Late;
 use crate::explain::waits::{Cure, Fact, Label, Waits};
@@ -105,7 +105,7 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
     };
     let mut out = Diagnosis::of(of.clone(), waits);
     let behind = words::effect(&journal[late.behind as usize]);
-    out.facts.push(Fact::Said(if late.lost { Label::LostOf } else { Label::HeldUpBy }, words::in_short(&behind)));
+    out.facts.push(Fact::Said(if late.lost { Label::LostOf } else { Label::DelayLogBy }, words::in_short(&behind)));
     out.at(if late.lost { Label::ListsAt } else { Label::ArrivesAt }, late.until);
     out.at(Label::AskedAt, late.asked);
     if late.lost {

@@ -1,6 +1,6 @@
 //! Services that reach nothing.
 
-use super::{Diagnosis, all_in, line, owners};
+use super::finding::{Diagnosis, all_in, line, owners};
 use crate::api::network::{EndpointSlice, Service, is_slice_of};
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, Str};
@@ -71,7 +71,7 @@ pub fn service(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
         (None, None) => String::new(),
     };
     if !selector.is_empty() {
-        let name = ["kubectl set selector service ", &object.meta.name, " ", &selector, &super::flag(&object.key())].concat();
+        let name = ["kubectl set selector service ", &object.meta.name, " ", &selector, &super::finding::flag(&object.key())].concat();
         out.cure(Cure::SetSelector, &selector, "", &[name]);
     }
     if pod.meta.controller().is_none() {

@@ -1,6 +1,7 @@
 //! Pods that have no node: gates, claims, and what each node has against them.
 
-use super::{Diagnosis, free_name, free_names, held_up, line, owners};
+use super::finding::{Diagnosis, free_name, free_names, line, owners};
+use super::held_up;
 use crate::api::daemonset::DaemonSet;
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodAffinityTerm, Resources};
@@ -203,14 +204,14 @@ fn enough(nodes: Vec<Room<'_>>, many: i64) -> Vec<&Str> {
         return vec![node];
     }
     let mut roomy: Vec<usize> = (0..nodes.len()).collect();
-    crate::order::sort_by_key(&mut roomy, |at| Reverse(nodes[*at].1));
+    crate::sort::sort_by_key(&mut roomy, |at| Reverse(nodes[*at].1));
     let mut room = 0_i64;
     let last = roomy.iter().position(|at| {
         room = room.saturating_add(nodes[*at].1);
         room >= many
     });
     roomy.truncate(last.map_or(0, |last| last + 1));
-    crate::order::sort(&mut roomy);
+    crate::sort::sort(&mut roomy);
     roomy.into_iter().map(|at| nodes[at].0).collect()
 }
 

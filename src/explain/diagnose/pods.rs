@@ -1,7 +1,8 @@
 //! Pods that fail or are not ready, and nodes. Those that have no node yet: `placement`.
 
+use super::finding::{Diagnosis, flag, line, owner, owners};
+use super::placement;
 use super::workloads::revision;
-use super::{Diagnosis, flag, line, owner, owners, placement};
 use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod, image_parts};
 use crate::api::workload::ReplicaSet;
@@ -89,7 +90,7 @@ const ASKED: usize = 1_000;
 
 /// Who waits for a ConfigMap, a Secret or a service account that does not exist: the first of them.
 pub fn waits_for(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
-    let near = |kind: Kind| super::all_in(sim, kind, &key.namespace);
+    let near = |kind: Kind| super::finding::all_in(sim, kind, &key.namespace);
     match key.kind {
         Kind::ConfigMap | Kind::Secret => {
             let lacks = |pod: &&Rc<Object>| {

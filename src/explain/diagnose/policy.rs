@@ -1,7 +1,7 @@
 //! Autoscalers that do not scale, and disruption budgets that allow nothing.
 
+use super::finding::{Diagnosis, all_in, line, target};
 use super::workloads::follow;
-use super::{Diagnosis, all_in, line, target};
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
@@ -57,7 +57,7 @@ pub fn budget(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     // What is unhealthy uses up what the budget would allow.
     let ill = pods.iter().filter(|pod| !pod.pod().is_some_and(|pod| pod.is_ready())).find_map(|pod| super::diagnose(sim, &pod.key()));
     follow(&mut out, ill);
-    let owner = pods.first().and_then(|pod| super::owners(sim, &pod.key()).pop()).and_then(|owner| sim.get(&owner));
+    let owner = pods.first().and_then(|pod| super::finding::owners(sim, &pod.key()).pop()).and_then(|owner| sim.get(&owner));
     if let Some(owner) = owner
         && let Some(replicas) = crate::explain::evidence::handles(owner).0
     {

@@ -1,6 +1,6 @@
 //! Claims and volumes that wait.
 
-use super::{Diagnosis, all_in, line};
+use super::finding::{Diagnosis, all_in, line};
 use crate::api::pod::Pod;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::{Kind, Object, ObjectRef, Str};
@@ -121,7 +121,7 @@ fn offers(sim: &Sim, object: &Object, body: &PersistentVolumeClaim, out: &mut Di
         out.cure(Cure::FreeVolume, &volume.meta.name, "", &[free(volume)]);
     }
     let name = if body.spec.volume_name.is_empty() {
-        super::free_name(sim, Kind::PersistentVolume, "", &object.meta.name)
+        super::finding::free_name(sim, Kind::PersistentVolume, "", &object.meta.name)
     } else {
         body.spec.volume_name.to_string()
     };

@@ -1,6 +1,7 @@
 //! Workloads that are stuck, wait, or are held back.
 
-use super::{Diagnosis, held_up, line};
+use super::finding::{Diagnosis, line};
+use super::held_up;
 use crate::api::daemonset::DaemonSet;
 use crate::api::workload::{Condition, Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
@@ -32,7 +33,7 @@ pub fn stuck(sim: &Sim, owner: Uid, leaving: bool) -> Option<Diagnosis> {
             all.push((state != PodState::Failed, pod));
         }
     }
-    crate::order::sort_by_key(&mut all, |(later, _)| *later);
+    crate::sort::sort_by_key(&mut all, |(later, _)| *later);
     // Pods of one template mostly have one trouble: the first few tell it.
     all.iter().take(8).find_map(|(_, pod)| super::diagnose(sim, &pod.key()))
 }
@@ -82,7 +83,7 @@ fn refused(sim: &Sim, object: &Object, condition: &Condition, replicas: Option<i
         }
     };
     let rest = [" --type=merge -p '{\"spec\":{\"hard\":{\"", asked, "\":\"", &more, "\"}}}'"].concat();
-    let own = super::owners(sim, &object.key()).pop().unwrap_or_else(|| object.key());
+    let own = super::finding::owners(sim, &object.key()).pop().unwrap_or_else(|| object.key());
     // Raising a quota wakes nobody; the next try may be minutes away, a change of the size is at once.
     let fewer = [" --replicas=", &have.to_string()].concat();
     out.cure(Cure::RaiseQuota, name, &[asked, " ", &more].concat(), &[line("patch", &key, &rest)]);
@@ -98,7 +99,7 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     let (spec, status) = (&body.spec, &body.status);
     let desired = spec.replicas;
     let mut sets: Vec<&Rc<Object>> = sim.owned(object.meta.uid, Kind::ReplicaSet).collect();
-    crate::order::sort_by_key(&mut sets, |set| revision(set));
+    crate::sort::sort_by_key(&mut sets, |set| revision(set));
     let newest = sets.last().copied();
     if let Some(condition) = failure(&status.conditions) {
         let mut out = refused(sim, object, condition, Some(desired), status.replicas);
@@ -156,7 +157,7 @@ pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     // By way of the ReplicaSet, which links its Pod; it does not wait for one that leaves.
     let stays = |pod: &Diagnosis| sim.get(&pod.object).filter(|pod| pod.kind == Kind::Pod && !pod.meta.is_deleting());
-    let through = worst.as_ref().and_then(stays).and_then(|pod| super::owner(sim, pod)).map(|set| set.key());
+    let through = worst.as_ref().and_then(stays).and_then(|pod| super::finding::owner(sim, pod)).map(|set| set.key());
     follow(&mut out, worst);
     out.waits_for = through.or(out.waits_for);
     Some(out)

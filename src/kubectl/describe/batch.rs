@@ -1,11 +1,11 @@
 //! Jobs, CronJobs and HorizontalPodAutoscalers.
 
-use super::{Page, controlled_by, long, show, template};
+use super::{DescribePage, controlled_by, long, show, template};
 use crate::api::Timestamp;
 use crate::kubectl::printers::{self, age};
 use serde_json::Value;
 
-pub fn job(page: &mut Page<'_>) {
+pub fn job(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.field("Selector", printers::selector(row.at("/spec/selector")));
@@ -53,7 +53,7 @@ fn unset(value: &Value, unit: &str) -> String {
     value.as_i64().map_or("<unset>".to_owned(), |n| format!("{n}{unit}"))
 }
 
-fn deadline(page: &mut Page<'_>, path: &str) {
+fn deadline(page: &mut DescribePage<'_>, path: &str) {
     let seconds = page.row.at(path);
     if !seconds.is_null() {
         page.field("Active Deadline Seconds", unset(seconds, "s"));
@@ -68,7 +68,7 @@ fn some_indexes(indexes: &str) -> String {
     }
 }
 
-pub fn cron_job(page: &mut Page<'_>) {
+pub fn cron_job(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.labels();
@@ -90,7 +90,7 @@ pub fn cron_job(page: &mut Page<'_>) {
     page.field("Active Jobs", printers::or_none(&active.join(", ")));
 }
 
-pub fn autoscaler(page: &mut Page<'_>) {
+pub fn autoscaler(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.labels();
@@ -116,7 +116,7 @@ pub fn autoscaler(page: &mut Page<'_>) {
     }
 }
 
-fn metric_line(page: &mut Page<'_>, metric: &Value, current: Option<&Value>) {
+fn metric_line(page: &mut DescribePage<'_>, metric: &Value, current: Option<&Value>) {
     let kind = metric["type"].as_str().unwrap_or("");
     let field = printers::metric_field(kind);
     let source = &metric[field];
@@ -147,7 +147,7 @@ fn metric_line(page: &mut Page<'_>, metric: &Value, current: Option<&Value>) {
     page.line(format!("  {what}{form}:\t{} / {}", shown(&now[path]), show(&target[path])));
 }
 
-fn behavior(page: &mut Page<'_>) {
+fn behavior(page: &mut DescribePage<'_>) {
     let behavior = page.row.at("/spec/behavior");
     if !behavior.is_object() {
         return;

@@ -1,12 +1,12 @@
 //! Services, Endpoints and EndpointSlices.
 
-use super::{Page, show};
+use super::{DescribePage, show};
 use crate::api::Kind;
 use crate::api::network::SERVICE_NAME;
 use crate::kubectl::printers;
 use serde_json::Value;
 
-pub fn service(page: &mut Page<'_>) {
+pub fn service(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.labels();
@@ -48,7 +48,7 @@ pub fn service(page: &mut Page<'_>) {
 }
 
 /// The ready addresses behind one port, three at most.
-fn endpoints_of(page: &Page<'_>, port: &Value) -> String {
+fn endpoints_of(page: &DescribePage<'_>, port: &Value) -> String {
     let row = page.row;
     let mut all = Vec::new();
     for slice in page.client.list(Kind::EndpointSlice, row.text("/metadata/namespace")) {
@@ -67,7 +67,7 @@ fn endpoints_of(page: &Page<'_>, port: &Value) -> String {
     printers::shortened(all)
 }
 
-pub fn endpoints(page: &mut Page<'_>) {
+pub fn endpoints(page: &mut DescribePage<'_>) {
     page.name();
     page.labels();
     page.annotations();
@@ -85,7 +85,7 @@ pub fn endpoints(page: &mut Page<'_>) {
     page.line("");
 }
 
-pub fn slice(page: &mut Page<'_>) {
+pub fn slice(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.labels();

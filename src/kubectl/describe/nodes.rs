@@ -1,12 +1,12 @@
 //! Nodes, namespaces, quotas, and every kind without a page of its own.
 
-use super::{Page, long, name, show};
+use super::{DescribePage, long, name, show};
 use crate::api::Kind;
 use crate::api::quantity::Quantity;
 use crate::kubectl::printers::{age, or_none, selector, tabs, yaml};
 use serde_json::Value;
 
-pub fn node(page: &mut Page<'_>) {
+pub fn node(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     let roles: Vec<&str> = row
@@ -56,7 +56,7 @@ pub fn node(page: &mut Page<'_>) {
 }
 
 /// Leases are not kept as objects; what one would say is known.
-fn lease(page: &mut Page<'_>) {
+fn lease(page: &mut DescribePage<'_>) {
     let holder = name(page.row.object);
     let Some(renewed) = page.client.sim.lease_renewed(&holder) else {
         return page.line(format!("Lease:\tFailed to get lease: leases.coordination.k8s.io \"{holder}\" not found"));
@@ -69,7 +69,7 @@ fn lease(page: &mut Page<'_>) {
     page.line(format!("  RenewTime:\t{}", age::long(renewed.as_str().max(made))));
 }
 
-fn info(page: &mut Page<'_>) {
+fn info(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.line("System Info:");
     for (title, field) in [
@@ -101,13 +101,13 @@ fn total(pod: &Value, kind: &str, name: &str) -> Quantity {
     amounts.fold(Quantity::ZERO, Quantity::plus)
 }
 
-fn share(amount: Quantity, page: &Page<'_>, name: &str) -> String {
+fn share(amount: Quantity, page: &DescribePage<'_>, name: &str) -> String {
     let all = Quantity::parse(page.row.at("/status/allocatable")[name].as_str().unwrap_or("0")).unwrap_or(Quantity::ZERO);
     let percent = if all.is_zero() { 0 } else { (i128::from(amount.as_millis()) * 100 / i128::from(all.as_millis().max(1))) as i64 };
     format!("{amount} ({percent}%)")
 }
 
-fn pods(page: &mut Page<'_>) {
+fn pods(page: &mut DescribePage<'_>) {
     let row = page.row;
     let here = |pod: &Value| {
         pod["spec"]["nodeName"] == row.text("/metadata/name") && !matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
@@ -129,7 +129,7 @@ fn pods(page: &mut Page<'_>) {
     }
 }
 
-pub fn budget(page: &mut Page<'_>) {
+pub fn budget(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     for (title, path) in [("Min available", "/spec/minAvailable"), ("Max unavailable", "/spec/maxUnavailable")] {
@@ -150,7 +150,7 @@ pub fn budget(page: &mut Page<'_>) {
     }
 }
 
-pub fn quota(page: &Page<'_>) -> String {
+pub fn quota(page: &DescribePage<'_>) -> String {
     let row = page.row;
     let mut text = format!("Name:\t{}\nNamespace:\t{}\n", row.text("/metadata/name"), row.text("/metadata/namespace"));
     text.push_str("Resource\tUsed\tHard\n--------\t----\t----\n");
@@ -161,7 +161,7 @@ pub fn quota(page: &Page<'_>) -> String {
     tabs::align(&text)
 }
 
-pub fn namespace(page: &mut Page<'_>) {
+pub fn namespace(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.field("Name", row.text("/metadata/name"));
     page.labels();
@@ -171,7 +171,7 @@ pub fn namespace(page: &mut Page<'_>) {
 }
 
 /// Every field as text, for a kind that kubectl does not know by name either.
-pub fn other(page: &mut Page<'_>) {
+pub fn other(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.labels();

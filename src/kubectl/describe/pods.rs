@@ -1,9 +1,9 @@
 //! A Pod.
 
-use super::{Page, controlled_by, long, template};
+use super::{DescribePage, controlled_by, long, template};
 use crate::kubectl::printers::or_none;
 
-pub fn pod(page: &mut Page<'_>) {
+pub fn pod(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.field("Priority", row.number("/spec/priority"));
@@ -48,7 +48,7 @@ pub fn pod(page: &mut Page<'_>) {
     page.text.push_str(&template::spread(spec, ""));
 }
 
-fn ips(page: &mut Page<'_>) {
+fn ips(page: &mut DescribePage<'_>) {
     let all: Vec<&str> = page.row.list("/status/podIPs").iter().filter_map(|ip| ip["ip"].as_str()).collect();
     if all.is_empty() {
         return page.field("IPs", "<none>");
@@ -59,7 +59,7 @@ fn ips(page: &mut Page<'_>) {
     }
 }
 
-fn containers(page: &mut Page<'_>) {
+fn containers(page: &mut DescribePage<'_>) {
     let row = page.row;
     let kinds = [
         ("Init Containers", "/spec/initContainers", "/status/initContainerStatuses"),
@@ -77,7 +77,7 @@ fn containers(page: &mut Page<'_>) {
     }
 }
 
-fn conditions(page: &mut Page<'_>) {
+fn conditions(page: &mut DescribePage<'_>) {
     let all = page.row.list("/status/conditions");
     if all.is_empty() {
         return;

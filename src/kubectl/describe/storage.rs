@@ -1,11 +1,11 @@
 //! Claims, volumes and storage classes.
 
-use super::{Page, name, show, template};
+use super::{DescribePage, name, show, template};
 use crate::api::Kind;
 use crate::kubectl::printers;
 use serde_json::Value;
 
-fn status(page: &mut Page<'_>) {
+fn status(page: &mut DescribePage<'_>) {
     let row = page.row;
     if row.at("/metadata/deletionTimestamp").is_null() {
         page.field("Status", row.text("/status/phase"));
@@ -14,12 +14,12 @@ fn status(page: &mut Page<'_>) {
     }
 }
 
-fn finalizers(page: &mut Page<'_>) {
+fn finalizers(page: &mut DescribePage<'_>) {
     let all: Vec<&str> = page.row.list("/metadata/finalizers").iter().filter_map(Value::as_str).collect();
     page.field("Finalizers", format!("[{}]", all.join(" ")));
 }
 
-pub fn claim(page: &mut Page<'_>) {
+pub fn claim(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.field("StorageClass", row.text("/spec/storageClassName"));
@@ -63,7 +63,7 @@ pub fn claim(page: &mut Page<'_>) {
 /// How Go prints a time that is not set.
 const ZERO_TIME: &str = "Mon, 01 Jan 0001 00:00:00 +0000";
 
-pub fn volume(page: &mut Page<'_>) {
+pub fn volume(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.labels();
@@ -85,7 +85,7 @@ pub fn volume(page: &mut Page<'_>) {
     page.text.push_str(&template::source(row.at("/spec"), "    "));
 }
 
-fn affinity(page: &mut Page<'_>) {
+fn affinity(page: &mut DescribePage<'_>) {
     let terms = page.row.list("/spec/nodeAffinity/required/nodeSelectorTerms");
     if terms.is_empty() {
         return page.field("Node Affinity", "<none>");
@@ -105,7 +105,7 @@ fn affinity(page: &mut Page<'_>) {
     }
 }
 
-pub fn class(page: &mut Page<'_>) {
+pub fn class(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.field("Name", row.text("/metadata/name"));
     let default = row.at("/metadata/annotations").get("storageclass.kubernetes.io/is-default-class").is_some_and(|v| v == "true");

@@ -187,7 +187,7 @@ fn mounts(container: &Value, inner: &str) -> String {
     if list.is_empty() {
         return format!("{inner}Mounts:\t<none>\n");
     }
-    crate::order::sort_by_key(&mut list, |mount| mount["mountPath"].as_str().unwrap_or(""));
+    crate::sort::sort_by_key(&mut list, |mount| mount["mountPath"].as_str().unwrap_or(""));
     let mut text = format!("{inner}Mounts:\n");
     for mount in list {
         let mut how = if mount["readOnly"] == true { "ro" } else { "rw" }.to_owned();
@@ -290,7 +290,7 @@ pub fn spread(spec: &Value, lead: &str) -> String {
             )
         })
         .collect();
-    crate::order::sort(&mut lines);
+    crate::sort::sort(&mut lines);
     if lines.is_empty() { String::new() } else { format!("{lead}Topology Spread Constraints:\t{}\n", lines.join("\n\t")) }
 }
 
@@ -298,7 +298,7 @@ pub fn spread(spec: &Value, lead: &str) -> String {
 pub fn placement(spec: &Value, lead: &str) -> String {
     let selector = indent(&pairs("Node-Selectors", &spec["nodeSelector"], '='), lead.len());
     let mut all: Vec<String> = spec["tolerations"].as_array().into_iter().flatten().map(toleration).collect();
-    crate::order::sort(&mut all);
+    crate::sort::sort(&mut all);
     let all = if all.is_empty() { "<none>".to_owned() } else { all.join("\n\t") };
     format!("{selector}{lead}Tolerations:\t{all}\n")
 }

@@ -1,11 +1,11 @@
 //! Deployments, ReplicaSets, StatefulSets and DaemonSets.
 
-use super::{Page, controlled_by, long, name, show, template};
+use super::{DescribePage, controlled_by, long, name, show, template};
 use crate::api::Kind;
 use crate::kubectl::printers::{self, Row};
 use serde_json::Value;
 
-pub fn deployment(page: &mut Page<'_>) {
+pub fn deployment(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.field("CreationTimestamp", long(row, "/metadata/creationTimestamp"));
@@ -40,7 +40,7 @@ pub fn deployment(page: &mut Page<'_>) {
 }
 
 /// `Type  Status  Reason` of a workload.
-fn conditions(page: &mut Page<'_>) {
+fn conditions(page: &mut DescribePage<'_>) {
     let all = page.row.list("/status/conditions");
     if all.is_empty() {
         return;
@@ -52,13 +52,13 @@ fn conditions(page: &mut Page<'_>) {
 }
 
 /// The ReplicaSet of the current template, and the others.
-fn replica_sets(page: &Page<'_>) -> (String, String) {
+fn replica_sets(page: &DescribePage<'_>) -> (String, String) {
     let row = page.row;
     let mut owned: Vec<Value> = page.client.list(Kind::ReplicaSet, row.text("/metadata/namespace"));
     owned.retain(|set| {
         set["metadata"]["ownerReferences"].as_array().is_some_and(|o| o.iter().any(|o| o["uid"] == *row.at("/metadata/uid")))
     });
-    crate::order::sort_by_key(&mut owned, |set| {
+    crate::sort::sort_by_key(&mut owned, |set| {
         let text = |name: &str| set["metadata"][name].as_str().unwrap_or("").to_owned();
         (text("creationTimestamp"), text("name"))
     });
@@ -78,7 +78,7 @@ fn replica_sets(page: &Page<'_>) -> (String, String) {
     (join(new), join(old))
 }
 
-pub fn replica_set(page: &mut Page<'_>) {
+pub fn replica_set(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     let plain = row.text("/kind") == "ReplicationController";
@@ -95,7 +95,7 @@ pub fn replica_set(page: &mut Page<'_>) {
     conditions(page);
 }
 
-pub fn stateful_set(page: &mut Page<'_>) {
+pub fn stateful_set(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.field("CreationTimestamp", long(row, "/metadata/creationTimestamp"));
@@ -112,7 +112,7 @@ pub fn stateful_set(page: &mut Page<'_>) {
     claims(page);
 }
 
-fn claims(page: &mut Page<'_>) {
+fn claims(page: &mut DescribePage<'_>) {
     let all = page.row.list("/spec/volumeClaimTemplates");
     if all.is_empty() {
         return page.line("Volume Claims:\t<none>");
@@ -131,7 +131,7 @@ fn claims(page: &mut Page<'_>) {
     }
 }
 
-pub fn daemon_set(page: &mut Page<'_>) {
+pub fn daemon_set(page: &mut DescribePage<'_>) {
     let row = page.row;
     page.name();
     page.field("Selector", printers::selector(row.at("/spec/selector")));
@@ -152,7 +152,7 @@ pub fn daemon_set(page: &mut Page<'_>) {
 }
 
 /// `2 Running / 0 Waiting / 0 Succeeded / 0 Failed`
-pub fn pods_status(page: &Page<'_>) -> String {
+pub fn pods_status(page: &DescribePage<'_>) -> String {
     let uid = page.row.at("/metadata/uid");
     let (mut running, mut waiting, mut succeeded, mut failed) = (0, 0, 0, 0);
     for pod in page.client.list(Kind::Pod, page.row.text("/metadata/namespace")) {

@@ -57,7 +57,7 @@ pub fn modes(modes: &Value) -> String {
     };
     let mut all: Vec<&str> = modes.as_array().into_iter().flatten().map(short).collect();
     let rank = |mode: &&str| ["RWO", "ROX", "RWX", "RWOP"].iter().position(|m| m == mode);
-    crate::order::sort_by_key(&mut all, rank);
+    crate::sort::sort_by_key(&mut all, rank);
     all.join(",")
 }
 

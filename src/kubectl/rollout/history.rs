@@ -35,7 +35,7 @@ pub fn revisions(client: &Client<'_>, kind: Kind, object: &Value) -> Result<Vec<
     };
     let all = client.list(held, namespace).into_iter().filter(owned);
     let mut all: Vec<Revision> = all.map(|object| Revision { number: number(&object), object }).filter(|r| r.number > 0).collect();
-    crate::order::sort_by_key(&mut all, |revision| revision.number);
+    crate::sort::sort_by_key(&mut all, |revision| revision.number);
     Ok(all)
 }
 

@@ -7,16 +7,24 @@ mod undo;
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Task};
+use super::{Failure, Reads, Task, Verb};
 use crate::api::{Kind, Timestamp};
 use serde_json::{Value, json};
-
-pub use status::Follow;
 
 const FLAGS: &str =
     "revision= to-revision= watch/w timeout= selector/l= field-selector= filename/f= dry-run?unchanged output/o= recursive/R";
 
-pub fn run(client: &mut Client<'_>, words: &[String]) -> Result<Task, Failure> {
+/// `kubectl rollout`.
+pub const VERB: Verb = Verb {
+    name: "rollout",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::Sub(&["status", "history"]),
+    run: Some(run),
+    help: "Manage the rollout of a resource",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
     let Some((topic, rest)) = words.split_first() else {
         return Err(Failure::error("must specify one of: history, pause, restart, resume, status, undo"));
     };

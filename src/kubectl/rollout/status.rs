@@ -7,12 +7,12 @@ use crate::engine::Op;
 use crate::kubectl::client::Client;
 use crate::kubectl::parse::Args;
 use crate::kubectl::targets::name_of;
-use crate::kubectl::{Failure, Task};
+use crate::kubectl::{Failure, PendingCommand, Task};
 use serde_json::Value;
 
 /// A rollout that is followed.
 #[derive(Clone, Debug)]
-pub struct Follow {
+pub struct FollowRollout {
     /// What is followed now, and what comes after it.
     keys: Vec<ObjectRef>,
     seen: usize,
@@ -35,7 +35,7 @@ pub fn start(client: &mut Client<'_>, args: &Args, targets: Vec<(Kind, Value)>) 
     }
     let span = args.duration("timeout")?.filter(|span| *span > 0);
     let deadline = span.map(|span| client.sim.now().after(span));
-    Ok(Task::Rollout(Follow {
+    Ok(Task::pending(FollowRollout {
         keys,
         seen: client.sim.journal().len(),
         fresh: true,
@@ -44,22 +44,7 @@ pub fn start(client: &mut Client<'_>, args: &Args, targets: Vec<(Kind, Value)>) 
     }))
 }
 
-impl Follow {
-    /// Prints what has changed; `true` when every rollout is complete.
-    pub fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        while let Some(key) = self.keys.first().cloned() {
-            if !self.follow(client, &key)? {
-                return match self.deadline {
-                    Some(deadline) if client.sim.now() >= deadline => Err(Failure::error("timed out waiting for the condition")),
-                    _ => Ok(false),
-                };
-            }
-            self.keys.remove(0);
-            self.fresh = true;
-        }
-        Ok(true)
-    }
-
+impl FollowRollout {
     fn follow(&mut self, client: &mut Client<'_>, key: &ObjectRef) -> Result<bool, Failure> {
         let mut states = Vec::new();
         if self.fresh {
@@ -84,6 +69,31 @@ impl Follow {
             }
         }
         Ok(false)
+    }
+}
+
+impl PendingCommand for FollowRollout {
+    /// Prints what has changed; `true` when every rollout is complete.
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        while let Some(key) = self.keys.first().cloned() {
+            if !self.follow(client, &key)? {
+                return match self.deadline {
+                    Some(deadline) if client.sim.now() >= deadline => Err(Failure::error("timed out waiting for the condition")),
+                    _ => Ok(false),
+                };
+            }
+            self.keys.remove(0);
+            self.fresh = true;
+        }
+        Ok(true)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
     }
 }
 

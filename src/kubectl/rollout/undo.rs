@@ -78,5 +78,5 @@ fn annotations(object: &Value, set: &Value) -> Map<String, Value> {
     let of = |value: &Value| value["metadata"]["annotations"].as_object().cloned().unwrap_or_default();
     let special = |key: &String| NOT_OF_A_REVISION.contains(&key.as_str());
     let own = of(object).into_iter().filter(|(key, _)| special(key));
-    crate::order::map(own.chain(of(set).into_iter().filter(|(key, _)| !special(key))))
+    crate::sort::map(own.chain(of(set).into_iter().filter(|(key, _)| !special(key))))
 }

@@ -5,7 +5,7 @@ use super::sieve::Sieve;
 use crate::api::pod::image_parts;
 use crate::api::sources::{self, Reference};
 use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
-use crate::engine::graves;
+use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Block, Controller, Id, Node, Pod, natural};
 use crate::projection::totals::Pods as Sum;
@@ -60,10 +60,10 @@ impl Drop for Pods {
         if self.known.len() <= SEEN {
             return;
         }
-        graves::bury(std::mem::take(&mut self.known));
-        graves::bury(std::mem::take(&mut self.blocks));
+        deferred_drop::drop_later(std::mem::take(&mut self.known));
+        deferred_drop::drop_later(std::mem::take(&mut self.blocks));
         if let Some(on) = Rc::get_mut(&mut self.on) {
-            graves::bury(std::mem::take(on));
+            deferred_drop::drop_later(std::mem::take(on));
         }
     }
 }
@@ -224,7 +224,7 @@ impl Pods {
         if objects.len() != self.read.len() || !objects.iter().zip(&self.read).all(same) {
             let read = |(at, object): (usize, &Rc<Object>)| Some((at, Rc::new(super::node(object)?)));
             let mut all: Vec<(usize, Rc<Node>)> = objects.iter().enumerate().filter_map(read).collect();
-            crate::order::sort_by(&mut all, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
+            crate::sort::sort_by(&mut all, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
             let of = |object: &Rc<Object>| ReadNode { uid: object.meta.uid, version: object.meta.resource_version, place: 0 };
             self.read = objects.iter().map(of).collect();
             all.iter().enumerate().for_each(|(place, (at, _))| self.read[*at].place = place);

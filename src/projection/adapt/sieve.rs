@@ -46,7 +46,7 @@ impl Words {
             return Vec::new();
         }
         let mut named: Vec<String> = all.iter().filter(begins).map(|node| node.id.name.clone()).collect();
-        crate::order::sort(&mut named);
+        crate::sort::sort(&mut named);
         named
     }
 

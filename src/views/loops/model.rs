@@ -2,7 +2,9 @@
 
 use crate::api::network::EndpointSlice;
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::engine::descriptor::GENERIC;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
+use crate::engine::loops::named as descriptor;
 use crate::engine::{Sim, Why};
 use crate::explain::why::{self, Row};
 use crate::explain::words;
@@ -11,17 +13,6 @@ use crate::i18n::{Arg, Message, msg};
 use crate::projection::changes::{Field, fields};
 use crate::views::loops::layout::{Act, Code, Form, Loop, Loops, Pass, Phase, Step};
 
-/// Loops that are always on the ring; others join when they have written.
-const CORE: [&str; 8] = [
-    "deployment-controller",
-    "replicaset-controller",
-    "default-scheduler",
-    "endpointslice-controller",
-    "persistentvolume-controller",
-    "garbage-collector-controller",
-    "statefulset-controller",
-    "kubelet",
-];
 /// More kubelets than this share one place.
 const KUBELETS: usize = 3;
 
@@ -39,8 +30,7 @@ fn title(name: &str) -> String {
     if name.starts_with("kubelet ") {
         return name.into();
     }
-    let name = name.rsplit('/').next().unwrap_or(name);
-    name.trim_end_matches("-controller").trim_start_matches("default-").replace("persistentvolume", "volume").replace('-', " ")
+    descriptor(name).map_or(name, |of| of.title).into()
 }
 
 /// Reads the loops at the instant shown.
@@ -54,7 +44,7 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
     let passes = |name: &str| sim.queues().find(|(of, _)| *of == name).map(|(_, queue)| queue.passes() as usize);
     let wrote = |name: &str| journal.iter().rev().take(20_000).any(|entry| entry.actor.name == name && !entry.is_event());
     for (name, _) in &queues {
-        if CORE.contains(name) || wrote(name) {
+        if descriptor(name).is_some_and(|of| of.always_shown) || wrote(name) {
             names.push((*name).to_string());
         }
     }
@@ -153,24 +143,7 @@ fn held(sim: &Sim, at: usize) -> Message {
 }
 
 pub fn glyph(name: &str) -> &'static str {
-    match name.split(' ').next().unwrap_or(name) {
-        "deployment-controller" => "i-deployment",
-        "replicaset-controller" | "replication-controller" => "i-replicaset",
-        "statefulset-controller" => "i-statefulset",
-        "daemonset-controller" => "i-daemonset",
-        "job-controller" | "ttl-after-finished-controller" => "i-job",
-        "cronjob-controller" => "i-cronjob",
-        "horizontal-pod-autoscaler" => "i-hpa",
-        "default-scheduler" => "i-scheduler",
-        "kubelet" => "i-kubelet",
-        name if name.contains("endpoint") => "i-endpointslice",
-        name if name.contains("garbage") || name.contains("gc") => "i-gc",
-        name if name.contains("volume") || name.contains("provision") || name.contains("pv") => "i-pv",
-        name if name.contains("node") || name.contains("taint") => "i-node",
-        name if name.contains("disruption") || name.contains("quota") => "i-pdb",
-        name if name.contains("namespace") || name.contains("account") => "i-namespace",
-        _ => "i-act",
-    }
+    descriptor(name).map_or("i-act", |of| of.icon)
 }
 
 /// What a pass is called: its loop, how many there were, and when it was.
@@ -448,117 +421,6 @@ fn act(entry: &Entry) -> Act {
     }
 }
 
-/// A line of the pseudo-code, what lights it, and whose value stands beside it: a row of what the loop saw by its
-/// number, `act` for what it wrote, or nothing.
-type Source = (&'static str, &'static str, &'static str);
-
-const REPLICASET: &[Source] = &[
-    ("for key := range queue {", "", ""),
-    ("    rs   := cache.Get(key)", "", "desired"),
-    ("    pods := active(cache.Owned(rs))", "", "actual"),
-    ("    diff := len(pods) - rs.Replicas", "", "difference"),
-    ("    if diff < 0 {", "", ""),
-    ("        create(-diff, rs.Template)", "create", "act"),
-    ("    } else if diff > 0 {", "", ""),
-    ("        delete(rank(pods)[:diff])", "delete", "act"),
-    ("    }", "", ""),
-    ("    updateStatus(rs, pods)", "status", "act"),
-    ("}", "", ""),
-];
-const DEPLOYMENT: &[Source] = &[
-    ("for key := range queue {", "", ""),
-    ("    d     := cache.Get(key)", "", "desired"),
-    ("    newRS := find(d.Template)", "", "updated"),
-    ("    if newRS == nil { create(newRS) }", "new", "act"),
-    ("    room  := min(maxTotal - pods, want - new)", "", "room"),
-    ("    if room > 0 { scale(newRS, +room) }", "up", "act"),
-    ("    spare := min(available - minAvailable, old)", "", "spare"),
-    ("    if spare > 0 { scale(oldRS, -spare) }", "down", "act"),
-    ("    updateStatus(d)", "status", "act"),
-    ("}", "", ""),
-];
-const STATEFULSET: &[Source] = &[
-    ("for key := range queue {", "", ""),
-    ("    set  := cache.Get(key)", "", "desired"),
-    ("    for n := range ordinals(set) {", "", "ordinals"),
-    ("        claim(n) exists, or create it", "claim", "act"),
-    ("        pod(n) exists, or create it", "create", "act"),
-    ("        if ordered && !ready(pod(n)) { break }", "", "ready"),
-    ("    }", "", ""),
-    ("    delete(beyond replicas, highest first)", "delete", "act"),
-    ("    delete(old revision, highest first)", "update", "act"),
-    ("    updateStatus(set)", "status", "act"),
-    ("}", "", ""),
-];
-const SCHEDULER: &[Source] = &[
-    ("for pod := range queue {", "", ""),
-    ("    nodes := filter(cache.Nodes, pod)", "", "nodes that fit"),
-    ("    if len(nodes) == 0 {", "", ""),
-    ("        condition(pod, Unschedulable)", "nonode", "act"),
-    ("        continue", "", ""),
-    ("    }", "", ""),
-    ("    best := max(score(nodes, pod))", "", "last"),
-    ("    bind(pod, best)", "bind", "act"),
-    ("}", "", ""),
-];
-const KUBELET: &[Source] = &[
-    ("for pod := range podsOf(node) {", "", ""),
-    ("    desired := pod.Spec", "", ""),
-    ("    actual  := runtime.Status(pod)", "", ""),
-    ("    if pod.DeletionTimestamp != nil {", "", ""),
-    ("        stop(containers, gracePeriod)", "stop", ""),
-    ("        delete(pod, grace 0)", "delete", "act"),
-    ("    } else {", "", ""),
-    ("        start(what is missing)", "start", ""),
-    ("    }", "", ""),
-    ("    updateStatus(pod, probes)", "status", "act"),
-    ("}", "", ""),
-];
-const ENDPOINTS: &[Source] = &[
-    ("for key := range queue {", "", ""),
-    ("    svc   := cache.Get(key)", "", ""),
-    ("    pods  := cache.List(svc.Selector)", "", "first"),
-    ("    ready := filter(pods, Ready)", "", "last"),
-    ("    want  := slices(svc, pods)", "", ""),
-    ("    if have != want {", "", ""),
-    ("        write(want)", "write", "act"),
-    ("    }", "", ""),
-    ("}", "", ""),
-];
-const BINDER: &[Source] = &[
-    ("for claim := range queue {", "", ""),
-    ("    if bound(claim) { check(volume) ; continue }", "gone", "act"),
-    ("    volume := smallestFit(volumes, claim)", "fit", "act"),
-    ("    if volume == nil {", "", ""),
-    ("        provision(class, claim)", "provision", "act"),
-    ("        continue", "", ""),
-    ("    }", "", ""),
-    ("    bind(volume, claim)", "binding", "act"),
-    ("}", "", ""),
-];
-const COLLECTOR: &[Source] = &[
-    ("for object := range queue {", "", ""),
-    ("    owners := object.OwnerReferences", "", ""),
-    ("    if none of them exists {", "", ""),
-    ("        delete(object)", "delete", "act"),
-    ("    }", "", ""),
-    ("    if waits for its dependents && has none {", "", ""),
-    ("        remove(finalizer)", "release", "act"),
-    ("    }", "", ""),
-    ("}", "", ""),
-];
-const ANY: &[Source] = &[
-    ("for {", "", ""),
-    ("    actual  := observe the cluster", "", "first"),
-    ("    desired := read the object", "", ""),
-    ("    if actual == desired {", "", ""),
-    ("        do nothing", "", ""),
-    ("    } else {", "", ""),
-    ("        act", "write", "act"),
-    ("    }", "", ""),
-    ("}", "", ""),
-];
-
 /// What a reason lights in the pseudo-code.
 fn lights(why: &Why) -> &'static str {
     match why {
@@ -603,17 +465,7 @@ fn lights(why: &Why) -> &'static str {
 
 /// The pseudo-code of a loop with the values of a pass: what decided it, and what it has written besides.
 fn code(name: &str, why: Option<&Why>, saw: &[Row], act: &Message, done: &[(&str, Message)]) -> Vec<Code> {
-    let source = match name.split(' ').next().unwrap_or(name) {
-        "replicaset-controller" | "replication-controller" => REPLICASET,
-        "deployment-controller" => DEPLOYMENT,
-        "statefulset-controller" => STATEFULSET,
-        "default-scheduler" => SCHEDULER,
-        "kubelet" => KUBELET,
-        "garbage-collector-controller" => COLLECTOR,
-        name if name.contains("endpoint") => ENDPOINTS,
-        "persistentvolume-controller" => BINDER,
-        _ => ANY,
-    };
+    let source = descriptor(name).map_or(GENERIC, |of| of.code);
     let mut lit = why.map_or("", lights);
     if !source.iter().any(|(_, lights, _)| *lights == lit) {
         lit = "write";
@@ -653,10 +505,10 @@ fn code(name: &str, why: Option<&Why>, saw: &[Row], act: &Message, done: &[(&str
                 },
                 // The last row is what it comes to.
                 "spare" if matches!(why, Some(Why::RolloutDown { .. })) => saw.last().map(|(_, value)| value.clone()).unwrap_or_default(),
-                "desired" => number(msg::row_desired()).map(|n| msg::code_replicas(n)).unwrap_or_default(),
-                "actual" => number(msg::row_actual()).map(|n| msg::code_pods(n)).unwrap_or_default(),
-                "updated" => number(msg::metric_updated()).map(|n| msg::code_updated(n)).unwrap_or_default(),
-                "ready" => number(msg::metric_ready()).map(|n| msg::code_ready(n)).unwrap_or_default(),
+                "desired" => number(msg::row_desired()).map(msg::code_replicas).unwrap_or_default(),
+                "actual" => number(msg::row_actual()).map(msg::code_pods).unwrap_or_default(),
+                "updated" => number(msg::metric_updated()).map(msg::code_updated).unwrap_or_default(),
+                "ready" => number(msg::metric_ready()).map(msg::code_ready).unwrap_or_default(),
                 "ordinals" => row(msg::row_ordinals()).unwrap_or_default(),
                 "nodes that fit" => row(msg::row_nodes_fit()).unwrap_or_default(),
                 _ => Message::default(),

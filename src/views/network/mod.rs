@@ -67,7 +67,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     // A Service that reaches something tells more than one that does not.
     let rank = |service: &Service| if service.ready() == 0 { 2 } else { usize::from(service.form != "headless") };
     let mut order: Vec<&Service> = model.services.iter().collect();
-    crate::order::sort_by_key(&mut order, |service| rank(service));
+    crate::sort::sort_by_key(&mut order, |service| rank(service));
     // What is selected is drawn: in its place, or, if it has none, in the second.
     let is_it = |service: &&Service| Some(service.id.uid.as_str()) == selected || chosen_pod.is_some_and(|pod| serves(service, pod));
     if let Some(at) = order.iter().position(is_it).filter(|at| *at > 1) {
@@ -162,7 +162,7 @@ fn client<'a>(model: &'a Model, service: &Service) -> Option<&'a Pod> {
 
 fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lines: Vec<String>) {
     let pod = client(model, service);
-    let title = pod.map_or_else(|| msg::net_client(), |pod| Message::name(middle(&pod.id.name, (((rect.w - 64.0) / 7.4) as usize).max(8))));
+    let title = pod.map_or_else(msg::net_client, |pod| Message::name(middle(&pod.id.name, (((rect.w - 64.0) / 7.4) as usize).max(8))));
     let state = pod.map(|pod| pod.state);
     let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
     let label = msg::net_asks(&title, lines.join("; "));
@@ -330,7 +330,7 @@ fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoi
         shown.splice(0..0, rows);
     } else {
         shown.extend(service.endpoints.iter().cloned());
-        crate::order::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
+        crate::sort::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
     }
     let followed = |one: &Endpoint| Some(one.pod.as_str()) == follows;
     if let Some(at) = shown.iter().position(followed).filter(|at| *at >= MOST) {
@@ -355,9 +355,9 @@ fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
     let mut families: Vec<&[Endpoint]> = endpoints.chunk_by(|a, b| a.pod[..family(a)] == b.pod[..family(b)]).collect();
     // The two with most Pods, in the order of their names.
     let mut largest: Vec<usize> = (0..families.len()).collect();
-    crate::order::sort_by_key(&mut largest, |at| std::cmp::Reverse(families[*at].len()));
+    crate::sort::sort_by_key(&mut largest, |at| std::cmp::Reverse(families[*at].len()));
     largest.truncate(2);
-    crate::order::sort(&mut largest);
+    crate::sort::sort(&mut largest);
     families = largest.into_iter().map(|at| families[at]).collect();
     let sort = |one: &Endpoint| match one {
         one if one.ready => 0,
@@ -395,7 +395,7 @@ fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
     }
     let mut rows: Vec<Endpoint> = rows.into_iter().flatten().cloned().collect();
     if ordinal {
-        crate::order::sort_by(&mut rows, |a, b| natural(&a.pod, &b.pod));
+        crate::sort::sort_by(&mut rows, |a, b| natural(&a.pod, &b.pod));
     }
     rows
 }
@@ -1313,7 +1313,7 @@ mod tests {
         };
         let mut all: Vec<Endpoint> = (0..old).map(|n| of("aaaa", n)).chain((0..new).map(|n| of("bbbb", n))).collect();
         all.iter_mut().for_each(|one| one.hostname.clear());
-        crate::order::sort_by(&mut all, |a, b| natural(&a.pod, &b.pod));
+        crate::sort::sort_by(&mut all, |a, b| natural(&a.pod, &b.pod));
         all
     }
 

@@ -127,7 +127,7 @@ fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 
         }
     }
     // As in a tile: the newest, what is on its way, the old ones.
-    crate::order::sort_by_key(&mut parts, |(state, old, _)| (*old, *state != PodState::Ready, *state));
+    crate::sort::sort_by_key(&mut parts, |(state, old, _)| (*old, *state != PodState::Ready, *state));
     // What a workload counts is another thing: its status lags, and leaves out those that leave.
     let numbers = vec![(pods, msg::totals_all()), (ready, msg::metric_ready()), (leaving, msg::totals_terminating())];
     let words: Vec<Message> = numbers.iter().map(|(n, word)| msg::counted(format::count(*n), word)).collect();
@@ -281,7 +281,7 @@ fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
     }
     let older = || groups(model).filter(|(_, old)| *old);
     let mut uids: Vec<String> = older().filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone())).collect();
-    crate::order::sort(&mut uids);
+    crate::sort::sort(&mut uids);
     if seen.older != uids {
         (seen.older, seen.turn) = (uids, seen.turn + 1);
     }
@@ -292,7 +292,7 @@ fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
     // All Pods of an owner share its uid: where it lies in memory tells it.
     let lies = |pod: &Rc<Pod>| Rc::as_ptr(&pod.owner).cast::<u8>().addr();
     let mut owners: Vec<usize> = older().filter_map(|(group, _)| group.pods.first().map(lies)).collect();
-    crate::order::sort(&mut owners);
+    crate::sort::sort(&mut owners);
     let is_older = |pod: &Rc<Pod>| owners.binary_search(&lies(pod)).is_ok();
     let arranged = |known: &mut Known, pods: &Block, turn: u64| {
         known.on = Rc::new(arrange(pods.iter().map(|pod| (is_older(pod), pod)).collect(), true));
@@ -328,7 +328,7 @@ fn by_node<'a>(model: &'a Model, dense: bool, seen: &mut Seen) -> ByNode<'a> {
 /// Pods of a node in their order; each with whether it is of an older revision.
 fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> On {
     if !dense {
-        crate::order::sort_by(&mut pods, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
+        crate::sort::sort_by(&mut pods, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
         let older = pods.iter().map(|(old, _)| *old).collect();
         return On { older, ..On::new(pods.into_iter().map(|(_, pod)| pod.clone()).collect(), usize::MAX) };
     }
@@ -635,7 +635,7 @@ mod tests {
                 .find_map(|item| if let Body::Tray { aside, rows, .. } = &item.body { Some((aside.clone(), rows.len())) } else { None })
         };
         let queued = tray(&[pod("a", ""), pod("b", "")]).unwrap();
-        assert_eq!(queued, (msg::tray_queued().into(), 0));
+        assert_eq!(queued, (msg::tray_queued(), 0));
         let (pods, model_of) = ([pod("a", "0/1 nodes are available: 1 node(s) were unschedulable.")], |pods: &[Pod]| Model {
             roots: vec![Root {
                 controller: None,
@@ -652,7 +652,7 @@ mod tests {
             assert_eq!(at("tray").bottom() < at("Node/n").y, over);
         }
         let refused = tray(&[pod("a", ""), pod("b", "0/1 nodes are available: 1 node(s) were unschedulable.")]).unwrap();
-        assert_eq!(refused, (msg::tray_retried().into(), 1));
+        assert_eq!(refused, (msg::tray_retried(), 1));
     }
 
     #[test]

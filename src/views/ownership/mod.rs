@@ -1269,7 +1269,7 @@ mod tests {
     use std::rc::Rc;
 
     fn pod(name: &str, state: PodState) -> Pod {
-        Pod { id: Id::named("Pod", name), state, word: state.word().into(), ..Pod::default() }
+        Pod { id: Id::named("Pod", name), state, word: state.word(), ..Pod::default() }
     }
 
     fn group(set: &str, pods: usize) -> Group {
@@ -1548,7 +1548,7 @@ mod tests {
         let next = model.roots[0].groups[1].pods.iter().map(|pod| Endpoint { pod: pod.id.name.clone(), ..Endpoint::default() });
         let next: Vec<Endpoint> = next.collect();
         model.services[0].endpoints.extend(next);
-        crate::order::sort_by(&mut model.services[0].endpoints, |a, b| natural(&a.pod, &b.pod));
+        crate::sort::sort_by(&mut model.services[0].endpoints, |a, b| natural(&a.pod, &b.pod));
         assert_eq!(full(&model), [true, false]);
         let scene = layout(&model, None, (800.0, 560.0));
         let blocks = scene.items.iter().filter(|item| matches!(item.body, Body::Cells(_))).map(|item| (item.rect.right(), item.rect.cy()));

@@ -183,7 +183,7 @@ fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: (
         .filter_map(|claim| claim.member.as_ref().map(|member| member.1))
         .chain(pods.iter().filter_map(|pod| pod.ordinal))
         .collect();
-    crate::order::sort(&mut ordinals);
+    crate::sort::sort(&mut ordinals);
     ordinals.dedup();
     let columns: Vec<Column<'_>> = if ordinals.is_empty() {
         own.iter()

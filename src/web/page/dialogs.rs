@@ -1,7 +1,7 @@
 //! What lies over the page.
 
 use super::{Msg, Over, Page};
-use crate::i18n::{Message, msg};
+use crate::i18n::{Constant, Message, msg};
 use crate::session::Msg as Do;
 use crate::session::permalink;
 use crate::web::dom::{self, icon};
@@ -68,7 +68,7 @@ impl Page {
         let (title, body) = match self.over {
             Over::Embed => (msg::ui_embed(), self.snippet(ctx)),
             Over::Keys => {
-                const KEYS: [(&str, fn() -> Message); 20] = [
+                const KEYS: [(&str, Constant); 20] = [
                     ("Space", || msg::key_play()),
                     ("→ ←", || msg::key_reconcile()),
                     (".  ,", || msg::key_second()),

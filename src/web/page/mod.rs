@@ -12,7 +12,7 @@ use super::dom::{self, icon};
 use super::tools::Tool;
 use super::{SHOWN, STOPPED, window};
 use crate::api::{Body, Kind, Object, ObjectRef, Time};
-use crate::engine::{Entry, Op, graves};
+use crate::engine::{Entry, Op, deferred_drop};
 use crate::explain::diagnose::Diagnosis;
 use crate::explain::remedies;
 use crate::explain::words::{self, Reason};
@@ -259,10 +259,10 @@ impl Page {
         // The frame with the next picture has enough to do.
         let full = self.asked.is_some() && self.cost > DEAR && now + 16.0 > self.rests;
         let slice = if full { self.slice.min(LEAST) } else { self.slice };
-        while graves::give_back() && dom::now() - now < PART {}
+        while deferred_drop::drop_some() && dom::now() - now < PART {}
         let mut state = self.state.borrow_mut();
         if std::mem::take(&mut self.spare) {
-            state.run.tidy();
+            state.run.run_idle_work();
         }
         if state.tries() {
             while state.tries() && dom::now() - now < slice {
@@ -402,7 +402,7 @@ impl Page {
         let news = |since: usize| of.0.as_ref().is_some_and(|key| history.from(since).iter().any(|entry| words::concerns(entry, key)));
         if read.is_none_or(news) {
             let version = state.object().map_or(0, |object| object.meta.resource_version);
-            let chain = |key| words::chain(history, state.run.sim().held_up(), key, version);
+            let chain = |key| words::chain(history, state.run.sim().delays(), key, version);
             self.chain = Rc::new(of.0.as_ref().map(chain).unwrap_or_default());
             (self.led, self.led_read) = (Rc::default(), 0);
         }
@@ -524,7 +524,7 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
                 Some(object) => sim.events_about(object),
                 None => sim.each(Kind::Event).filter(about).cloned().collect(),
             };
-            crate::order::sort_by_key(&mut all, |object| object.meta.resource_version);
+            crate::sort::sort_by_key(&mut all, |object| object.meta.resource_version);
             *found = Rc::new(all);
         }
     }
@@ -535,7 +535,7 @@ impl Component for Page {
     type Properties = ();
 
     fn create(ctx: &Context<Self>) -> Self {
-        graves::wait();
+        deferred_drop::enable();
         let link = permalink::decode(&dom::fragment());
         let error = link.as_ref().err().cloned();
         let mut state = State::from_link(link.ok().flatten().as_ref());

@@ -397,7 +397,7 @@ fn pace(ctx: &Context<Page>, offer: Option<remedies::Offer>) -> Html {
 /// The branches of the history, to choose from.
 fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool) -> Html {
     let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
-    crate::order::sort(&mut all);
+    crate::sort::sort(&mut all);
     let onchange = ctx.link().batch_callback(|event: Event| {
         let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
         Some(Msg::Do(Do::Switch(value.parse().ok()?)))

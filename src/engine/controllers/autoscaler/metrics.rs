@@ -37,12 +37,12 @@ pub struct Target {
     pub resource: Str,
     /// Only this container counts.
     pub container: Option<Str>,
-    pub goal: Goal,
+    pub goal: MetricGoal,
 }
 
 /// The average that is aimed at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Goal {
+pub enum MetricGoal {
     /// In percent of what the Pods request.
     Utilization(i64),
     /// In thousandths.
@@ -103,45 +103,45 @@ fn unavailable(target: &Target, cause: &str) -> String {
 }
 
 /// What the calculation makes of a Pod.
-enum Standing {
+enum PodReadiness {
     Sampled(i64),
     Unready,
     Missing,
 }
 
 fn group(target: &Target, pods: &[&Rc<Object>], view: &View<'_>) -> Result<Groups, String> {
-    let standing: Vec<Option<Standing>> = pods.iter().map(|object| stand(target, object, view)).collect();
-    if !standing.iter().any(|one| matches!(one, Some(Standing::Sampled(_)))) {
+    let standing: Vec<Option<PodReadiness>> = pods.iter().map(|object| stand(target, object, view)).collect();
+    if !standing.iter().any(|one| matches!(one, Some(PodReadiness::Sampled(_)))) {
         return Err("did not receive metrics for targeted pods (pods might be unready)".into());
     }
     let mut groups = Groups::default();
     for (object, standing) in pods.iter().zip(standing) {
         // Pods that go or have failed are not counted, but have to say what they request like the others.
-        let request = if let Goal::Utilization(_) = target.goal { request(target, object, object.body())? } else { 0 };
+        let request = if let MetricGoal::Utilization(_) = target.goal { request(target, object, object.body())? } else { 0 };
         match standing {
-            Some(Standing::Sampled(used)) => {
+            Some(PodReadiness::Sampled(used)) => {
                 groups.ready += 1;
                 groups.samples.push((used, request));
             }
-            Some(Standing::Unready) => groups.unready.push(request),
-            Some(Standing::Missing) => groups.missing.push(request),
+            Some(PodReadiness::Unready) => groups.unready.push(request),
+            Some(PodReadiness::Missing) => groups.missing.push(request),
             None => {}
         }
     }
     Ok(groups)
 }
 
-fn stand(target: &Target, object: &Object, view: &View<'_>) -> Option<Standing> {
+fn stand(target: &Target, object: &Object, view: &View<'_>) -> Option<PodReadiness> {
     let pod = object.pod()?;
     if object.meta.is_deleting() || pod.status.phase == "Failed" {
         return None;
     }
     if pod.status.phase == "Pending" {
-        return Some(Standing::Unready);
+        return Some(PodReadiness::Unready);
     }
-    let Some(used) = used(target, object, pod, view) else { return Some(Standing::Missing) };
+    let Some(used) = used(target, object, pod, view) else { return Some(PodReadiness::Missing) };
     // Memory says something from the first moment on, CPU does not while a Pod starts.
-    Some(if target.resource == "cpu" && is_unready(pod, view) { Standing::Unready } else { Standing::Sampled(used) })
+    Some(if target.resource == "cpu" && is_unready(pod, view) { PodReadiness::Unready } else { PodReadiness::Sampled(used) })
 }
 
 /// The containers that run side by side: sidecars are among them.
@@ -189,22 +189,22 @@ fn is_unready(pod: &Pod, view: &View<'_>) -> bool {
 }
 
 /// Usage against the target: ratio, percent and average.
-fn ratio(goal: Goal, samples: &[(i64, i64)]) -> Option<(f64, Option<i64>, i64)> {
+fn ratio(goal: MetricGoal, samples: &[(i64, i64)]) -> Option<(f64, Option<i64>, i64)> {
     let (used, requested) = samples.iter().fold((0i128, 0i128), |sum, one| (sum.0 + i128::from(one.0), sum.1 + i128::from(one.1)));
     let narrow = |wide: i128| i64::try_from(wide).unwrap_or(i64::MAX);
     let average = narrow(used / samples.len().max(1) as i128);
     Some(match goal {
-        Goal::Utilization(_) if requested == 0 => return None,
-        Goal::Utilization(target) => {
+        MetricGoal::Utilization(_) if requested == 0 => return None,
+        MetricGoal::Utilization(target) => {
             let percent = narrow(used * 100 / requested);
             (percent as f64 / target as f64, Some(percent), average)
         }
-        Goal::Value(target) => (average as f64 / target as f64, None, average),
+        MetricGoal::Value(target) => (average as f64 / target as f64, None, average),
     })
 }
 
 /// Pods without samples make a change smaller, never larger, and never turn it round.
-fn weigh(goal: Goal, tolerances: Tolerances, current: i32, groups: Groups) -> Option<Proposal> {
+fn weigh(goal: MetricGoal, tolerances: Tolerances, current: i32, groups: Groups) -> Option<Proposal> {
     let (first, utilization, average) = ratio(goal, &groups.samples)?;
     let answer = |replicas: i32| Some(Proposal { replicas, utilization, average });
     let with_unready = !groups.unready.is_empty() && first > 1.0;
@@ -215,8 +215,8 @@ fn weigh(goal: Goal, tolerances: Tolerances, current: i32, groups: Groups) -> Op
     if first < 1.0 {
         // Going down, they are taken to use all they requested, or the target.
         samples.extend(groups.missing.iter().map(|request| match goal {
-            Goal::Utilization(target) => (request.saturating_mul(target.max(100)) / 100, *request),
-            Goal::Value(target) => (target, 0),
+            MetricGoal::Utilization(target) => (request.saturating_mul(target.max(100)) / 100, *request),
+            MetricGoal::Value(target) => (target, 0),
         }));
     } else if first > 1.0 {
         samples.extend(groups.missing.iter().map(|request| (0, *request)));
@@ -239,14 +239,14 @@ mod tests {
 
     const TENTH: Tolerances = Tolerances { up: 0.1, down: 0.1 };
 
-    fn replicas(goal: Goal, current: i32, samples: &[(i64, i64)], unready: &[i64], missing: &[i64]) -> i32 {
+    fn replicas(goal: MetricGoal, current: i32, samples: &[(i64, i64)], unready: &[i64], missing: &[i64]) -> i32 {
         let groups = Groups { ready: samples.len(), samples: samples.to_vec(), unready: unready.to_vec(), missing: missing.to_vec() };
         weigh(goal, TENTH, current, groups).unwrap().replicas
     }
 
     #[test]
     fn replicas_follow_the_ratio() {
-        let half = Goal::Utilization(50);
+        let half = MetricGoal::Utilization(50);
         let cases = [
             ("700m of 200m requested, 50 % wanted", replicas(half, 1, &[(700, 200)], &[], &[]), 7),
             ("within a tenth nothing changes", replicas(half, 3, &[(54, 100), (54, 100), (54, 100)], &[], &[]), 3),
@@ -254,7 +254,7 @@ mod tests {
             ("unready Pods count as idle going up", replicas(half, 2, &[(100, 100)], &[100], &[]), 2),
             ("going up for all that", replicas(half, 2, &[(300, 100)], &[100], &[]), 6),
             ("missing ones count as busy going down", replicas(half, 2, &[(10, 100)], &[], &[100]), 2),
-            ("a value per Pod", replicas(Goal::Value(100), 2, &[(150, 0), (250, 0)], &[], &[]), 4),
+            ("a value per Pod", replicas(MetricGoal::Value(100), 2, &[(150, 0), (250, 0)], &[], &[]), 4),
         ];
         for (name, found, expected) in cases {
             assert_eq!(found, expected, "{name}");

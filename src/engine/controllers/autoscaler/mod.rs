@@ -13,16 +13,17 @@ use crate::api::quantity::{self, Quantity};
 use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use behavior::{Behavior, History, normalize};
-use metrics::{Goal, Proposal, Target, Tolerances, propose};
+use metrics::{MetricGoal, Proposal, Target, Tolerances, propose};
 use serde_json::{Map, Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-const PERIOD: Duration = 15 * SECOND;
+const PERIOD_US: Duration = 15 * SECOND;
 const TOLERANCE: f64 = 0.1;
 
 record! {
@@ -43,12 +44,23 @@ record! {
     }
 }
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "horizontal-pod-autoscaler",
+    aliases: &[],
+    title: "horizontal pod autoscaler",
+    icon: "i-hpa",
+    lane: "autoscaler",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The horizontal-pod-autoscaler loop.
 pub struct HorizontalPodAutoscaler;
 
 impl Controller for HorizontalPodAutoscaler {
-    fn name(&self) -> &'static str {
-        "horizontal-pod-autoscaler"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -56,7 +68,7 @@ impl Controller for HorizontalPodAutoscaler {
     }
 
     fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
-        PERIOD
+        PERIOD_US
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
@@ -64,7 +76,7 @@ impl Controller for HorizontalPodAutoscaler {
         let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
         let Ok(spec) = json::part::<Spec>(body.get("spec")) else { return Ok(Action::AwaitChange) };
         let status = body.get("status").and_then(Value::as_object).cloned().unwrap_or_default();
-        let mut pass = Pass { object, spec: &spec, status, now: view.wall };
+        let mut pass = AutoscalerPass { object, spec: &spec, status, now: view.wall };
         pass.run(view, out);
         let status = Value::Object(pass.status);
         // A change meanwhile is seen next time.
@@ -73,12 +85,12 @@ impl Controller for HorizontalPodAutoscaler {
                 body.insert("status".into(), status);
             }
         });
-        Ok(Action::RequeueAfter(PERIOD))
+        Ok(Action::RequeueAfter(PERIOD_US))
     }
 }
 
 /// One pass over one autoscaler.
-struct Pass<'a> {
+struct AutoscalerPass<'a> {
     object: &'a Rc<Object>,
     spec: &'a Spec,
     status: Map<String, Value>,
@@ -92,7 +104,7 @@ struct Wanted {
     metric: String,
 }
 
-impl Pass<'_> {
+impl AutoscalerPass<'_> {
     fn run(&mut self, view: &View<'_>, out: &mut Out<'_>) {
         let target = match self.target(out) {
             Ok(target) => target,
@@ -180,7 +192,7 @@ impl Pass<'_> {
         let (mut statuses, mut wanted) = (Vec::new(), None::<Wanted>);
         let (mut invalid, mut first) = (0, None);
         for metric in &self.spec.metrics {
-            let source = Source::of(metric);
+            let source = MetricSource::of(metric);
             let result = source.target().and_then(|target| {
                 let proposal = propose(&target, self.tolerances(), current, namespace, selector, view);
                 proposal.map(|proposal| (target, proposal)).map_err(|cause| source.failure(&cause))
@@ -223,7 +235,7 @@ impl Pass<'_> {
         for other in view.cache.list_in(kind, namespace) {
             let Body::Other(body) = &other.body else { continue };
             let Ok(spec) = json::part::<Spec>(body.get("spec")) else { continue };
-            let pass = Pass { object: other, spec: &spec, status: Map::new(), now: self.now };
+            let pass = AutoscalerPass { object: other, spec: &spec, status: Map::new(), now: self.now };
             let Ok(target) = pass.target(out) else { continue };
             let theirs = selector_of(&target.to_value());
             let shared = |pod: &Rc<Object>| selector.matches(&pod.meta.labels) && theirs.matches(&pod.meta.labels);
@@ -295,13 +307,13 @@ fn selector_of(scale: &Value) -> LabelSelector {
 }
 
 /// One metric of the spec.
-struct Source<'a> {
+struct MetricSource<'a> {
     kind: &'a str,
     part: &'a Value,
 }
 
-impl<'a> Source<'a> {
-    fn of(metric: &'a Value) -> Source<'a> {
+impl<'a> MetricSource<'a> {
+    fn of(metric: &'a Value) -> MetricSource<'a> {
         let kind = metric["type"].as_str().unwrap_or("");
         let field = match kind {
             "Resource" => "resource",
@@ -310,7 +322,7 @@ impl<'a> Source<'a> {
             "Object" => "object",
             _ => "external",
         };
-        Source { kind, part: &metric[field] }
+        MetricSource { kind, part: &metric[field] }
     }
 
     fn text(&self, path: &str) -> &'a str {
@@ -345,13 +357,13 @@ impl<'a> Source<'a> {
         }
         let wanted = &self.part["target"];
         let goal = match (&wanted["averageValue"], wanted["averageUtilization"].as_i64()) {
-            (Value::Null, Some(percent)) => Goal::Utilization(percent),
+            (Value::Null, Some(percent)) => MetricGoal::Utilization(percent),
             (Value::Null, None) => {
                 let text =
                     "invalid resource metric source: neither an average utilization target nor an average value (usage) target was set";
                 return Err(text.into());
             }
-            (value, _) => Goal::Value(quantity::milli_of(value)),
+            (value, _) => MetricGoal::Value(quantity::milli_of(value)),
         };
         let container = (self.kind == "ContainerResource").then(|| self.text("/container").into());
         Ok(Target { resource: resource.into(), container, goal })
@@ -378,8 +390,8 @@ impl<'a> Source<'a> {
     fn name(&self, target: &Target) -> String {
         let container = if target.container.is_some() { "container " } else { "" };
         match target.goal {
-            Goal::Utilization(_) => format!("{} {container}resource utilization (percentage of request)", target.resource),
-            Goal::Value(_) => format!("{} resource", target.resource),
+            MetricGoal::Utilization(_) => format!("{} {container}resource utilization (percentage of request)", target.resource),
+            MetricGoal::Value(_) => format!("{} resource", target.resource),
         }
     }
 

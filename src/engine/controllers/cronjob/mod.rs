@@ -11,6 +11,7 @@ use crate::api::batch::Job;
 use crate::api::json::{self, Json, record};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::journal::Op;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::validation::Schedule;
@@ -22,8 +23,8 @@ use std::rc::Rc;
 use zones::Zone;
 
 /// A run begins so long after it is due: clocks may differ.
-const SKEW: Duration = 100 * MS;
-const SETTLE: Duration = 2 * MS;
+const SKEW_US: Duration = 100 * MS;
+const SETTLE_US: Duration = 2 * MS;
 const TOO_MANY_MISSED: i64 = 100;
 const SCHEDULED: &str = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
@@ -58,12 +59,23 @@ record! {
     }
 }
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "cronjob-controller",
+    aliases: &[],
+    title: "cronjob",
+    icon: "i-cronjob",
+    lane: "job",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The cronjob loop.
 pub struct CronJobController;
 
 impl Controller for CronJobController {
-    fn name(&self) -> &'static str {
-        "cronjob-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -77,18 +89,18 @@ impl Controller for CronJobController {
         if old.schedule == new.schedule && old.time_zone == new.time_zone {
             return 0;
         }
-        Plan::of(event.object, &new, &status_of(event.object), clock).map_or(0, |plan| plan.until_next())
+        StartPlan::of(event.object, &new, &status_of(event.object), clock).map_or(0, |plan| plan.until_next())
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         let Some(spec) = CronSpec::of(object) else { return Ok(Action::AwaitChange) };
         if !view.sees_own_writes {
-            return Ok(Action::RequeueAfter(SETTLE));
+            return Ok(Action::RequeueAfter(SETTLE_US));
         }
         let jobs: Vec<Rc<Object>> = view.cache.owned_of_kind(object.meta.uid, Kind::Job).cloned().collect();
         let before = status_of(object);
-        let mut pass = Pass { object, spec: &spec, status: before.clone(), changed: false };
+        let mut pass = CronJobPass { object, spec: &spec, status: before.clone(), changed: false };
         pass.clean_up(&jobs, out);
         pass.look_at(&jobs, out);
         let again = pass.start(view, out);
@@ -123,21 +135,21 @@ fn finished(object: &Object) -> Option<&str> {
 }
 
 /// One pass over one CronJob.
-struct Pass<'a> {
+struct CronJobPass<'a> {
     object: &'a Rc<Object>,
     spec: &'a CronSpec,
     status: CronStatus,
     changed: bool,
 }
 
-impl Pass<'_> {
+impl CronJobPass<'_> {
     /// Deletes the oldest finished Jobs beyond the limits.
     fn clean_up(&mut self, jobs: &[Rc<Object>], out: &mut Out<'_>) {
         let limits = [("Complete", self.spec.successful_jobs_history_limit), ("Failed", self.spec.failed_jobs_history_limit)];
         for (kind, limit) in limits {
             let Some(limit) = limit else { continue };
             let mut ended: Vec<&Rc<Object>> = jobs.iter().filter(|job| finished(job) == Some(kind)).collect();
-            crate::order::sort_by_key(&mut ended, |job| {
+            crate::sort::sort_by_key(&mut ended, |job| {
                 let start = job.body::<Job>().status.start_time;
                 (start.is_none(), start, job.meta.name.clone())
             });
@@ -214,7 +226,7 @@ impl Pass<'_> {
             return Ok(None);
         }
         let clock = view.wall.0 * SECOND as i64 + (view.now.0 % SECOND) as i64;
-        let Some(mut plan) = Plan::of(self.object, self.spec, &self.status, clock) else { return Ok(None) };
+        let Some(mut plan) = StartPlan::of(self.object, self.spec, &self.status, clock) else { return Ok(None) };
         let due = plan.due(self.spec.starting_deadline_seconds);
         if plan.missed > TOO_MANY_MISSED && due.is_some() {
             let message = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
@@ -307,7 +319,7 @@ impl Pass<'_> {
 }
 
 /// When runs are due; times are in seconds since 1970, the clock in microseconds.
-struct Plan {
+struct StartPlan {
     schedule: Schedule,
     zone: Zone,
     /// Runs up to here are past: the last one, or the CronJob's creation.
@@ -317,11 +329,11 @@ struct Plan {
     missed: i64,
 }
 
-impl Plan {
-    fn of(object: &Object, spec: &CronSpec, status: &CronStatus, clock: i64) -> Option<Plan> {
+impl StartPlan {
+    fn of(object: &Object, spec: &CronSpec, status: &CronStatus, clock: i64) -> Option<StartPlan> {
         let earliest = status.last_schedule_time.or(object.meta.creation_timestamp)?.0;
         let zone = spec.time_zone.as_ref().map_or(Some(Zone::UTC), |name| Zone::find(name))?;
-        Some(Plan { schedule: Schedule::parse(&spec.schedule).ok()?, zone, earliest, clock, missed: 0 })
+        Some(StartPlan { schedule: Schedule::parse(&spec.schedule).ok()?, zone, earliest, clock, missed: 0 })
     }
 
     fn now(&self) -> i64 {
@@ -352,11 +364,11 @@ impl Plan {
 
     /// How long until the next run.
     fn until_next(&self) -> Duration {
-        let mut plan = Plan { schedule: self.schedule.clone(), missed: 0, ..*self };
+        let mut plan = StartPlan { schedule: self.schedule.clone(), missed: 0, ..*self };
         let last = plan.due(None).unwrap_or(if plan.missed > 0 { self.now() } else { self.earliest });
         // A schedule without a next run is looked at again in a year.
         let next = self.next(last).unwrap_or(self.now() + 31_536_000);
-        (next * SECOND as i64 - self.clock).max(0) as u64 + SKEW
+        (next * SECOND as i64 - self.clock).max(0) as u64 + SKEW_US
     }
 }
 
@@ -374,8 +386,8 @@ fn rfc1123(at: i64) -> String {
 mod tests {
     use super::*;
 
-    fn plan(schedule: &str, earliest: i64, now: i64) -> Plan {
-        Plan { schedule: Schedule::parse(schedule).unwrap(), zone: Zone::UTC, earliest, clock: now * SECOND as i64, missed: 0 }
+    fn plan(schedule: &str, earliest: i64, now: i64) -> StartPlan {
+        StartPlan { schedule: Schedule::parse(schedule).unwrap(), zone: Zone::UTC, earliest, clock: now * SECOND as i64, missed: 0 }
     }
 
     #[test]
@@ -397,8 +409,8 @@ mod tests {
 
     #[test]
     fn the_next_run_is_waited_for() {
-        assert_eq!(plan("* * * * *", 0, 10).until_next(), 50 * SECOND + SKEW);
-        assert_eq!(plan("* * * * *", 0, 70).until_next(), 50 * SECOND + SKEW);
+        assert_eq!(plan("* * * * *", 0, 10).until_next(), 50 * SECOND + SKEW_US);
+        assert_eq!(plan("* * * * *", 0, 70).until_next(), 50 * SECOND + SKEW_US);
         assert_eq!(rfc1123(1_795_242_840), "Sat, 21 Nov 2026 06:34:00 UTC");
     }
 }

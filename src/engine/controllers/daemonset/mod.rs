@@ -16,6 +16,7 @@ use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
 use crate::engine::Op;
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
@@ -38,12 +39,23 @@ pub(in crate::engine) fn specimen(object: &Object) -> Option<Rc<Object>> {
     Some(Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }))
 }
 
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "daemonset-controller",
+    aliases: &[],
+    title: "daemonset",
+    icon: "i-daemonset",
+    lane: "daemonset",
+    always_shown: false,
+    code: GENERIC,
+};
+
 /// The daemonset loop.
 pub struct DaemonSetController;
 
 impl Controller for DaemonSetController {
-    fn name(&self) -> &'static str {
-        "daemonset-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -96,7 +108,7 @@ impl Controller for DaemonSetController {
         let known = claim(object, &set.spec.selector, Kind::ControllerRevision, view, out, |_| true)?;
         let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
         let (hash, old) = revisions::sync(object, set, &known, &pods, out)?;
-        let mut pass = Pass { object, set, hash, nodes: Vec::new(), strays: Vec::new(), wall: view.wall, again: None };
+        let mut pass = DaemonSetPass { object, set, hash, nodes: Vec::new(), strays: Vec::new(), wall: view.wall, again: None };
         pass.sort_by_node(&pods, view.cache);
         let acted = if view.sees_own_writes { pass.act(out) } else { Ok(()) };
         let cleaned = match &acted {
@@ -120,7 +132,7 @@ struct NodePods {
 }
 
 /// One pass over one DaemonSet.
-struct Pass<'p> {
+struct DaemonSetPass<'p> {
     object: &'p Rc<Object>,
     set: &'p DaemonSet,
     hash: Str,
@@ -132,7 +144,7 @@ struct Pass<'p> {
     again: Option<u64>,
 }
 
-impl Pass<'_> {
+impl DaemonSetPass<'_> {
     fn is_available(&self, pod: &Object) -> bool {
         pod.body::<Pod>().is_available(self.set.spec.min_ready_seconds, self.wall)
     }
@@ -157,7 +169,7 @@ impl Pass<'_> {
         }
         for node in &mut self.nodes {
             let rank = |p: &Rc<Object>| (p.body::<Pod>().node_name.is_empty(), p.meta.creation_timestamp, p.meta.name.clone());
-            crate::order::sort_by_key(&mut node.pods, rank);
+            crate::sort::sort_by_key(&mut node.pods, rank);
         }
     }
 
@@ -174,8 +186,8 @@ impl Pass<'_> {
     }
 
     /// Which nodes lack a Pod and which Pods should not be.
-    fn manage(&mut self, out: &mut Out<'_>) -> update::Plan {
-        let mut plan = update::Plan::default();
+    fn manage(&mut self, out: &mut Out<'_>) -> update::UpdatePlan {
+        let mut plan = update::UpdatePlan::default();
         let surges = update::limits(self.set.spec.update_strategy.rolling_update.as_ref(), 1).0 > 0
             && self.set.spec.update_strategy.kind == "RollingUpdate";
         let nodes = std::mem::take(&mut self.nodes);
@@ -264,7 +276,7 @@ impl Pass<'_> {
     }
 
     /// Creates in batches of 1, 2, 4…, then deletes.
-    fn carry_out(&mut self, mut plan: update::Plan, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn carry_out(&mut self, mut plan: update::UpdatePlan, out: &mut Out<'_>) -> Result<(), ApiError> {
         plan.create.truncate(BURST);
         plan.delete.truncate(BURST);
         let spec = daemon_spec(self.set);

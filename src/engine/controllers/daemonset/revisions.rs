@@ -26,7 +26,7 @@ pub(super) fn sync(
     let holds = |r: &Rc<Object>| r.body::<ControllerRevision>().data == data;
     let (mut current, old): (Vec<_>, Vec<_>) = known.iter().cloned().partition(holds);
     let next = old.iter().map(|r| number(r)).max().unwrap_or(0) + 1;
-    crate::order::sort_by_key(&mut current, |r| number(r));
+    crate::sort::sort_by_key(&mut current, |r| number(r));
     let Some(kept) = current.pop() else {
         return Ok((create(object, set, next, out)?, old));
     };

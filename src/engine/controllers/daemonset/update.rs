@@ -4,7 +4,7 @@
 //! surge an old Pod stays until the new one beside it is available.
 //! Models `rollingUpdate` of `pkg/controller/daemon/update.go`.
 
-use super::Pass;
+use super::DaemonSetPass;
 use super::placement::is_updated;
 use crate::api::workload::{IntOrPercent, RollingUpdate};
 use crate::api::{Object, Str};
@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// Pods to delete and nodes to give a second Pod, each with its reason.
 #[derive(Default)]
-pub(super) struct Plan {
+pub(super) struct UpdatePlan {
     pub delete: Vec<(Rc<Object>, Why)>,
     pub create: Vec<(Str, Why)>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Plan {
 type Pair<'a> = (Option<&'a Rc<Object>>, Option<&'a Rc<Object>>);
 
 /// The Pods of a node that are not being deleted; none if there are two of a kind.
-fn pair<'a>(pass: &Pass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>> {
+fn pair<'a>(pass: &DaemonSetPass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>> {
     let (mut new, mut old) = (None, None);
     for pod in pods.iter().filter(|p| !p.meta.is_deleting()) {
         let slot = if is_updated(pass.object, pod, &pass.hash) { &mut new } else { &mut old };
@@ -41,13 +41,13 @@ pub(super) fn limits(rolling: Option<&RollingUpdate>, nodes: i64) -> (i64, i64) 
     (surge, if nodes > 0 && surge == 0 && unavailable == 0 { 1 } else { unavailable })
 }
 
-pub(super) fn plan(pass: &Pass<'_>) -> Plan {
+pub(super) fn plan(pass: &DaemonSetPass<'_>) -> UpdatePlan {
     let wanted = pass.nodes.iter().filter(|n| n.run).count() as i64;
     let (surge, unavailable) = limits(pass.set.spec.update_strategy.rolling_update.as_ref(), wanted);
     if surge == 0 { replace(pass, unavailable) } else { add(pass, surge, wanted) }
 }
 
-fn replace(pass: &Pass<'_>, at_most: i64) -> Plan {
+fn replace(pass: &DaemonSetPass<'_>, at_most: i64) -> UpdatePlan {
     let mut unavailable = 0;
     let (mut broken, mut candidates) = (Vec::new(), Vec::new());
     for node in pass.nodes.iter().filter(|n| n.run || !n.pods.is_empty()) {
@@ -64,13 +64,13 @@ fn replace(pass: &Pass<'_>, at_most: i64) -> Plan {
     }
     candidates.truncate((at_most - unavailable).max(0) as usize);
     let why = |pod: Rc<Object>| (pod, Why::ReplaceDaemon { unavailable, at_most });
-    Plan { delete: broken.into_iter().chain(candidates).map(why).collect(), ..Default::default() }
+    UpdatePlan { delete: broken.into_iter().chain(candidates).map(why).collect(), ..Default::default() }
 }
 
-fn add(pass: &Pass<'_>, at_most: i64, wanted: i64) -> Plan {
+fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> UpdatePlan {
     let (mut surging, mut available) = (0, 0);
     let (mut leaving, mut broken, mut candidates) = (Vec::new(), Vec::new(), Vec::new());
-    let mut plan = Plan::default();
+    let mut plan = UpdatePlan::default();
     for node in pass.nodes.iter().filter(|n| n.run || !n.pods.is_empty()) {
         let Some((new, old)) = pair(pass, &node.pods) else {
             surging += 1;

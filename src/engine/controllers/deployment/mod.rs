@@ -15,17 +15,43 @@ use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use crate::api::workload::{Deployment, ReplicaSet};
 use crate::api::{Kind, Object, ObjectRef, Timestamp};
+use crate::engine::descriptor::{Descriptor, Line};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use std::rc::Rc;
 
+/// The pseudo-code of a pass.
+const CODE: &[Line] = &[
+    ("for key := range queue {", "", ""),
+    ("    d     := cache.Get(key)", "", "desired"),
+    ("    newRS := find(d.Template)", "", "updated"),
+    ("    if newRS == nil { create(newRS) }", "new", "act"),
+    ("    room  := min(maxTotal - pods, want - new)", "", "room"),
+    ("    if room > 0 { scale(newRS, +room) }", "up", "act"),
+    ("    spare := min(available - minAvailable, old)", "", "spare"),
+    ("    if spare > 0 { scale(oldRS, -spare) }", "down", "act"),
+    ("    updateStatus(d)", "status", "act"),
+    ("}", "", ""),
+];
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "deployment-controller",
+    aliases: &[],
+    title: "deployment",
+    icon: "i-deployment",
+    lane: "deployment",
+    always_shown: true,
+    code: CODE,
+};
+
 /// The deployment loop.
 pub struct DeploymentController;
 
 impl Controller for DeploymentController {
-    fn name(&self) -> &'static str {
-        "deployment-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -58,7 +84,7 @@ impl Controller for DeploymentController {
             return Ok(Action::AwaitChange);
         }
         let sets = claim(object, &deployment.spec.selector, Kind::ReplicaSet, view, out, |_| true)?;
-        let mut pass = Pass { object: object.clone(), wall: view.wall, view, out };
+        let mut pass = DeploymentPass { object: object.clone(), wall: view.wall, view, out };
         if object.meta.is_deleting() {
             return pass.sync_status_only(&sets);
         }
@@ -83,7 +109,7 @@ fn wake_recreate(pod: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
 }
 
 /// One pass over one Deployment; it works on its own copy, as its writes change it.
-struct Pass<'p, 'v, 'o> {
+struct DeploymentPass<'p, 'v, 'o> {
     object: Rc<Object>,
     wall: Timestamp,
     view: &'p View<'v>,
@@ -119,7 +145,7 @@ fn available<'a>(sets: impl Iterator<Item = &'a Rc<Object>>) -> i32 {
     sets.map(|set| set_of(set).status.available_replicas).sum()
 }
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     fn deployment(&self) -> &Deployment {
         self.object.body()
     }

@@ -3,7 +3,7 @@
 //! Models `pkg/controller/deployment/progress.go`.
 
 use super::revision::set_condition;
-use super::{Pass, Sets, set_of};
+use super::{DeploymentPass, Sets, set_of};
 use crate::api::time::SECOND;
 use crate::api::workload::{Condition, DeploymentStatus};
 use crate::api::{Body, Str};
@@ -15,7 +15,7 @@ use smol_str::format_smolstr;
 const AVAILABLE: &str = "NewReplicaSetAvailable";
 const TIMED_OUT: &str = "ProgressDeadlineExceeded";
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     /// Notes in the Progressing condition that a rollout was paused or resumed.
     pub(super) fn check_paused(&mut self) -> Result<(), ApiError> {
         let (wall, object) = (self.wall, self.object.clone());

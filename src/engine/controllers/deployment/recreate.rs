@@ -2,14 +2,14 @@
 //!
 //! Models `pkg/controller/deployment/recreate.go`.
 
-use super::{Pass, Sets, replicas, set_of};
+use super::{DeploymentPass, Sets, replicas, set_of};
 use crate::api::{Kind, Object};
 use crate::engine::out::Action;
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use std::rc::Rc;
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     pub(super) fn recreate(&mut self, list: &[Rc<Object>]) -> Result<Action, ApiError> {
         let mut sets = self.sync_revision(list, false)?;
         let mut scaled = false;

@@ -3,7 +3,7 @@
 //! Models `getAllReplicaSetsAndSyncRevision` and `getNewReplicaSet` in `pkg/controller/deployment/sync.go`,
 //! and the annotation helpers of `util/deployment_util.go`.
 
-use super::{Pass, Sets, replicas, set_of, total};
+use super::{DeploymentPass, Sets, replicas, set_of, total};
 use crate::api::json::Json as _;
 use crate::api::pod::PodTemplate;
 use crate::api::workload::{Condition, ReplicaSet, WorkloadSpec};
@@ -29,11 +29,11 @@ pub(super) fn by_creation(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering 
     (a.meta.creation_timestamp, &a.meta.name).cmp(&(b.meta.creation_timestamp, &b.meta.name))
 }
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     /// Splits the ReplicaSets into the new one and the old ones; makes the new one if it is missing and wanted.
     pub(super) fn sync_revision(&mut self, sets: &[Rc<Object>], create: bool) -> Result<Sets, ApiError> {
         let mut sorted = sets.to_vec();
-        crate::order::sort_by(&mut sorted, by_creation);
+        crate::sort::sort_by(&mut sorted, by_creation);
         let new = sorted.iter().position(|set| self.has_current_template(set)).map(|i| sorted.remove(i));
         let newest = sorted.iter().map(|set| revision_of(set)).max().unwrap_or(0) + 1;
         let new = match new {
@@ -176,7 +176,7 @@ impl Pass<'_, '_, '_> {
     pub(super) fn clean_up(&mut self, old: &[Rc<Object>]) -> Result<(), ApiError> {
         let Some(limit) = self.deployment().spec.revision_history_limit else { return Ok(()) };
         let mut alive: Vec<_> = old.iter().filter(|set| !set.meta.is_deleting()).collect();
-        crate::order::sort_by_key(&mut alive, |set| revision_of(set));
+        crate::sort::sort_by_key(&mut alive, |set| revision_of(set));
         let surplus = alive.len().saturating_sub(limit as usize);
         for set in alive.into_iter().take(surplus) {
             let status = &set_of(set).status;
@@ -207,7 +207,7 @@ fn new_set(
     if spec.min_ready_seconds > 0 {
         raw["minReadySeconds"] = spec.min_ready_seconds.into();
     }
-    let rest = crate::api::object::Spec::from_raw(Some(raw)).unwrap_or_default();
+    let rest = crate::api::spec::Spec::from_raw(Some(raw)).unwrap_or_default();
     Object {
         kind: Kind::ReplicaSet,
         meta,

@@ -3,14 +3,14 @@
 //! Models `pkg/controller/deployment/rolling.go`.
 
 use super::revision::by_creation;
-use super::{Pass, Sets, available, replicas, set_of, total};
+use super::{DeploymentPass, Sets, available, replicas, set_of, total};
 use crate::api::Object;
 use crate::engine::out::Action;
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use std::rc::Rc;
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     pub(super) fn roll(&mut self, sets: &[Rc<Object>]) -> Result<Action, ApiError> {
         let mut sets = self.sync_revision(sets, true)?;
         if self.grow_new(&mut sets)? || self.shrink_old(&mut sets)? {
@@ -48,7 +48,7 @@ impl Pass<'_, '_, '_> {
         if room <= 0 {
             return Ok(false);
         }
-        crate::order::sort_by(&mut sets.old, by_creation);
+        crate::sort::sort_by(&mut sets.old, by_creation);
         let cleaned = self.clean_unhealthy(sets, room)?;
         let shrunk = self.shrink_available(sets, at_least)?;
         Ok(cleaned + shrunk > 0)

@@ -3,7 +3,7 @@
 //! Models `scale` and `isScalingEvent` in `pkg/controller/deployment/sync.go`.
 
 use super::revision::{DESIRED, MAX, annotate_size, by_creation};
-use super::{Pass, Sets, replicas, set_of, total};
+use super::{DeploymentPass, Sets, replicas, set_of, total};
 use crate::api::{Body, Object};
 use crate::engine::out::Action;
 use crate::engine::store::ApiError;
@@ -15,7 +15,7 @@ fn annotated(set: &Object, key: &str) -> Option<i32> {
     set.meta.annotation(key).and_then(|v| v.parse().ok())
 }
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     /// Whether `spec.replicas` has changed since the ReplicaSets were last sized.
     pub(super) fn is_scaling(&mut self, list: &[Rc<Object>]) -> Result<bool, ApiError> {
         let sets = self.sync_revision(list, false)?;
@@ -85,7 +85,7 @@ impl Pass<'_, '_, '_> {
         let allowed = if wanted > 0 { wanted.saturating_add(self.max_surge()) } else { 0 };
         let to_add = allowed - total(sets.all());
         let mut active: Vec<Rc<Object>> = sets.all().filter(|set| replicas(set) > 0).cloned().collect();
-        crate::order::sort_by(&mut active, |a, b| {
+        crate::sort::sort_by(&mut active, |a, b| {
             replicas(b).cmp(&replicas(a)).then_with(|| if to_add > 0 { by_creation(b, a) } else { by_creation(a, b) })
         });
         let mut sizes = Vec::new();

@@ -3,7 +3,7 @@
 //! Models `syncDeploymentStatus` and `calculateStatus` in `pkg/controller/deployment/sync.go`.
 
 use super::revision::set_condition;
-use super::{Pass, Sets, available, set_of, total};
+use super::{DeploymentPass, Sets, available, set_of, total};
 use crate::api::workload::DeploymentStatus;
 use crate::api::{Body, Object};
 use crate::engine::out::Action;
@@ -11,7 +11,7 @@ use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use std::rc::Rc;
 
-impl Pass<'_, '_, '_> {
+impl DeploymentPass<'_, '_, '_> {
     pub(super) fn sync_status_only(&mut self, list: &[Rc<Object>]) -> Result<Action, ApiError> {
         let sets = self.sync_revision(list, false)?;
         self.sync_status(&sets)

@@ -13,7 +13,7 @@ const LONGEST: u64 = 600;
 
 /// What a Job remembers about failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Record {
+pub struct BackoffRecord {
     /// Failures since the last success.
     pub failures: i64,
     /// When the last of them was.
@@ -22,11 +22,11 @@ pub struct Record {
     pub unreplaced: i64,
 }
 
-impl Record {
+impl BackoffRecord {
     /// What is remembered from earlier passes.
-    pub fn load(memory: &Memory) -> Record {
+    pub fn load(memory: &Memory) -> BackoffRecord {
         let get = |key: &str| memory.get(key).copied().unwrap_or(0);
-        Record { failures: get("failures"), last: Timestamp(get("failed at")), unreplaced: get("unreplaced") }
+        BackoffRecord { failures: get("failures"), last: Timestamp(get("failed at")), unreplaced: get("unreplaced") }
     }
 
     /// Remembers it for later passes.
@@ -37,7 +37,7 @@ impl Record {
     }
 
     /// What is to be remembered after these Pods have ended: a success makes earlier failures forgotten.
-    pub fn after(mut self, succeeded: &[Rc<Object>], failed: &[Rc<Object>]) -> Record {
+    pub fn after(mut self, succeeded: &[Rc<Object>], failed: &[Rc<Object>]) -> BackoffRecord {
         if let Some(success) = succeeded.iter().map(|pod| ended_at(pod)).max() {
             (self.failures, self.unreplaced) = (0, 0);
             return self.plus(failed.iter().map(|pod| ended_at(pod)).filter(|end| *end > success));
@@ -45,7 +45,7 @@ impl Record {
         self.plus(failed.iter().map(|pod| ended_at(pod)))
     }
 
-    fn plus(mut self, ends: impl Iterator<Item = Timestamp>) -> Record {
+    fn plus(mut self, ends: impl Iterator<Item = Timestamp>) -> BackoffRecord {
         let mut last = None;
         for end in ends {
             self.failures += 1;
@@ -106,11 +106,11 @@ mod tests {
 
     #[test]
     fn a_success_makes_earlier_failures_forgotten() {
-        let record = Record::default().after(&[], &[ended(5), ended(3)]);
-        assert_eq!(record, Record { failures: 2, last: Timestamp(5), unreplaced: 2 });
+        let record = BackoffRecord::default().after(&[], &[ended(5), ended(3)]);
+        assert_eq!(record, BackoffRecord { failures: 2, last: Timestamp(5), unreplaced: 2 });
         assert_eq!(record.after(&[], &[]), record);
-        assert_eq!(record.after(&[], &[ended(9)]), Record { failures: 3, last: Timestamp(9), unreplaced: 3 });
-        assert_eq!(record.after(&[ended(8)], &[ended(7), ended(9)]), Record { failures: 1, last: Timestamp(9), unreplaced: 1 });
+        assert_eq!(record.after(&[], &[ended(9)]), BackoffRecord { failures: 3, last: Timestamp(9), unreplaced: 3 });
+        assert_eq!(record.after(&[ended(8)], &[ended(7), ended(9)]), BackoffRecord { failures: 1, last: Timestamp(9), unreplaced: 1 });
         assert_eq!(record.after(&[ended(8)], &[]).failures, 0);
     }
 }

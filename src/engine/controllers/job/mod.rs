@@ -6,39 +6,43 @@
 
 mod backoff;
 mod indexes;
+mod pass;
 mod pods;
 mod policy;
 mod track;
 
 use super::ownership::{JOB_TRACKING, claim};
 use super::{Controller, Event, Watch};
-use crate::api::batch::{Job, JobCondition, JobSpec, JobStatus, Uncounted};
-use crate::api::pod::Pod;
-use crate::api::time::{MS, SECOND};
+use crate::api::batch::{Job, JobSpec, Uncounted};
+use crate::api::time::MS;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::journal::Op;
 use crate::engine::out::{Action, Out, View};
-use crate::engine::store::{ApiError, Reason};
+use crate::engine::store::ApiError;
 use crate::engine::why::Why;
-use backoff::Record;
+use backoff::BackoffRecord;
 use indexes::{Indexes, index_of};
-use policy::{Verdict, judge, success_rule};
+use pass::{BATCH_US, JobEnd, JobPass, is_ready, is_terminating, phase, untrack};
+use policy::{PolicyVerdict, judge, success_rule};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// Events of Pods, and of the Job's own status, are worked on together.
-const BATCH: Duration = SECOND;
 /// Until the loop's own writes have come back to it.
-const SETTLE: Duration = 2 * MS;
+const SETTLE_US: Duration = 2 * MS;
 const MANAGER: &str = "kubernetes.io/job-controller";
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor =
+    Descriptor { name: "job-controller", aliases: &[], title: "job", icon: "i-job", lane: "job", always_shown: false, code: GENERIC };
 
 /// The job loop; its keys are Jobs, and Pods that no Job counts any more.
 pub struct JobController;
 
 impl Controller for JobController {
-    fn name(&self) -> &'static str {
-        "job-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -70,7 +74,7 @@ impl Controller for JobController {
     fn delay(&self, event: &Event<'_>, key: &ObjectRef, _clock: i64) -> Duration {
         let own_status = event.before.is_some_and(|b| event.op == Op::Modified && b.meta.generation == event.object.meta.generation);
         let batched = key.kind == Kind::Job && (event.object.kind == Kind::Pod || own_status);
-        if batched { BATCH } else { 0 }
+        if batched { BATCH_US } else { 0 }
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
@@ -84,16 +88,16 @@ impl Controller for JobController {
             return Ok(Action::AwaitChange);
         }
         if !view.sees_own_writes {
-            return Ok(Action::RequeueAfter(SETTLE));
+            return Ok(Action::RequeueAfter(SETTLE_US));
         }
         let (named, all) = track::recall(out.memory);
         if !named.is_empty() {
             let pods = view.cache.owned_of_kind(object.meta.uid, Kind::Pod).cloned().collect();
-            Pass::new(object, job, pods, view, out).resume(&named, all, view, out)?;
-            return Ok(Action::RequeueAfter(BATCH));
+            JobPass::new(object, job, pods, view, out).resume(&named, all, view, out)?;
+            return Ok(Action::RequeueAfter(BATCH_US));
         }
         let pods = claim(object, &job.spec.selector, Kind::Pod, view, out, |_| true)?;
-        let mut pass = Pass::new(object, job, pods, view, out);
+        let mut pass = JobPass::new(object, job, pods, view, out);
         let managed = pass.run(view, out);
         let tracked = pass.track(view, out);
         let again = pass.again;
@@ -125,77 +129,23 @@ fn release_orphan(key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result
     Ok(Action::AwaitChange)
 }
 
-/// Takes the finalizer off a Pod; one that is gone has none.
-fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<(), ApiError> {
-    match out.patch(key, why, |o| o.meta.finalizers.retain(|f| f != JOB_TRACKING)) {
-        Err(error) if error.reason != Reason::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// How a Job will end, or has ended.
-#[derive(Clone, Debug)]
-struct End {
-    kind: &'static str,
-    reason: Str,
-    message: Str,
-}
-
-impl End {
-    fn new(kind: &'static str, reason: &'static str, message: impl Into<Str>) -> Option<End> {
-        Some(End { kind, reason: Str::new_static(reason), message: message.into() })
-    }
-
-    fn like(kind: &'static str, condition: &JobCondition) -> Option<End> {
-        Some(End { kind, reason: condition.reason.clone(), message: condition.message.clone() })
-    }
-
-    fn failure(reason: &'static str, message: &'static str) -> Option<End> {
-        End::new("FailureTarget", reason, message)
-    }
-}
-
-/// One pass over one Job.
-struct Pass<'a> {
-    /// The Job as it was last written.
-    object: Rc<Object>,
-    spec: &'a JobSpec,
-    /// The status as it is to be.
-    status: JobStatus,
-    pods: Vec<Rc<Object>>,
-    active: Vec<Rc<Object>>,
-    ready: i32,
-    terminating: i32,
-    succeeded: i64,
-    failed: i64,
-    record: Record,
-    end: Option<End>,
-    /// The indexes that the stored status has as succeeded, and those that have succeeded by now.
-    indexes: Option<(Indexes, Indexes)>,
-    failed_indexes: Option<Indexes>,
-    /// Failed Pods whose index waits for a new Pod that takes over their count of failures, by index.
-    replaced: Vec<(i64, Rc<Object>)>,
-    needs_flush: bool,
-    again: Option<Duration>,
-}
-
-impl<'a> Pass<'a> {
+impl<'a> JobPass<'a> {
     fn new(object: &Rc<Object>, job: &'a Job, mut pods: Vec<Rc<Object>>, view: &View<'_>, out: &Out<'_>) -> Self {
         let spec: &JobSpec = &job.spec;
         let mut status = job.status.clone();
         let uncounted = status.uncounted_terminated_pods.get_or_insert_default().clone();
         if spec.completion_mode == "Indexed" {
-            crate::order::sort_by_key(&mut pods, |pod| index_of(pod));
+            crate::sort::sort_by_key(&mut pods, |pod| index_of(pod));
         }
         let active: Vec<Rc<Object>> = pods.iter().filter(|pod| pod.is_active_pod()).cloned().collect();
-        let mut pass = Pass {
+        let mut pass = JobPass {
             object: object.clone(),
             spec,
             ready: active.iter().filter(|pod| is_ready(pod)).count() as i32,
             terminating: pods.iter().filter(|pod| is_terminating(pod)).count() as i32,
             succeeded: 0,
             failed: 0,
-            record: Record::load(out.memory),
+            record: BackoffRecord::load(out.memory),
             end: None,
             indexes: None,
             failed_indexes: None,
@@ -221,7 +171,7 @@ impl<'a> Pass<'a> {
         };
         let succeeded = new(&uncounted.succeeded, &|pod| phase(pod) == "Succeeded");
         let failed = new(&uncounted.failed, &|pod| self.is_failed(pod));
-        let ignored = failed.iter().filter(|pod| judge(self.spec, pod) == Verdict::Ignore).count();
+        let ignored = failed.iter().filter(|pod| judge(self.spec, pod) == PolicyVerdict::Ignore).count();
         self.succeeded = i64::from(self.status.succeeded) + (succeeded.len() + uncounted.succeeded.len()) as i64;
         self.failed = i64::from(self.status.failed) + (failed.len() - ignored + uncounted.failed.len()) as i64;
         self.record = self.record.after(&succeeded, &failed);
@@ -278,7 +228,7 @@ impl<'a> Pass<'a> {
             }
             let enough = if self.spec.completions.is_none() { self.succeeded > 0 } else { self.succeeded >= self.completions() };
             if enough && active == 0 {
-                self.end = End::new("SuccessCriteriaMet", "CompletionsReached", "Reached expected number of succeeded pods");
+                self.end = JobEnd::new("SuccessCriteriaMet", "CompletionsReached", "Reached expected number of succeeded pods");
             } else if manages {
                 self.tell_suspension(view.wall, out);
             }
@@ -293,26 +243,26 @@ impl<'a> Pass<'a> {
         let limit = self.spec.backoff_limit.map_or(0, i64::from);
         let fails = || self.pods.iter().filter(|pod| self.is_failed(pod)).find_map(|pod| message_of(judge(self.spec, pod)));
         self.end = if let Some(condition) = self.status.met("SuccessCriteriaMet") {
-            End::like("SuccessCriteriaMet", condition)
+            JobEnd::like("SuccessCriteriaMet", condition)
         } else if let Some(condition) = self.status.met("FailureTarget") {
-            End::like("Failed", condition)
+            JobEnd::like("Failed", condition)
         } else if let Some(message) = fails() {
-            End::new("FailureTarget", "PodFailurePolicy", message)
+            JobEnd::new("FailureTarget", "PodFailurePolicy", message)
         } else if self.failed > limit || self.restarts_exceed(limit) {
-            End::failure("BackoffLimitExceeded", "Job has reached the specified backoff limit")
+            JobEnd::failure("BackoffLimitExceeded", "Job has reached the specified backoff limit")
         } else {
             self.past_deadline(view)
         };
     }
 
-    fn past_deadline(&mut self, view: &View<'_>) -> Option<End> {
+    fn past_deadline(&mut self, view: &View<'_>) -> Option<JobEnd> {
         let (seconds, start) = (self.spec.active_deadline_seconds?, self.status.start_time?);
         if self.spec.suspend {
             return None;
         }
         let left = view.until(start, seconds);
         if left == 0 {
-            return End::failure("DeadlineExceeded", "Job was active longer than specified deadline");
+            return JobEnd::failure("DeadlineExceeded", "Job was active longer than specified deadline");
         }
         self.look_again(left);
         None
@@ -347,9 +297,9 @@ impl<'a> Pass<'a> {
                 let most = self.spec.max_failed_indexes.map(i64::from);
                 if most.is_some_and(|most| failed.total() > most) {
                     let message = "Job has exceeded the specified maximal number of failed indexes";
-                    self.end = End::failure("MaxFailedIndexesExceeded", message);
+                    self.end = JobEnd::failure("MaxFailedIndexesExceeded", message);
                 } else if failed.total() > 0 && failed.total() + now.total() >= completions {
-                    self.end = End::failure("FailedIndexes", "Job has failed indexes");
+                    self.end = JobEnd::failure("FailedIndexes", "Job has failed indexes");
                 }
             }
             self.replaced = self.awaiting_replacement(&now, &failed);
@@ -358,7 +308,7 @@ impl<'a> Pass<'a> {
         if self.end.is_none()
             && let Some(rule) = success_rule(self.spec.success_policy.as_ref(), completions, &now)
         {
-            self.end = End::new("SuccessCriteriaMet", "SuccessPolicy", format_smolstr!("Matched rules at index {rule}"));
+            self.end = JobEnd::new("SuccessCriteriaMet", "SuccessPolicy", format_smolstr!("Matched rules at index {rule}"));
         }
         self.indexes = Some((before, now));
     }
@@ -367,8 +317,8 @@ impl<'a> Pass<'a> {
     fn fails_index(&self, pod: &Object, limit: i32) -> bool {
         self.is_failed(pod)
             && match judge(self.spec, pod) {
-                Verdict::FailIndex => true,
-                Verdict::Ignore => false,
+                PolicyVerdict::FailIndex => true,
+                PolicyVerdict::Ignore => false,
                 _ => pods::count_of(pod, pods::FAILURES) >= i64::from(limit),
             }
     }
@@ -411,18 +361,6 @@ impl<'a> Pass<'a> {
     }
 }
 
-fn message_of(verdict: Verdict) -> Option<Str> {
-    if let Verdict::FailJob(message) = verdict { Some(message) } else { None }
-}
-
-fn phase(pod: &Object) -> &str {
-    pod.pod().map_or("", |pod| pod.status.phase.as_str())
-}
-
-fn is_ready(pod: &Object) -> bool {
-    pod.pod().is_some_and(Pod::is_ready)
-}
-
-fn is_terminating(pod: &Object) -> bool {
-    pod.meta.is_deleting() && !pod.pod().is_some_and(Pod::is_terminal)
+fn message_of(verdict: PolicyVerdict) -> Option<Str> {
+    if let PolicyVerdict::FailJob(message) = verdict { Some(message) } else { None }
 }

@@ -6,10 +6,10 @@
 
 use super::super::deletion_order;
 use super::super::ownership::JOB_TRACKING;
-use super::backoff::Record;
+use super::backoff::BackoffRecord;
 use super::indexes::{INDEX, Indexes, index_of};
-use super::policy::{Verdict, judge};
-use super::{BATCH, Pass, backoff, is_ready, is_terminating, untrack};
+use super::policy::{PolicyVerdict, judge};
+use super::{BATCH_US, JobPass, backoff, is_ready, is_terminating, untrack};
 use crate::api::pod::{Pod, PodSpec};
 use crate::api::{Body, Duration, Kind, Labels, Object, ObjectMeta, Str};
 use crate::engine::out::{Out, View};
@@ -39,7 +39,7 @@ pub fn all_failures(pod: &Object) -> i64 {
     count_of(pod, FAILURES) + count_of(pod, IGNORED)
 }
 
-impl Pass<'_> {
+impl JobPass<'_> {
     /// Brings the number of active Pods to what is wanted; gives the number it comes to.
     pub(super) fn manage(&mut self, view: &View<'_>, out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
         let active = self.active.len() as i32;
@@ -73,7 +73,7 @@ impl Pass<'_> {
                 (active + made, result)
             }
             Err(remaining) => {
-                self.look_again(remaining.max(BATCH));
+                self.look_again(remaining.max(BATCH_US));
                 // So v1.36.2 does it; when others of its Pods are ready, the API server refuses that status, and
                 // nothing is counted until the back-off is over (issue 139428).
                 (0, Ok(()))
@@ -104,10 +104,9 @@ impl Pass<'_> {
         }
         let (mut now, mut soonest) = (Vec::new(), None);
         for index in places {
-            match self
-                .replaced_at(index)
-                .map_or(0, |pod| Record { failures: all_failures(pod) + 1, last: backoff::ended_at(pod), unreplaced: 1 }.remaining(view))
-            {
+            match self.replaced_at(index).map_or(0, |pod| {
+                BackoffRecord { failures: all_failures(pod) + 1, last: backoff::ended_at(pod), unreplaced: 1 }.remaining(view)
+            }) {
                 0 => now.push(Some(index)),
                 remaining => soonest = Some(soonest.map_or(remaining, |s: u64| s.min(remaining))),
             }
@@ -212,7 +211,7 @@ impl Pass<'_> {
         let (failed, record) = match place.filter(|_| self.spec.backoff_limit_per_index.is_some()) {
             Some(index) => {
                 let pod = self.replaced_at(index)?;
-                (pod, Record { failures: all_failures(pod) + 1, ..Record::default() })
+                (pod, BackoffRecord { failures: all_failures(pod) + 1, ..BackoffRecord::default() })
             }
             None => (last?, self.record),
         };
@@ -253,7 +252,7 @@ impl Pass<'_> {
         let (mut failures, mut ignored) = before.map_or((0, 0), |pod| (count_of(pod, FAILURES), count_of(pod, IGNORED)));
         match before.map(|pod| judge(self.spec, pod)) {
             None => {}
-            Some(Verdict::Ignore) => ignored += 1,
+            Some(PolicyVerdict::Ignore) => ignored += 1,
             Some(_) => failures += 1,
         }
         put(annotations, FAILURES, failures);

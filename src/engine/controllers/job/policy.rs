@@ -10,7 +10,7 @@ use smol_str::format_smolstr;
 
 /// What a failure means.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum PolicyVerdict {
     /// It counts against the limits.
     Count,
     /// It does not count.
@@ -22,23 +22,23 @@ pub enum Verdict {
 }
 
 /// The first rule that a failed Pod matches decides; without one the failure counts.
-pub fn judge(spec: &JobSpec, object: &Object) -> Verdict {
-    let (Some(policy), Some(pod)) = (&spec.pod_failure_policy, object.pod()) else { return Verdict::Count };
-    let Some((index, matched)) = first_match(policy, pod) else { return Verdict::Count };
+pub fn judge(spec: &JobSpec, object: &Object) -> PolicyVerdict {
+    let (Some(policy), Some(pod)) = (&spec.pod_failure_policy, object.pod()) else { return PolicyVerdict::Count };
+    let Some((index, matched)) = first_match(policy, pod) else { return PolicyVerdict::Count };
     let action = &policy.rules[index].action;
     match action.as_str() {
-        "Ignore" => Verdict::Ignore,
-        "FailIndex" => Verdict::FailIndex,
+        "Ignore" => PolicyVerdict::Ignore,
+        "FailIndex" => PolicyVerdict::FailIndex,
         "FailJob" => {
             let name = format_smolstr!("{}/{}", object.meta.namespace, object.meta.name);
-            Verdict::FailJob(match matched {
+            PolicyVerdict::FailJob(match matched {
                 Match::Container(container, code) => format_smolstr!(
                     "Container {container} for pod {name} failed with exit code {code} matching {action} rule at index {index}"
                 ),
                 Match::Condition(kind) => format_smolstr!("Pod {name} has condition {kind} matching {action} rule at index {index}"),
             })
         }
-        _ => Verdict::Count,
+        _ => PolicyVerdict::Count,
     }
 }
 
@@ -113,12 +113,12 @@ mod tests {
             { "action": "FailJob", "onExitCodes": { "containerName": "main", "operator": "NotIn", "values": [1, 2] } },
             { "action": "Count", "onExitCodes": { "operator": "In", "values": [1] } },
         ] } }));
-        assert_eq!(judge(&spec, &failed(42, "DisruptionTarget")), Verdict::Ignore);
-        assert_eq!(judge(&spec, &failed(7, "Ready")), Verdict::FailIndex);
-        assert_eq!(judge(&spec, &failed(1, "Ready")), Verdict::Count);
+        assert_eq!(judge(&spec, &failed(42, "DisruptionTarget")), PolicyVerdict::Ignore);
+        assert_eq!(judge(&spec, &failed(7, "Ready")), PolicyVerdict::FailIndex);
+        assert_eq!(judge(&spec, &failed(1, "Ready")), PolicyVerdict::Count);
         let message = "Container main for pod default/p failed with exit code 42 matching FailJob rule at index 2";
-        assert_eq!(judge(&spec, &failed(42, "Ready")), Verdict::FailJob(message.into()));
-        assert_eq!(judge(&Job::default().spec, &failed(42, "Ready")), Verdict::Count);
+        assert_eq!(judge(&spec, &failed(42, "Ready")), PolicyVerdict::FailJob(message.into()));
+        assert_eq!(judge(&Job::default().spec, &failed(42, "Ready")), PolicyVerdict::Count);
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! Models `trackJobStatusAndRemoveFinalizers` of `pkg/controller/job/job_controller.go`.
 
 use super::super::ownership::JOB_TRACKING;
-use super::policy::{Verdict, judge};
-use super::{End, Pass, phase, untrack};
+use super::policy::{PolicyVerdict, judge};
+use super::{JobEnd, JobPass, phase, untrack};
 use crate::api::batch::{JobCondition, JobStatus};
 use crate::api::time::MS;
 use crate::api::{Body, Duration, Object, Str, Timestamp, Uid};
@@ -16,13 +16,13 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// From the status that names Pods to their release: two round trips.
-const RELEASE: Duration = 12 * MS;
+const RELEASE_US: Duration = 12 * MS;
 /// Begins the keys under which Pods are remembered.
 const NAMED: &str = "pod ";
 /// The status names at most so many Pods at once.
 const MOST_UNCOUNTED: usize = 500;
 
-impl Pass<'_> {
+impl JobPass<'_> {
     /// Writes the status, releases the Pods that it names, and counts them.
     pub(super) fn track(&mut self, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let held: Vec<Uid> = self.pods.iter().filter(|pod| pod.meta.has_finalizer(JOB_TRACKING)).map(|pod| pod.meta.uid).collect();
@@ -36,7 +36,7 @@ impl Pass<'_> {
             if !ended.is_empty() {
                 // Others see what was announced before the Pods are released and the Job may end.
                 remember(&ended, all, out.memory);
-                self.look_again(RELEASE);
+                self.look_again(RELEASE_US);
                 return Ok(());
             }
         }
@@ -49,8 +49,8 @@ impl Pass<'_> {
         let ended: Vec<Rc<Object>> = self.pods.iter().filter(|pod| named.contains(&pod.meta.uid)).cloned().collect();
         self.terminating = self.status.terminating.unwrap_or(0);
         self.end = match (self.status.met("SuccessCriteriaMet"), self.status.met("FailureTarget")) {
-            (Some(condition), _) => End::like("Complete", condition),
-            (None, Some(condition)) => End::like("Failed", condition),
+            (Some(condition), _) => JobEnd::like("Complete", condition),
+            (None, Some(condition)) => JobEnd::like("Failed", condition),
             (None, None) => None,
         };
         self.release(&ended, all, held, view, out)
@@ -110,7 +110,7 @@ impl Pass<'_> {
             } else if (failed || self.end.as_ref().is_some_and(|end| end.kind != "SuccessCriteriaMet"))
                 && !known
                 && (indexes.is_none() || index.is_some())
-                && judge(self.spec, pod) != Verdict::Ignore
+                && judge(self.spec, pod) != PolicyVerdict::Ignore
             {
                 uncounted.failed.push(uid);
                 self.needs_flush = true;
@@ -159,7 +159,7 @@ impl Pass<'_> {
     }
 
     /// Says that the Job has ended, when all its Pods are gone or counted.
-    fn finish(&mut self, now: Timestamp) -> Option<End> {
+    fn finish(&mut self, now: Timestamp) -> Option<JobEnd> {
         let uncounted = self.status.uncounted_terminated_pods.as_ref()?;
         if self.terminating > 0 || !uncounted.failed.is_empty() || !uncounted.succeeded.is_empty() {
             return None;
@@ -173,7 +173,7 @@ impl Pass<'_> {
         Some(end)
     }
 
-    fn tell_end(&self, end: &End, out: &mut Out<'_>) {
+    fn tell_end(&self, end: &JobEnd, out: &mut Out<'_>) {
         if end.kind == "Failed" {
             // Events keep a reason for good: these are all that a Job can fail with.
             let reasons = ["BackoffLimitExceeded", "DeadlineExceeded", "PodFailurePolicy", "MaxFailedIndexesExceeded", "FailedIndexes"];

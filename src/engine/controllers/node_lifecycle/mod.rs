@@ -12,6 +12,7 @@ use crate::api::node::{Node, NodeCondition};
 use crate::api::pod::Pod;
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
+use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
@@ -24,23 +25,34 @@ pub const NAME: &str = "node-lifecycle-controller";
 /// The name its Events carry.
 const EVENTS: &str = "node-controller";
 /// How long a node may take to report for the first time.
-const STARTUP_GRACE: u64 = 60 * SECOND;
+const STARTUP_GRACE_US: u64 = 60 * SECOND;
 /// The conditions a kubelet reports.
 const REPORTED: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 /// The nodes of the cluster's beginning have been seen by then.
-const BEGINNING: u64 = 10 * MS;
+const BEGINNING_US: u64 = 10 * MS;
 /// How far into its period a look falls.
-const PHASE: u64 = 200 * MS;
-const TAINT_PASS: u64 = 100 * MS;
+const PHASE_US: u64 = 200 * MS;
+const TAINT_PASS_US: u64 = 100 * MS;
 const KNOWN: &str = "known";
 const LOOK: &str = "look";
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: NAME,
+    aliases: &[EVENTS],
+    title: "node lifecycle",
+    icon: "i-node",
+    lane: "node",
+    always_shown: false,
+    code: GENERIC,
+};
 
 /// The loop; its keys are nodes.
 pub struct NodeLifecycle;
 
 impl Controller for NodeLifecycle {
-    fn name(&self) -> &'static str {
-        NAME
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -59,7 +71,7 @@ impl Controller for NodeLifecycle {
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, node)) = view.cache.get::<Node>(key) else { return Ok(gone(view, out)) };
-        if view.now < Time(BEGINNING) {
+        if view.now < Time(BEGINNING_US) {
             out.memory.insert(KNOWN.into(), 1);
         }
         taints::sync_no_schedule(object, node, view.wall, out)?;
@@ -89,8 +101,8 @@ impl Controller for NodeLifecycle {
         if overdue {
             mark_silent(object, node, view, out)?;
             // The taint that drives Pods away follows from the same look, a moment later.
-            out.memory.insert(LOOK.into(), view.now.after(TAINT_PASS).0 as i64);
-            return Ok(Action::RequeueAfter(TAINT_PASS));
+            out.memory.insert(LOOK.into(), view.now.after(TAINT_PASS_US).0 as i64);
+            return Ok(Action::RequeueAfter(TAINT_PASS_US));
         }
         let Some((add, remove)) = change else { return Ok(Action::AwaitChange) };
         if add.is_some() && remove.is_empty() {
@@ -121,7 +133,7 @@ fn gone(view: &View<'_>, out: &mut Out<'_>) -> Action {
 }
 
 fn next_look(now: Time, period: u64) -> Time {
-    let phase = PHASE % period;
+    let phase = PHASE_US % period;
     Time(now.0.saturating_sub(phase).div_ceil(period) * period + phase)
 }
 
@@ -131,12 +143,12 @@ fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
         return None;
     }
     let period = view.config.node_monitor_period;
-    if !view.kubelets.has(&object.meta.name) && node.status.conditions.is_empty() {
+    if !view.heartbeats.has(&object.meta.name) && node.status.conditions.is_empty() {
         // Nobody has ever reported for it.
         let since = object.meta.creation_timestamp.map_or(0, |t| t.since(view.config.epoch) * MS);
-        return Some(next_look(Time(since + STARTUP_GRACE), period));
+        return Some(next_look(Time(since + STARTUP_GRACE_US), period));
     }
-    let heard = view.kubelets.silent_since(&object.meta.name)?;
+    let heard = view.heartbeats.silent_since(&object.meta.name)?;
     Some(next_look(Time(next_look(heard, period).0 + view.config.node_monitor_grace), period))
 }
 
@@ -144,7 +156,7 @@ fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
 fn mark_silent(object: &Rc<Object>, node: &Node, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let name = &object.meta.name;
     let was_ready = node.is_ready();
-    let heard = view.kubelets.silent_since(name).unwrap_or_default();
+    let heard = view.heartbeats.silent_since(name).unwrap_or_default();
     let why = Why::NodeSilent { seconds: (view.now.0.saturating_sub(heard.0)) / SECOND };
     let (wall, created) = (view.wall, object.meta.creation_timestamp);
     out.update_status(object, why, |o| {

@@ -5,7 +5,7 @@
 //! Models `pkg/controller/statefulset/stateful_pod_control.go` and the retention helpers of `stateful_set_utils.go`.
 
 use super::identity::{claim_name, pod_name};
-use super::{Pass, Roles};
+use super::{Roles, StatefulSetPass};
 use crate::api::storage::PersistentVolumeClaim;
 use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str};
 use crate::engine::store::ApiError;
@@ -13,7 +13,7 @@ use crate::engine::why::Why;
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-fn claim_keys<'a>(pass: &'a Pass<'_, '_, '_>, pod: &'a str) -> impl Iterator<Item = (&'a Value, ObjectRef)> {
+fn claim_keys<'a>(pass: &'a StatefulSetPass<'_, '_, '_>, pod: &'a str) -> impl Iterator<Item = (&'a Value, ObjectRef)> {
     let namespace = pass.object.meta.namespace.clone();
     pass.set
         .spec
@@ -23,7 +23,7 @@ fn claim_keys<'a>(pass: &'a Pass<'_, '_, '_>, pod: &'a str) -> impl Iterator<Ite
 }
 
 /// Whether a claim of the Pod still belongs to a Pod that is gone and is about to be collected.
-pub(super) fn is_stale(pass: &Pass<'_, '_, '_>, pod: &str) -> bool {
+pub(super) fn is_stale(pass: &StatefulSetPass<'_, '_, '_>, pod: &str) -> bool {
     claim_keys(pass, pod).any(|(_, key)| {
         pass.view.cache.object(&key).is_some_and(|claim| {
             claim.meta.owner_references.iter().any(|o| {
@@ -35,12 +35,16 @@ pub(super) fn is_stale(pass: &Pass<'_, '_, '_>, pod: &str) -> bool {
 }
 
 /// Creates claims that a Pod that exists lacks.
-pub(super) fn create_missing(pass: &mut Pass<'_, '_, '_>, ordinal: i32, pod: &Str) -> Result<(), ApiError> {
+pub(super) fn create_missing(pass: &mut StatefulSetPass<'_, '_, '_>, ordinal: i32, pod: &Str) -> Result<(), ApiError> {
     create_missing_for_new(pass, ordinal, pod).map(|_| ())
 }
 
 /// Creates claims before their Pod; the inner error is why the Pod cannot be created now.
-pub(super) fn create_missing_for_new(pass: &mut Pass<'_, '_, '_>, ordinal: i32, pod: &Str) -> Result<Result<(), String>, ApiError> {
+pub(super) fn create_missing_for_new(
+    pass: &mut StatefulSetPass<'_, '_, '_>,
+    ordinal: i32,
+    pod: &Str,
+) -> Result<Result<(), String>, ApiError> {
     let wanted: Vec<(Value, ObjectRef)> = claim_keys(pass, pod).map(|(t, key)| (t.clone(), key)).collect();
     for (template, key) in wanted {
         if let Some(claim) = pass.view.cache.object(&key) {
@@ -67,7 +71,7 @@ pub(super) fn create_missing_for_new(pass: &mut Pass<'_, '_, '_>, ordinal: i32, 
     Ok(Ok(()))
 }
 
-fn new_claim(pass: &Pass<'_, '_, '_>, template: &Value, key: &ObjectRef) -> Result<Object, ApiError> {
+fn new_claim(pass: &StatefulSetPass<'_, '_, '_>, template: &Value, key: &ObjectRef) -> Result<Object, ApiError> {
     let mut labels = template.pointer("/metadata/labels").and_then(Value::as_object).cloned().unwrap_or_default();
     for (k, v) in pass.set.spec.selector.match_labels.iter() {
         labels.insert(k.to_string(), Value::String(v.to_string()));
@@ -87,7 +91,7 @@ fn new_claim(pass: &Pass<'_, '_, '_>, template: &Value, key: &ObjectRef) -> Resu
 }
 
 /// Makes the owner references of all claims say what the retention policy says.
-pub(super) fn sync_retention(pass: &mut Pass<'_, '_, '_>, roles: &Roles) -> Result<(), ApiError> {
+pub(super) fn sync_retention(pass: &mut StatefulSetPass<'_, '_, '_>, roles: &Roles) -> Result<(), ApiError> {
     let kept = roles.replicas.iter().map(|(ordinal, pod)| (*ordinal, pod.clone(), false));
     let all: Vec<_> = kept.chain(roles.condemned.iter().map(|(ordinal, pod)| (*ordinal, Some(pod.clone()), true))).collect();
     for (ordinal, pod, condemned) in all {
@@ -106,7 +110,7 @@ pub(super) fn sync_retention(pass: &mut Pass<'_, '_, '_>, roles: &Roles) -> Resu
 }
 
 /// Who should own a claim: the condemned Pod, the set, or nobody; and which field says so.
-fn wanted_owner(pass: &Pass<'_, '_, '_>, pod: Option<&Rc<Object>>, condemned: bool) -> Option<(OwnerReference, &'static str)> {
+fn wanted_owner(pass: &StatefulSetPass<'_, '_, '_>, pod: Option<&Rc<Object>>, condemned: bool) -> Option<(OwnerReference, &'static str)> {
     let policy = &pass.set.spec.persistent_volume_claim_retention_policy;
     if condemned && policy.when_scaled == "Delete" {
         return pod.map(|pod| (pod.controller_reference(), "whenScaled"));
@@ -114,7 +118,11 @@ fn wanted_owner(pass: &Pass<'_, '_, '_>, pod: Option<&Rc<Object>>, condemned: bo
     (policy.when_deleted == "Delete").then(|| (pass.object.controller_reference(), "whenDeleted"))
 }
 
-fn set_owner(pass: &mut Pass<'_, '_, '_>, claim: &Rc<Object>, wanted: Option<(OwnerReference, &'static str)>) -> Result<(), ApiError> {
+fn set_owner(
+    pass: &mut StatefulSetPass<'_, '_, '_>,
+    claim: &Rc<Object>,
+    wanted: Option<(OwnerReference, &'static str)>,
+) -> Result<(), ApiError> {
     let set_uid = pass.object.meta.uid;
     let is_ours = |o: &OwnerReference| o.uid == set_uid || o.kind == "Pod";
     let now: Vec<_> = claim.meta.owner_references.iter().filter(|o| is_ours(o)).collect();

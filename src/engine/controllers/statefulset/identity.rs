@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/controller/statefulset/stateful_set_utils.go`.
 
-use super::Pass;
+use super::pass::{REVISION_LABEL, StatefulSetPass};
 use crate::api::pod::{Pod, PodSpec, PodTemplate};
 use crate::api::workload::StatefulSet;
 use crate::api::{Body, Kind, Object, ObjectMeta, Str};
@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
 const NAME_LABEL: &str = "statefulset.kubernetes.io/pod-name";
 const INDEX_LABEL: &str = "apps.kubernetes.io/pod-index";
 
@@ -88,7 +87,7 @@ fn claim_volumes(set: &StatefulSet, pod: &str, own: Option<&Value>) -> Vec<Value
 }
 
 /// Gives a Pod back the labels of its identity, if somebody took them.
-pub(super) fn repair(pass: &mut Pass<'_, '_, '_>, ordinal: i32, pod: &Rc<Object>) -> Result<(), ApiError> {
+pub(super) fn repair(pass: &mut StatefulSetPass<'_, '_, '_>, ordinal: i32, pod: &Rc<Object>) -> Result<(), ApiError> {
     let index = ordinal.to_string();
     let whole = pod.meta.label(NAME_LABEL).is_some_and(|v| *v == pod.meta.name) && pod.meta.label(INDEX_LABEL).is_some_and(|v| *v == index);
     if whole {

@@ -7,6 +7,7 @@
 
 mod claims;
 mod identity;
+mod pass;
 mod revisions;
 mod status;
 
@@ -16,22 +17,50 @@ use crate::api::pod::{Pod, PodTemplate};
 use crate::api::time::SECOND;
 use crate::api::workload::{StatefulSet, StatefulSetStatus};
 use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::descriptor::{Descriptor, Line};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
 use crate::engine::why::Why;
+use pass::{Proceed, Roles, StatefulSetPass, is_healthy, is_ready, revision_of};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The most Pods created in one pass.
 const MOST_NEW: i32 = 500;
 
+/// The pseudo-code of a pass.
+const CODE: &[Line] = &[
+    ("for key := range queue {", "", ""),
+    ("    set  := cache.Get(key)", "", "desired"),
+    ("    for n := range ordinals(set) {", "", "ordinals"),
+    ("        claim(n) exists, or create it", "claim", "act"),
+    ("        pod(n) exists, or create it", "create", "act"),
+    ("        if ordered && !ready(pod(n)) { break }", "", "ready"),
+    ("    }", "", ""),
+    ("    delete(beyond replicas, highest first)", "delete", "act"),
+    ("    delete(old revision, highest first)", "update", "act"),
+    ("    updateStatus(set)", "status", "act"),
+    ("}", "", ""),
+];
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "statefulset-controller",
+    aliases: &[],
+    title: "statefulset",
+    icon: "i-statefulset",
+    lane: "statefulset",
+    always_shown: true,
+    code: CODE,
+};
+
 /// The statefulset loop.
 pub struct StatefulSetController;
 
 impl Controller for StatefulSetController {
-    fn name(&self) -> &'static str {
-        "statefulset-controller"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn watches(&self) -> &'static [Watch] {
@@ -68,7 +97,7 @@ impl Controller for StatefulSetController {
         let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |pod| identity::is_member(object, pod))?;
         let known = claim(object, &set.spec.selector, Kind::ControllerRevision, view, out, |_| true)?;
         let revisions = revisions::sync(object, set, &known, out)?;
-        let mut pass = Pass { object, set, view, out, revisions };
+        let mut pass = StatefulSetPass { object, set, view, out, revisions };
         let mut status = pass.count(&pods);
         let acted = pass.act(&pods);
         pass.complete_update(&mut status);
@@ -80,42 +109,7 @@ impl Controller for StatefulSetController {
     }
 }
 
-/// One pass over one StatefulSet.
-struct Pass<'p, 'v, 'o> {
-    object: &'p Rc<Object>,
-    set: &'p StatefulSet,
-    view: &'p View<'v>,
-    out: &'p mut Out<'o>,
-    revisions: revisions::Revisions,
-}
-
-/// The Pods by role: one slot an ordinal, and those to be removed, highest ordinal first.
-struct Roles {
-    replicas: Vec<(i32, Option<Rc<Object>>)>,
-    condemned: Vec<(i32, Rc<Object>)>,
-}
-
-/// Whether a pass has done what it may do for now.
-#[derive(PartialEq, Eq)]
-enum Step {
-    Continue,
-    Wait,
-}
-
-fn is_healthy(pod: &Object) -> bool {
-    is_ready(pod) && !pod.meta.is_deleting()
-}
-
-fn is_ready(pod: &Object) -> bool {
-    let body: &Pod = pod.body();
-    body.status.phase == "Running" && body.is_ready()
-}
-
-fn revision_of(pod: &Object) -> &str {
-    pod.meta.label(identity::REVISION_LABEL).map_or("", Str::as_str)
-}
-
-impl Pass<'_, '_, '_> {
+impl StatefulSetPass<'_, '_, '_> {
     fn is_ordered(&self) -> bool {
         self.set.spec.pod_management_policy != "Parallel"
     }
@@ -138,7 +132,7 @@ impl Pass<'_, '_, '_> {
                 None => {}
             }
         }
-        crate::order::sort_by_key(&mut roles.condemned, |(ordinal, _)| -ordinal);
+        crate::sort::sort_by_key(&mut roles.condemned, |(ordinal, _)| -ordinal);
         roles
     }
 
@@ -150,7 +144,7 @@ impl Pass<'_, '_, '_> {
         let roles = self.roles(pods);
         claims::sync_retention(self, &roles)?;
         for (ordinal, pod) in &roles.replicas {
-            if self.keep(*ordinal, pod.as_ref())? == Step::Wait && self.is_ordered() {
+            if self.keep(*ordinal, pod.as_ref())? == Proceed::Wait && self.is_ordered() {
                 return Ok(());
             }
         }
@@ -162,7 +156,7 @@ impl Pass<'_, '_, '_> {
             .find(|pod| !is_healthy(pod))
             .map(|pod| pod.meta.uid);
         for (ordinal, pod) in &roles.condemned {
-            if self.remove(*ordinal, pod, first_unhealthy)? == Step::Wait && self.is_ordered() {
+            if self.remove(*ordinal, pod, first_unhealthy)? == Proceed::Wait && self.is_ordered() {
                 return Ok(());
             }
         }
@@ -170,29 +164,29 @@ impl Pass<'_, '_, '_> {
     }
 
     /// Makes an ordinal's Pod exist, run and be itself.
-    fn keep(&mut self, ordinal: i32, pod: Option<&Rc<Object>>) -> Result<Step, ApiError> {
+    fn keep(&mut self, ordinal: i32, pod: Option<&Rc<Object>>) -> Result<Proceed, ApiError> {
         let Some(pod) = pod else { return self.create(ordinal) };
         let body: &Pod = pod.body();
         if body.is_terminal() {
             if !pod.meta.is_deleting() {
                 self.delete_pod(pod, Why::EndedPod { phase: body.status.phase.clone() })?;
             }
-            return Ok(Step::Wait);
+            return Ok(Proceed::Wait);
         }
         if body.status.phase == "Pending" {
             claims::create_missing(self, ordinal, &pod.meta.name)?;
         }
         if pod.meta.is_deleting() || !self.is_available(pod) {
-            return Ok(if self.is_ordered() { Step::Wait } else { Step::Continue });
+            return Ok(if self.is_ordered() { Proceed::Wait } else { Proceed::Continue });
         }
         identity::repair(self, ordinal, pod)?;
-        Ok(Step::Continue)
+        Ok(Proceed::Continue)
     }
 
-    fn create(&mut self, ordinal: i32) -> Result<Step, ApiError> {
+    fn create(&mut self, ordinal: i32) -> Result<Proceed, ApiError> {
         let name = identity::pod_name(self.object, ordinal);
         if claims::is_stale(self, &name) {
-            return Ok(Step::Wait);
+            return Ok(Proceed::Wait);
         }
         let set = self.object.clone();
         if let Err(message) = claims::create_missing_for_new(self, ordinal, &name)? {
@@ -223,7 +217,7 @@ impl Pass<'_, '_, '_> {
                 return Err(error);
             }
         }
-        Ok(Step::Wait)
+        Ok(Proceed::Wait)
     }
 
     /// Below the partition an ordinal keeps the current revision; the others get the new one.
@@ -243,15 +237,15 @@ impl Pass<'_, '_, '_> {
     }
 
     /// Removes a Pod whose ordinal is not wanted any more, the highest first.
-    fn remove(&mut self, ordinal: i32, pod: &Rc<Object>, first_unhealthy: Option<crate::api::Uid>) -> Result<Step, ApiError> {
+    fn remove(&mut self, ordinal: i32, pod: &Rc<Object>, first_unhealthy: Option<crate::api::Uid>) -> Result<Proceed, ApiError> {
         if pod.meta.is_deleting() {
-            return Ok(Step::Wait);
+            return Ok(Proceed::Wait);
         }
         if !self.is_available(pod) && self.is_ordered() && first_unhealthy != Some(pod.meta.uid) {
-            return Ok(Step::Wait);
+            return Ok(Proceed::Wait);
         }
         self.delete_pod(pod, Why::CondemnedOrdinal { ordinal, replicas: self.set.spec.replicas })?;
-        Ok(Step::Wait)
+        Ok(Proceed::Wait)
     }
 
     /// From the highest ordinal down to the partition: replaces the first Pod of an old revision, or waits for one that is not healthy.

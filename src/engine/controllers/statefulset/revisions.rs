@@ -35,7 +35,7 @@ impl Revisions {
 /// Finds or makes the revision of the current template.
 pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>], out: &mut Out<'_>) -> Result<Revisions, ApiError> {
     let mut sorted = known.to_vec();
-    crate::order::sort_by_key(&mut sorted, |r| (number(r), r.meta.creation_timestamp, r.meta.name.clone()));
+    crate::sort::sort_by_key(&mut sorted, |r| (number(r), r.meta.creation_timestamp, r.meta.name.clone()));
     let next = sorted.last().map_or(1, |r| number(r) + 1);
     let text = set.spec.template.revision_data();
     let name: Str =

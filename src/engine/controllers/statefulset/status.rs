@@ -2,7 +2,7 @@
 //!
 //! Models `updateStatus` and `completeRollingUpdate` in `pkg/controller/statefulset/`.
 
-use super::{Pass, is_ready, revision_of};
+use super::{StatefulSetPass, is_ready, revision_of};
 use crate::api::workload::StatefulSetStatus;
 use crate::api::{Body, Object};
 use crate::engine::store::ApiError;
@@ -10,7 +10,7 @@ use crate::engine::why::Why;
 use std::rc::Rc;
 
 /// What the Pods add up to.
-pub(super) fn count(pass: &Pass<'_, '_, '_>, pods: &[Rc<Object>]) -> StatefulSetStatus {
+pub(super) fn count(pass: &StatefulSetPass<'_, '_, '_>, pods: &[Rc<Object>]) -> StatefulSetStatus {
     let mut status = StatefulSetStatus {
         observed_generation: pass.object.meta.generation,
         current_revision: pass.revisions.current.clone(),
@@ -32,7 +32,7 @@ pub(super) fn count(pass: &Pass<'_, '_, '_>, pods: &[Rc<Object>]) -> StatefulSet
     status
 }
 
-impl Pass<'_, '_, '_> {
+impl StatefulSetPass<'_, '_, '_> {
     /// When all Pods are of the new revision and ready, it becomes the current one; not before.
     pub(super) fn complete_update(&self, status: &mut StatefulSetStatus) {
         let wanted = self.set.spec.replicas;

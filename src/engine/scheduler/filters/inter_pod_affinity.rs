@@ -2,11 +2,18 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/interpodaffinity/filtering.go`.
 
-use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::Object;
 use crate::api::node::Node;
 use crate::api::pod::Pod;
+use crate::engine::scheduler::framework::{Cycle, Filter, NODE_LABELS, POD_GONE, POD_PLACED, Refusal};
+use crate::engine::scheduler::node_info::NodeInfo;
+use crate::engine::scheduler::refuses::Refuses;
 use crate::engine::scheduler::terms::{same_domain, selects};
+use std::rc::Rc;
+
+/// The filter.
+pub(super) const FILTER: Filter =
+    Filter { name: "InterPodAffinity", asks: Some(asks), filter, explain, requeue_on: POD_GONE | POD_PLACED | NODE_LABELS };
 
 /// Whether the Pods of all nodes in the node's domain include one that the test accepts.
 fn any_in_domain(cycle: &Cycle<'_>, node: &Object, key: &str, test: impl Fn(&Object) -> bool) -> bool {
@@ -17,14 +24,14 @@ fn any_in_domain(cycle: &Cycle<'_>, node: &Object, key: &str, test: impl Fn(&Obj
             .any(|info| info.node.as_ref().is_some_and(|n| same_domain(n, node, key)) && info.pods.values().any(|pod| test(pod)))
 }
 
-pub(super) fn asks(cycle: &Cycle<'_>) -> bool {
+fn asks(cycle: &Cycle<'_>) -> bool {
     let affinity = &cycle.pod.spec.affinity;
     cycle.nodes.unsociable > 0
         || !affinity.pod_affinity.required_during_scheduling_ignored_during_execution.is_empty()
         || !affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty()
 }
 
-pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
+fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
     let (object, affinity) = (cycle.object, &cycle.pod.spec.affinity);
     let namespace = &object.meta.namespace;
     let near = &affinity.pod_affinity.required_during_scheduling_ignored_during_execution;
@@ -38,12 +45,12 @@ pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -
                 && !cycle.nodes.values().any(|info| info.pods.values().any(|pod| is_meant(pod)))
         };
         if !first() {
-            return Refusal::final_(Plugin::InterPod, "node(s) didn't match pod affinity rules");
+            return Refusal::final_("node(s) didn't match pod affinity rules");
         }
     }
     for term in &affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution {
         if any_in_domain(cycle, node, &term.topology_key, |other| selects(term, namespace, other, cycle)) {
-            return Refusal::for_now(Plugin::InterPod, "node(s) didn't match pod anti-affinity rules");
+            return Refusal::for_now("node(s) didn't match pod anti-affinity rules");
         }
     }
     if cycle.nodes.unsociable == 0 {
@@ -54,9 +61,38 @@ pub(super) fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -
         for other in info.pods.values() {
             let terms = &other.body::<Pod>().spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution;
             if terms.iter().any(|t| same_domain(home, node, &t.topology_key) && selects(t, &other.meta.namespace, object, cycle)) {
-                return Refusal::for_now(Plugin::InterPod, "node(s) didn't satisfy existing pods anti-affinity rules");
+                return Refusal::for_now("node(s) didn't satisfy existing pods anti-affinity rules");
             }
         }
     }
     None
+}
+
+fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+    out.push(neighbour(cycle, object));
+}
+
+/// Whose nearness is wanted or not.
+fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> Refuses {
+    let (affinity, namespace) = (&cycle.pod.spec.affinity, &cycle.object.meta.namespace);
+    let homes = || cycle.nodes.values().filter_map(|info| Some((info.node.as_ref()?, info)));
+    for term in &affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution {
+        for (_, info) in homes().filter(|(home, _)| same_domain(home, node, &term.topology_key)) {
+            if let Some(other) = info.pods.values().find(|other| selects(term, namespace, other, cycle)) {
+                return Refuses::Apart { key: term.topology_key.clone(), from: other.meta.name.clone() };
+            }
+        }
+    }
+    for (home, info) in homes().filter(|(_, info)| info.unsociable > 0) {
+        for other in info.pods.values() {
+            let terms = &other.body::<Pod>().spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution;
+            let mut meant =
+                terms.iter().filter(|t| same_domain(home, node, &t.topology_key) && selects(t, &other.meta.namespace, cycle.object, cycle));
+            if let Some(term) = meant.next() {
+                return Refuses::Apart { key: term.topology_key.clone(), from: other.meta.name.clone() };
+            }
+        }
+    }
+    let near = affinity.pod_affinity.required_during_scheduling_ignored_during_execution.first();
+    Refuses::Alone { key: near.map(|term| term.topology_key.clone()).unwrap_or_default() }
 }

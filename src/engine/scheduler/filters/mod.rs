@@ -10,103 +10,46 @@ mod topology_spread;
 mod unschedulable;
 mod volume_binding;
 
-pub(super) use node_affinity::{selects, term_matches};
-pub(in crate::engine) use {node_affinity::fits as fits_affinity, taints::tolerates};
-
-use super::Cycle;
-use super::node_info::NodeInfo;
-use crate::api::node::Node;
-use crate::api::{Object, Str};
-
-/// Who refuses: decides which changes make another try worth while.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Plugin {
-    Unschedulable,
-    NodeName,
-    Taints,
-    NodeAffinity,
-    Ports,
-    Resources,
-    Volumes,
-    Spread,
-    InterPod,
-}
-
-impl Plugin {
-    /// As a member of a set.
-    pub const fn bit(self) -> u16 {
-        1 << self as u8
-    }
-}
-
-/// A node's refusal of a Pod.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// Who refuses.
-    pub plugin: Plugin,
-    /// The scheduler's words; several for resources.
-    pub reasons: Vec<Str>,
-    /// Whether removing other Pods could help.
-    pub preemption_helps: bool,
-}
-
-impl Refusal {
-    /// The node could not be used even if it were empty.
-    pub fn no_help() -> Refusal {
-        Refusal {
-            plugin: Plugin::NodeName,
-            reasons: vec![Str::new_static("Preemption is not helpful for scheduling")],
-            preemption_helps: false,
-        }
-    }
-
-    /// Nobody on the node has a lower priority.
-    pub fn no_victims() -> Refusal {
-        let reasons = vec![Str::new_static("No preemption victims found for incoming pod")];
-        Refusal { plugin: Plugin::NodeName, reasons, preemption_helps: false }
-    }
-
-    fn final_(plugin: Plugin, reason: &'static str) -> Option<Refusal> {
-        Some(Refusal { plugin, reasons: vec![Str::new_static(reason)], preemption_helps: false })
-    }
-
-    fn for_now(plugin: Plugin, reason: &'static str) -> Option<Refusal> {
-        Some(Refusal { plugin, reasons: vec![Str::new_static(reason)], preemption_helps: true })
-    }
-}
-
-pub(super) type Filter = fn(&Cycle<'_>, &Object, &Node, &NodeInfo) -> Option<Refusal>;
-
-/// Whether a filter has anything to say about the Pod, on whatever node: what upstream's PreFilter answers with Skip.
-/// One without this question always has.
-type Asks = fn(&Cycle<'_>) -> bool;
+use super::framework::{ANY, ClusterChanges, Cycle, Filter, Refusal};
+use crate::api::Str;
 
 /// All filters, in the order they are asked; the first refusal counts.
-pub const ALL: &[(Filter, Option<Asks>)] = &[
-    (node_affinity::pinned, None),
-    (unschedulable::filter, None),
-    (node_name::filter, Some(node_name::asks)),
-    (taints::filter, None),
-    (node_affinity::filter, None),
-    (ports::filter, Some(ports::asks)),
-    (resources::filter, None),
-    (volume_binding::filter, Some(volume_binding::asks)),
-    (topology_spread::filter, Some(topology_spread::asks)),
-    (inter_pod_affinity::filter, Some(inter_pod_affinity::asks)),
+pub(super) const ALL: &[&Filter] = &[
+    &node_affinity::PINNED,
+    &unschedulable::FILTER,
+    &node_name::FILTER,
+    &taints::FILTER,
+    &node_affinity::FILTER,
+    &ports::FILTER,
+    &resources::FILTER,
+    &volume_binding::FILTER,
+    &topology_spread::FILTER,
+    &inter_pod_affinity::FILTER,
 ];
 
+/// The volume binder as a set of one filter: it also refuses before and after the filters are asked.
+pub(super) fn volume_binding() -> u16 {
+    ALL.iter().position(|filter| filter.name == volume_binding::FILTER.name).map_or(0, |at| 1 << at)
+}
+
 /// The filters that have something to say about the Pod.
-pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<Filter> {
+pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<(usize, &'static Filter)> {
     let mut asked = Vec::with_capacity(ALL.len());
-    asked.extend(ALL.iter().filter(|(_, asks)| asks.is_none_or(|asks| asks(cycle))).map(|(filter, _)| *filter));
+    asked.extend(ALL.iter().copied().enumerate().filter(|(_, filter)| filter.asks.is_none_or(|asks| asks(cycle))));
     asked
 }
 
 /// Whether one of those has something to say that not every Pod has to pass: they look at more than the template and the node's sums.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
-    ALL.iter().filter_map(|(_, asks)| *asks).any(|asks| asks(cycle))
+    ALL.iter().filter_map(|filter| filter.asks).any(|asks| asks(cycle))
+}
+
+/// The filters whose refusals these changes may turn, as a set.
+pub(super) fn helped_by(changes: ClusterChanges) -> u16 {
+    if changes == ANY {
+        return u16::MAX;
+    }
+    ALL.iter().enumerate().filter(|(_, filter)| filter.requeue_on & changes != 0).fold(0, |set, (at, _)| set | 1 << at)
 }
 
 /// The beginning of the text of a FailedScheduling Event: what each node has against the Pod.
@@ -122,7 +65,7 @@ pub fn reasons(nodes: usize, refusals: &[Refusal]) -> String {
         }
     }
     let mut parts: Vec<String> = counts.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-    crate::order::sort(&mut parts);
+    crate::sort::sort(&mut parts);
     format!("0/{nodes} nodes are available: {}.", parts.join(", "))
 }
 
@@ -131,11 +74,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_set_has_room_for_every_filter_and_nodes_come_back_for_each() {
+        assert!(ALL.len() <= 16);
+        assert_eq!(helped_by(ANY), u16::MAX);
+        assert_eq!(volume_binding().count_ones(), 1);
+    }
+
+    #[test]
     fn refusals_are_counted_and_sorted_as_kube_scheduler_prints_them() {
         let refusals = vec![
-            Refusal::final_(Plugin::Unschedulable, "node(s) were unschedulable"),
-            Refusal::final_(Plugin::Unschedulable, "node(s) were unschedulable"),
-            Refusal::final_(Plugin::Taints, "node(s) had untolerated taint(s)"),
+            Refusal::final_("node(s) were unschedulable"),
+            Refusal::final_("node(s) were unschedulable"),
+            Refusal::final_("node(s) had untolerated taint(s)"),
         ];
         let text = reasons(3, &refusals.into_iter().flatten().collect::<Vec<_>>());
         assert_eq!(text, "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) were unschedulable.");

@@ -2,18 +2,28 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/nodename`.
 
-use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::Object;
 use crate::api::node::Node;
+use crate::engine::scheduler::framework::{Cycle, Filter, Refusal};
+use crate::engine::scheduler::node_info::NodeInfo;
+use crate::engine::scheduler::refuses::Refuses;
+use std::rc::Rc;
 
-pub(super) fn asks(cycle: &Cycle<'_>) -> bool {
+/// The filter.
+pub(super) const FILTER: Filter = Filter { name: "NodeName", asks: Some(asks), filter, explain, requeue_on: 0 };
+
+fn asks(cycle: &Cycle<'_>) -> bool {
     !cycle.pod.spec.node_name.is_empty()
 }
 
-pub(super) fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
+fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
     let wanted = &cycle.pod.spec.node_name;
     if !wanted.is_empty() && *wanted != object.meta.name {
-        return Refusal::final_(Plugin::NodeName, "node(s) didn't match the requested node name");
+        return Refusal::final_("node(s) didn't match the requested node name");
     }
     None
+}
+
+fn explain(_: &Cycle<'_>, _: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+    out.push(Refuses::Elsewhere);
 }

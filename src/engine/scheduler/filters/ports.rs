@@ -2,10 +2,16 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeports`.
 
-use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::Object;
 use crate::api::node::Node;
 use crate::api::pod::{ContainerPort, Pod};
+use crate::engine::scheduler::framework::{Cycle, Filter, POD_GONE, Refusal};
+use crate::engine::scheduler::node_info::NodeInfo;
+use crate::engine::scheduler::refuses::Refuses;
+use std::rc::Rc;
+
+/// The filter.
+pub(super) const FILTER: Filter = Filter { name: "NodePorts", asks: Some(asks), filter, explain, requeue_on: POD_GONE };
 
 fn host_ports(pod: &Pod) -> impl Iterator<Item = &ContainerPort> {
     let sidecars = pod.spec.init_containers.iter().filter(|c| c.restart_policy == "Always");
@@ -18,11 +24,11 @@ fn overlap(a: &str, b: &str) -> bool {
     a == b || all(a) || all(b)
 }
 
-pub(super) fn asks(cycle: &Cycle<'_>) -> bool {
+fn asks(cycle: &Cycle<'_>) -> bool {
     host_ports(cycle.pod).next().is_some()
 }
 
-pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Refusal> {
+fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Refusal> {
     let mut wanted = host_ports(cycle.pod);
     let taken = |p: &ContainerPort| {
         info.pods
@@ -31,7 +37,20 @@ pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -
             .any(|q| q.host_port == p.host_port && q.protocol == p.protocol && overlap(&p.host_ip, &q.host_ip))
     };
     if wanted.any(taken) {
-        return Refusal::for_now(Plugin::Ports, "node(s) didn't have free ports for the requested pod ports");
+        return Refusal::for_now("node(s) didn't have free ports for the requested pod ports");
     }
     None
+}
+
+fn explain(cycle: &Cycle<'_>, _: &Rc<Object>, info: &NodeInfo, out: &mut Vec<Refuses>) {
+    let ports = |pod: &Pod| -> Vec<i32> {
+        pod.spec.containers.iter().flat_map(|c| &c.ports).map(|p| p.host_port).filter(|port| *port > 0).collect()
+    };
+    let wanted = ports(cycle.pod);
+    let taken = info.pods.values().find_map(|other| {
+        let port = ports(other.body()).into_iter().find(|port| wanted.contains(port))?;
+        Some((port, other.meta.name.clone()))
+    });
+    let (port, by) = taken.unwrap_or_default();
+    out.push(Refuses::Port { port, by });
 }

@@ -2,11 +2,17 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/fit.go`.
 
-use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::node::Node;
 use crate::api::{Object, Str};
+use crate::engine::scheduler::framework::{Cycle, Filter, NODE_ALLOCATABLE, POD_GONE, Refusal};
+use crate::engine::scheduler::node_info::NodeInfo;
+use crate::engine::scheduler::refuses::Refuses;
+use std::rc::Rc;
 
-pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Refusal> {
+/// The filter.
+pub(super) const FILTER: Filter = Filter { name: "NodeResourcesFit", asks: None, filter, explain, requeue_on: POD_GONE | NODE_ALLOCATABLE };
+
+fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Refusal> {
     let (wanted, has) = (cycle.pod.spec.requests, info.allocatable);
     let free = has.minus(info.requested);
     let mut reasons = Vec::new();
@@ -24,5 +30,21 @@ pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -
             never |= want > all;
         }
     }
-    (!reasons.is_empty()).then_some(Refusal { plugin: Plugin::Resources, reasons, preemption_helps: !never })
+    (!reasons.is_empty()).then_some(Refusal { by: 0, reasons, preemption_helps: !never })
+}
+
+fn explain(cycle: &Cycle<'_>, _: &Rc<Object>, info: &NodeInfo, out: &mut Vec<Refuses>) {
+    let (asks, all, free) = (cycle.pod.spec.requests, info.allocatable, info.allocatable.minus(info.requested));
+    if info.pods.len() as i64 + 1 > info.max_pods {
+        out.push(Refuses::Pods { most: info.max_pods });
+    }
+    for (what, asks, free, all) in [
+        ("cpu", asks.cpu, free.cpu, all.cpu),
+        ("memory", asks.memory, free.memory, all.memory),
+        ("ephemeral-storage", asks.ephemeral, free.ephemeral, all.ephemeral),
+    ] {
+        if asks > 0 && asks > free {
+            out.push(Refuses::Short { what, asks, free, all });
+        }
+    }
 }

@@ -2,53 +2,32 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/tainttoleration`.
 
-use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::Object;
 use crate::api::node::{Node, Taint};
-use crate::api::pod::Toleration;
+use crate::engine::scheduler::framework::{Cycle, Filter, NODE_TAINTS, Refusal};
+use crate::engine::scheduler::matching::tolerates;
+use crate::engine::scheduler::node_info::NodeInfo;
+use crate::engine::scheduler::refuses::Refuses;
+use std::rc::Rc;
 
-/// Whether one of the tolerations covers the taint. An empty key with `Exists` covers all, an empty effect every effect.
-pub(in crate::engine) fn tolerates(tolerations: &[Toleration], taint: &Taint) -> bool {
-    tolerations.iter().any(|t| {
-        let value = t.operator == "Exists" || t.value == taint.value;
-        (t.effect.is_empty() || t.effect == taint.effect) && (t.key == taint.key || (t.key.is_empty() && t.operator == "Exists")) && value
-    })
-}
+/// The filter.
+pub(super) const FILTER: Filter = Filter { name: "TaintToleration", asks: None, filter, explain, requeue_on: NODE_TAINTS };
 
-pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
+fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
     let hard = node.spec.taints.iter().filter(|t| t.effect == "NoSchedule" || t.effect == "NoExecute");
     // A cordoned node carries this taint as well; the filter before has spoken of it.
     let mut hard = hard.filter(|t| t.key != "node.kubernetes.io/unschedulable");
     if hard.any(|taint| !tolerates(&cycle.pod.spec.tolerations, taint)) {
-        return Refusal::final_(Plugin::Taints, "node(s) had untolerated taint(s)");
+        return Refusal::final_("node(s) had untolerated taint(s)");
     }
     None
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_toleration_covers_what_it_names() {
-        let taint = Taint { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into(), ..Default::default() };
-        let t = |key: &str, operator: &str, value: &str, effect: &str| Toleration {
-            key: key.into(),
-            operator: operator.into(),
-            value: value.into(),
-            effect: effect.into(),
-            toleration_seconds: None,
-        };
-        let cases = [
-            (t("gpu", "Equal", "yes", "NoSchedule"), true),
-            (t("gpu", "", "yes", ""), true),
-            (t("gpu", "Equal", "no", ""), false),
-            (t("gpu", "Exists", "", ""), true),
-            (t("", "Exists", "", ""), true),
-            (t("gpu", "Exists", "", "NoExecute"), false),
-        ];
-        for (toleration, expected) in cases {
-            assert_eq!(tolerates(std::slice::from_ref(&toleration), &taint), expected, "{toleration:?}");
-        }
+fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+    let hard = |t: &&Taint| {
+        t.effect != "PreferNoSchedule" && t.key != "node.kubernetes.io/unschedulable" && !tolerates(&cycle.pod.spec.tolerations, t)
+    };
+    if let Some(t) = object.body::<Node>().spec.taints.iter().find(hard) {
+        out.push(Refuses::Taint { key: t.key.clone(), value: t.value.clone(), effect: t.effect.clone() });
     }
 }

@@ -2,15 +2,25 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeunschedulable`.
 
-use super::taints::tolerates;
-use super::{Cycle, NodeInfo, Plugin, Refusal};
 use crate::api::Object;
 use crate::api::node::{Node, Taint};
+use crate::engine::scheduler::framework::{Cycle, Filter, NODE_TAINTS, Refusal};
+use crate::engine::scheduler::matching::tolerates;
+use crate::engine::scheduler::node_info::NodeInfo;
+use crate::engine::scheduler::refuses::Refuses;
+use std::rc::Rc;
 
-pub(super) fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
+/// The filter.
+pub(super) const FILTER: Filter = Filter { name: "NodeUnschedulable", asks: None, filter, explain, requeue_on: NODE_TAINTS };
+
+fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
     if !node.spec.unschedulable {
         return None;
     }
     let taint = Taint { key: "node.kubernetes.io/unschedulable".into(), effect: "NoSchedule".into(), ..Default::default() };
-    if tolerates(&cycle.pod.spec.tolerations, &taint) { None } else { Refusal::final_(Plugin::Unschedulable, "node(s) were unschedulable") }
+    if tolerates(&cycle.pod.spec.tolerations, &taint) { None } else { Refusal::final_("node(s) were unschedulable") }
+}
+
+fn explain(_: &Cycle<'_>, _: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+    out.push(Refuses::Cordoned);
 }

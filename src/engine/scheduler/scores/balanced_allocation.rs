@@ -2,11 +2,14 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go`.
 
-use super::Cycle;
+use crate::engine::scheduler::framework::{Cycle, Score, Scoring};
 use crate::engine::scheduler::node_info::NodeInfo;
 
+/// The score.
+pub(super) const SCORE: Score = Score { name: "NodeResourcesBalancedAllocation", weight: 1, score: Scoring::Node(score) };
+
 /// 100 less the spread of the used shares, in percent; a Pod without requests changes no balance.
-pub(super) fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
+fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
     let wanted = cycle.pod.spec.requests;
     if wanted.cpu == 0 && wanted.memory == 0 {
         return 0;

@@ -3,34 +3,38 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/interpodaffinity/scoring.go`.
 
-use super::Cycle;
 use crate::api::pod::{Pod, PodAffinityTerm};
 use crate::api::{Object, Str};
+use crate::engine::scheduler::framework::{Cycle, Score, Scoring};
 use crate::engine::scheduler::node_info::NodeInfo;
 use crate::engine::scheduler::terms::{same_domain, selects};
 
 /// Upstream's weight of this score.
 const WEIGHT: i64 = 2;
 
+/// The score.
+pub(super) const SCORE: Score = Score { name: "InterPodAffinity", weight: WEIGHT, score: Scoring::Among { asks, score } };
+
 /// The home of a Pod, a key, and what being in one domain with it is worth.
 type Worth<'c> = (&'c Object, &'c str, i64);
 
-/// Adds up to 100 times the weight for the node that is liked most, nothing for the one that is liked least.
-pub(super) fn add(sums: &mut [i64], cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) {
+/// Whether the Pod has wishes of its own.
+fn prefers(cycle: &Cycle<'_>) -> bool {
     let own = &cycle.pod.spec.affinity;
-    let near = &own.pod_affinity.preferred_during_scheduling_ignored_during_execution;
-    let far = &own.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution;
-    let prefers = !near.is_empty() || !far.is_empty();
-    if !prefers && cycle.nodes.choosy == 0 {
-        return;
-    }
-    weigh(sums, cycle, feasible, prefers);
+    !own.pod_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
+        || !own.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
 }
 
-fn weigh(sums: &mut [i64], cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)], prefers: bool) {
+fn asks(cycle: &Cycle<'_>) -> bool {
+    cycle.nodes.choosy > 0 || prefers(cycle)
+}
+
+/// 100 for the node that is liked most, nothing for the one that is liked least.
+fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let own = &cycle.pod.spec.affinity;
     let near = &own.pod_affinity.preferred_during_scheduling_ignored_during_execution;
     let far = &own.pod_anti_affinity.preferred_during_scheduling_ignored_during_execution;
+    let prefers = prefers(cycle);
     let object: &Object = cycle.object;
     let mut worth: Vec<Worth<'_>> = Vec::new();
     for info in cycle.nodes.values().filter(|info| prefers || info.choosy > 0) {
@@ -61,7 +65,5 @@ fn weigh(sums: &mut [i64], cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)], pr
     let value = |node: &Object| worth.iter().filter(|(home, key, _)| same_domain(home, node, key)).map(|(.., w)| *w).sum::<i64>();
     let raw: Vec<i64> = feasible.iter().map(|(_, info)| info.node.as_ref().map_or(0, |node| value(node))).collect();
     let (max, min) = (raw.iter().max().copied().unwrap_or(0), raw.iter().min().copied().unwrap_or(0));
-    for (sum, raw) in sums.iter_mut().zip(&raw).filter(|_| max > min) {
-        *sum += WEIGHT * (100 * (raw - min) / (max - min));
-    }
+    raw.iter().map(|raw| if max > min { 100 * (raw - min) / (max - min) } else { 0 }).collect()
 }

@@ -2,11 +2,14 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/least_allocated.go`.
 
-use super::Cycle;
+use crate::engine::scheduler::framework::{Cycle, Score, Scoring};
 use crate::engine::scheduler::node_info::{NodeInfo, counted};
 
+/// The score.
+pub(super) const SCORE: Score = Score { name: "NodeResourcesLeastAllocated", weight: 1, score: Scoring::Node(score) };
+
 /// The share left of cpu and of memory, in percent, averaged.
-pub(super) fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
+fn score(cycle: &Cycle<'_>, info: &NodeInfo) -> i64 {
     let (has, used) = (info.allocatable, info.counted.plus(counted(cycle.pod)));
     let left = |has: i64, used: i64| if has <= 0 || used > has { 0 } else { (i128::from(has - used) * 100 / i128::from(has)) as i64 };
     (left(has.cpu, used.cpu) + left(has.memory, used.memory)) / 2

@@ -2,36 +2,40 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/scoring.go` with its system defaults.
 
-use super::Cycle;
 use crate::api::{Object, Str, Uid};
+use crate::engine::scheduler::framework::{Cycle, Score, Scoring};
+use crate::engine::scheduler::matching::fits_affinity;
 use crate::engine::scheduler::node_info::NodeInfo;
 use crate::engine::scheduler::spread::{includes, matching};
 
 /// Upstream's weight of this score.
 pub(in crate::engine::scheduler) const WEIGHT: i64 = 2;
+/// The score.
+pub(super) const SCORE: Score = Score { name: "PodTopologySpread", weight: WEIGHT, score: Scoring::Spread(scores) };
+
 /// The system defaults for `kubernetes.io/hostname` and for the zone.
 const NODE_SKEW: f64 = 3.0;
 const ZONE_SKEW: f64 = 5.0;
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// 100 for the node with the fewest Pods, down to 0.
-pub(super) fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
+fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let costs = if cycle.pod.spec.topology_spread_constraints.is_empty() {
         let Some(owner) = owner(cycle) else { return vec![0; feasible.len()] };
         by_default(cycle, owner, feasible)
     } else {
         by_constraints(cycle, feasible)
     };
-    let mut range = Range::default();
+    let mut range = CostRange::default();
     costs.iter().flatten().for_each(|cost| range.take(*cost));
     costs.iter().map(|cost| cost.map_or(0, |cost| range.score(cost))).collect()
 }
 
 /// The lowest and the highest cost.
 #[derive(Default)]
-pub(in crate::engine::scheduler) struct Range(Option<(i64, i64)>);
+pub(in crate::engine::scheduler) struct CostRange(Option<(i64, i64)>);
 
-impl Range {
+impl CostRange {
     /// Takes in one more cost.
     pub fn take(&mut self, cost: i64) {
         let (min, max) = self.0.unwrap_or((cost, cost));
@@ -96,7 +100,7 @@ fn by_default(cycle: &Cycle<'_>, owner: Uid, feasible: &[(&Str, &NodeInfo)]) -> 
         }
     }
     if !zones.is_empty() {
-        for info in cycle.nodes.values().filter(|info| info.node.as_ref().is_some_and(|n| super::fits_affinity(&cycle.pod.spec, n))) {
+        for info in cycle.nodes.values().filter(|info| info.node.as_ref().is_some_and(|n| fits_affinity(&cycle.pod.spec, n))) {
             if let Some(zone) = zones.iter_mut().find(|(z, _)| info.zone.as_ref() == Some(z)) {
                 zone.1 += count(info);
             }

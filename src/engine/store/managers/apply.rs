@@ -6,7 +6,7 @@
 use super::super::error::{ApiError, Reason};
 use super::super::requests::kind_of;
 use super::super::server::{ApiServer, Origin};
-use super::fields::{self, Set, Shape};
+use super::fields::{self, FieldSet, Shape};
 use super::{CLIENT_SIDE, Managed, Manager, fields_of, plain, with_fields};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, Object, ObjectRef, schema};
@@ -50,13 +50,13 @@ impl ApiServer {
     }
 
     /// The live object with the configuration over it, without what this manager no longer applies.
-    fn merged(&self, current: &Value, config: &Value, own: (&Manager, &Set), all: &[Managed]) -> Value {
+    fn merged(&self, current: &Value, config: &Value, own: (&Manager, &FieldSet), all: &[Managed]) -> Value {
         let shape = Shape::of_kind(config["kind"].as_str().unwrap_or(""));
         let (manager, wanted) = own;
         let mut merged = current.clone();
         fields::merge(shape, &mut merged, config);
         let client_side = |m: &Managed| m.is(CLIENT_SIDE, "", false) && current["metadata"]["annotations"].get(LAST_APPLIED).is_some();
-        let mut last = Set::new();
+        let mut last = FieldSet::new();
         let mut kept = wanted.clone();
         for other in all {
             if other.is(&manager.name, manager.subresource, true) {
@@ -100,7 +100,7 @@ impl ApiServer {
         if force || conflicts.is_empty() {
             return Ok(());
         }
-        crate::order::sort_by_key(&mut conflicts, |(manager, _)| manager.clone());
+        crate::sort::sort_by_key(&mut conflicts, |(manager, _)| manager.clone());
         let error = ApiError { reason: Reason::Conflict, message: told(&conflicts) };
         self.refuse(origin, key.clone(), &error, asked.1.clone());
         Err(error)
@@ -133,8 +133,8 @@ fn told(conflicts: &[(String, Vec<String>)]) -> String {
 }
 
 /// The set of the annotation that remembers what was applied.
-fn annotation() -> Set {
-    let mut set = Set::new();
+fn annotation() -> FieldSet {
+    let mut set = FieldSet::new();
     set.insert("f:metadata".into(), json!({"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}}));
     set
 }

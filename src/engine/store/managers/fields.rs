@@ -8,7 +8,7 @@ use crate::api::schema::{Omit, list_element, map_element, schema};
 use serde_json::{Map, Value, json};
 
 /// A set of fields, and what is below each.
-pub type Set = Map<String, Value>;
+pub type FieldSet = Map<String, Value>;
 
 /// Says that an element is in the set, and not only what is below it.
 const SELF: &str = ".";
@@ -98,7 +98,7 @@ impl Shape {
             Value::Null if key == "protocol" => json!("TCP"),
             value => value.clone(),
         };
-        let map = crate::order::map(keys.iter().map(|key| ((*key).to_owned(), value(key))));
+        let map = crate::sort::map(keys.iter().map(|key| ((*key).to_owned(), value(key))));
         format!("k:{}", Value::Object(map))
     }
 
@@ -122,8 +122,8 @@ fn resolve(kind: &'static str) -> &'static str {
 }
 
 /// The fields that a value sets.
-pub fn of_value(shape: Shape, value: &Value) -> Set {
-    let mut set = Set::new();
+pub fn of_value(shape: Shape, value: &Value) -> FieldSet {
+    let mut set = FieldSet::new();
     for (name, shape, value) in shape.parts(Some(value)) {
         let mut below = of_value(shape, value);
         let itself = value.is_null() || value.as_object().is_some_and(Map::is_empty) || shape.in_map;
@@ -141,8 +141,8 @@ pub fn of_value(shape: Shape, value: &Value) -> Set {
 #[derive(Default)]
 pub struct Changes {
     path: Vec<String>,
-    pub changed: Set,
-    pub removed: Set,
+    pub changed: FieldSet,
+    pub removed: FieldSet,
 }
 
 /// Compares two states; `old` is null for an object that is new.
@@ -197,7 +197,7 @@ impl Changes {
     }
 }
 
-fn insert(set: &mut Set, path: &[String]) {
+fn insert(set: &mut FieldSet, path: &[String]) {
     let Some((name, rest)) = path.split_first() else { return };
     let known = set.contains_key(name);
     let Some(below) = set.entry(name.as_str()).or_insert_with(|| json!({})).as_object_mut() else { return };
@@ -208,28 +208,28 @@ fn insert(set: &mut Set, path: &[String]) {
     insert(below, rest);
 }
 
-fn has_itself(below: &Set) -> bool {
+fn has_itself(below: &FieldSet) -> bool {
     below.is_empty() || below.contains_key(SELF)
 }
 
 /// What is in both.
-pub fn intersection(left: &Set, right: &Set) -> Set {
+pub fn intersection(left: &FieldSet, right: &FieldSet) -> FieldSet {
     combine(left, right, |left, right| left && right)
 }
 
 /// What is in `left` and not in `right`.
-pub fn difference(left: &Set, right: &Set) -> Set {
+pub fn difference(left: &FieldSet, right: &FieldSet) -> FieldSet {
     combine(left, right, |left, right| left && !right)
 }
 
 /// What is in either.
-pub fn union(left: &Set, right: &Set) -> Set {
+pub fn union(left: &FieldSet, right: &FieldSet) -> FieldSet {
     combine(left, right, |left, right| left || right)
 }
 
-fn combine(left: &Set, right: &Set, keep: fn(bool, bool) -> bool) -> Set {
-    let empty = Set::new();
-    let mut set = Set::new();
+fn combine(left: &FieldSet, right: &FieldSet, keep: fn(bool, bool) -> bool) -> FieldSet {
+    let empty = FieldSet::new();
+    let mut set = FieldSet::new();
     for name in left.keys().chain(right.keys().filter(|name| !left.contains_key(*name))).filter(|name| *name != SELF) {
         let (a, b) = (left.get(name).and_then(Value::as_object), right.get(name).and_then(Value::as_object));
         let mut below = combine(a.unwrap_or(&empty), b.unwrap_or(&empty), keep);
@@ -245,13 +245,13 @@ fn combine(left: &Set, right: &Set, keep: fn(bool, bool) -> bool) -> Set {
 }
 
 /// The fields of a set as paths: `.spec.template.spec.containers[name="c"].image`.
-pub fn paths(set: &Set) -> Vec<String> {
+pub fn paths(set: &FieldSet) -> Vec<String> {
     let mut found = Vec::new();
     write_paths(set, "", &mut found);
     found
 }
 
-fn write_paths(set: &Set, prefix: &str, found: &mut Vec<String>) {
+fn write_paths(set: &FieldSet, prefix: &str, found: &mut Vec<String>) {
     for (name, below) in set.iter().filter(|(name, _)| *name != SELF) {
         let Some(below) = below.as_object() else { continue };
         let path = prefix.to_owned() + &step(name);
@@ -305,7 +305,7 @@ fn merge_lists(shape: Shape, list: &mut Vec<Value>, applied: &[Value]) {
 }
 
 /// Removes what was applied last time and is not now, unless somebody else owns it.
-pub fn prune(shape: Shape, value: &mut Value, last: &Set, kept: &Set) {
+pub fn prune(shape: Shape, value: &mut Value, last: &FieldSet, kept: &FieldSet) {
     let gone = |name: &str| last.contains_key(name) && !kept.contains_key(name);
     let both = |name: &str| Some((last.get(name)?.as_object()?, kept.get(name)?.as_object()?));
     match value {

@@ -6,12 +6,14 @@
 
 mod apply;
 mod fields;
+mod manager;
 
 use super::server::ApiServer;
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef, Str, Time};
 use crate::engine::journal::{Actor, Entry, Op, Record};
-use fields::{Set, Shape};
+use fields::{FieldSet, Shape};
+pub use manager::{Manager, Unknown};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
@@ -29,44 +31,6 @@ const OWN: [&str; 10] = [
     "resourceVersion",
 ];
 
-/// In whose name a client writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Manager {
-    /// `kubectl-client-side-apply`, or what `--field-manager` says.
-    pub name: Str,
-    /// `scale`, if it writes that subresource.
-    pub subresource: &'static str,
-    /// The fields it applies, or those it set on creation.
-    pub(super) fields: Option<Set>,
-    /// It applies: what it leaves out goes.
-    pub(super) applies: bool,
-    /// What becomes of fields that the server does not know.
-    pub(super) unknown: Unknown,
-}
-
-/// What becomes of fields that the server does not know: `fieldValidation` of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unknown {
-    /// The request is refused.
-    Refuse,
-    /// They are dropped, and the client is warned.
-    Warn,
-    /// They are dropped.
-    Drop,
-}
-
-impl Manager {
-    /// A client that writes fields as it likes.
-    pub fn update(name: &str, subresource: &'static str) -> Manager {
-        Manager { name: name.into(), subresource, fields: None, applies: false, unknown: Unknown::Refuse }
-    }
-
-    /// The same with another wish for fields that do not exist.
-    pub fn with_unknown(self, unknown: Unknown) -> Manager {
-        Manager { unknown, ..self }
-    }
-}
-
 /// One entry of `managedFields`.
 #[derive(Clone, Debug)]
 struct Managed {
@@ -74,7 +38,7 @@ struct Managed {
     subresource: &'static str,
     applies: bool,
     time: Time,
-    fields: Set,
+    fields: FieldSet,
 }
 
 impl Managed {
@@ -87,7 +51,7 @@ impl ApiServer {
     /// `metadata.managedFields` of an object, in the server's order.
     pub fn managed_fields(&self, key: &ObjectRef) -> Value {
         let mut all = self.managers(key);
-        crate::order::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone()));
+        crate::sort::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone()));
         let entry = |m: Managed| {
             let mut entry = json!({"apiVersion": key.kind.api_version(), "fieldsType": "FieldsV1", "fieldsV1": m.fields, "manager": m.manager.as_str(),
                 "operation": if m.applies { "Apply" } else { "Update" }, "time": self.wall_at(m.time).rfc3339()});
@@ -181,7 +145,7 @@ fn component(actor: &Actor) -> Str {
 }
 
 /// The subresource that a loop must have written.
-fn part(actor: &Actor, kind: Kind, touched: &Set) -> &'static str {
+fn part(actor: &Actor, kind: Kind, touched: &FieldSet) -> &'static str {
     match () {
         () if touched.contains_key("f:status") => "status",
         () if actor.name == "horizontal-pod-autoscaler" && kind != Kind::HorizontalPodAutoscaler => "scale",
@@ -204,19 +168,19 @@ fn plain(mut value: Value) -> Value {
 }
 
 /// The fields that a client's JSON sets.
-pub(super) fn fields_of(kind: Kind, value: &Value) -> Set {
+pub(super) fn fields_of(kind: Kind, value: &Value) -> FieldSet {
     fields::of_value(Shape::of_kind(kind.name()), &plain(value.clone()))
 }
 
 /// The fields that the creation of an object sets, the server's defaults among them.
-pub(super) fn fields_created(kind: Kind, value: &Value) -> Set {
+pub(super) fn fields_created(kind: Kind, value: &Value) -> FieldSet {
     let mut value = plain(value.clone());
     value.as_object_mut().map(|map: &mut Map<String, Value>| map.remove("status"));
     fields::compare(Shape::of_kind(kind.name()), &json!({}), &value).changed
 }
 
 /// The same client, which now writes these fields.
-pub(super) fn with_fields(manager: &Manager, fields: Set, applies: bool) -> Option<Rc<Manager>> {
+pub(super) fn with_fields(manager: &Manager, fields: FieldSet, applies: bool) -> Option<Rc<Manager>> {
     Some(Rc::new(Manager { fields: Some(fields), applies, ..manager.clone() }))
 }
 

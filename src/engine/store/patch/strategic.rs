@@ -151,7 +151,7 @@ fn without_directives(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let kept = map.iter().filter(|(name, value)| !name.starts_with('$') && !value.is_null());
-            Value::Object(crate::order::map(kept.map(|(name, value)| (name.clone(), without_directives(value)))))
+            Value::Object(crate::sort::map(kept.map(|(name, value)| (name.clone(), without_directives(value)))))
         }
         Value::Array(items) => {
             let kept = items.iter().filter(|item| item.get(PATCH).is_none());
@@ -171,7 +171,7 @@ fn reorder(list: &mut Vec<Value>, before: &[Value], order: &Value, key: &str) {
     };
     let place = |list: &[Value], item: &Value| list.iter().position(|other| name(other) == name(item));
     let (mut named, others): (Vec<Value>, Vec<Value>) = list.drain(..).partition(|item| place(order, item).is_some());
-    crate::order::sort_by_key(&mut named, |item| place(order, item));
+    crate::sort::sort_by_key(&mut named, |item| place(order, item));
     let (mut others, mut named) = (others.into_iter().peekable(), named.into_iter().peekable());
     while let Some(other) = others.peek() {
         let Some(next) = named.peek() else { break };

@@ -108,7 +108,7 @@ fn containers(names: &[&str]) -> String {
 
 fn sorted(items: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = items.into_iter().collect();
-    crate::order::sort(&mut all);
+    crate::sort::sort(&mut all);
     all.dedup();
     all
 }
@@ -220,7 +220,7 @@ fn probe_hosts(subject: &Subject<'_>) -> Finding {
         all.filter_map(Value::as_str).filter(|host| !host.is_empty()).map(str::to_owned).collect()
     };
     let mut bad = subject.those(|c| !hosts(c).is_empty());
-    crate::order::sort(&mut bad);
+    crate::sort::sort(&mut bad);
     let all = sorted(subject.containers().flat_map(|(_, c)| hosts(c)));
     (!bad.is_empty()).then(|| {
         let noun = plural(all.len(), "probe or lifecycle host", "probe or lifecycle hosts");

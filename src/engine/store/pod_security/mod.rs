@@ -98,7 +98,7 @@ impl ApiServer {
         let Some(pod) = object.pod() else { return Ok(()) };
         let (Some(enforce), _) = self.policies_of(&object.meta.namespace) else { return Ok(()) };
         let annotations = object.meta.annotations.iter().map(|(key, value)| (key.to_string(), Value::from(value.as_str())));
-        match enforce.violation(&Value::Object(crate::order::map(annotations)), &pod.spec.raw) {
+        match enforce.violation(&Value::Object(crate::sort::map(annotations)), &pod.spec.raw) {
             Some(text) => Err(ApiError::forbidden(format!("pods {:?} is forbidden: violates {text}", object.meta.name.as_str()))),
             None => Ok(()),
         }
@@ -110,7 +110,7 @@ impl ApiServer {
             return (None, None);
         }
         let labels = object.meta.labels.iter().map(|(key, value)| (key.to_string(), Value::from(value.as_str())));
-        policies(&Value::Object(crate::order::map(labels)), &mut Vec::new())
+        policies(&Value::Object(crate::sort::map(labels)), &mut Vec::new())
     }
 
     /// Warns a client of what it writes, and checks the labels of a namespace.
@@ -163,7 +163,7 @@ impl ApiServer {
             self.warnings.push(format!("existing pods in namespace {name:?} violate the new PodSecurity enforce level {:?}", enforce.name));
             let mut lines: Vec<String> =
                 found.into_iter().map(|(reasons, pod, count)| format!("{pod}{}: {reasons}", others(count))).collect();
-            crate::order::sort(&mut lines);
+            crate::sort::sort(&mut lines);
             self.warnings.append(&mut lines);
         }
         errors

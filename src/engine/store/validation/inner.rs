@@ -35,7 +35,7 @@ const BEHIND: [(&str, &str, &str); 7] = [
 ];
 
 /// A field's name, where it has one, its type and its value.
-type Entry<'a> = (Option<String>, &'static str, &'a Value);
+type InnerEntry<'a> = (Option<String>, &'static str, &'a Value);
 
 struct Printer {
     text: String,
@@ -68,7 +68,7 @@ impl Printer {
         }
     }
 
-    fn block(&mut self, ends: (char, char), each: Vec<Entry<'_>>, depth: usize) {
+    fn block(&mut self, ends: (char, char), each: Vec<InnerEntry<'_>>, depth: usize) {
         self.text.push(ends.0);
         for (index, (name, kind, value)) in each.iter().enumerate() {
             if index > 0 {
@@ -108,8 +108,8 @@ fn with_host_in_context(spec: &Map<String, Value>) -> Value {
 }
 
 /// The fields of a struct in the inner order.
-fn entries<'a>(base: &'static str, value: &'a Value) -> Vec<Entry<'a>> {
-    let mut each: Vec<(&'static str, Entry<'a>)> = Vec::new();
+fn entries<'a>(base: &'static str, value: &'a Value) -> Vec<InnerEntry<'a>> {
+    let mut each: Vec<(&'static str, InnerEntry<'a>)> = Vec::new();
     let named = |owner: &'static str, json: &'static str| {
         let field = schema().field(owner, json)?;
         let (first, rest) = field.go_name();
@@ -131,7 +131,7 @@ fn entries<'a>(base: &'static str, value: &'a Value) -> Vec<Entry<'a>> {
         }
     }
     for (_, json, before) in BEHIND.into_iter().filter(|(owner, ..)| *owner == base) {
-        let at = |wanted: &str, each: &[(&str, Entry<'a>)]| each.iter().position(|(json, _)| *json == wanted);
+        let at = |wanted: &str, each: &[(&str, InnerEntry<'a>)]| each.iter().position(|(json, _)| *json == wanted);
         let Some(from) = at(json, &each) else { continue };
         let field = each.remove(from);
         let to = at(before, &each).map_or(from, |at| at + 1);

@@ -146,7 +146,7 @@ pub fn security(errors: &mut Errors, context: &Value, field: &str) {
 /// Devices that a container claims are among those that its Pod claims.
 pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field: &str) {
     let mut known: Vec<&str> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
-    crate::order::sort(&mut known);
+    crate::sort::sort(&mut known);
     let all = list(&container["resources"], "claims");
     for (index, claim) in all.iter().enumerate() {
         let (at, name) = (format!("{field}.resources.claims[{index}]"), text(claim, "name"));

@@ -280,7 +280,7 @@ pub fn limit_range(errors: &mut Errors, spec: &Value) {
         }
         let mut names: Vec<&String> =
             ["min", "max", "default", "defaultRequest"].iter().flat_map(|n| limit[*n].as_object()).flat_map(|m| m.keys()).collect();
-        crate::order::sort(&mut names);
+        crate::sort::sort(&mut names);
         names.dedup();
         for name in names {
             for (low, high, shown, low_words, high_words) in ORDER {

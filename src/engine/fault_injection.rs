@@ -21,19 +21,17 @@
 //!
 //! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
 
+use super::component::{DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use super::controllers;
 use super::informer::Cache;
 use super::journal::{EntryId, Journal, Op};
-use super::late::{HeldUp, Late, Meant};
-use super::sim::{DELIVERED, KUBELETS, MANAGER, SCHEDULER, Sim, Task};
+use super::late::{DelayLog, FaultTarget, Late};
+use super::sim::{Sim, Task};
 use super::store::ApiServer;
 use super::workqueue::Waited;
 use crate::api::time::{SECOND, duration};
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
 use std::rc::Rc;
-
-/// From the loss of an event to the list that repairs it, unless a person says otherwise.
-pub(super) const RELIST: u64 = 10 * SECOND;
 
 const SCHEDULER_NAME: &str = "kube-scheduler";
 
@@ -43,7 +41,7 @@ fn is_scheduler(name: &str) -> bool {
 }
 
 /// Nobody waits longer than this.
-const MOST: u64 = 1_000_000_000 * SECOND;
+const MOST_US: u64 = 1_000_000_000 * SECOND;
 
 /// A loop that a person has slowed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,12 +76,12 @@ type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
 
 impl Sim {
     /// Whether components list everything anew after a loss: controller mode. Without it they know events alone.
-    pub fn lists_anew(&self) -> bool {
+    pub fn relists(&self) -> bool {
         self.relist.is_some()
     }
 
     /// Does what words of this module's table say; `None` if they are not of it.
-    pub(super) fn disturb_by_words(&mut self, line: &str, words: &[&str]) -> Option<Result<(), String>> {
+    pub(super) fn inject_fault(&mut self, line: &str, words: &[&str]) -> Option<Result<(), String>> {
         // The command is noted when it is done.
         let fault = self.journal().len() as EntryId;
         let result = match *words {
@@ -120,7 +118,7 @@ impl Sim {
     }
 
     /// Whose watch is meant, and which events in it: of the loops unless told.
-    fn watch_of(&self, what: &str, component: &[&str]) -> Result<(usize, Meant), String> {
+    fn watch_of(&self, what: &str, component: &[&str]) -> Result<(usize, FaultTarget), String> {
         let meant = meant(what)?;
         component.first().map_or(Ok(MANAGER), |name| self.component(name)).map(|i| (i, meant))
     }
@@ -130,7 +128,7 @@ impl Sim {
     }
 
     /// Has the next watch event that is meant come late, or, without a time, those that are late come now.
-    fn delay(&mut self, i: usize, meant: Meant, late: Option<Duration>, fault: EntryId) {
+    fn delay(&mut self, i: usize, meant: FaultTarget, late: Option<Duration>, fault: EntryId) {
         let now = self.now();
         match late {
             Some(late) => self.informers[i].trouble.get_or_insert_default().order(meant, Some(late), fault),
@@ -163,7 +161,7 @@ impl Sim {
 
     /// Delivers the late events whose time has come; `false` if there is more.
     pub(super) fn release(&mut self, i: usize) -> bool {
-        for _ in 0..DELIVERED {
+        for _ in 0..DELIVERY_BATCH {
             let now = self.now();
             let (journal, informer) = (self.server.journal(), &mut self.informers[i]);
             let next = informer.trouble.as_mut().and_then(|trouble| trouble.release(journal, now));
@@ -172,7 +170,7 @@ impl Sim {
                 return true;
             };
             if let Some((fault, entry)) = fault.zip(journal.get(id as usize)) {
-                self.held_up.event(i, id, fault, entry.time.after(informer.lag), now);
+                self.delays.event(i, id, fault, entry.time.after(informer.lag), now);
             }
             let Some((op, object, before)) = self.write_at(id) else { continue };
             self.informers[i].take(op, &object);
@@ -187,8 +185,8 @@ impl Sim {
     }
 
     /// What faults have made late.
-    pub fn held_up(&self) -> &HeldUp {
-        &self.held_up
+    pub fn delays(&self) -> &DelayLog {
+        &self.delays
     }
 
     /// Has each pass of a loop take so long from now on, or no longer than by itself.
@@ -228,7 +226,7 @@ impl Sim {
         let written = self.journal().len();
         self.work_on(i, key, cause);
         if let Some(Waited { since, fault, .. }) = waited.filter(|_| self.journal().len() > written) {
-            self.held_up.pass(self.pass, fault, since, self.now());
+            self.delays.pass(self.pass, fault, since, self.now());
         }
     }
 
@@ -316,7 +314,7 @@ impl Sim {
 
     /// Whether a person has the loops get events late about an object, or about any of a kind if the name is empty.
     pub fn is_delayed(&self, kind: Kind, name: &Str) -> bool {
-        let meant = Meant { kind, name: name.clone() };
+        let meant = FaultTarget { kind, name: name.clone() };
         self.informers[MANAGER].trouble.as_ref().is_some_and(|trouble| trouble.delays(&meant, self.server.journal()))
     }
 
@@ -331,7 +329,7 @@ impl Sim {
             }
             self.recorder = Default::default();
         }
-        self.list_anew(i);
+        self.relist(i);
         if i == MANAGER {
             // Endpoints whose Service went meanwhile have no owner that says so: the loop looks at all of them once.
             let left: Vec<ObjectRef> = self.list(Kind::Endpoints).map(|o| ObjectRef { kind: Kind::Service, ..o.key() }).collect();
@@ -342,7 +340,7 @@ impl Sim {
     }
 
     /// Lists everything: what differs from what the component knew becomes an event.
-    pub(super) fn list_anew(&mut self, i: usize) {
+    pub(super) fn relist(&mut self, i: usize) {
         self.informers[i].catch_up(self.server.journal().len());
         match i {
             SCHEDULER => {
@@ -396,14 +394,14 @@ fn serves(name: &str, object: &Object) -> bool {
 }
 
 /// `pod/web-0`, or `pod` for any.
-fn meant(word: &str) -> Result<Meant, String> {
+fn meant(word: &str) -> Result<FaultTarget, String> {
     let (kind, name) = word.split_once('/').unwrap_or((word, ""));
     let kind: Kind = Kind::from_word(kind).ok_or_else(|| format!("no kind {kind:?}"))?;
-    Ok(Meant { kind, name: Str::new(name) })
+    Ok(FaultTarget { kind, name: Str::new(name) })
 }
 
 fn time(word: &str) -> Option<Duration> {
-    duration(word).filter(|span| *span < MOST)
+    duration(word).filter(|span| *span < MOST_US)
 }
 
 /// A time, or nothing for `none` and `0s`.

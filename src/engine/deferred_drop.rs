@@ -1,24 +1,24 @@
-//! What is large is taken apart in parts, where somebody asks for that: to give back the memory of a hundred thousand Pods takes
-//! longer than a page may be deaf.
+//! Deferred drop: freeing the memory of a hundred thousand Pods takes longer than a page may be unresponsive, so large
+//! collections are dropped in parts, in idle time.
 //!
-//! Guarantees: everything is given back in the end, at once if nobody has asked; what is alive is not touched.
+//! Guarantees: everything is dropped in the end, at once unless deferral is enabled; nothing that is still in use is touched.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// What has fewer parts is given back at once.
+/// Collections with fewer parts are dropped at once.
 const SMALL: usize = 16;
 
-/// Parts of something that is no longer needed.
-pub trait Grave: 'static {
+/// A collection that can be dropped part by part.
+pub trait DropInParts: 'static {
     /// How many parts there are.
     fn parts(&self) -> usize;
-    /// Takes a part out; nothing if there is no more.
+    /// Removes one part; `None` when it is empty.
     fn part(&mut self) -> Option<Box<dyn Any>>;
 }
 
-impl<T: 'static> Grave for Vec<T> {
+impl<T: 'static> DropInParts for Vec<T> {
     fn parts(&self) -> usize {
         self.len()
     }
@@ -28,7 +28,7 @@ impl<T: 'static> Grave for Vec<T> {
     }
 }
 
-impl<K: Ord + 'static, V: 'static> Grave for BTreeMap<K, V> {
+impl<K: Ord + 'static, V: 'static> DropInParts for BTreeMap<K, V> {
     fn parts(&self) -> usize {
         self.len()
     }
@@ -39,40 +39,40 @@ impl<K: Ord + 'static, V: 'static> Grave for BTreeMap<K, V> {
 }
 
 thread_local! {
-    static GRAVES: RefCell<Option<Vec<Box<dyn Grave>>>> = const { RefCell::new(None) };
+    static QUEUE: RefCell<Option<Vec<Box<dyn DropInParts>>>> = const { RefCell::new(None) };
 }
 
-/// From now on what is large waits for [`give_back`].
-pub fn wait() {
-    GRAVES.with_borrow_mut(|graves| *graves = Some(Vec::new()));
+/// Enables deferral on this thread: large collections wait for [`drop_some`].
+pub fn enable() {
+    QUEUE.with_borrow_mut(|queue| *queue = Some(Vec::new()));
 }
 
-/// Gives back one part of what waits. True if there may be more.
-pub fn give_back() -> bool {
-    let part = GRAVES.with_borrow_mut(|graves| {
-        let graves = graves.as_mut()?;
-        let part = graves.last_mut()?.part();
+/// Drops one part of the queue; `true` if more may be left.
+pub fn drop_some() -> bool {
+    let part = QUEUE.with_borrow_mut(|queue| {
+        let queue = queue.as_mut()?;
+        let part = queue.last_mut()?.part();
         if part.is_none() {
-            graves.pop();
+            queue.pop();
         }
         Some(part)
     });
-    // A part may have large parts of its own, which are laid beside it.
+    // Dropping a part may queue large parts of its own.
     drop(part);
-    GRAVES.with_borrow(|graves| graves.as_ref().is_some_and(|graves| !graves.is_empty()))
+    QUEUE.with_borrow(|queue| queue.as_ref().is_some_and(|queue| !queue.is_empty()))
 }
 
-/// Lets go of parts.
-pub fn bury(parts: impl Grave) {
+/// Queues a collection to be dropped in idle time, if deferral is enabled and it is large.
+pub fn drop_later(parts: impl DropInParts) {
     if parts.parts() < SMALL {
         return;
     }
-    // At the end of the thread there is no waiting any more.
-    let _ = GRAVES.try_with(|graves| {
-        if let Ok(mut graves) = graves.try_borrow_mut()
-            && let Some(graves) = graves.as_mut()
+    // While the thread ends, the queue is gone and everything is dropped at once.
+    let _ = QUEUE.try_with(|queue| {
+        if let Ok(mut queue) = queue.try_borrow_mut()
+            && let Some(queue) = queue.as_mut()
         {
-            graves.push(Box::new(parts));
+            queue.push(Box::new(parts));
         }
     });
 }
@@ -97,22 +97,22 @@ mod tests {
         };
         drop(large());
         assert_eq!(Rc::strong_count(&life), 1, "at once, as nobody has asked");
-        wait();
+        enable();
         let (stays, goes) = (large(), large());
         let copy = goes.0.clone();
         drop(goes);
         assert!(Rc::strong_count(&life) > 2_000, "nothing has been given back yet");
         let mut parts = 0;
-        while give_back() {
+        while drop_some() {
             parts += 1;
         }
         assert!(parts > 1_000, "{parts}");
         assert_eq!(copy.len(), 1_000);
         drop(copy);
-        while give_back() {}
+        while drop_some() {}
         drop(stays);
-        while give_back() {}
+        while drop_some() {}
         assert_eq!(Rc::strong_count(&life), 1);
-        GRAVES.with_borrow_mut(|graves| *graves = None);
+        QUEUE.with_borrow_mut(|queue| *queue = None);
     }
 }

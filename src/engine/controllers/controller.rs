@@ -1,0 +1,52 @@
+//! What a control loop is: the interface that the simulation runs.
+
+use crate::api::{Duration, Kind, ObjectRef};
+use crate::engine::descriptor::Descriptor;
+use crate::engine::informer::Cache;
+use crate::engine::out::{Action, Out, View};
+use crate::engine::store::ApiError;
+use crate::engine::watch::Event;
+
+/// What wakes a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Watch {
+    /// A change of an object of this kind queues that object.
+    For(Kind),
+    /// A change of an object of the second kind queues its controller, if that is of the first kind.
+    Owns(Kind, Kind),
+    /// `also_wakes` decides for objects of this kind.
+    Maps(Kind),
+}
+
+/// A control loop: it gets a key and a view and says what it wants written, and why.
+///
+/// It never sleeps, never reads a clock and never calls another loop.
+pub trait Controller {
+    /// Its name, and how it shows itself.
+    fn descriptor(&self) -> &'static Descriptor;
+
+    /// The name it writes under.
+    fn name(&self) -> &'static str {
+        self.descriptor().name
+    }
+
+    /// What wakes it.
+    fn watches(&self) -> &'static [Watch];
+
+    /// Keys that an event wakes beyond the object itself and its controller.
+    fn also_wakes(&self, _event: &Event<'_>, _cache: &Cache, _wake: &mut dyn FnMut(ObjectRef)) {}
+
+    /// How long a key that an event wakes has to wait, so that many events make one pass. The clock is the cluster's,
+    /// in microseconds since 1970.
+    fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
+        0
+    }
+
+    /// Seconds after which every object of these kinds is looked at again, changed or not.
+    fn resync(&self) -> Option<(u64, &'static [Kind])> {
+        None
+    }
+
+    /// One pass: brings the world a step closer to what the object asks for.
+    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>;
+}

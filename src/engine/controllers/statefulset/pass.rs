@@ -1,0 +1,45 @@
+//! What one pass over a StatefulSet looks at.
+
+use super::revisions::Revisions;
+use crate::api::pod::Pod;
+use crate::api::workload::StatefulSet;
+use crate::api::{Object, Str};
+use crate::engine::out::{Out, View};
+use std::rc::Rc;
+
+/// One pass over one StatefulSet.
+pub(super) struct StatefulSetPass<'p, 'v, 'o> {
+    pub(super) object: &'p Rc<Object>,
+    pub(super) set: &'p StatefulSet,
+    pub(super) view: &'p View<'v>,
+    pub(super) out: &'p mut Out<'o>,
+    pub(super) revisions: Revisions,
+}
+
+/// The Pods by role: one slot an ordinal, and those to be removed, highest ordinal first.
+pub(super) struct Roles {
+    pub(super) replicas: Vec<(i32, Option<Rc<Object>>)>,
+    pub(super) condemned: Vec<(i32, Rc<Object>)>,
+}
+
+/// Whether a pass has done what it may do for now.
+#[derive(PartialEq, Eq)]
+pub(super) enum Proceed {
+    Continue,
+    Wait,
+}
+
+pub(super) fn is_healthy(pod: &Object) -> bool {
+    is_ready(pod) && !pod.meta.is_deleting()
+}
+
+pub(super) fn is_ready(pod: &Object) -> bool {
+    let body: &Pod = pod.body();
+    body.status.phase == "Running" && body.is_ready()
+}
+
+pub(super) fn revision_of(pod: &Object) -> &str {
+    pod.meta.label(REVISION_LABEL).map_or("", Str::as_str)
+}
+
+pub(super) const REVISION_LABEL: &str = "controller-revision-hash";

@@ -1,0 +1,37 @@
+//! How a component shows itself: data beside its code, so that adding a loop touches its own file and the registry.
+
+/// A line of the pseudo-code, what lights it, and whose value stands beside it: a row of what the loop saw by its name,
+/// `act` for what it wrote, or nothing.
+pub type Line = (&'static str, &'static str, &'static str);
+
+/// A component that writes: a control loop, the scheduler, the kubelets.
+#[derive(Debug)]
+pub struct Descriptor {
+    /// The name it writes under.
+    pub name: &'static str,
+    /// Other names under which it records Events.
+    pub aliases: &'static [&'static str],
+    /// What it is called where there is little room.
+    pub title: &'static str,
+    /// Its icon in `static/icons`.
+    pub icon: &'static str,
+    /// Its lane of the timeline; empty for the lane of all that have none of their own.
+    pub lane: &'static str,
+    /// Whether it is on the ring of loops before it has written.
+    pub always_shown: bool,
+    /// The pseudo-code of its pass.
+    pub code: &'static [Line],
+}
+
+/// The pseudo-code of a loop that has none of its own.
+pub const GENERIC: &[Line] = &[
+    ("for {", "", ""),
+    ("    actual  := observe the cluster", "", "first"),
+    ("    desired := read the object", "", ""),
+    ("    if actual == desired {", "", ""),
+    ("        do nothing", "", ""),
+    ("    } else {", "", ""),
+    ("        act", "write", "act"),
+    ("    }", "", ""),
+    ("}", "", ""),
+];

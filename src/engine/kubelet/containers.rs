@@ -1,0 +1,133 @@
+//! Containers of a Pod by their number, whether init containers or others, and what decides when one ends.
+
+use super::behaviour::predicted_exit;
+use crate::api::pod::{Container, ContainerStatus, Pod};
+use crate::api::time::MS;
+use serde_json::Value;
+
+/// One init container takes at least so long.
+const INIT_TIME_US: u64 = 500 * MS;
+
+/// Marks the number of an init container where any container may stand.
+pub(super) const FLAG: u32 = 1 << 16;
+
+/// The number of an init container, if it is one.
+pub(super) fn number(i: u32) -> Option<u32> {
+    (i & FLAG != 0).then_some(i & !FLAG)
+}
+
+/// A container of either list, with the name of the list.
+pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)> {
+    match number(i) {
+        Some(n) => pod.spec.init_containers.get(n as usize).map(|c| ("initContainers", c)),
+        None => pod.spec.containers.get(i as usize).map(|c| ("containers", c)),
+    }
+}
+
+/// The numbers of all containers of a Pod, those that come first first.
+pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
+    (0..pod.spec.init_containers.len() as u32).map(|n| n | FLAG).chain(0..pod.spec.containers.len() as u32)
+}
+
+/// The status of a container of either list.
+pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
+    match number(i) {
+        Some(n) => pod.status.init_container_statuses.get_mut(n as usize),
+        None => pod.status.container_statuses.get_mut(i as usize),
+    }
+}
+
+/// The status of a container of either list, to be looked at.
+pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
+    match number(i) {
+        Some(n) => pod.status.init_container_statuses.get(n as usize),
+        None => pod.status.container_statuses.get(i as usize),
+    }
+}
+
+/// Whether an init container stays: the others need not wait for its end.
+pub(super) fn is_sidecar(container: &Container) -> bool {
+    container.restart_policy == "Always"
+}
+
+/// Whether a container says what it runs; a sidecar that does not is taken to stay, whatever its image would do.
+pub(super) fn has_command(container: &Container) -> bool {
+    !container.command.is_empty() || !container.args.is_empty()
+}
+
+/// Whether all that comes before the containers is over: one of them no longer waits for it.
+pub(super) fn has_ended(pod: &Pod) -> bool {
+    let waits = |s: &ContainerStatus| s.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "PodInitializing");
+    pod.status.container_statuses.iter().any(|s| !waits(s))
+}
+
+/// How long an init container takes.
+pub(super) fn time(container: &Container) -> u64 {
+    let predicted = predicted_exit(container).filter(|_| !is_sidecar(container));
+    predicted.map_or(INIT_TIME_US, |(after, _)| after.max(INIT_TIME_US))
+}
+
+/// What follows the end of a container.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum After {
+    /// It is not started again.
+    Nothing,
+    /// It is started again.
+    Again,
+    /// All containers of its Pod are stopped and started again.
+    All,
+}
+
+/// What follows when this container ends with this code.
+pub(super) fn after(pod: &Pod, i: u32, code: i32) -> After {
+    match container(pod, i) {
+        Some((list, container)) if !container.restart_policy.is_empty() => by_rule(pod, list, container, i, code),
+        _ if ends(&pod.spec.restart_policy, code) => After::Nothing,
+        _ => After::Again,
+    }
+}
+
+fn by_rule(pod: &Pod, list: &str, container: &Container, i: u32, code: i32) -> After {
+    let rules = pod.spec.raw[list][number(i).unwrap_or(i) as usize]["restartPolicyRules"].as_array();
+    let meant = |rule: &&Value| {
+        let codes = &rule["exitCodes"];
+        let among = codes["values"].as_array().is_some_and(|values| values.iter().any(|value| value.as_i64() == Some(i64::from(code))));
+        among == (codes["operator"] == "In")
+    };
+    match rules.and_then(|rules| rules.iter().find(meant)) {
+        Some(rule) if rule["action"] == "RestartAllContainers" => After::All,
+        Some(_) => After::Again,
+        None if ends(&container.restart_policy, code) => After::Nothing,
+        None => After::Again,
+    }
+}
+
+/// The policy that holds for a container that the kubelet itself has stopped.
+pub(super) fn policy(pod: &Pod, i: u32) -> &str {
+    let own = container(pod, i).map_or("", |(_, container)| container.restart_policy.as_str());
+    if own.is_empty() { &pod.spec.restart_policy } else { own }
+}
+
+/// Whether anything asks this container how it is.
+pub(super) fn has_probe(container: &Container) -> bool {
+    container.startup_probe.is_some() || container.readiness_probe.is_some() || container.liveness_probe.is_some()
+}
+
+/// Whether a container with this code is not started again.
+pub(super) fn ends(policy: &str, code: i32) -> bool {
+    policy == "Never" || (policy == "OnFailure" && code == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_init_container_takes_half_a_second_or_what_its_command_says() {
+        let of = |command: &[&str]| Container { command: command.iter().map(|w| (*w).into()).collect(), ..Default::default() };
+        assert_eq!(time(&of(&["sleep", "3"])), 3000 * MS);
+        assert_eq!(time(&of(&["sh", "-c", "exit 1"])), INIT_TIME_US);
+        assert_eq!(time(&of(&["migrate"])), INIT_TIME_US);
+        assert_eq!((number(3), number(3 | FLAG)), (None, Some(3)));
+    }
+}

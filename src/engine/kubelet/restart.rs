@@ -1,0 +1,126 @@
+//! Containers that have ended are started again, after a back-off that doubles.
+//!
+//! Models `doBackOff` of `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
+
+use super::behaviour::Behaviour;
+use super::containers;
+use super::state::Running;
+use super::{BACK_OFF_FORGOTTEN, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, Step, status};
+use crate::api::Str;
+use crate::api::pod::{ContainerState, ContainerStatus, Waiting};
+use crate::api::time::SECOND;
+use crate::engine::why::Why;
+use smol_str::format_smolstr;
+use std::collections::BTreeMap;
+
+impl PodPass<'_, '_> {
+    /// What follows the end of a container that is started again: at first at once, then after a back-off.
+    pub(super) fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
+        let mut held_back = 0;
+        if let Some(running) = self.kubelets.running(self.job.uid) {
+            if ran >= BACK_OFF_FORGOTTEN {
+                running.held_back.remove(&i);
+            }
+            held_back = running.held_back.get(&i).copied().unwrap_or(0);
+        }
+        let restart = Step::Restart(i, self.run_number(i));
+        vec![if held_back == 0 { self.then(FIRST_RESTART_US, restart) } else { self.then(BACK_OFF_SHOWN_US, Step::BackOff(i)) }]
+    }
+
+    /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.
+    pub(super) fn back_off(&mut self, i: u32) -> Jobs {
+        let known = self.kubelets.pods.get(&self.job.uid);
+        let count = |map: fn(&Running) -> &BTreeMap<u32, i32>| known.and_then(|r| map(r).get(&i)).copied().unwrap_or(1);
+        let (held_back, restarts) = (count(|r| &r.held_back), count(|r| &r.restarts));
+        let seconds = (10 << (held_back - 1).clamp(0, 6)).min(MAX_BACK_OFF);
+        let object = self.object.clone();
+        let Some((list, container)) = containers::container(object.body(), i) else { return Vec::new() };
+        if containers::seen(object.body(), i).is_none_or(|status| status.state.terminated.is_none()) {
+            return Vec::new();
+        }
+        let (name, pod, uid) = (container.name.clone(), object.meta.name.clone(), object.meta.uid);
+        let namespace = object.meta.namespace.clone();
+        let field = format_smolstr!("spec.{list}{{{name}}}");
+        self.out.event_at(
+            &object,
+            &field,
+            "Warning",
+            "BackOff",
+            format_smolstr!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
+        );
+        self.write(Why::Restarted { count: restarts }, |body| {
+            let Some(status) = containers::status(body, i) else { return };
+            status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
+            let message = format!("back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})", span(seconds));
+            status.state = ContainerState {
+                waiting: Some(Waiting { reason: "CrashLoopBackOff".into(), message: message.into() }),
+                ..Default::default()
+            };
+            status.container_id = Str::default();
+            status.image_id = Str::default();
+        });
+        vec![self.then(seconds as u64 * SECOND, Step::Restart(i, self.run_number(i)))]
+    }
+
+    /// Starts a container again, or late for the first time; `ended`: it has just been stopped for this, with this code.
+    pub(super) fn restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
+        let Some((list, container)) = containers::container(self.pod(), i).map(|(list, c)| (list, c.clone())) else { return Vec::new() };
+        if self.pod().is_terminal() {
+            return Vec::new();
+        }
+        // One that could not be made until now starts for the first time.
+        let never_ran = |s: &ContainerStatus| s.state.terminated.is_none() && s.last_state.terminated.is_none();
+        let first = ended.is_none() && containers::seen(self.pod(), i).is_some_and(never_ran);
+        if first && let Some(n) = containers::number(i) {
+            return self.next_init(n);
+        }
+        if let Some(jobs) = self.wait_for_environment(i) {
+            return jobs;
+        }
+        let sidecar = containers::is_sidecar(&container);
+        let init = containers::number(i).filter(|_| !sidecar);
+        let plan = match init {
+            Some(_) => Behaviour::of(&container, &self.object.meta, (0, 0)),
+            None => self.behaviour(&container, i),
+        };
+        if !plan.pulls {
+            return self.cannot_restart(i, ended);
+        }
+        self.say_started(&container.name, &container.image, list);
+        let (wall, generation, id) = (self.out.server.wall(), self.object.meta.generation, self.container_id());
+        let mut count = 0;
+        if let Some(running) = self.kubelets.running(self.job.uid).filter(|_| !first) {
+            let n = running.restarts.entry(i).or_default();
+            *n += 1;
+            count = *n;
+            *running.held_back.entry(i).or_default() += 1;
+        }
+        let why = match ended {
+            _ if first => self.why_started(std::slice::from_ref(&container), &[plan]),
+            Some(_) => Why::NewImage { image: container.image.clone() },
+            None => Why::Restarted { count },
+        };
+        self.write(why, |pod| {
+            let Some(status) = containers::status(pod, i) else { return };
+            status::keep_end(status, ended, wall);
+            status.restart_count = count;
+            status::run(status, &container.image, id, wall, init.is_none() && plan.ready_after == Some(0));
+            if init.is_none() {
+                status.started = Some(plan.started_after == Some(0));
+                if containers::number(i).is_none() {
+                    status::begin_phase(pod);
+                }
+            }
+            status::set_conditions(pod, true, wall, generation);
+        });
+        match init {
+            Some(n) => vec![self.then(containers::time(&container), Step::Init(n))],
+            None => self.follow(i, &plan),
+        }
+    }
+}
+
+/// `20s `, `2m40s `: a back-off as Go prints it.
+fn span(seconds: i32) -> String {
+    if seconds < 60 { format!("{seconds}s ") } else { format!("{}m{}s ", seconds / 60, seconds % 60) }
+}

@@ -1,0 +1,181 @@
+//! The faults of an object's fields, in the API server's words, and how validators collect them.
+
+use super::inner;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// What kind of fault a field has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Missing.
+    Required,
+    /// Of a value that is not allowed here.
+    Invalid,
+    /// Not one of a fixed set.
+    NotSupported,
+    /// Not allowed here at all.
+    Forbidden,
+    /// Twice in a list.
+    Duplicate,
+    /// Refers to nothing.
+    NotFound,
+    /// Longer than allowed.
+    TooLong,
+    TooMany,
+}
+
+/// One fault of one field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldError {
+    /// Path such as `spec.template.spec.containers[0].image`.
+    pub field: String,
+    /// Kind of fault.
+    pub fault: Fault,
+    /// The value at fault as JSON text, for the kinds that show it.
+    pub value: String,
+    /// What follows the value; may be empty.
+    pub detail: String,
+}
+
+impl FieldError {
+    /// The `reason` of the API's status cause.
+    pub fn reason(&self) -> &'static str {
+        match self.fault {
+            Fault::Required => "FieldValueRequired",
+            Fault::Invalid => "FieldValueInvalid",
+            Fault::NotSupported => "FieldValueNotSupported",
+            Fault::Forbidden => "FieldValueForbidden",
+            Fault::Duplicate => "FieldValueDuplicate",
+            Fault::NotFound => "FieldValueNotFound",
+            Fault::TooLong => "FieldValueTooLong",
+            Fault::TooMany => "FieldValueTooMany",
+        }
+    }
+
+    /// The error without the field.
+    pub fn body(&self) -> String {
+        let (name, shown) = match self.fault {
+            Fault::Required => ("Required value", false),
+            Fault::Forbidden => ("Forbidden", false),
+            Fault::TooLong => ("Too long", false),
+            Fault::TooMany => ("Too many", true),
+            Fault::Invalid => ("Invalid value", true),
+            Fault::NotSupported => ("Unsupported value", true),
+            Fault::Duplicate => ("Duplicate value", true),
+            Fault::NotFound => ("Not found", true),
+        };
+        let value = if shown && !self.value.is_empty() { format!(": {}", self.value) } else { String::new() };
+        let detail = if self.detail.is_empty() { String::new() } else { format!(": {}", self.detail) };
+        format!("{name}{value}{detail}")
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.body())
+    }
+}
+
+/// `Deployment.apps "x" is invalid: ...`; several errors stand in brackets, equal ones once.
+pub fn invalid_message(group_kind: &str, name: &str, errors: &[FieldError]) -> String {
+    let mut seen = BTreeSet::new();
+    let mut texts: Vec<String> = Vec::new();
+    for error in errors {
+        let text = error.to_string();
+        if seen.insert(text.clone()) {
+            texts.push(text);
+        }
+    }
+    let all = texts.join(", ");
+    let all = if texts.len() > 1 { format!("[{all}]") } else { all };
+    format!("{group_kind} \"{name}\" is invalid: {all}")
+}
+
+/// Collects the errors of one object.
+#[derive(Default)]
+pub(crate) struct Errors {
+    pub(super) list: Vec<FieldError>,
+}
+
+impl Errors {
+    pub(super) fn add(&mut self, fault: Fault, field: &str, value: impl Into<String>, detail: impl Into<String>) {
+        self.list.push(FieldError { field: field.to_owned(), fault, value: value.into(), detail: detail.into() });
+    }
+
+    pub(super) fn required(&mut self, field: &str, detail: &str) {
+        self.add(Fault::Required, field, "", detail);
+    }
+
+    pub(super) fn invalid(&mut self, field: &str, value: impl Into<Value>, detail: impl Into<String>) {
+        self.add(Fault::Invalid, field, value.into().to_string(), detail);
+    }
+
+    /// A value of a type, shown in the server's inner form.
+    pub(super) fn invalid_struct(&mut self, field: &str, kind: &'static str, value: &Value, detail: &str) {
+        self.add(Fault::Invalid, field, inner::text(kind, value), detail);
+    }
+
+    /// A value as a whole that is not shown.
+    pub(super) fn invalid_at(&mut self, field: &str, detail: &str) {
+        self.add(Fault::Invalid, field, "", detail);
+    }
+
+    pub(super) fn forbidden(&mut self, field: &str, detail: impl Into<String>) {
+        self.add(Fault::Forbidden, field, "", detail);
+    }
+
+    pub(super) fn duplicate(&mut self, field: &str, value: impl Into<Value>) {
+        self.add(Fault::Duplicate, field, value.into().to_string(), "");
+    }
+
+    pub(super) fn unsupported(&mut self, field: &str, value: impl Into<Value>, supported: &[&str]) {
+        self.unsupported_text(field, value.into().to_string(), supported);
+    }
+
+    pub(super) fn unsupported_text(&mut self, field: &str, value: String, supported: &[&str]) {
+        let list: Vec<String> = supported.iter().map(|s| format!("\"{s}\"")).collect();
+        self.add(Fault::NotSupported, field, value, format!("supported values: {}", list.join(", ")));
+    }
+
+    /// A text that must be one of a set; `true` if it is.
+    pub(super) fn one_of(&mut self, field: &str, value: &str, supported: &[&str]) -> bool {
+        let good = supported.contains(&value);
+        if !good {
+            self.unsupported(field, value, supported);
+        }
+        good
+    }
+
+    /// A text that must pass a check of `names`.
+    pub(super) fn checked(&mut self, field: &str, value: &str, check: impl Fn(&str) -> Option<String>) {
+        if let Some(detail) = check(value) {
+            self.invalid(field, value, detail);
+        }
+    }
+
+    /// A number, where set, that must not be negative.
+    pub(super) fn not_negative(&mut self, field: &str, value: &Value) {
+        if value.as_i64().is_some_and(|n| n < 0) {
+            self.invalid(field, value.clone(), NOT_NEGATIVE);
+        }
+    }
+}
+
+pub(super) const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
+
+pub(super) const NOT_PORT: &str = "must be between 1 and 65535, inclusive";
+
+/// The text in a field; empty if there is none.
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or("")
+}
+
+/// The elements of a list field.
+pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+pub(super) fn has(value: &Value, name: &str) -> bool {
+    !value[name].is_null()
+}

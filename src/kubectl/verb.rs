@@ -1,0 +1,77 @@
+//! What a verb of kubectl is, and what a command is that goes on after its first answer.
+
+use super::client::Client;
+use super::failure::Failure;
+use crate::api::Time;
+use std::fmt::Debug;
+
+/// A verb: one constant in its file, registered in `kubectl::VERBS`.
+pub struct Verb {
+    /// The word on the command line.
+    pub name: &'static str,
+    /// Other words for it.
+    pub aliases: &'static [&'static str],
+    /// The flags it takes beside the global ones, in the notation of [`super::parse`].
+    pub flags: &'static str,
+    /// Whether it leaves the cluster as it is.
+    pub reads: Reads,
+    /// Runs it on the words after the verb and on stdin; nothing for a verb without effect in this simulation.
+    pub run: Option<Run>,
+    /// What it does, in kubectl's words.
+    pub help: &'static str,
+}
+
+/// The start of a command: its words without the verb, and stdin.
+pub type Run = fn(&mut Client<'_>, &[String], &str) -> Result<Task, Failure>;
+
+/// Whether a verb leaves the cluster as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// It writes.
+    No,
+    /// It only reads.
+    Yes,
+    /// These subcommands of it only read.
+    Sub(&'static [&'static str]),
+}
+
+/// What a command has left to do.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// Nothing.
+    Done,
+    /// It waits for something, or has more to print.
+    Pending(Box<dyn PendingCommand>),
+}
+
+impl Task {
+    /// A command that goes on.
+    pub fn pending(command: impl PendingCommand + 'static) -> Task {
+        Task::Pending(Box::new(command))
+    }
+}
+
+/// A command that is polled as the simulation moves.
+pub trait PendingCommand: Debug {
+    /// Looks at what has happened since, and prints; `true` when it has ended.
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure>;
+
+    /// When it gives up or looks again by itself, if it does.
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    /// Whether it goes on by itself, without anything that happens.
+    fn goes_on(&self) -> bool {
+        false
+    }
+
+    /// A copy: a command is part of a checkpoint.
+    fn copy(&self) -> Box<dyn PendingCommand>;
+}
+
+impl Clone for Box<dyn PendingCommand> {
+    fn clone(&self) -> Self {
+        (**self).copy()
+    }
+}
