@@ -9,7 +9,7 @@ use crate::api::{Kind, Object, ObjectRef, Str};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The most bytes that all files together may have.
+/// Limit for all files together, in bytes.
 const ROOM: usize = 1 << 20;
 
 /// Files by the disk they are on and their path below its mount point.
@@ -30,7 +30,7 @@ impl Disks {
         self.files.range((of.clone(), Str::default())..).take_while(move |((d, _), _)| *d == of).map(|((_, path), text)| (path, text))
     }
 
-    /// Writes a file. False when there is no room left.
+    /// Writes a file; `false` if the limit is reached.
     pub fn write(&mut self, disk: &str, path: &str, text: &str) -> bool {
         let others: usize = self.files.iter().filter(|((d, p), _)| d != disk || p != path).map(|((_, p), text)| p.len() + text.len()).sum();
         if others + path.len() + text.len() > ROOM {
@@ -45,7 +45,7 @@ impl Disks {
         self.files.remove(&(disk.into(), path.into())).is_some()
     }
 
-    /// Forgets what was written to volumes and Pods that are gone.
+    /// Removes files on volumes and in Pods that no longer exist.
     pub fn sweep(&mut self, server: &ApiServer) {
         let mut there: Vec<String> = server.list(Kind::Pod).map(|pod| pod.meta.uid.to_string()).collect();
         there.extend(server.list(Kind::PersistentVolume).map(|volume| volume.meta.name.to_string()));
@@ -60,16 +60,16 @@ impl Disks {
     }
 }
 
-/// Where a path of a container leads.
+/// Where a path in a container is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A file of a disk.
     Disk { disk: String, path: String },
-    /// A key of a ConfigMap or Secret: read only.
+    /// A key of a ConfigMap or Secret, read-only.
     Projected { kind: Kind, name: String, path: String },
 }
 
-/// Finds what a path of a Pod's container is mounted from; what is mounted from nothing is the container's own.
+/// Resolves a path in a Pod's container through its volume mounts; unmounted paths are on the container's own disk.
 pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) -> Place {
     let pod: &Pod = object.body();
     let raw = &pod.spec.raw;
