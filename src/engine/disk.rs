@@ -62,7 +62,7 @@ impl Disks {
 
 /// Where a path in a container is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FilePlace {
     /// A file of a disk.
     Disk { disk: String, path: String },
     /// A key of a ConfigMap or Secret, read-only.
@@ -70,7 +70,7 @@ pub enum Place {
 }
 
 /// Resolves a path in a Pod's container through its volume mounts; unmounted paths are on the container's own disk.
-pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) -> Place {
+pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) -> FilePlace {
     let pod: &Pod = object.body();
     let raw = &pod.spec.raw;
     let mounts = raw["containers"][container]["volumeMounts"].as_array();
@@ -86,7 +86,7 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
             nearest = Some(found);
         }
     }
-    let own = || Place::Disk { disk: format!("container/{}/{container}", object.meta.uid), path: path.to_string() };
+    let own = || FilePlace::Disk { disk: format!("container/{}/{container}", object.meta.uid), path: path.to_string() };
     let Some((_, rest, mount)) = nearest else { return own() };
     let rest = match mount["subPath"].as_str() {
         Some(sub) if rest.is_empty() => sub.to_string(),
@@ -99,16 +99,16 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
     if let Some(claim) = text("/persistentVolumeClaim/claimName") {
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, &claim);
         let bound = server.get(&key).and_then(|claim| claim.get::<PersistentVolumeClaim>()).map(|claim| claim.spec.volume_name.clone());
-        return Place::Disk { disk: format!("volume/{}", bound.unwrap_or_default()), path: rest };
+        return FilePlace::Disk { disk: format!("volume/{}", bound.unwrap_or_default()), path: rest };
     }
     if let Some(name) = text("/configMap/name") {
-        return Place::Projected { kind: Kind::ConfigMap, name, path: rest };
+        return FilePlace::Projected { kind: Kind::ConfigMap, name, path: rest };
     }
     if let Some(name) = text("/secret/secretName") {
-        return Place::Projected { kind: Kind::Secret, name, path: rest };
+        return FilePlace::Projected { kind: Kind::Secret, name, path: rest };
     }
     if let Some(host) = text("/hostPath/path") {
-        return Place::Disk { disk: format!("host/{}{host}", pod.node_name), path: rest };
+        return FilePlace::Disk { disk: format!("host/{}{host}", pod.node_name), path: rest };
     }
-    Place::Disk { disk: format!("pod/{}/{name}", object.meta.uid), path: rest }
+    FilePlace::Disk { disk: format!("pod/{}/{name}", object.meta.uid), path: rest }
 }
