@@ -27,7 +27,7 @@ impl<T, const N: usize> Default for Chunks<T, N> {
 }
 
 impl<T: Clone, const N: usize> Chunks<T, N> {
-    /// How many elements there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -37,12 +37,12 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         self.chunks.get(at / N)?.get(at % N)
     }
 
-    /// An element that is there, to be changed.
+    /// An element for change.
     pub fn get_mut(&mut self, at: usize) -> &mut T {
         &mut own(&mut self.chunks[at / N], 0)[at % N]
     }
 
-    /// Adds an element at the end.
+    /// Appends an element.
     pub fn push(&mut self, element: T) {
         if self.len.is_multiple_of(N) {
             self.chunks.push(Rc::default());
@@ -53,13 +53,13 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         self.len += 1;
     }
 
-    /// All elements, to be read.
+    /// A view of all elements.
     pub fn all(&self) -> Part<'_, T, N> {
         Part { chunks: &self.chunks, from: 0, to: self.len }
     }
 }
 
-/// The chunk, to be written to by its only holder. It grows by doubling, up to `most`.
+/// The chunk for writing, copied if shared; it grows by doubling up to `most`.
 pub(super) fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> {
     if Rc::get_mut(chunk).is_none() {
         let mut copy = Vec::with_capacity(chunk.len().next_power_of_two().max(4).min(most.max(chunk.len())));
@@ -69,7 +69,7 @@ pub(super) fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> 
     Rc::make_mut(chunk)
 }
 
-/// Some neighbours in such a list.
+/// A range of such a list.
 #[derive(Debug)]
 pub struct Part<'a, T, const N: usize> {
     chunks: &'a [Rc<Vec<T>>],
@@ -86,12 +86,12 @@ impl<T, const N: usize> Clone for Part<'_, T, N> {
 impl<T, const N: usize> Copy for Part<'_, T, N> {}
 
 impl<'a, T, const N: usize> Part<'a, T, N> {
-    /// How many elements there are.
+    /// Number of elements.
     pub fn len(self) -> usize {
         self.to - self.from
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(self) -> bool {
         self.from == self.to
     }
@@ -106,12 +106,12 @@ impl<'a, T, const N: usize> Part<'a, T, N> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// The first elements, or all if there are no more.
+    /// The first `n` elements, or all.
     pub fn first(self, count: usize) -> Self {
         Part { to: self.to.min(self.from.saturating_add(count)), ..self }
     }
 
-    /// All but the first elements.
+    /// All but the first `n` elements.
     pub fn from(self, count: usize) -> Self {
         Part { from: self.to.min(self.from.saturating_add(count)), ..self }
     }
@@ -121,7 +121,7 @@ impl<'a, T, const N: usize> Part<'a, T, N> {
         (self.from..self.to).map(move |at| self.at(at))
     }
 
-    /// How many elements at the front pass, of elements whose front passes and whose rest does not.
+    /// Partition point: number of leading elements that match.
     pub fn partition_point(self, passes: impl Fn(&T) -> bool) -> usize {
         let (mut from, mut to) = (self.from, self.to);
         while from < to {

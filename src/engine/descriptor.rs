@@ -2,7 +2,7 @@
 
 /// A line of the pseudo-code, what lights it, and whose value stands beside it: a row of what the loop saw by its name,
 /// `act` for what it wrote, or nothing.
-pub type Line = (&'static str, &'static str, &'static str);
+pub type CodeLine = (&'static str, &'static str, &'static str);
 
 /// A component that writes: a control loop, the scheduler, the kubelets.
 #[derive(Debug)]
@@ -20,11 +20,11 @@ pub struct Descriptor {
     /// Whether it is on the ring of loops before it has written.
     pub always_shown: bool,
     /// The pseudo-code of its pass.
-    pub code: &'static [Line],
+    pub code: &'static [CodeLine],
 }
 
 /// The pseudo-code of a loop that has none of its own.
-pub const GENERIC: &[Line] = &[
+pub const GENERIC: &[CodeLine] = &[
     ("for {", "", ""),
     ("    actual  := observe the cluster", "", "first"),
     ("    desired := read the object", "", ""),

@@ -9,7 +9,7 @@ use crate::api::{Kind, Object, ObjectRef, Str};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The most bytes that all files together may have.
+/// Limit for all files together, in bytes.
 const ROOM: usize = 1 << 20;
 
 /// Files by the disk they are on and their path below its mount point.
@@ -30,7 +30,7 @@ impl Disks {
         self.files.range((of.clone(), Str::default())..).take_while(move |((d, _), _)| *d == of).map(|((_, path), text)| (path, text))
     }
 
-    /// Writes a file. False when there is no room left.
+    /// Writes a file; `false` if the limit is reached.
     pub fn write(&mut self, disk: &str, path: &str, text: &str) -> bool {
         let others: usize = self.files.iter().filter(|((d, p), _)| d != disk || p != path).map(|((_, p), text)| p.len() + text.len()).sum();
         if others + path.len() + text.len() > ROOM {
@@ -45,7 +45,7 @@ impl Disks {
         self.files.remove(&(disk.into(), path.into())).is_some()
     }
 
-    /// Forgets what was written to volumes and Pods that are gone.
+    /// Removes files on volumes and in Pods that no longer exist.
     pub fn sweep(&mut self, server: &ApiServer) {
         let mut there: Vec<String> = server.list(Kind::Pod).map(|pod| pod.meta.uid.to_string()).collect();
         there.extend(server.list(Kind::PersistentVolume).map(|volume| volume.meta.name.to_string()));
@@ -60,17 +60,17 @@ impl Disks {
     }
 }
 
-/// Where a path of a container leads.
+/// Where a path in a container is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FilePlace {
     /// A file of a disk.
     Disk { disk: String, path: String },
-    /// A key of a ConfigMap or Secret: read only.
+    /// A key of a ConfigMap or Secret, read-only.
     Projected { kind: Kind, name: String, path: String },
 }
 
-/// Finds what a path of a Pod's container is mounted from; what is mounted from nothing is the container's own.
-pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) -> Place {
+/// Resolves a path in a Pod's container through its volume mounts; unmounted paths are on the container's own disk.
+pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) -> FilePlace {
     let pod: &Pod = object.body();
     let raw = &pod.spec.raw;
     let mounts = raw["containers"][container]["volumeMounts"].as_array();
@@ -86,7 +86,7 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
             nearest = Some(found);
         }
     }
-    let own = || Place::Disk { disk: format!("container/{}/{container}", object.meta.uid), path: path.to_string() };
+    let own = || FilePlace::Disk { disk: format!("container/{}/{container}", object.meta.uid), path: path.to_string() };
     let Some((_, rest, mount)) = nearest else { return own() };
     let rest = match mount["subPath"].as_str() {
         Some(sub) if rest.is_empty() => sub.to_string(),
@@ -99,16 +99,16 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
     if let Some(claim) = text("/persistentVolumeClaim/claimName") {
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, &claim);
         let bound = server.get(&key).and_then(|claim| claim.get::<PersistentVolumeClaim>()).map(|claim| claim.spec.volume_name.clone());
-        return Place::Disk { disk: format!("volume/{}", bound.unwrap_or_default()), path: rest };
+        return FilePlace::Disk { disk: format!("volume/{}", bound.unwrap_or_default()), path: rest };
     }
     if let Some(name) = text("/configMap/name") {
-        return Place::Projected { kind: Kind::ConfigMap, name, path: rest };
+        return FilePlace::Projected { kind: Kind::ConfigMap, name, path: rest };
     }
     if let Some(name) = text("/secret/secretName") {
-        return Place::Projected { kind: Kind::Secret, name, path: rest };
+        return FilePlace::Projected { kind: Kind::Secret, name, path: rest };
     }
     if let Some(host) = text("/hostPath/path") {
-        return Place::Disk { disk: format!("host/{}{host}", pod.node_name), path: rest };
+        return FilePlace::Disk { disk: format!("host/{}{host}", pod.node_name), path: rest };
     }
-    Place::Disk { disk: format!("pod/{}/{name}", object.meta.uid), path: rest }
+    FilePlace::Disk { disk: format!("pod/{}/{name}", object.meta.uid), path: rest }
 }

@@ -14,7 +14,7 @@ pub const ZONE: &str = "svc.cluster.local";
 
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct DnsRecord {
     /// The full name, without the last dot.
     pub name: String,
     /// Its address; for an ExternalName the other name.
@@ -24,27 +24,27 @@ pub struct Record {
 }
 
 /// The records that a Service makes out of its EndpointSlices.
-pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSlice>) -> Vec<Record> {
+pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSlice>) -> Vec<DnsRecord> {
     let Some(body) = service.get::<Service>() else { return Vec::new() };
     let name = format!("{}.{}.{ZONE}", service.meta.name, service.meta.namespace);
     if body.spec.kind == "ExternalName" {
-        return vec![Record { name, address: body.spec.external_name.clone(), pod: Str::default() }];
+        return vec![DnsRecord { name, address: body.spec.external_name.clone(), pod: Str::default() }];
     }
     if !body.is_headless() {
-        return vec![Record { name, address: body.spec.cluster_ip.clone(), pod: Str::default() }];
+        return vec![DnsRecord { name, address: body.spec.cluster_ip.clone(), pod: Str::default() }];
     }
     let (mut all, mut own) = (Vec::new(), Vec::new());
     for endpoint in slices.flat_map(|slice| &slice.endpoints).filter(|e| e.conditions.ready.unwrap_or(true)) {
         let pod = endpoint.target_ref.as_ref().map(|target| target.name.clone()).unwrap_or_default();
         for address in &endpoint.addresses {
             let host = if endpoint.hostname.is_empty() { address.replace('.', "-") } else { endpoint.hostname.to_string() };
-            all.push(Record { name: name.clone(), address: address.clone(), pod: pod.clone() });
-            own.push(Record { name: format!("{host}.{name}"), address: address.clone(), pod: pod.clone() });
+            all.push(DnsRecord { name: name.clone(), address: address.clone(), pod: pod.clone() });
+            own.push(DnsRecord { name: format!("{host}.{name}"), address: address.clone(), pod: pod.clone() });
         }
     }
     all.append(&mut own);
     // A Pod of two port numbers is in two slices, and has its name once.
-    let mut once: Vec<Record> = Vec::new();
+    let mut once: Vec<DnsRecord> = Vec::new();
     for record in all {
         if !once.contains(&record) {
             once.push(record);
@@ -54,7 +54,7 @@ pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSl
 }
 
 /// All records of the cluster.
-pub fn zone(server: &ApiServer) -> Vec<Record> {
+pub fn zone(server: &ApiServer) -> Vec<DnsRecord> {
     let of = |service: &Object| {
         let own = server.list(Kind::EndpointSlice).filter(|slice| is_slice_of(slice, service));
         records(service, own.filter_map(|slice| slice.get::<EndpointSlice>()))
@@ -63,12 +63,12 @@ pub fn zone(server: &ApiServer) -> Vec<Record> {
 }
 
 /// What a Pod of this namespace gets for a name: the search domains are tried in turn.
-pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<Record> {
+pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<DnsRecord> {
     let zone = zone(server);
     let name = name.trim_end_matches('.');
     for search in [format!(".{namespace}.{ZONE}"), format!(".{ZONE}"), ".cluster.local".to_string(), String::new()] {
         let full = format!("{name}{search}");
-        let found: Vec<Record> = zone.iter().filter(|record| record.name == full).cloned().collect();
+        let found: Vec<DnsRecord> = zone.iter().filter(|record| record.name == full).cloned().collect();
         if !found.is_empty() {
             return found;
         }

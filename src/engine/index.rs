@@ -24,19 +24,19 @@ impl Drop for Index {
 }
 
 impl Index {
-    /// How many entries there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Which bucket a hash belongs to.
+    /// The bucket of a hash.
     fn bucket(&self, hash: u32) -> usize {
         let size = self.buckets.len().next_power_of_two();
         let at = hash as usize & (size - 1);
         if at < self.buckets.len() { at } else { at & ((size - 1) >> 1) }
     }
 
-    /// The number with this hash that is meant.
+    /// The number with this hash that `is_meant` accepts.
     pub fn find(&self, hash: u32, is_meant: impl Fn(u32) -> bool) -> Option<u32> {
         let bucket = self.buckets.get(self.bucket(hash))?;
         bucket.iter().find(|(known, number)| *known == hash && is_meant(*number)).map(|(_, number)| *number)
@@ -52,7 +52,7 @@ impl Index {
         self.len += 1;
     }
 
-    /// Takes a number away.
+    /// Removes a number.
     pub fn remove(&mut self, hash: u32, number: u32) {
         let at = self.bucket(hash);
         let Some(place) = self.buckets.get(at).and_then(|bucket| bucket.iter().position(|entry| *entry == (hash, number))) else { return };
@@ -60,7 +60,7 @@ impl Index {
         self.len -= 1;
     }
 
-    /// One more bucket, which takes its share of the one that had its hashes until now.
+    /// Splits one bucket.
     fn grow(&mut self) {
         let new = self.buckets.len();
         self.buckets.push(Rc::default());

@@ -12,17 +12,17 @@ use crate::api::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid, kind
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What one component believes the cluster to be.
+/// A component's view of the cluster.
 #[derive(Clone, Debug)]
 pub struct Cache {
     objects: Vec<Table>,
-    /// What each uid owns; what has no controller is found under the nil uid.
+    /// Owned objects by owner uid; objects without a controller are filed under the nil uid.
     owned: Tree<Uid, Owned>,
-    /// What a loop that ranks Pods has read off them.
+    /// Deletion ranks of Pods.
     pub(super) known: RefCell<RankCache>,
 }
 
-/// What one owner owns.
+/// The objects of one owner.
 #[derive(Clone, Debug, Default)]
 struct Owned {
     members: Tree<Uid, (Kind, Place)>,
@@ -39,7 +39,7 @@ impl Cache {
         self.objects[key.kind as usize].get(&key.namespace, &key.name)
     }
 
-    /// The body of the object with this key, as its type.
+    /// The object with this key and its typed body.
     pub fn get<T: Typed>(&self, key: &ObjectRef) -> Option<(&Rc<Object>, &T)> {
         let object = self.object(key)?;
         Some((object, object.get::<T>()?))
@@ -55,18 +55,18 @@ impl Cache {
         self.objects[kind as usize].in_namespace(namespace)
     }
 
-    /// How many objects name the uid as an owner.
+    /// Number of objects that name the uid as an owner.
     pub fn owned_count(&self, uid: Uid) -> usize {
         self.owned.get(&uid).map_or(0, |owned| owned.members.len())
     }
 
-    /// All objects that name the uid as an owner, by their own uid.
+    /// Objects that name the uid as an owner, ordered by their own uid.
     pub fn owned_by(&self, uid: Uid) -> impl Iterator<Item = &Rc<Object>> {
         let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.values());
         members.filter_map(|(kind, place)| self.objects[*kind as usize].at(*place))
     }
 
-    /// Reads what ranks very many Pods, so many of them at a time.
+    /// Computes up to `most` deletion ranks in advance, if there are very many Pods.
     pub fn read_ahead(&self, most: usize) {
         let pods = &self.objects[Kind::Pod as usize];
         if pods.len() > most {
@@ -79,7 +79,7 @@ impl Cache {
         self.members(uid, kind).map(|(.., object)| object)
     }
 
-    /// Pods that name the uid as an owner, by their uid, and their places.
+    /// Pods that name the uid as an owner, ordered by uid, with their places.
     pub fn owned_pods(&self, uid: Uid) -> impl Iterator<Item = (Uid, Place, &Rc<Object>)> {
         self.members(uid, Kind::Pod)
     }
@@ -90,17 +90,17 @@ impl Cache {
         members.filter(move |(_, (of, _))| *of == kind).filter_map(|(uid, (_, place))| Some((*uid, *place, table.at(*place)?)))
     }
 
-    /// How many Pods the uid controls and how they are, by their labels; nothing if that is not known without a look at each.
+    /// Totals of the Pods the uid controls, by labels; `None` if unknown.
     pub fn tally(&self, uid: Uid) -> Option<&[Alike]> {
         self.owned.get(&uid).map_or(Some(&[]), |owned| owned.tally.alike())
     }
 
-    /// Objects of a kind in a namespace that no controller has.
+    /// Objects of a kind in a namespace without a controller.
     pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
         self.owned_by(Uid::default()).filter(move |o| o.kind == kind && o.meta.namespace == *namespace)
     }
 
-    /// The Pods of a namespace whose labels pass, in no particular order. Owners of whose Pods none has such labels are passed over.
+    /// The Pods of a namespace whose labels match, in unspecified order; owners without any matching label set are skipped.
     pub fn pods_labelled(&self, namespace: &Str, passes: &dyn Fn(&Labels) -> bool) -> Vec<&Rc<Object>> {
         let mut found = Vec::new();
         // Pods of one template share their labels: what the last one said holds for the next.
@@ -138,7 +138,7 @@ impl Cache {
         }
     }
 
-    /// Notes under each owner what it has lost and what it has got.
+    /// Updates the owner index.
     fn index(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Place) {
         let stays = |a: &Object, b: &Object| a.meta.uid == b.meta.uid && owners(a).eq(owners(b));
         if let (Some(old), Some(new)) = (old, new)
@@ -174,43 +174,43 @@ fn is_indexed(kind: Kind) -> bool {
     !matches!(kind, Kind::Event | Kind::Node | Kind::Namespace | Kind::StorageClass)
 }
 
-/// The uids under which an object is found.
+/// The uids an object is filed under.
 fn owners(object: &Object) -> impl Iterator<Item = Uid> {
     let orphan = object.meta.controller().is_none().then_some(Uid::default());
     object.meta.owner_references.iter().map(|o| o.uid).chain(orphan)
 }
 
-/// One component's watch and cache.
+/// A component's watch and its cache.
 #[derive(Clone, Debug)]
 pub struct Informer {
-    /// Whose it is.
+    /// Name of the component.
     pub name: &'static str,
-    /// What it holds.
+    /// The cache.
     pub cache: Cache,
-    /// How long after a write its watch event arrives.
+    /// Latency of a watch event.
     pub lag: Duration,
     /// Whether it watches this kind.
     pub watches: fn(Kind) -> bool,
-    /// Whether its cache holds this kind; a component that keeps its own account of a kind needs no second one.
+    /// Whether the cache stores this kind; a component with its own account of a kind needs no second one.
     pub stores: fn(Kind) -> bool,
-    /// What a person has broken about the watch: mostly nothing.
+    /// Injected watch faults, if any.
     pub trouble: Option<Box<WatchFaults>>,
     cursor: usize,
     due: Option<Time>,
 }
 
 impl Informer {
-    /// An informer that has seen nothing yet.
+    /// An informer with an empty cache.
     pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
         Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, trouble: None, cursor: 0, due: None }
     }
 
-    /// How much of the journal has arrived.
+    /// Number of journal entries received.
     pub fn seen(&self) -> usize {
         self.cursor
     }
 
-    /// When the next event arrives, if that has to be scheduled anew.
+    /// When the next event arrives, if that has to be scheduled.
     pub fn next_arrival(&mut self, journal: Journal<'_>) -> Option<Time> {
         if self.due.is_some() {
             return None;
@@ -225,7 +225,7 @@ impl Informer {
         None
     }
 
-    /// Takes in the next event that has arrived by now.
+    /// Receives the next event that has arrived.
     pub fn receive(&mut self, journal: Journal<'_>, now: Time) -> Option<EntryId> {
         while let Some(entry) = journal.get(self.cursor).filter(|entry| entry.time.after(self.lag) <= now) {
             self.cursor += 1;
@@ -244,14 +244,14 @@ impl Informer {
         None
     }
 
-    /// Puts what an event says into the cache.
+    /// Applies an event to the cache.
     pub fn take(&mut self, op: Op, object: &Rc<Object>) {
         if (self.stores)(object.kind) {
             self.cache.apply(op, object);
         }
     }
 
-    /// A list of everything as of this place in the journal takes the place of the events before it.
+    /// Completes a relist as of this place in the journal; earlier events are skipped.
     pub fn catch_up(&mut self, to: usize) {
         self.cursor = to;
         if let Some(trouble) = &mut self.trouble {

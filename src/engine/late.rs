@@ -1,4 +1,4 @@
-//! What is wrong with a component's watch: events that never arrive, and events that arrive late.
+//! Watch faults: events that are lost and events that arrive late.
 //!
 //! A watch is one ordered stream for each kind, so what comes behind a late event waits for it, and its component sees all of them in
 //! their order, later. Each kubelet has streams of its own, of its Pods and its Node. A list of everything takes the place of what still
@@ -11,60 +11,60 @@ use crate::api::time::MS;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use std::collections::VecDeque;
 
-/// From this on a person sees that something came late.
+/// Delays of at least this many microseconds are reported.
 const NOTICED_US: u64 = 100 * MS;
 
-/// The objects that are meant: all of a kind, or the one of this name, which is in the namespace `default` if it is in any.
+/// Target of a fault: all objects of a kind, or the one with this name (in namespace `default` if namespaced).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FaultTarget {
-    /// Of this kind.
+    /// Kind of the target.
     pub kind: Kind,
-    /// Empty for any.
+    /// Name of the target; empty for all of the kind.
     pub name: Str,
 }
 
 impl FaultTarget {
-    /// Whether the object is meant.
+    /// Whether the object is a target.
     pub fn is(&self, object: &Object) -> bool {
         let here = || matches!(object.meta.namespace.as_str(), "" | "default");
         self.kind == object.kind && (self.name.is_empty() || self.name == object.meta.name && here())
     }
 
-    /// Whether all that the other means is meant.
+    /// Whether every target of `other` is a target of this.
     fn covers(&self, other: &FaultTarget) -> bool {
         self.kind == other.kind && (self.name.is_empty() || self.name == other.name)
     }
 }
 
-/// What shall happen to the next event that is meant.
+/// A fault waiting for the next matching event.
 #[derive(Clone, Debug)]
 struct Order {
     meant: FaultTarget,
-    /// By how much it is late; nothing if it is lost.
+    /// Delay; `None` to drop the event.
     late: Option<Duration>,
-    /// The command that asked for it.
+    /// Journal entry of the command that injected the fault.
     fault: EntryId,
 }
 
-/// An event that waits, and not before when it may arrive.
+/// A delayed event, with the earliest time it may arrive.
 #[derive(Clone, Debug)]
 struct Held {
     id: EntryId,
     from: Time,
-    /// The command that asked for it to be late; those behind it are late by themselves.
+    /// The fault that delayed it; `None` if it only waits behind a delayed one.
     fault: Option<EntryId>,
 }
 
-/// A stream that stands still: of a kind, and of one kubelet if it is a kubelet's.
+/// A blocked watch stream: of a kind, and of one node for kubelets.
 #[derive(Clone, Debug)]
 struct Stream {
     of: (Kind, Str),
     events: VecDeque<Held>,
-    /// What has held up those that have left it: until when, and the fault.
+    /// Until when delivered events were held up, and by which fault.
     held_up: Option<(Time, EntryId)>,
 }
 
-/// An event that was lost, the command that asked for that, and the object, of which its component does not know how it is.
+/// A dropped event, the fault that dropped it, and the object whose state is now stale in the cache.
 #[derive(Clone, Debug)]
 struct Missed {
     id: EntryId,
@@ -72,65 +72,65 @@ struct Missed {
     of: Uid,
 }
 
-/// What is wrong with one component's watch.
+/// Faults of one component's watch.
 #[derive(Clone, Default, Debug)]
 pub struct WatchFaults {
     orders: Vec<Order>,
     streams: Vec<Stream>,
     due: Option<Time>,
     missed: Vec<Missed>,
-    /// What loops have written and wait to see: by the loop and by the object, or its owner, how many such events are late.
+    /// Number of delayed events that are a loop's own writes, by loop and by object or its owner.
     awaited: Tree<(&'static str, ObjectRef), u32>,
-    /// Whether an event was lost since this was last asked.
+    /// Whether an event was dropped since the flag was last cleared.
     pub lost: bool,
-    /// When everything is listed anew, if that is planned.
+    /// When the next relist is due, if one is scheduled.
     pub lists: Option<Time>,
 }
 
-/// An event that its component has not got, and what it waits for.
+/// An event that has not reached its component, and why.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Late {
-    /// Whose watch it is.
+    /// Name of the component.
     pub component: &'static str,
-    /// What the stream is of.
+    /// Kind of the blocked stream.
     pub kind: Kind,
-    /// The first event that is about what is looked for.
+    /// The first delayed event about the object in question.
     pub event: EntryId,
-    /// The event that holds up the stream, or is lost itself.
+    /// The event that blocks the stream, or the dropped event itself.
     pub behind: EntryId,
-    /// When a person asked for that.
+    /// When the fault was injected.
     pub asked: Option<Time>,
-    /// When it arrives, or everything is listed; never, if nothing is listed.
+    /// When it arrives or the component relists; `None` if neither happens.
     pub until: Option<Time>,
-    /// Whether it does not arrive at all.
+    /// Whether it was dropped.
     pub lost: bool,
 }
 
-/// What faults have made late: watch events, and passes of slowed loops.
+/// What injected faults have delayed: watch events, and passes of slowed loops.
 #[derive(Clone, Default, Debug)]
 pub struct DelayLog {
-    /// By component and event: the fault, and when it did arrive.
+    /// By component and event: the fault, and the time of arrival.
     events: Tree<(usize, EntryId), (EntryId, Time)>,
-    /// By the number of the pass.
+    /// By pass number: the fault.
     passes: Tree<u32, EntryId>,
 }
 
 impl DelayLog {
-    /// An event has arrived at a component after all.
+    /// Records the arrival of a delayed event.
     pub(super) fn event(&mut self, component: usize, event: EntryId, fault: EntryId, due: Time, now: Time) {
         if now >= due.after(NOTICED_US) {
             self.events.insert((component, event), (fault, now));
         }
     }
 
-    /// A pass begins, for which a key has waited.
+    /// Records a pass whose key had to wait for a slowed loop.
     pub(super) fn pass(&mut self, pass: u32, fault: EntryId, since: Time, now: Time) {
         if now >= since.after(NOTICED_US) {
             self.passes.insert(pass, fault);
         }
     }
 
-    /// The fault that made an entry come late: its loop was slow, or the watch event that woke it waited.
+    /// The fault that delayed an entry: its loop was slowed, or the watch event that triggered it was delayed.
     pub fn by(&self, journal: Journal<'_>, id: EntryId) -> Option<EntryId> {
         let entry = journal.get(id as usize)?;
         if let Some(fault) = self.passes.get(&entry.pass) {
@@ -149,7 +149,7 @@ impl DelayLog {
     }
 }
 
-/// Under what it is counted that a loop waits to see what it has written.
+/// The keys under which a loop's own write is counted until the loop sees it: the object and its controller.
 fn awaits(entry: &Entry) -> impl Iterator<Item = (&'static str, ObjectRef)> {
     let name = entry.actor.name;
     let object = entry.write().map(|(_, object)| object);
@@ -160,7 +160,7 @@ fn awaits(entry: &Entry) -> impl Iterator<Item = (&'static str, ObjectRef)> {
     object.map(|object| object.key()).into_iter().chain(owner).map(move |key| (name, key))
 }
 
-/// The stream of a component in which an object's events come; nothing if it does not watch the object.
+/// The stream of a component that carries events of an object; `None` if it does not watch the object.
 fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
     let node = match object.kind {
         _ if component != "kubelet" => Str::default(),
@@ -171,7 +171,7 @@ fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
 }
 
 impl WatchFaults {
-    /// Has the next event that is meant be late by so much, or be lost.
+    /// Arranges for the next matching event to be delayed, or dropped.
     pub fn order(&mut self, meant: FaultTarget, late: Option<Duration>, fault: EntryId) {
         self.orders.push(Order { meant, late, fault });
     }
@@ -187,7 +187,7 @@ impl WatchFaults {
         }
     }
 
-    /// Whether an event that has arrived is kept from its component, for ever or for some time.
+    /// Whether an arriving event is withheld from its component, for some time or for good.
     pub fn keeps(&mut self, component: &str, id: EntryId, entry: &Entry, arrived: Time) -> bool {
         let Some((_, object)) = entry.write() else { return false };
         let Some(of) = stream_of(component, object) else { return false };
@@ -216,7 +216,7 @@ impl WatchFaults {
         true
     }
 
-    /// The next event whose time has come, and the fault that has held it up.
+    /// The next event whose delay is over, and the fault that caused it.
     pub fn release(&mut self, journal: Journal<'_>, now: Time) -> Option<(EntryId, Option<EntryId>)> {
         let at = self.streams.iter().position(|stream| stream.events.front().is_some_and(|event| event.from <= now))?;
         let stream = &mut self.streams[at];
@@ -242,12 +242,12 @@ impl WatchFaults {
         Some((event.id, fault))
     }
 
-    /// Whether a loop waits to see what it wrote itself for a key.
+    /// Whether a loop has not yet seen its own writes for a key.
     pub fn awaits(&self, name: &'static str, key: &ObjectRef) -> bool {
         !self.awaited.is_empty() && self.awaited.contains_key(&(name, key.clone()))
     }
 
-    /// When a stream goes on, if that has to be scheduled anew.
+    /// When the next stream resumes, if that has to be scheduled.
     pub fn next_release(&mut self, now: Time) -> Option<Time> {
         let next = self.streams.iter().filter_map(|stream| stream.events.front()).map(|event| event.from).min()?.max(now);
         // What was planned and is past has been done.
@@ -258,7 +258,7 @@ impl WatchFaults {
         self.due
     }
 
-    /// Everything has been listed: what still waits is older.
+    /// The component has relisted: delayed events are obsolete.
     pub fn catch_up(&mut self) {
         self.streams.clear();
         self.missed.clear();
@@ -266,32 +266,32 @@ impl WatchFaults {
         self.lists = None;
     }
 
-    /// Whether all is well again.
+    /// Whether no fault is left.
     pub fn is_over(&self) -> bool {
         self.orders.is_empty() && self.streams.is_empty() && self.missed.is_empty() && !self.lost
     }
 
-    /// Whether events about the objects that are meant are late, or will be.
+    /// Whether events of the target are delayed, or will be.
     pub fn delays(&self, meant: &FaultTarget, journal: Journal<'_>) -> bool {
         let ordered = self.orders.iter().any(|order| order.late.is_some() && order.meant.covers(meant));
         let asked = |event: &Held| event.fault.and_then(|_| written(journal, event.id)).is_some_and(|object| meant.is(object));
         ordered || self.streams.iter().flat_map(|stream| &stream.events).any(asked)
     }
 
-    /// The first event that waits and is about something that is looked for: its stream, and what holds that up.
+    /// The first delayed event that matches: its stream, and what blocks that.
     pub fn late(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
         let about = |event: &Held| written(journal, event.id).is_some_and(about);
         self.streams.iter().find_map(|stream| stream.late(stream.events.iter().position(about)?, component, journal))
     }
 
-    /// The event of one entry, if it waits or is lost for good. Events are in the order of their entries: it is found without a look at all.
+    /// The event of one entry, if it is delayed or dropped; a binary search, as events are in journal order.
     pub fn late_event(&self, component: &'static str, journal: Journal<'_>, id: EntryId) -> Option<Late> {
         let place = |stream: &Stream| stream.events.binary_search_by_key(&id, |event| event.id).ok();
         let waits = self.streams.iter().find_map(|stream| stream.late(place(stream)?, component, journal));
         waits.or_else(|| self.missed.iter().find(|missed| missed.id == id)?.late(component, journal, self.lists))
     }
 
-    /// The first event that is lost for good and is about something that is looked for.
+    /// The first dropped event that matches.
     pub fn missed(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
         self.missed.iter().find_map(|missed| {
             written(journal, missed.id).filter(|object| about(object))?;
@@ -301,7 +301,7 @@ impl WatchFaults {
 }
 
 impl Stream {
-    /// How late the event at a place is.
+    /// Describes the delay of the event at a place.
     fn late(&self, at: usize, component: &'static str, journal: Journal<'_>) -> Option<Late> {
         // Of those before it the one that comes last.
         let last = self.events.iter().take(at + 1).max_by_key(|event| event.from)?;

@@ -1,4 +1,4 @@
-//! The limit of requests that each loop's client has, where a cluster asks for one.
+//! Client-side rate limits of the control loops, where a cluster sets them.
 //!
 //! A loop that has sent as many as it may stops in the middle of its pass, and goes on with the next pass when there is room for one
 //! more request. Events go out behind and are not counted. Models `client-go/util/flowcontrol/throttle.go` with the clients that
@@ -7,28 +7,28 @@
 use crate::api::time::SECOND;
 use crate::api::{ObjectRef, Time};
 
-/// What one client may still send.
+/// Rate limiter of one client.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// Between two requests, when all at once are used up.
+    /// Interval between requests once the burst is used up.
     every: u64,
-    /// As much of that time as can be saved.
+    /// Length of the burst, in the same unit.
     most: u64,
-    /// Up to when the requests sent so far fill the time.
+    /// Time up to which past requests have used the limit.
     filled: Time,
-    /// The keys whose passes wait, the next first.
+    /// Keys whose passes wait for the limit, in order.
     waiting: Vec<ObjectRef>,
 }
 
 impl Limit {
-    /// The limit of a loop's client: that of the namespace loop is wider, for it deletes one object after another.
+    /// The limit of a loop's client; the namespace loop gets a wider one, since it deletes objects one by one.
     pub fn of(name: &str, (per_second, burst): (f64, u32)) -> Limit {
         let (times, more) = if name == "namespace-controller" { (20.0, 100) } else { (1.0, 1) };
         let every = ((SECOND as f64 / (per_second * times)) as u64).max(1);
         Limit { every, most: every.saturating_mul(u64::from(burst) * more), filled: Time::default(), waiting: Vec::new() }
     }
 
-    /// Sends a request for a key, if one may be sent now and the key is next.
+    /// Takes a token for a key, if one is available and the key is next.
     pub fn take(&mut self, key: &ObjectRef, now: Time) -> bool {
         let first = self.waiting.first();
         if self.next() > now || first.is_some_and(|first| first != key) {
@@ -41,7 +41,7 @@ impl Limit {
         true
     }
 
-    /// Puts a key behind those that wait already; gives when it is its turn.
+    /// Queues a key and returns the time of its turn.
     pub fn wait(&mut self, key: &ObjectRef) -> Time {
         let place = self.waiting.iter().position(|other| other == key).unwrap_or_else(|| {
             self.waiting.push(key.clone());
@@ -50,12 +50,12 @@ impl Limit {
         self.next().after(self.every.saturating_mul(place as u64))
     }
 
-    /// The key has no request to send any more.
+    /// Removes a key from the queue.
     pub fn leave(&mut self, key: &ObjectRef) {
         self.waiting.retain(|other| other != key);
     }
 
-    /// When the next request may be sent.
+    /// When the next token is available.
     fn next(&self) -> Time {
         Time((self.filled.0 + self.every).saturating_sub(self.most))
     }

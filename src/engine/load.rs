@@ -1,4 +1,4 @@
-//! What Pods would use if they ran: said by a person, seen through the resource metrics API.
+//! Simulated resource usage of Pods, set by faults and read through the resource metrics API.
 
 use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
@@ -8,7 +8,7 @@ use crate::engine::informer::Cache;
 use crate::engine::store::ApiServer;
 use std::rc::Rc;
 
-/// What the Running Pods of a selector use together, evenly.
+/// Total usage of a selector's running Pods, split evenly.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// `cpu` or `memory`.
@@ -31,13 +31,13 @@ impl Load {
         Ok(Load { what, selector: wanted, amount })
     }
 
-    /// Whether both are about the same Pods: the later one replaces the other.
+    /// Whether both have the same resource and selector, so that the later replaces the earlier.
     pub fn replaces(&self, other: &Load) -> bool {
         self.what == other.what && self.selector == other.selector
     }
 }
 
-/// Whether somebody has said what the Pods of these labels use of a resource.
+/// Whether a load is set for these labels.
 pub fn is_said(loads: &[Load], what: &'static str, selector: &str) -> bool {
     Load::parse(what, selector, "0").is_ok_and(|load| loads.iter().any(|old| load.replaces(old)))
 }
@@ -46,30 +46,30 @@ fn is_running(object: &Object) -> bool {
     object.pod().is_some_and(|pod: &Pod| pod.status.phase == "Running")
 }
 
-/// The load that a Pod takes part in; the last one said counts.
+/// The load that applies to a Pod; the last one set wins.
 fn of<'l>(loads: &'l [Load], what: &str, pod: &Object) -> Option<&'l Load> {
     loads.iter().rev().find(|load| load.what == what && is_running(pod) && load.selector.matches(&pod.meta.labels))
 }
 
-/// Whether the resource metrics API knows a Pod: it does if somebody has said what it uses.
+/// Whether the resource metrics API has data for a Pod.
 pub fn is_known(loads: &[Load], pod: &Object) -> bool {
     ["cpu", "memory"].into_iter().any(|what| of(loads, what, pod).is_some())
 }
 
-/// What a Pod uses of a resource, in thousandths; nothing is known of one that does not run.
+/// Usage of a Pod in thousandths; `None` if it does not run or no load is set.
 pub fn usage(loads: &[Load], what: &str, pod: &Object, cache: &Cache) -> Option<i64> {
     let load = of(loads, what, pod)?;
     Some(share(load, cache.list_in(Kind::Pod, &pod.meta.namespace)))
 }
 
-/// The memory that a Pod uses, in bytes, if somebody has said so.
+/// Memory usage of a Pod in bytes, if a load is set.
 pub fn memory(loads: &[Load], pod: &Object, server: &ApiServer) -> Option<i64> {
     let load = of(loads, "memory", pod)?;
     let here = server.list(Kind::Pod).filter(|o| o.meta.namespace == pod.meta.namespace);
     Some(share(load, here) / 1000)
 }
 
-/// What falls to each Pod of those that run and that a load is for.
+/// Share of each running Pod that matches.
 fn share<'a>(load: &Load, pods: impl Iterator<Item = &'a Rc<Object>>) -> i64 {
     load.amount / pods.filter(|pod| is_running(pod) && load.selector.matches(&pod.meta.labels)).count().max(1) as i64
 }

@@ -1,4 +1,4 @@
-//! What ranks the Pods of a cache for deletion, read once for each version of a Pod.
+//! Deletion ranks of the Pods in a cache, computed once per version of a Pod.
 
 use super::deferred_drop;
 use super::index::Index;
@@ -15,7 +15,7 @@ pub const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 pub struct PodRank {
     pub controller: Uid,
     pub active: bool,
-    /// Its node, by number.
+    /// Number of its node in `nodes`.
     pub node: u32,
     pub assigned: bool,
     pub phase: i32,
@@ -26,13 +26,13 @@ pub struct PodRank {
     pub restarts: i32,
 }
 
-/// What has been read off the Pods of a cache, by their place. A copy has still to read them: it is no part of the cluster.
+/// Ranks by place in the cache. A clone starts empty: the ranks are derived data, not part of the cluster.
 #[derive(Debug, Default)]
 pub struct RankCache {
     pub pods: Vec<Option<(Rc<Object>, PodRank)>>,
     nodes: Vec<Str>,
     index: Index,
-    /// Where reading ahead goes on.
+    /// Where reading ahead continues.
     next: Place,
 }
 
@@ -49,7 +49,7 @@ impl Drop for RankCache {
 }
 
 impl RankCache {
-    /// What of the Pod at a place decides.
+    /// The rank of the Pod at a place.
     pub fn of(&mut self, place: Place, pod: &Rc<Object>) -> PodRank {
         let place = place as usize;
         if let Some(Some((known, seen))) = self.pods.get(place)
@@ -63,7 +63,7 @@ impl RankCache {
         seen
     }
 
-    /// Reads so many Pods before they are asked for, so that the first pass over very many need not.
+    /// Computes up to `most` ranks in advance, so that the first pass over very many Pods is short.
     pub fn read_ahead(&mut self, pods: &Table, most: usize) {
         for place in self.next..self.next.saturating_add(most as Place) {
             if let Some(pod) = pods.at(place) {

@@ -26,7 +26,7 @@ use crate::api::time::{MS, SECOND};
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use std::rc::Rc;
 
-/// What can be due.
+/// Work that becomes due at some virtual time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Task {
     /// Watch events arrive at an informer.
@@ -35,82 +35,82 @@ pub(super) enum Task {
     Reconcile(u8, ObjectRef),
     /// A loop asked to look at a key again.
     Wake(u8, ObjectRef),
-    /// A loop looks at all its objects again.
+    /// Periodic resync: a loop re-examines all its objects.
     Resync(u8),
-    /// A component that has lost an event lists everything anew.
+    /// A component that has lost a watch event relists.
     Relist(u8),
     /// Late watch events arrive at an informer.
     Release(u8),
-    /// A slowed loop has come to the end of a pass.
+    /// A pass of a slowed loop ends.
     SlowPass(u8),
     /// The scheduler takes the next Pod.
     Schedule,
-    /// The scheduler tries those again that have waited too long.
+    /// The scheduler retries Pods left in the unschedulable queue for too long.
     Flush,
-    /// A kubelet has something to do for a Pod.
+    /// A step of a kubelet for one Pod.
     Kubelet(super::kubelet::PodJob),
-    /// The kubelet of a node under pressure looks what it can end, on behalf of an entry.
+    /// The kubelet of a node under memory pressure evicts; the entry is the cause.
     Relieve(Str, Option<EntryId>),
 }
 
-/// So many objects are put into the order of a list, and so many Pods read, in one of them.
+/// Objects sorted and Pods read in one slice of idle work.
 const TIDIED: usize = 1_000;
-/// From the arrival of an event to the pass it causes.
+/// Delay from the arrival of a watch event to the pass it triggers.
 const DISPATCH_US: u64 = MS;
-/// Among so many tasks it is looked for one that is about something.
+/// Tasks searched for the next one that concerns an object.
 const SOON: usize = 20_000;
-/// What a pass costs its key: at least, per round trip to the API server, per owned object.
+/// Virtual time a pass keeps its key busy: minimum, per round trip to the API server, per owned object.
 const PASS_COST_US: u64 = MS;
 const ROUND_TRIP_US: u64 = 7 * MS;
 const PER_OWNED_US: u64 = 50;
 
-/// How far an `advance` came.
+/// Result of [`Sim::advance`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Advance {
     /// Tasks that were run.
     pub ran: usize,
-    /// Whether the wished-for time was reached.
+    /// Whether the requested time was reached.
     pub done: bool,
 }
 
-/// A cluster in motion.
+/// A simulated cluster: API server, components and the queue of tasks.
 #[derive(Clone, Debug)]
 pub struct Sim {
-    /// How the cluster began.
+    /// Initial configuration of the cluster.
     pub config: ClusterConfig,
     pub(super) server: ApiServer,
     now: Time,
-    /// By their time and the order in which they were asked for.
+    /// Pending tasks by due time and insertion order.
     tasks: Tree<(Time, u64), Task>,
     sequence: u64,
     pub(super) pass: u32,
     pub(super) informers: [Informer; 3],
-    /// What a person's faults have made late so far.
+    /// Delays caused by injected faults so far.
     pub(super) delays: DelayLog,
-    /// How long after the loss of an event a component lists everything anew; never, if there is nothing here.
+    /// Delay in microseconds from a lost watch event to the relist; `None` disables relisting.
     pub(super) relist: Option<u64>,
     pub(super) queues: Vec<WorkQueue>,
     routes: Rc<Routes>,
-    /// Per loop and key: how much of the journal must have arrived for the loop to see its own writes.
+    /// Per loop and key: journal length that must have been delivered for the loop to see its own writes.
     pub(super) written: Vec<Tree<ObjectRef, usize>>,
-    /// What the client of each loop may send; nothing if that is not limited.
+    /// Client rate limit of each loop; empty if the cluster sets none.
     limits: Vec<Limit>,
-    /// Per loop and key: what the loop remembers.
+    /// Per loop and key: state the loop keeps between passes.
     pub(super) memories: Vec<Tree<ObjectRef, Rc<Memory>>>,
     pub(super) recorder: EventRecorder,
     pub(super) scheduler: Scheduler,
     pub(super) kubelets: Kubelets,
     pub(super) loads: Vec<Load>,
-    /// Files that commands in containers have written.
+    /// Files written by commands in containers.
     pub disks: super::disk::Disks,
     last_change: Time,
     scanned: usize,
-    /// Room for the keys that one event wakes; empty between events.
+    /// Scratch buffer for the keys that one event wakes; empty between events.
     woken: Vec<(usize, ObjectRef)>,
 }
 
 impl Sim {
-    /// A cluster at time 0, settled, with its nodes and classes.
+    /// Creates a cluster at time 0 with its nodes and classes.
     pub fn new(config: ClusterConfig, seed: u64) -> Sim {
         let mut sim = Sim {
             server: ApiServer::new(config.epoch, seed),
@@ -164,7 +164,7 @@ impl Sim {
         self.now
     }
 
-    /// The history: every command, write and refusal.
+    /// The journal: every command, write and refusal.
     pub fn journal(&self) -> Journal<'_> {
         self.server.journal()
     }
@@ -184,30 +184,30 @@ impl Sim {
         self.server.list(kind)
     }
 
-    /// All objects of a kind, in no order that means anything.
+    /// All objects of a kind, in unspecified order.
     pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.server.each(kind)
     }
 
-    /// Does in a moment that is spare what a list of very many objects, or a pass over very many Pods, would have to do at once. Nothing
-    /// that is seen changes.
+    /// Idle work: sorts part of a long list and reads part of the Pods to rank, so that a later list or pass does not have to do all
+    /// of it at once. Has no observable effect.
     pub fn run_idle_work(&mut self) {
         self.server.settle(TIDIED);
         self.informers[MANAGER].cache.read_ahead(TIDIED);
     }
 
-    /// What the loops see.
+    /// The cache that the control loops read.
     #[cfg(test)]
     pub(super) fn manager_cache(&self) -> &super::informer::Cache {
         &self.informers[MANAGER].cache
     }
 
-    /// Forgets files on volumes and in Pods that are gone.
+    /// Removes files on volumes and in Pods that no longer exist.
     pub fn sweep_disks(&mut self) {
         self.disks.sweep(&self.server);
     }
 
-    /// When something other than an Event last changed.
+    /// Time of the last write of an object other than an Event.
     pub fn last_change(&self) -> Time {
         self.last_change
     }
@@ -217,7 +217,7 @@ impl Sim {
         self.tasks.first().map(|((time, _), _)| *time)
     }
 
-    /// Notes a person's command and gives the origin of its writes.
+    /// Records a user's command in the journal and returns the origin for its writes.
     pub fn command(&mut self, text: &str) -> Origin {
         self.pass += 1;
         self.server.now = self.now;
@@ -226,7 +226,7 @@ impl Sim {
         Origin { cause: Some(cause), ..origin }
     }
 
-    /// Lets a client talk to the API server; what it wrote starts to spread.
+    /// Runs a client's requests against the API server and schedules the delivery of what they wrote.
     pub fn request<R>(&mut self, talk: impl FnOnce(&mut ApiServer) -> R) -> R {
         self.server.now = self.now;
         let result = talk(&mut self.server);
@@ -234,7 +234,7 @@ impl Sim {
         result
     }
 
-    /// Runs tasks until the time is reached or the budget spent: each task costs one, and each entry that it writes.
+    /// Runs tasks until `to` or until the budget is spent; a task costs one, plus one for each entry it writes.
     pub fn advance(&mut self, to: Time, mut budget: usize) -> Advance {
         let mut ran = 0;
         while budget > 0 && self.next_task().is_some_and(|at| at <= to) {
@@ -248,7 +248,7 @@ impl Sim {
         Advance { ran, done }
     }
 
-    /// Runs until one pass of some loop has written something; `None` if nothing would before `limit`.
+    /// Runs until a pass of some loop has written something and returns its number; `None` if none does before `limit`.
     pub fn step_reconcile(&mut self, limit: Time) -> Option<u32> {
         while self.next_task().is_some_and(|at| at <= limit) {
             let version = self.server.version();
@@ -260,7 +260,7 @@ impl Sim {
         None
     }
 
-    /// Runs the next task; what it cost: one, and one for each entry that it wrote.
+    /// Runs the next task and returns its cost: one, plus one for each entry it wrote.
     pub fn step(&mut self) -> usize {
         let Some(((time, number), task)) = self.tasks.pop_first() else { return 1 };
         let before = self.scanned;
@@ -303,12 +303,12 @@ impl Sim {
         1 + self.scanned - before
     }
 
-    /// Has a kubelet do now what a person forces on a Pod.
+    /// Schedules a step that a fault forces on a Pod's kubelet.
     pub(super) fn force(&mut self, uid: Uid, what: Forced, cause: Option<EntryId>) {
         self.push(self.now, Task::Kubelet(Kubelets::forced(uid, what, cause)));
     }
 
-    /// Has a loop look at a key now, for a reason that no watch event tells.
+    /// Queues a key for a loop without a watch event.
     pub(super) fn wake_loop(&mut self, name: &str, key: &ObjectRef, cause: Option<EntryId>) {
         if let Some(i) = controllers::ALL.iter().position(|c| c.name() == name) {
             self.enqueue(i, key, self.now.after(DISPATCH_US), cause);
@@ -320,7 +320,7 @@ impl Sim {
         self.tasks.insert((at, self.sequence), task);
     }
 
-    /// Schedules the arrival of what has been written.
+    /// Schedules the delivery of new journal entries to the informers.
     fn pump(&mut self) {
         for i in 0..self.informers.len() {
             if let Some(at) = self.informers[i].next_arrival(self.server.journal()) {
@@ -336,7 +336,7 @@ impl Sim {
         self.scanned = journal.len();
     }
 
-    /// Delivers what has arrived; `false` if there is more, for what is written at one instant may be much.
+    /// Delivers watch events that have arrived; `false` if more of this instant are left for the next task.
     fn deliver(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERY_BATCH {
             let Some(id) = self.informers[i].receive(self.server.journal(), self.now) else {
@@ -351,7 +351,7 @@ impl Sim {
         false
     }
 
-    /// Tells a component's loops of a change.
+    /// Dispatches a watch event to the component's loops.
     pub(super) fn dispatch(&mut self, i: usize, op: Op, object: &Rc<Object>, before: Option<&Rc<Object>>, id: EntryId) {
         let event = Event { op, object, before };
         match i {
@@ -414,7 +414,7 @@ impl Sim {
         }
     }
 
-    /// A pass of a loop over a key.
+    /// Runs one pass of a loop for a key.
     pub(super) fn work_on(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let controller: &dyn Controller = controllers::ALL[i];
         let informer = &self.informers[MANAGER];
@@ -483,7 +483,7 @@ impl Sim {
         }
     }
 
-    /// The client of a loop has sent all it may: the rest of the pass comes when there is room again. Keys take turns.
+    /// The client's rate limit is used up: the pass is resumed when the key's turn comes.
     fn wait_for_turn(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let turn = self.limits[i].wait(key);
         self.wake_later(i, key, turn.0.saturating_sub(self.now.0).max(1), cause);

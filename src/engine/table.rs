@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Where an object stands in its table.
+/// Index of an object in its table, stable for the object's lifetime.
 pub type Place = u32;
 
 /// Objects of one kind.
@@ -22,11 +22,11 @@ pub struct Table {
     index: Index,
     /// The places in the order of their keys, once somebody asks for a list; some may have been left since then.
     order: OnceCell<Rc<[Place]>>,
-    /// The order when it was last asked for, the places taken since then, and how many of these are in that order by now.
+    /// The order at the last list, the places added since, and how many of those are sorted already.
     before: Rc<[Place]>,
     recent: Chunks<Place, 256>,
     ahead: usize,
-    /// How many places have been left; they are taken again once the order is made without them.
+    /// Number of vacant places; they are reused once the order is rebuilt without them.
     left: usize,
     free: Rc<Vec<Place>>,
 }
@@ -54,7 +54,7 @@ impl Table {
         self.index.len()
     }
 
-    /// Lays an object at the place of its key; gives the place and what lay there before.
+    /// Inserts or replaces an object; returns its place and the previous object.
     pub fn insert(&mut self, object: &Rc<Object>) -> (Place, Option<Rc<Object>>) {
         if let Some(place) = self.place(&object.meta.namespace, &object.meta.name) {
             return (place, self.places.get_mut(place as usize).replace(object.clone()));
@@ -75,7 +75,7 @@ impl Table {
         place
     }
 
-    /// Takes the object with this key away; gives its place and it.
+    /// Removes the object with this key; returns its place and the object.
     pub fn remove(&mut self, namespace: &str, name: &str) -> Option<(Place, Rc<Object>)> {
         let place = self.place(namespace, name)?;
         self.index.remove(hash(namespace, name) as u32, place);
@@ -87,12 +87,12 @@ impl Table {
         Some((place, object))
     }
 
-    /// All objects, in no order that means anything: nothing has to be sorted for it.
+    /// All objects in unspecified order, without sorting.
     pub fn each(&self) -> impl Iterator<Item = &Rc<Object>> {
         self.places.all().iter().flatten()
     }
 
-    /// The objects at so many places from one on; nothing beyond the last place.
+    /// The objects at a range of places.
     pub fn some(&self, from: usize, most: usize) -> Option<impl Iterator<Item = &Rc<Object>>> {
         (from < self.places.len()).then(|| self.places.all().from(from).first(most).iter().flatten())
     }
@@ -143,7 +143,7 @@ impl Table {
         order.into()
     }
 
-    /// How long the front of these places is whose objects pass; the places are in order.
+    /// Length of the prefix of sorted places whose objects match.
     fn front(&self, listed: &[Place], passes: impl Fn(&Rc<Object>) -> bool) -> usize {
         let (mut from, mut to) = (0, listed.len());
         while from < to {
@@ -157,7 +157,7 @@ impl Table {
         from
     }
 
-    /// The order no longer holds.
+    /// Invalidates the order.
     fn unlist(&mut self) {
         if let Some(order) = self.order.take() {
             self.before = order;

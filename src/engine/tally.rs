@@ -1,26 +1,26 @@
-//! What the Pods of one owner come to, counted as they change: a loop that only wants numbers need not visit them all.
+//! Totals of an owner's Pods, updated with each change, so that a loop that needs only numbers does not visit the Pods.
 //!
-//! Guarantees: the counts are those of the Pods that are there; where labels are too various to be counted apart, it
-//! says that it does not know.
+//! Guarantees: the totals match the Pods in the cache; with too many distinct label sets to track, they are
+//! reported as unknown.
 
 use crate::api::{Labels, Object, Uid};
 use std::rc::Rc;
 
-/// Pods of one owner may have so many sets of labels: those of its template, and of each zone they have come to.
+/// Label sets tracked per owner: those of its template, times the zones its Pods run in.
 const MOST_LABELS: usize = 16;
 
-/// The Pods of an owner that have the same labels.
+/// Totals of an owner's Pods with equal labels.
 #[derive(Clone, Debug, Default)]
 pub struct Alike {
     /// Their labels.
     pub labels: Labels,
     /// How many there are.
     pub pods: usize,
-    /// Those that count: neither ended nor on their way out.
+    /// Active Pods: neither ended nor terminating.
     pub active: usize,
-    /// Those of them that are ready.
+    /// Active Pods that are ready.
     pub ready: usize,
-    /// Those on their way out that have not ended yet.
+    /// Terminating Pods that have not ended.
     pub terminating: usize,
 }
 
@@ -28,17 +28,17 @@ pub struct Alike {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     alike: Vec<Alike>,
-    /// Too many sets of labels have been seen to count them.
+    /// Set once too many label sets were seen.
     unknown: bool,
 }
 
 impl Tally {
-    /// The Pods by their labels; nothing if that is not known.
+    /// Totals by labels; `None` if unknown.
     pub fn alike(&self) -> Option<&[Alike]> {
         (!self.unknown).then_some(&self.alike)
     }
 
-    /// Takes in that an object has come, changed or gone. What its owner does not control is none of its Pods.
+    /// Applies a change of an object; objects the owner does not control are ignored.
     pub fn change(&mut self, owner: Uid, before: Option<&Object>, after: Option<&Object>) {
         if self.unknown {
             return;

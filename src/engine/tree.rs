@@ -7,7 +7,7 @@ use super::chunks::own;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// Entries in a leaf, at most.
+/// Maximum entries per leaf.
 const MOST: usize = 32;
 
 /// A sorted map.
@@ -17,10 +17,10 @@ pub(super) struct Tree<K: 'static, V: 'static> {
     len: usize,
 }
 
-/// Neighbours; never none.
+/// A run of neighbouring entries, never empty.
 #[derive(Clone, Debug)]
 struct Leaf<K, V> {
-    /// No key here is smaller, except in the first leaf.
+    /// Lower bound of the keys here, except in the first leaf.
     from: K,
     entries: Rc<Vec<(K, V)>>,
 }
@@ -38,12 +38,12 @@ impl<K, V> Default for Tree<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> Tree<K, V> {
-    /// How many entries there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -54,24 +54,24 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         (at, self.leaves.get(at).map_or(Err(0), |leaf| leaf.entries.binary_search_by(|(known, _)| known.cmp(key))))
     }
 
-    /// What a key has.
+    /// The value of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         let (at, Ok(place)) = self.find(key) else { return None };
         Some(&self.leaves[at].entries[place].1)
     }
 
-    /// Whether it has the key.
+    /// Whether the key exists.
     pub fn contains_key(&self, key: &K) -> bool {
         self.get(key).is_some()
     }
 
-    /// What a key has, to be changed.
+    /// The value of a key, for change.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let (at, Ok(place)) = self.find(key) else { return None };
         Some(&mut own(&mut self.leaves[at].entries, MOST)[place].1)
     }
 
-    /// What a key has, to be changed; it is made if there is none.
+    /// The value of a key, inserted if missing, for change.
     pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let (at, place) = match self.find(&key) {
             (at, Ok(place)) => (at, place),
@@ -80,7 +80,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         &mut own(&mut self.leaves[at].entries, MOST)[place].1
     }
 
-    /// Gives a key something; what it had before.
+    /// Inserts a value; returns the previous one.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
             (at, Ok(place)) => Some(std::mem::replace(&mut own(&mut self.leaves[at].entries, MOST)[place].1, value)),
@@ -91,7 +91,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         }
     }
 
-    /// Lays a new entry where it belongs; gives where that is in the end.
+    /// Inserts a new entry and returns its position.
     fn put(&mut self, mut at: usize, mut place: usize, key: K, value: V) -> (usize, usize) {
         let is_last = at + 1 >= self.leaves.len();
         let full = self.leaves.get(at).is_none_or(|leaf| leaf.entries.len() == MOST);
@@ -112,13 +112,13 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         (at, place)
     }
 
-    /// Takes away what a key has.
+    /// Removes a key and returns its value.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let (at, place) = self.find(key);
         Some(self.take(at, place.ok()?).1)
     }
 
-    /// Takes the first entry away.
+    /// Removes the first entry.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
         (!self.is_empty()).then(|| self.take(0, 0))
     }
@@ -144,7 +144,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         self.iter().next()
     }
 
-    /// All entries in the order of their keys.
+    /// All entries in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.leaves.iter().flat_map(|leaf| leaf.entries.iter()).map(|(key, value)| (key, value))
     }
@@ -154,12 +154,12 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// What the keys have, in their order.
+    /// All values in key order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// Keeps what passes.
+    /// Retains the entries that match.
     pub fn retain(&mut self, passes: impl Fn(&K, &V) -> bool) {
         let gone: Vec<K> = self.iter().filter(|(key, value)| !passes(key, value)).map(|(key, _)| key.clone()).collect();
         for key in &gone {

@@ -20,28 +20,28 @@ struct QueueItem {
     cause: Option<EntryId>,
 }
 
-/// How a slowed loop works: on one key at a time, the first in line, and so long on each.
+/// State of a slowed loop: it works on the first key of a line, for a fixed time each.
 #[derive(Clone, Debug)]
 struct Slow {
-    /// Nothing if it is slow no longer and only those that have waited still have to have their turn.
+    /// Duration of a pass; `None` once the loop is fast again and only drains the line.
     span: Option<Duration>,
     since: Time,
     fault: EntryId,
     line: VecDeque<ObjectRef>,
-    /// How each of them has come to wait.
+    /// How each key came to wait.
     waiting: Tree<ObjectRef, Waited>,
-    /// When the pass over the first began, and when it ends.
+    /// When the pass for the first key began, and when it ends.
     due: Option<(Time, Time)>,
 }
 
-/// How a key has come to wait in the line of a slowed loop.
+/// A key waiting in the line of a slowed loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited {
-    /// What woke the loop for it.
+    /// The entry that woke the loop for it.
     pub cause: Option<EntryId>,
-    /// Since when it waits.
+    /// Waiting since.
     pub since: Time,
-    /// The fault that made the loop slow.
+    /// The fault that slowed the loop.
     pub fault: EntryId,
 }
 
@@ -57,7 +57,7 @@ pub struct WorkQueue {
 }
 
 impl WorkQueue {
-    /// Asks for a pass over the key. Gives the time to run at, if it has to be scheduled anew.
+    /// Adds a key; returns the time of its pass if that has to be scheduled.
     pub fn add(&mut self, key: &ObjectRef, at: Time, cause: Option<EntryId>) -> Option<Time> {
         let at = self.busy.get(key).map_or(at, |free| at.max(*free));
         match self.ready.get_mut(key) {
@@ -76,7 +76,7 @@ impl WorkQueue {
         Some(at)
     }
 
-    /// Asks for a pass at some later time; the earliest wish counts.
+    /// Adds a key after a delay; the earliest request wins.
     pub fn add_at(&mut self, key: &ObjectRef, at: Time, cause: Option<EntryId>) -> bool {
         match self.later.get(key) {
             Some(earlier) if earlier.at <= at => false,
@@ -87,7 +87,7 @@ impl WorkQueue {
         }
     }
 
-    /// Whether the wish for this time still stands; it is taken out, and gives its cause.
+    /// Takes a delayed add if it is still due at this time, with its cause.
     pub fn take_later(&mut self, key: &ObjectRef, now: Time) -> Option<Option<EntryId>> {
         if self.later.get(key).is_none_or(|item| item.at != now) {
             return None;
@@ -95,7 +95,7 @@ impl WorkQueue {
         self.later.remove(key).map(|item| item.cause)
     }
 
-    /// Takes the key for a pass, if it is due now.
+    /// Takes a key for a pass if it is due.
     pub fn take(&mut self, key: &ObjectRef, now: Time) -> Option<Option<EntryId>> {
         match self.ready.get(key) {
             Some(item) if item.at == now => {
@@ -106,22 +106,22 @@ impl WorkQueue {
         }
     }
 
-    /// How many passes its loop has made.
+    /// Number of passes so far.
     pub fn passes(&self) -> u32 {
         self.passes
     }
 
-    /// The pass keeps the key until then.
+    /// Marks the key as being processed until then.
     pub fn keep_busy(&mut self, key: &ObjectRef, until: Time) {
         self.busy.insert(key.clone(), until);
     }
 
-    /// The pass went well: earlier failures are forgotten.
+    /// Resets the back-off of a key.
     pub fn forget(&mut self, key: &ObjectRef) {
         self.failures.remove(key);
     }
 
-    /// The pass failed: how long to wait before the next try.
+    /// Back-off before the next try of a failed key.
     pub fn back_off(&mut self, key: &ObjectRef) -> u64 {
         let failures = self.failures.get_or_insert_with(key.clone(), u32::default);
         let delay = (BASE_DELAY_US << (*failures).min(30)).min(MAX_DELAY_US);
@@ -129,19 +129,19 @@ impl WorkQueue {
         delay
     }
 
-    /// The object is gone: nothing is remembered of it.
+    /// Removes a key whose object is gone.
     pub fn drop_key(&mut self, key: &ObjectRef) {
         self.busy.remove(key);
         self.failures.remove(key);
         self.later.remove(key);
     }
 
-    /// When the key is looked at again by itself.
+    /// When a delayed add of the key is due.
     pub fn later(&self, key: &ObjectRef) -> Option<Time> {
         self.later.get(key).map(|item| item.at)
     }
 
-    /// How many keys wait, with the one that a slowed loop works on.
+    /// Number of keys waiting, including the one a slowed loop works on.
     pub fn len(&self) -> usize {
         self.ready.len() + self.slow.as_ref().map_or(0, |slow| slow.line.len())
     }
@@ -151,22 +151,22 @@ impl WorkQueue {
         self.len() == 0
     }
 
-    /// The keys that wait.
+    /// The waiting keys.
     pub fn keys(&self) -> impl Iterator<Item = &ObjectRef> {
         self.ready.keys().chain(self.slow.iter().flat_map(|slow| &slow.line))
     }
 
-    /// How long each pass takes, and since when, if a person has slowed the loop.
+    /// Duration of a pass and since when, if the loop is slowed.
     pub fn slowed(&self) -> Option<(Duration, Time)> {
         self.slow.as_ref().and_then(|slow| slow.span.map(|span| (span, slow.since)))
     }
 
-    /// Whether a person has slowed the loop, or did and those that had to wait for that still have to have their turn.
+    /// Whether the loop is slowed, or still drains the line from when it was.
     pub fn is_disturbed(&self) -> bool {
         self.slow.is_some()
     }
 
-    /// Has each pass take so long from now on; nothing for as long as it does by itself. Gives the keys that then need not wait in line.
+    /// Sets the duration of a pass; `None` restores normal speed. Returns the keys that no longer have to wait in line.
     pub fn slow_down(&mut self, span: Option<Duration>, now: Time, fault: EntryId) -> Vec<(ObjectRef, Option<EntryId>)> {
         match (&mut self.slow, span) {
             (Some(slow), Some(span)) if slow.span.is_some() => (slow.span, slow.since, slow.fault) = (Some(span), now, fault),
@@ -189,7 +189,7 @@ impl WorkQueue {
         Vec::new()
     }
 
-    /// Takes out how a key has waited whose loop is slow no longer.
+    /// Takes how a key waited, once the loop is no longer slowed.
     pub fn let_go(&mut self, key: &ObjectRef) -> Option<Waited> {
         let slow = self.slow.as_mut()?;
         let waited = slow.waiting.remove(key);
@@ -207,13 +207,13 @@ impl WorkQueue {
         Some((slow.line.iter().position(|one| one == key).or_else(last)?, slow.due))
     }
 
-    /// The key that a slowed loop works on, and when its pass ends.
+    /// The key a slowed loop works on, and when its pass ends.
     pub fn under_way(&self) -> Option<(ObjectRef, Time)> {
         let slow = self.slow.as_ref()?;
         Some((slow.line.front()?.clone(), slow.due?.1))
     }
 
-    /// Puts a key that was taken at the end of the line of a slowed loop, if it is not in it.
+    /// Appends a taken key to the line of a slowed loop, unless it is in it.
     pub fn line_up(&mut self, key: &ObjectRef, cause: Option<EntryId>, now: Time) {
         let Some(slow) = &mut self.slow else { return };
         match slow.waiting.get_mut(key) {
@@ -225,7 +225,7 @@ impl WorkQueue {
         }
     }
 
-    /// When the pass over the first in line ends, if that has to be scheduled anew.
+    /// When the current pass of a slowed loop ends, if that has to be scheduled.
     pub fn next_pass(&mut self, now: Time) -> Option<Time> {
         let slow = self.slow.as_mut().filter(|slow| slow.due.is_none() && !slow.line.is_empty())?;
         let ends = now.after(slow.span?);
@@ -233,7 +233,7 @@ impl WorkQueue {
         Some(ends)
     }
 
-    /// Takes the first in line, if its pass ends now.
+    /// Takes the first key in line if its pass ends now.
     pub fn take_first(&mut self, now: Time) -> Option<(ObjectRef, Waited)> {
         let slow = self.slow.as_mut().filter(|slow| slow.due.is_some_and(|(_, ends)| ends == now))?;
         slow.due = None;
@@ -242,7 +242,7 @@ impl WorkQueue {
         slow.waiting.remove(&key).map(|waited| (key, waited))
     }
 
-    /// Forgets everything but that its loop is slow.
+    /// Clears the queue but keeps the slowdown.
     pub fn restart(&mut self) {
         let slow = self.slowed().zip(self.slow.as_ref().map(|slow| slow.fault));
         *self = WorkQueue::default();

@@ -3,7 +3,7 @@
 use super::client::{Client, server_error, source_error};
 use super::parse::Args;
 use super::targets::label;
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::schema;
 use crate::api::{Kind, ObjectRef};
@@ -25,7 +25,7 @@ pub const VERB: Verb = Verb {
     help: "Apply a configuration to a resource by file name or stdin",
 };
 
-fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("apply", FLAGS, words)?;
     client.use_flags(&args);
     if let Some(fault) = contradiction(&args) {
@@ -46,7 +46,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, F
             client.fail(&failure);
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 /// Flags that do not go together.

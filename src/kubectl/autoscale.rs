@@ -3,7 +3,7 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub const VERB: Verb = Verb {
     help: "Auto-scale a deployment, replica set, stateful set, or replication controller",
 };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("autoscale", FLAGS, words)?;
     client.use_flags(&args);
     args.require(&["max"])?;
@@ -44,7 +44,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
             Err(error) => client.fail(&server_error(&error)),
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 fn metrics(args: &Args) -> Result<Value, Failure> {

@@ -4,7 +4,7 @@ use super::apply::{self, prepare, with_last_applied};
 use super::client::{Client, server_error, source_error};
 use super::parse::Args;
 use super::targets::{self, label};
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
 use serde_json::{Map, Value, json};
 
@@ -32,7 +32,7 @@ pub const REPLACE: Verb = Verb {
     help: "Replace a resource by file name or stdin",
 };
 
-fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("create", FLAGS, words)?;
     client.use_flags(&args);
     if args.get("filename").is_some() {
@@ -46,7 +46,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, F
 }
 
 /// Creates a generated object, or shows it.
-pub fn finish(client: &mut Client<'_>, args: &Args, value: Value) -> Result<Task, Failure> {
+pub fn finish(client: &mut Client<'_>, args: &Args, value: Value) -> Result<Outcome, Failure> {
     let (kind, value) = prepare(client, args, value)?;
     let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let dry = args.get("dry-run").filter(|how| *how != "none");
@@ -56,7 +56,7 @@ pub fn finish(client: &mut Client<'_>, args: &Args, value: Value) -> Result<Task
             Some("json") => client.out.push_str(&format!("{value:#}\n")),
             _ => client.say(format!("{} created (dry run)", label(kind, &name))),
         }
-        return Ok(Task::Done);
+        return Ok(Outcome::Done);
     }
     let value = if args.on("save-config") { with_last_applied(&value) } else { value };
     let created = client.create(value).map_err(|error| match error.reason {
@@ -68,10 +68,10 @@ pub fn finish(client: &mut Client<'_>, args: &Args, value: Value) -> Result<Task
         Some("name") => client.say(label(kind, &name)),
         _ => client.say(format!("{} created", label(kind, &name))),
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
-fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Task, Failure> {
+fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcome, Failure> {
     let documents = apply::read(client, stdin);
     if documents.is_empty() && !client.failed {
         return Err(Failure::error("no objects passed to create"));
@@ -87,10 +87,10 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Task, 
             client.fail(&failure);
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
-fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("replace", apply::FLAGS, words)?;
     client.use_flags(&args);
     for value in apply::read(client, stdin) {
@@ -109,7 +109,7 @@ fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Tas
             client.fail(&failure);
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 fn generate(client: &Client<'_>, args: &Args, topic: &str, rest: &[String]) -> Result<Value, Failure> {

@@ -4,7 +4,7 @@ use super::apply;
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, name_of};
-use super::{Failure, PendingCommand, Reads, Task, Verb};
+use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{ApiError, Delete, Propagation};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub const VERB: Verb = Verb {
     help: "Delete resources by file names, stdin, resources and names, or by resources and label selector",
 };
 
-fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("delete", FLAGS, words)?;
     client.use_flags(&args);
     let how = how(&args)?;
@@ -42,12 +42,12 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Task, F
         client.say("No resources found");
     }
     if args.get("wait").is_some_and(|wait| wait == "false") || args.get("dry-run").is_some_and(|dry| dry != "none") {
-        return Ok(Task::Done);
+        return Ok(Outcome::Done);
     }
     if let Some(span) = args.duration("timeout")?.filter(|span| *span > 0) {
         pending.deadline = Some(client.sim.now().after(span));
     }
-    Ok(Task::pending(pending))
+    Ok(Outcome::pending(pending))
 }
 
 fn how(args: &Args) -> Result<Delete, Failure> {

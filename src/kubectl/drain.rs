@@ -7,7 +7,7 @@ use super::nodes::{named, set_cordon};
 use super::parse::Args;
 use super::select::Selection;
 use super::targets::name_of;
-use super::{Failure, PendingCommand, Reads, Task, Verb};
+use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{Delete, Reason};
@@ -41,7 +41,7 @@ pub struct Drain {
     started: bool,
 }
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("drain", FLAGS, words)?;
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error("USAGE: drain NODE [flags]\nSee 'kubectl drain -h' for help and examples"));
@@ -58,7 +58,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
     let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     let plain = args.on("disable-eviction");
     let (evict, leaving, errors) = (Vec::new(), Vec::new(), Vec::new());
-    Ok(Task::pending(Drain { nodes, evict, leaving, args, timeout, grace, plain, errors, started: false }))
+    Ok(Outcome::pending(Drain { nodes, evict, leaving, args, timeout, grace, plain, errors, started: false }))
 }
 
 impl Drain {

@@ -5,12 +5,12 @@
 use super::client::Client;
 use super::parse::Args;
 use super::targets;
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::network::is_slice_of;
 use crate::api::pod::Pod;
 use crate::api::selector::LabelSelector;
 use crate::api::{Kind, Object};
-use crate::engine::disk::{Place, place};
+use crate::engine::disk::{FilePlace, place};
 use crate::engine::dns;
 use serde_json::Value;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ const DEEPEST: usize = 8;
 pub const VERB: Verb =
     Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Execute a command in a container" };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     // Flags of the command in the container are not kubectl's.
     let split = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let args = Args::parse("exec", FLAGS, &words[..split])?;
@@ -67,13 +67,13 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
 }
 
 /// Runs a command in a container and ends as it ends.
-pub fn finish(client: &mut Client<'_>, pod: &Rc<Object>, container: usize, command: &[String]) -> Result<Task, Failure> {
+pub fn finish(client: &mut Client<'_>, pod: &Rc<Object>, container: usize, command: &[String]) -> Result<Outcome, Failure> {
     let mut shell = Shell { client, pod: pod.clone(), container, depth: 0 };
     let done = shell.call(command);
     client.out.push_str(&done.out);
     client.err.push_str(&done.err);
     match done.code {
-        0 => Ok(Task::Done),
+        0 => Ok(Outcome::Done),
         code => Err(Failure { message: format!("command terminated with exit code {code}\n"), exit: code }),
     }
 }
@@ -176,8 +176,8 @@ impl Shell<'_, '_> {
 
     fn read(&self, path: &str) -> Option<String> {
         match place(self.client.sim.server(), &self.pod, self.container, path) {
-            Place::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
-            Place::Projected { kind, name, path } => {
+            FilePlace::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
+            FilePlace::Projected { kind, name, path } => {
                 self.projected(kind, &name).into_iter().find(|(key, _)| *key == path).map(|(_, text)| text)
             }
         }
@@ -193,8 +193,8 @@ impl Shell<'_, '_> {
 
     fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
         match place(self.client.sim.server(), &self.pod, self.container, path) {
-            Place::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
-            Place::Disk { disk, path: at } => {
+            FilePlace::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
+            FilePlace::Disk { disk, path: at } => {
                 self.client.sim.sweep_disks();
                 if self.client.sim.disks.write(&disk, &at, text) {
                     Ok(())
@@ -385,7 +385,7 @@ impl Shell<'_, '_> {
             "rm" => {
                 let mut code = 0;
                 for path in plain {
-                    if let Place::Disk { disk, path } = place(self.client.sim.server(), &self.pod, self.container, &absolute(path)) {
+                    if let FilePlace::Disk { disk, path } = place(self.client.sim.server(), &self.pod, self.container, &absolute(path)) {
                         code = i32::from(!self.client.sim.disks.remove(&disk, &path) && !rest.iter().any(|word| word.contains('f')));
                     }
                 }
@@ -414,8 +414,8 @@ impl Shell<'_, '_> {
 
     fn ls(&self, path: &str) -> Done {
         let mut names: Vec<String> = match place(self.client.sim.server(), &self.pod, self.container, path) {
-            Place::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
-            Place::Disk { disk, path } => {
+            FilePlace::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
+            FilePlace::Disk { disk, path } => {
                 let under = |file: &str| {
                     let of = path.trim_end_matches('/');
                     let rest = file.strip_prefix(of).filter(|rest| of.is_empty() || rest.starts_with('/'))?;
@@ -510,8 +510,8 @@ impl Shell<'_, '_> {
             Ok((_, Some(pod))) => {
                 const INDEX: &str = "/usr/share/nginx/html/index.html";
                 let text = match place(self.client.sim.server(), &pod, 0, INDEX) {
-                    Place::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
-                    Place::Projected { .. } => None,
+                    FilePlace::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
+                    FilePlace::Projected { .. } => None,
                 };
                 Done::said(text.unwrap_or_else(|| format!("<html><body><h1>Welcome to {}!</h1></body></html>\n", pod.meta.name)))
             }

@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::parse::Args;
-use super::{Failure, Reads, Task, Verb, targets};
+use super::{Failure, Outcome, Reads, Verb, targets};
 use crate::api::schema::{list_element, map_element, schema};
 
 const FLAGS: &str = "recursive api-version= output=";
@@ -11,7 +11,7 @@ const FLAGS: &str = "recursive api-version= output=";
 pub const VERB: Verb =
     Verb { name: "explain", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: Some(run), help: "Get documentation for a resource" };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("explain", FLAGS, words)?;
     let Some(path) = args.words.first() else {
         return Err(Failure::error(
@@ -42,7 +42,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
         let text = fields(current, 1, args.on("recursive"));
         client.out.push_str(&text);
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 /// The struct inside a list, a map or a pointer.

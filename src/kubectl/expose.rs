@@ -3,7 +3,7 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub const VERB: Verb = Verb {
     help: "Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
 };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("expose", FLAGS, words)?;
     client.use_flags(&args);
     if args.words.is_empty() {
@@ -34,7 +34,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
             Err(error) => client.fail(&server_error(&error)),
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 fn service(args: &Args, kind: Kind, object: &Value, name: &str) -> Result<Value, Failure> {

@@ -5,7 +5,7 @@ use super::parse::Args;
 use super::printers::table::Widths;
 use super::printers::{self, Row, jsonpath, yaml};
 use super::targets::{self, Targets, label, name_of};
-use super::{Failure, PendingCommand, Reads, Task, Verb};
+use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, Object};
 use crate::engine::{Listing, Record};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub const VERB: Verb =
 pub const EVENTS: Verb =
     Verb { name: "events", aliases: &[], flags: EVENTS_FLAGS, reads: Reads::Yes, run: Some(events), help: "List events" };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("get", FLAGS, words)?;
     client.use_flags(&args);
     let format = OutputFormat::parse(&args)?;
@@ -41,12 +41,12 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
         if !args.on("watch-only") {
             watch.first(client)?;
         }
-        return Ok(Task::pending(watch));
+        return Ok(Outcome::pending(watch));
     }
     list(client, watch, &args)
 }
 
-fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("events", EVENTS_FLAGS, words)?;
     client.use_flags(&args);
     let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
@@ -57,7 +57,7 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Fa
     }
     if events.is_empty() {
         client.warn(format!("No events found in {namespace} namespace."));
-        return Ok(Task::Done);
+        return Ok(Outcome::Done);
     }
     crate::sort::sort_by_key(&mut events, printers::event_order);
     let now = client.wall();
@@ -68,7 +68,7 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Fa
         rows.push(vec![printers::event_age(event, now), text("/type"), text("/reason"), object, text("/message")]);
     }
     client.out.push_str(&Widths::default().print(&rows));
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 /// How objects are shown.
@@ -292,26 +292,26 @@ fn pretty(value: &Value) -> String {
     format!("{}\n", String::from_utf8_lossy(&out))
 }
 
-fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Task, Failure> {
+fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Outcome, Failure> {
     if args.on("ignore-not-found") {
         let there = |name: &Option<String>, kind: Kind| name.as_ref().is_none_or(|name| client.find(&client.key(kind, name)).is_some());
         watch.targets.list.retain(|(kind, name)| there(name, *kind));
     }
     if matches!(watch.format, OutputFormat::Table { .. }) && args.get("sort-by").is_none() {
         let objects = watch.targets.listings(client);
-        return Ok(Task::pending(GetTable::new(client, watch, objects, args)));
+        return Ok(Outcome::pending(GetTable::new(client, watch, objects, args)));
     }
     let mut objects = watch.targets.find(client);
     if let Some(path) = args.get("sort-by") {
         sort(&mut objects, path)?;
     }
     if matches!(watch.format, OutputFormat::Table { .. }) {
-        return Ok(Task::pending(GetTable::new(client, watch, VecDeque::from([Listing::of(objects)]), args)));
+        return Ok(Outcome::pending(GetTable::new(client, watch, VecDeque::from([Listing::of(objects)]), args)));
     }
     let named = watch.targets.list.iter().any(|(_, name)| name.is_some());
     let single = named && watch.targets.list.len() == 1;
     if objects.is_empty() && named {
-        return Ok(Task::Done);
+        return Ok(Outcome::Done);
     }
     let kind = watch.targets.list.first().map_or(Kind::Pod, |(kind, _)| *kind);
     let mut values: Vec<Value> = objects.iter().map(|object| object.to_value()).collect();
@@ -320,7 +320,7 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Tas
     }
     let text = watch.other(kind, &values, single)?;
     client.out.push_str(&text);
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 /// A table for each kind, an empty line between two. Of very many objects some are read at a time, and then some printed.

@@ -3,7 +3,7 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::ObjectRef;
 use crate::engine::store::{Patch, validation};
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ pub const LABELS: MetadataVerb = MetadataVerb { verb: "label", field: "labels", 
 /// Annotations.
 pub const ANNOTATIONS: MetadataVerb = MetadataVerb { verb: "annotate", field: "annotations", done: "annotated" };
 
-fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<Outcome, Failure> {
     let args = Args::parse(how.verb, FLAGS, words)?;
     client.use_flags(&args);
     let is_change =
@@ -70,7 +70,7 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
             Err(error) => client.fail(&server_error(&error)),
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 fn changes_of(words: &[String], how: &MetadataVerb) -> Result<Map<String, Value>, Failure> {

@@ -34,7 +34,7 @@ use crate::api::Time;
 use crate::engine::Sim;
 use client::Client;
 pub use failure::Failure;
-pub use verb::{PendingCommand, Reads, Task, Verb};
+pub use verb::{Outcome, PendingCommand, Reads, Verb};
 
 /// Whether a command still waits for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct Session {
     pub exit: Option<i32>,
     origin: crate::engine::store::Origin,
     namespace: String,
-    task: Task,
+    task: Outcome,
     /// An error was printed although the command goes on.
     failed: bool,
     rows: usize,
@@ -77,7 +77,7 @@ impl Session {
             exit: None,
             origin,
             namespace: "default".to_owned(),
-            task: Task::Done,
+            task: Outcome::Done,
             failed: false,
             rows,
         };
@@ -94,13 +94,13 @@ impl Session {
         if self.exit.is_some() {
             return Progress::Done;
         }
-        let mut task = std::mem::replace(&mut self.task, Task::Done);
+        let mut task = std::mem::replace(&mut self.task, Outcome::Done);
         let result = self.with_client(sim, |client| {
             let done = match &mut task {
-                Task::Done => true,
-                Task::Pending(command) => command.poll(client)?,
+                Outcome::Done => true,
+                Outcome::Pending(command) => command.poll(client)?,
             };
-            Ok(if done { Task::Done } else { task })
+            Ok(if done { Outcome::Done } else { task })
         });
         self.settle(result);
         if self.exit.is_some() { Progress::Done } else { Progress::Running }
@@ -109,25 +109,25 @@ impl Session {
     /// When the command gives up or looks again by itself, if it does.
     pub fn deadline(&self) -> Option<Time> {
         match &self.task {
-            Task::Done => None,
-            Task::Pending(command) => command.deadline(),
+            Outcome::Done => None,
+            Outcome::Pending(command) => command.deadline(),
         }
     }
 
     /// Whether it goes on by itself, without anything that happens.
     pub fn goes_on(&self) -> bool {
-        matches!(&self.task, Task::Pending(command) if command.goes_on())
+        matches!(&self.task, Outcome::Pending(command) if command.goes_on())
     }
 
     /// Ends a command that still waits, as ctrl-C does.
     pub fn interrupt(&mut self) {
         if self.exit.is_none() {
-            self.task = Task::Done;
+            self.task = Outcome::Done;
             self.exit = Some(130);
         }
     }
 
-    fn with_client(&mut self, sim: &mut Sim, run: impl FnOnce(&mut Client<'_>) -> Result<Task, Failure>) -> Result<Task, Failure> {
+    fn with_client(&mut self, sim: &mut Sim, run: impl FnOnce(&mut Client<'_>) -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
         let mut client = Client::new(sim, self.origin.clone(), std::mem::take(&mut self.namespace), self.rows);
         let result = run(&mut client);
         self.stdout.push_str(&client.out);
@@ -135,14 +135,14 @@ impl Session {
         self.failed |= client.failed;
         self.namespace = client.namespace;
         match result {
-            Ok(Task::Done) if self.failed => Err(Failure { message: String::new(), exit: 1 }),
+            Ok(Outcome::Done) if self.failed => Err(Failure { message: String::new(), exit: 1 }),
             other => other,
         }
     }
 
-    fn settle(&mut self, result: Result<Task, Failure>) {
+    fn settle(&mut self, result: Result<Outcome, Failure>) {
         match result {
-            Ok(Task::Done) => self.exit = Some(0),
+            Ok(Outcome::Done) => self.exit = Some(0),
             Ok(task) => self.task = task,
             Err(failure) => {
                 self.stderr.push_str(&failure.message);
@@ -198,25 +198,25 @@ fn verb_named(word: &str) -> Option<&'static Verb> {
     VERBS.iter().copied().find(|verb| verb.name == word || verb.aliases.contains(&word))
 }
 
-fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Task, Failure> {
+fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Outcome, Failure> {
     // Global flags may stand before the verb.
     let at = verb_position(args);
     let Some(word) = args.get(at) else {
         client.out.push_str(&help());
-        return Ok(Task::Done);
+        return Ok(Outcome::Done);
     };
     let mut rest: Vec<String> = args[..at].to_vec();
     rest.extend_from_slice(&args[at + 1..]);
     let Some(verb) = verb_named(word) else {
         if matches!(word.as_str(), "help" | "--help" | "-h") {
             client.out.push_str(&help());
-            return Ok(Task::Done);
+            return Ok(Outcome::Done);
         }
         return Err(Failure::plain(unknown(word)));
     };
     if rest.iter().any(|word| word == "--help" || word == "-h") {
         client.say(format!("Usage:\n  kubectl {} [options]\n\nUse \"kubectl options\" for a list of global command-line options (applies to all commands).", verb.name));
-        return Ok(Task::Done);
+        return Ok(Outcome::Done);
     }
     match verb.run {
         Some(run) => run(client, &rest, stdin),

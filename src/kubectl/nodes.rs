@@ -4,7 +4,7 @@ use super::client::{Client, server_error};
 use super::parse::Args;
 use super::select::Selection;
 use super::targets::name_of;
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::Patch;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub const TAINT: Verb = Verb {
     help: "Update the taints on one or more nodes",
 };
 
-fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Task, Failure> {
+fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome, Failure> {
     let verb = if on { "cordon" } else { "uncordon" };
     let args = Args::parse(verb, CORDON_FLAGS, words)?;
     if args.words.is_empty() && args.get("selector").is_none() {
@@ -51,7 +51,7 @@ fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Task, F
     for name in named(client, &args)? {
         set_cordon(client, &name, on)?;
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 /// The nodes that the words name, or that a label selector finds.
@@ -88,7 +88,7 @@ struct TaintChange {
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("taint", TAINT_FLAGS, words)?;
     let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };
     if super::targets::kind(kind.split('/').next().unwrap_or(kind))? != Kind::Node {
@@ -115,7 +115,7 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Fai
             client.fail(&failure);
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 /// `key=value:effect`, `key:effect-`, `key-`; none for a node's name.

@@ -3,7 +3,7 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, Object, ObjectRef, schema};
 use crate::engine::store::{ApiError, Patch, patch as patches};
 use crate::manifest;
@@ -15,7 +15,7 @@ const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?uncha
 pub const VERB: Verb =
     Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Update fields of a resource" };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("patch", FLAGS, words)?;
     client.use_flags(&args);
     let how = match args.get("type").unwrap_or("strategic") {
@@ -44,7 +44,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
             Err(error) => client.fail(&server_error(&error)),
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 /// The patch as JSON; YAML is read too.

@@ -3,7 +3,7 @@
 use super::client::Client;
 use super::parse::Args;
 use super::printers::table::Widths;
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use crate::api::kind::ALL;
 
@@ -50,7 +50,7 @@ pub const API_RESOURCES: Verb = Verb {
     help: "Print the supported API resources on the server",
 };
 
-fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("api-resources", RESOURCES_FLAGS, words)?;
     let mut rows = Vec::new();
     if !args.on("no-headers") {
@@ -77,24 +77,24 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<T
     if args.get("output") != Some("name") {
         client.out.push_str(&Widths::default().print(&rows));
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
-fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Task, Failure> {
+fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
     let mut all: Vec<String> = ALL.iter().map(|kind| kind.api_version()).collect();
     crate::sort::sort(&mut all);
     all.dedup();
     all.into_iter().for_each(|version| client.say(version));
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
-fn version(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Task, Failure> {
+fn version(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
     client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2");
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 /// No container ever prints anything here, but a Pod that is not there is still not there.
-fn logs(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn logs(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("logs", LOGS_FLAGS, words)?;
     client.use_flags(&args);
     let Some(name) = args.words.first() else {
@@ -109,5 +109,5 @@ fn logs(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Fail
             client.namespace
         )));
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }

@@ -3,7 +3,7 @@
 use super::client::Client;
 use super::create::finish;
 use super::parse::Args;
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use serde_json::{Value, json};
 
 const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t rm attach dry-run?unchanged output/o= quiet/q expose \
@@ -13,7 +13,7 @@ const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t 
 pub const VERB: Verb =
     Verb { name: "run", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Run a particular image on the cluster" };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("run", FLAGS, words)?;
     client.use_flags(&args);
     let Some((name, rest)) = args.words.split_first() else { return Err(Failure::error("NAME is required for run")) };

@@ -3,7 +3,7 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{self, Targets, name_of};
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::Why;
 
@@ -20,7 +20,7 @@ pub const VERB: Verb = Verb {
     help: "Set a new size for a deployment, replica set, or replication controller",
 };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("scale", FLAGS, words)?;
     client.use_flags(&args);
     args.require(&["replicas"])?;
@@ -48,5 +48,5 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
             Err(error) => client.fail(&server_error(&error)),
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }

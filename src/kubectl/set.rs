@@ -3,7 +3,7 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all sel
 pub const VERB: Verb =
     Verb { name: "set", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Set specific features on objects" };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let Some((topic, rest)) = words.split_first() else {
         return Err(Failure::error("must specify one of: env, image, resources, selector, serviceaccount, subject"));
     };
@@ -38,7 +38,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
 type Edit = fn(&Args, &[String], &mut Map<String, Value>) -> Result<(), Failure>;
 
 /// Edits the Pod spec of every target and says so where that changed something.
-fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, done: &str, edit: Edit) -> Result<Task, Failure> {
+fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, done: &str, edit: Edit) -> Result<Outcome, Failure> {
     let (changes, words): (Vec<String>, Vec<String>) = args.words.iter().cloned().partition(|word| is_change(word));
     if words.is_empty() && args.get("filename").is_none() {
         return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
@@ -66,7 +66,7 @@ fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, don
         }
         write(client, kind, &object, edited, done);
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 fn write(client: &mut Client<'_>, kind: Kind, before: &Value, after: Value, done: &str) {
@@ -155,7 +155,7 @@ fn resources(args: &Args, _: &[String], spec: &mut Map<String, Value>) -> Result
     Ok(())
 }
 
-fn account(client: &mut Client<'_>, args: &Args) -> Result<Task, Failure> {
+fn account(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     let Some((account, words)) = args.words.split_last().filter(|(_, words)| !words.is_empty()) else {
         return Err(Failure::error("serviceaccount is required"));
     };
@@ -167,10 +167,10 @@ fn account(client: &mut Client<'_>, args: &Args) -> Result<Task, Failure> {
         }
         write(client, kind, &object, edited, "serviceaccount updated");
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
-fn selector(client: &mut Client<'_>, args: &Args) -> Result<Task, Failure> {
+fn selector(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     let Some((selector, words)) = args.words.split_last().filter(|(_, words)| !words.is_empty()) else {
         return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
     };
@@ -184,5 +184,5 @@ fn selector(client: &mut Client<'_>, args: &Args) -> Result<Task, Failure> {
         edited["spec"]["selector"] = Value::Object(pairs.clone());
         write(client, kind, &object, edited, "selector updated");
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }

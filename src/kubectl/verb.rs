@@ -16,13 +16,13 @@ pub struct Verb {
     /// Whether it leaves the cluster as it is.
     pub reads: Reads,
     /// Runs it on the words after the verb and on stdin; nothing for a verb without effect in this simulation.
-    pub run: Option<Run>,
+    pub run: Option<RunVerb>,
     /// What it does, in kubectl's words.
     pub help: &'static str,
 }
 
 /// The start of a command: its words without the verb, and stdin.
-pub type Run = fn(&mut Client<'_>, &[String], &str) -> Result<Task, Failure>;
+pub type RunVerb = fn(&mut Client<'_>, &[String], &str) -> Result<Outcome, Failure>;
 
 /// Whether a verb leaves the cluster as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,17 +37,17 @@ pub enum Reads {
 
 /// What a command has left to do.
 #[derive(Clone, Debug)]
-pub enum Task {
+pub enum Outcome {
     /// Nothing.
     Done,
     /// It waits for something, or has more to print.
     Pending(Box<dyn PendingCommand>),
 }
 
-impl Task {
+impl Outcome {
     /// A command that goes on.
-    pub fn pending(command: impl PendingCommand + 'static) -> Task {
-        Task::Pending(Box::new(command))
+    pub fn pending(command: impl PendingCommand + 'static) -> Outcome {
+        Outcome::Pending(Box::new(command))
     }
 }
 

@@ -4,7 +4,7 @@ use super::client::Client;
 use super::parse::Args;
 use super::printers::jsonpath;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, PendingCommand, Reads, Task, Verb};
+use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub struct WaitCommand {
     pub deadline: Time,
 }
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("wait", FLAGS, words)?;
     client.use_flags(&args);
     let goal = goal(args.get("for").unwrap_or(""))?;
@@ -57,7 +57,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
         return Err(Failure::error("no matching resources found"));
     }
     let span = args.duration("timeout")?.unwrap_or(PATIENCE_US);
-    Ok(Task::pending(WaitCommand { left, goal, deadline: client.sim.now().after(span) }))
+    Ok(Outcome::pending(WaitCommand { left, goal, deadline: client.sim.now().after(span) }))
 }
 
 fn goal(text: &str) -> Result<WaitGoal, Failure> {

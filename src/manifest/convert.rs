@@ -11,7 +11,7 @@ use std::fmt;
 
 /// A document that is not read, with the place in its text.
 #[derive(Debug)]
-pub struct Fault {
+pub struct ParseFault {
     /// kubectl's words.
     pub message: String,
     /// Line in the document, from 1; 0 if unknown.
@@ -28,10 +28,10 @@ const BAD_KEY: &str = "invalid map key: ";
 const EXCESSIVE: &str = "document contains excessive aliasing";
 
 /// The values of a document: one, or several where JSON objects follow each other.
-pub fn documents(text: &str) -> Result<Vec<Value>, Fault> {
+pub fn documents(text: &str) -> Result<Vec<Value>, ParseFault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if open_brackets(text) > BRACKETS {
-        return Err(Fault { message: words::yaml("exceeded max depth of 10000"), line: 0, column: 0 });
+        return Err(ParseFault { message: words::yaml("exceeded max depth of 10000"), line: 0, column: 0 });
     }
     if text.trim_start().starts_with('{') {
         let values: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(text).into_iter().collect();
@@ -55,7 +55,7 @@ fn open_brackets(text: &str) -> usize {
     most
 }
 
-fn yaml(text: &str) -> Result<Value, Fault> {
+fn yaml(text: &str) -> Result<Value, ParseFault> {
     let Some(document) = serde_yaml::Deserializer::from_str(text).next() else {
         return Ok(Value::Null);
     };
@@ -65,7 +65,7 @@ fn yaml(text: &str) -> Result<Value, Fault> {
 }
 
 /// Turns an error of the YAML crate into Go's words: the same problem, but lines counted as Go counts them.
-fn fault(error: &serde_yaml::Error) -> Fault {
+fn fault(error: &serde_yaml::Error) -> ParseFault {
     let (line, column) = error.location().map_or((0, 0), |l| (l.line(), l.column()));
     let shown = error.to_string();
     let at = |text: &str| text.find(" at line ").or(text.find(" at position ")).unwrap_or(text.len());
@@ -77,15 +77,15 @@ fn fault(error: &serde_yaml::Error) -> Fault {
     } else if let Some(at) = shown.find(BAD_KEY) {
         // What follows may hold any words; Go names no line here.
         let end = shown.rfind(" at line ").filter(|end| *end > at).unwrap_or(shown.len());
-        return Fault { message: words::yaml(&shown[at..end]), line, column };
+        return ParseFault { message: words::yaml(&shown[at..end]), line, column };
     } else if let Some(json) = problem.split("json: ").nth(1) {
-        return Fault { message: format!("error parsing STDIN: error converting YAML to JSON: json: {json}"), line, column };
+        return ParseFault { message: format!("error parsing STDIN: error converting YAML to JSON: json: {json}"), line, column };
     }
     // Go counts from 0, except in the scanner.
     let scanner = format!("{error:?}").contains("SCANNER");
     let shown_line = if scanner && line > 1 { line } else { line.saturating_sub(1) };
     let place = if shown_line == 0 { String::new() } else { format!("line {shown_line}: ") };
-    Fault { message: words::yaml(&format!("{place}{problem}")), line, column }
+    ParseFault { message: words::yaml(&format!("{place}{problem}")), line, column }
 }
 
 /// Reads one node into JSON.

@@ -7,13 +7,13 @@ use crate::api::network::{EndpointPort, Service, ServicePort, TargetRef};
 use crate::api::pod::Pod;
 use crate::api::selector::contains_all;
 use crate::api::{Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
-use crate::engine::descriptor::Line;
+use crate::engine::descriptor::CodeLine;
 use crate::engine::informer::Cache;
 use crate::engine::out::Memory;
 use std::rc::Rc;
 
 /// The pseudo-code of a pass.
-pub(super) const CODE: &[Line] = &[
+pub(super) const CODE: &[CodeLine] = &[
     ("for key := range queue {", "", ""),
     ("    svc   := cache.Get(key)", "", ""),
     ("    pods  := cache.List(svc.Selector)", "", "first"),

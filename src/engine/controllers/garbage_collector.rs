@@ -6,7 +6,7 @@
 
 use super::{Controller, Event, Watch};
 use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid};
-use crate::engine::descriptor::{Descriptor, Line};
+use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete, Propagation};
@@ -20,7 +20,7 @@ const ORPHAN: &str = "orphan";
 const LOOK_AGAIN_US: u64 = 15 * crate::api::time::MS;
 
 /// The pseudo-code of a pass.
-const CODE: &[Line] = &[
+const CODE: &[CodeLine] = &[
     ("for object := range queue {", "", ""),
     ("    owners := object.OwnerReferences", "", ""),
     ("    if none of them exists {", "", ""),

@@ -8,7 +8,7 @@ use super::{Controller, Event, Watch};
 use crate::api::references::claim_reference;
 use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
-use crate::engine::descriptor::{Descriptor, Line};
+use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, ApiServer};
@@ -22,7 +22,7 @@ pub(super) const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 const BOUND_BY_US: &str = "pv.kubernetes.io/bound-by-controller";
 
 /// The pseudo-code of a pass.
-const CODE: &[Line] = &[
+const CODE: &[CodeLine] = &[
     ("for claim := range queue {", "", ""),
     ("    if bound(claim) { check(volume) ; continue }", "gone", "act"),
     ("    volume := smallestFit(volumes, claim)", "fit", "act"),

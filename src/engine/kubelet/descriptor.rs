@@ -1,9 +1,9 @@
 //! How the page shows the kubelets.
 
-use crate::engine::descriptor::{Descriptor, Line};
+use crate::engine::descriptor::{CodeLine, Descriptor};
 
 /// The pseudo-code of a pass.
-const CODE: &[Line] = &[
+const CODE: &[CodeLine] = &[
     ("for pod := range podsOf(node) {", "", ""),
     ("    desired := pod.Spec", "", ""),
     ("    actual  := runtime.Status(pod)", "", ""),

@@ -1,9 +1,9 @@
 //! How the page shows the scheduler.
 
-use crate::engine::descriptor::{Descriptor, Line};
+use crate::engine::descriptor::{CodeLine, Descriptor};
 
 /// The pseudo-code of a pass.
-const CODE: &[Line] = &[
+const CODE: &[CodeLine] = &[
     ("for pod := range queue {", "", ""),
     ("    nodes := filter(cache.Nodes, pod)", "", "nodes that fit"),
     ("    if len(nodes) == 0 {", "", ""),

@@ -13,7 +13,7 @@ use super::client::Client;
 use super::parse::Args;
 use super::printers::tabs;
 use super::targets::Targets;
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use page::{DescribePage, controlled_by, long, name, pairs, show};
 
@@ -29,7 +29,7 @@ pub const VERB: Verb = Verb {
     help: "Show details of a specific resource or group of resources",
 };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("describe", FLAGS, words)?;
     client.use_flags(&args);
     if args.words.is_empty() {
@@ -54,7 +54,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
     if endpoints {
         client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 impl DescribePage<'_> {

@@ -7,7 +7,7 @@ mod undo;
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
-use super::{Failure, Reads, Task, Verb};
+use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, Timestamp};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub const VERB: Verb = Verb {
     help: "Manage the rollout of a resource",
 };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let Some((topic, rest)) = words.split_first() else {
         return Err(Failure::error("must specify one of: history, pause, restart, resume, status, undo"));
     };
@@ -51,7 +51,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Task, Failu
             client.fail(&failure);
         }
     }
-    Ok(Task::Done)
+    Ok(Outcome::Done)
 }
 
 /// `deployments.apps "nginx"`: how rollout's own errors name an object.

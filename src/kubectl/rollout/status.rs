@@ -7,7 +7,7 @@ use crate::engine::Op;
 use crate::kubectl::client::Client;
 use crate::kubectl::parse::Args;
 use crate::kubectl::targets::name_of;
-use crate::kubectl::{Failure, PendingCommand, Task};
+use crate::kubectl::{Failure, Outcome, PendingCommand};
 use serde_json::Value;
 
 /// A rollout that is followed.
@@ -22,9 +22,9 @@ pub struct FollowRollout {
     pub deadline: Option<Time>,
 }
 
-pub fn start(client: &mut Client<'_>, args: &Args, targets: Vec<(Kind, Value)>) -> Result<Task, Failure> {
+pub fn start(client: &mut Client<'_>, args: &Args, targets: Vec<(Kind, Value)>) -> Result<Outcome, Failure> {
     if targets.is_empty() {
-        return Ok(Task::Done);
+        return Ok(Outcome::Done);
     }
     let mut keys = Vec::new();
     for (kind, object) in &targets {
@@ -35,7 +35,7 @@ pub fn start(client: &mut Client<'_>, args: &Args, targets: Vec<(Kind, Value)>) 
     }
     let span = args.duration("timeout")?.filter(|span| *span > 0);
     let deadline = span.map(|span| client.sim.now().after(span));
-    Ok(Task::pending(FollowRollout {
+    Ok(Outcome::pending(FollowRollout {
         keys,
         seen: client.sim.journal().len(),
         fresh: true,

@@ -86,18 +86,18 @@ impl History<'_> {
 }
 
 /// A condition's status, reason and message.
-pub type Said = (&'static str, &'static str, &'static str);
+pub type ConditionText = (&'static str, &'static str, &'static str);
 
-const READY: Said = ("True", "ReadyForNewScale", "recommended size matches current size");
-const WITHIN: Said = ("False", "DesiredWithinRange", "the desired count is within the acceptable range");
-const UP_STABILIZED: Said =
+const READY: ConditionText = ("True", "ReadyForNewScale", "recommended size matches current size");
+const WITHIN: ConditionText = ("False", "DesiredWithinRange", "the desired count is within the acceptable range");
+const UP_STABILIZED: ConditionText =
     ("True", "ScaleUpStabilized", "recent recommendations were lower than current one, applying the lowest recent recommendation");
-const DOWN_STABILIZED: Said =
+const DOWN_STABILIZED: ConditionText =
     ("True", "ScaleDownStabilized", "recent recommendations were higher than current one, applying the highest recent recommendation");
-const UP_LIMIT: Said = ("True", "ScaleUpLimit", "the desired replica count is increasing faster than the maximum scale rate");
-const TOO_MANY: Said = ("True", "TooManyReplicas", "the desired replica count is more than the maximum replica count");
-const DOWN_LIMIT: Said = ("True", "ScaleDownLimit", "the desired replica count is decreasing faster than the maximum scale rate");
-const TOO_FEW: Said = ("True", "TooFewReplicas", "the desired replica count is less than the minimum replica count");
+const UP_LIMIT: ConditionText = ("True", "ScaleUpLimit", "the desired replica count is increasing faster than the maximum scale rate");
+const TOO_MANY: ConditionText = ("True", "TooManyReplicas", "the desired replica count is more than the maximum replica count");
+const DOWN_LIMIT: ConditionText = ("True", "ScaleDownLimit", "the desired replica count is decreasing faster than the maximum scale rate");
+const TOO_FEW: ConditionText = ("True", "TooFewReplicas", "the desired replica count is less than the minimum replica count");
 
 /// The size allowed now for the one wanted, with what is to be said as `AbleToScale` and `ScalingLimited`.
 pub fn normalize(
@@ -105,7 +105,7 @@ pub fn normalize(
     history: &mut History<'_>,
     (current, wanted): (i32, i32),
     (least, most): (i32, i32),
-) -> (i32, Said, Said) {
+) -> (i32, ConditionText, ConditionText) {
     let (stable, able) = match behavior {
         None => stabilize_down(history, wanted),
         Some(behavior) => stabilize(behavior, history, current, wanted),
@@ -118,14 +118,14 @@ pub fn normalize(
     (allowed, able, if allowed == stable { ("False", limited.1, limited.2) } else { limited })
 }
 
-fn stabilize_down(history: &mut History<'_>, wanted: i32) -> (i32, Said) {
+fn stabilize_down(history: &mut History<'_>, wanted: i32) -> (i32, ConditionText) {
     history.forget(DOWN_WINDOW, 0);
     let highest = history.since('r', DOWN_WINDOW).max().unwrap_or(0).max(i64::from(wanted)) as i32;
     history.recommend(wanted);
     (highest, if highest == wanted { READY } else { DOWN_STABILIZED })
 }
 
-fn stabilize(behavior: &Behavior, history: &mut History<'_>, current: i32, wanted: i32) -> (i32, Said) {
+fn stabilize(behavior: &Behavior, history: &mut History<'_>, current: i32, wanted: i32) -> (i32, ConditionText) {
     let up = behavior.scale_up.stabilization_window_seconds.unwrap_or(0);
     let down = behavior.scale_down.stabilization_window_seconds.unwrap_or(DOWN_WINDOW);
     let longest = |rules: &Rules| rules.policies.iter().map(|p| p.period_seconds).max().unwrap_or(0);
@@ -143,7 +143,7 @@ fn stabilize(behavior: &Behavior, history: &mut History<'_>, current: i32, wante
 }
 
 /// Without a behavior: at most double, but four in any case.
-fn limit_simply(current: i32, wanted: i32, least: i32, most: i32) -> (i32, Said) {
+fn limit_simply(current: i32, wanted: i32, least: i32, most: i32) -> (i32, ConditionText) {
     let fastest = current.saturating_mul(2).max(4);
     let (top, said) = if most > fastest { (fastest, UP_LIMIT) } else { (most, TOO_MANY) };
     match () {
@@ -153,7 +153,7 @@ fn limit_simply(current: i32, wanted: i32, least: i32, most: i32) -> (i32, Said)
     }
 }
 
-fn limit(behavior: &Behavior, history: &History<'_>, current: i32, wanted: i32, least: i32, most: i32) -> (i32, Said) {
+fn limit(behavior: &Behavior, history: &History<'_>, current: i32, wanted: i32, least: i32, most: i32) -> (i32, ConditionText) {
     if wanted > current {
         let fastest = fastest(&behavior.scale_up, history, current, true).max(current);
         let (top, said) = if most > fastest { (fastest, UP_LIMIT) } else { (most, TOO_MANY) };

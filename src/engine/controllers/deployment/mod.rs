@@ -15,14 +15,14 @@ use super::ownership::claim;
 use super::{Controller, Event, Watch};
 use crate::api::workload::{Deployment, ReplicaSet};
 use crate::api::{Kind, Object, ObjectRef, Timestamp};
-use crate::engine::descriptor::{Descriptor, Line};
+use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use std::rc::Rc;
 
 /// The pseudo-code of a pass.
-const CODE: &[Line] = &[
+const CODE: &[CodeLine] = &[
     ("for key := range queue {", "", ""),
     ("    d     := cache.Get(key)", "", "desired"),
     ("    newRS := find(d.Template)", "", "updated"),

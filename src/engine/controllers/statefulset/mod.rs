@@ -17,7 +17,7 @@ use crate::api::pod::{Pod, PodTemplate};
 use crate::api::time::SECOND;
 use crate::api::workload::{StatefulSet, StatefulSetStatus};
 use crate::api::{Kind, Object, ObjectRef, Str};
-use crate::engine::descriptor::{Descriptor, Line};
+use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete};
@@ -30,7 +30,7 @@ use std::rc::Rc;
 const MOST_NEW: i32 = 500;
 
 /// The pseudo-code of a pass.
-const CODE: &[Line] = &[
+const CODE: &[CodeLine] = &[
     ("for key := range queue {", "", ""),
     ("    set  := cache.Get(key)", "", "desired"),
     ("    for n := range ordinals(set) {", "", "ordinals"),

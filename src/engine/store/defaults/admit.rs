@@ -3,7 +3,7 @@
 //! Models `plugin/pkg/admission/{serviceaccount,defaulttolerationseconds,priority}` and
 //! `pkg/registry/batch/job` (the generated selector).
 
-use super::{Object, child, items, part, set, text};
+use super::{JsonObject, child, items, part, set, text};
 use crate::api::pod;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub fn admit_pod(pod: &mut Value, token_suffix: &str, toleration_seconds: i64) {
     set(spec, "preemptionPolicy", "PreemptLowerPriority");
 }
 
-fn mount_token(spec: &mut Object, name: &str) {
+fn mount_token(spec: &mut JsonObject, name: &str) {
     let mut mounted = false;
     for kind in ["initContainers", "containers"] {
         for container in items(spec, kind) {
@@ -54,7 +54,7 @@ fn token_volume(name: &str) -> Value {
     ]}})
 }
 
-fn tolerate(spec: &mut Object, key: &str, seconds: i64) {
+fn tolerate(spec: &mut JsonObject, key: &str, seconds: i64) {
     let tolerated = items(spec, "tolerations")
         .any(|t| matches!(text(t, "key"), k if k == key || k.is_empty()) && matches!(text(t, "effect"), "NoExecute" | ""));
     if !tolerated {
@@ -63,7 +63,7 @@ fn tolerate(spec: &mut Object, key: &str, seconds: i64) {
     }
 }
 
-fn push(object: &mut Object, name: &str, value: Value) {
+fn push(object: &mut JsonObject, name: &str, value: Value) {
     match object.get_mut(name) {
         Some(Value::Array(list)) => list.push(value),
         _ => drop(object.insert(name.to_owned(), Value::Array(vec![value]))),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 pub use admit::{admit_pod, prepare_job};
 
-type Object = Map<String, Value>;
+type JsonObject = Map<String, Value>;
 
 /// Brings an object to the form in which it is stored: normalized, with every default of its kind.
 pub fn apply_defaults(value: &mut Value) {
@@ -58,12 +58,12 @@ pub fn default_template(template: &mut Value) {
     }
 }
 
-fn template(object: &mut Object, name: &str) {
+fn template(object: &mut JsonObject, name: &str) {
     pod::spec(child(child(object, name), "spec"));
 }
 
 /// Sets a field that is not set.
-fn set(object: &mut Object, name: &str, value: impl Into<Value>) {
+fn set(object: &mut JsonObject, name: &str, value: impl Into<Value>) {
     let slot = object.entry(name).or_insert(Value::Null);
     if slot.is_null() || slot == "" {
         *slot = value.into();
@@ -71,10 +71,10 @@ fn set(object: &mut Object, name: &str, value: impl Into<Value>) {
 }
 
 /// The object in a field; made if it is not there.
-fn child<'a>(object: &'a mut Object, name: &str) -> &'a mut Object {
+fn child<'a>(object: &'a mut JsonObject, name: &str) -> &'a mut JsonObject {
     let slot = object.entry(name).or_insert(Value::Null);
     if !slot.is_object() {
-        *slot = Value::Object(Object::new());
+        *slot = Value::Object(JsonObject::new());
     }
     match slot {
         Value::Object(map) => map,
@@ -83,23 +83,23 @@ fn child<'a>(object: &'a mut Object, name: &str) -> &'a mut Object {
 }
 
 /// The object in a field, if it is there.
-fn part<'a>(object: &'a mut Object, name: &str) -> Option<&'a mut Object> {
+fn part<'a>(object: &'a mut JsonObject, name: &str) -> Option<&'a mut JsonObject> {
     object.get_mut(name).and_then(Value::as_object_mut)
 }
 
 /// The objects in a list field.
-fn items<'a>(object: &'a mut Object, name: &str) -> impl Iterator<Item = &'a mut Object> {
+fn items<'a>(object: &'a mut JsonObject, name: &str) -> impl Iterator<Item = &'a mut JsonObject> {
     object.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-fn text<'a>(object: &'a Object, name: &str) -> &'a str {
+fn text<'a>(object: &'a JsonObject, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or("")
 }
 
 /// Limits and requests are stored in whole thousandths.
-fn round_resources(resources: &mut Object) {
+fn round_resources(resources: &mut JsonObject) {
     for name in ["limits", "requests"] {
-        for amount in part(resources, name).into_iter().flat_map(Object::values_mut) {
+        for amount in part(resources, name).into_iter().flat_map(JsonObject::values_mut) {
             if let Some(text) = amount.as_str()
                 && let Ok(quantity) = crate::api::quantity::Quantity::parse(text)
                 && quantity.round_up_to_milli() != quantity
@@ -110,14 +110,14 @@ fn round_resources(resources: &mut Object) {
     }
 }
 
-fn pod_object(object: &mut Object) {
+fn pod_object(object: &mut JsonObject) {
     let spec = child(object, "spec");
     pod::spec(spec);
     pod::created(spec);
     set(child(object, "status"), "phase", "Pending");
 }
 
-fn service(object: &mut Object) {
+fn service(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(spec, "sessionAffinity", "None");
     set(spec, "type", "ClusterIP");
@@ -143,12 +143,12 @@ fn service(object: &mut Object) {
     }
 }
 
-fn claim(object: &mut Object) {
+fn claim(object: &mut JsonObject) {
     set(child(object, "spec"), "volumeMode", "Filesystem");
     set(child(object, "status"), "phase", "Pending");
 }
 
-fn volume(object: &mut Object) {
+fn volume(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(spec, "persistentVolumeReclaimPolicy", "Retain");
     set(spec, "volumeMode", "Filesystem");
@@ -156,7 +156,7 @@ fn volume(object: &mut Object) {
     set(child(object, "status"), "phase", "Pending");
 }
 
-fn namespace(object: &mut Object) {
+fn namespace(object: &mut JsonObject) {
     let metadata = child(object, "metadata");
     let name = text(metadata, "name").to_owned();
     if !name.is_empty() {
@@ -167,7 +167,7 @@ fn namespace(object: &mut Object) {
 }
 
 /// `stringData` is written only: it lands in `data`, as base64.
-fn secret(object: &mut Object) {
+fn secret(object: &mut JsonObject) {
     set(object, "type", "Opaque");
     if let Some(Value::Object(plain)) = object.remove("stringData") {
         let data = child(object, "data");
@@ -190,20 +190,20 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-fn node(object: &mut Object) {
+fn node(object: &mut JsonObject) {
     let status = child(object, "status");
     if let Some(capacity) = status.get("capacity").cloned() {
         set(status, "allocatable", capacity);
     }
 }
 
-fn endpoints(object: &mut Object) {
+fn endpoints(object: &mut JsonObject) {
     for subset in items(object, "subsets") {
         items(subset, "ports").for_each(|port| set(port, "protocol", "TCP"));
     }
 }
 
-fn slice(object: &mut Object) {
+fn slice(object: &mut JsonObject) {
     for port in items(object, "ports") {
         port.entry("name").or_insert(Value::from(""));
         set(port, "protocol", "TCP");
@@ -211,7 +211,7 @@ fn slice(object: &mut Object) {
 }
 
 /// What a container gets by default follows from what it may have at most, and at least.
-fn limit_range(object: &mut Object) {
+fn limit_range(object: &mut JsonObject) {
     for limit in items(child(object, "spec"), "limits") {
         if text(limit, "type") != "Container" {
             continue;
@@ -225,7 +225,7 @@ fn limit_range(object: &mut Object) {
     }
 }
 
-fn network_policy(object: &mut Object) {
+fn network_policy(object: &mut JsonObject) {
     let spec = child(object, "spec");
     let kinds = if spec.contains_key("egress") { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
     set(spec, "policyTypes", kinds);

@@ -2,13 +2,13 @@
 //!
 //! Models `pkg/apis/core/v1/defaults.go`.
 
-use super::{Object, child, items, part, round_resources, set, text};
+use super::{JsonObject, child, items, part, round_resources, set, text};
 use serde_json::Value;
 
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
 /// Defaults that Pods and Pod templates share.
-pub fn spec(spec: &mut Object) {
+pub fn spec(spec: &mut JsonObject) {
     set(spec, "dnsPolicy", "ClusterFirst");
     set(spec, "restartPolicy", "Always");
     child(spec, "securityContext");
@@ -25,7 +25,7 @@ pub fn spec(spec: &mut Object) {
 }
 
 /// Defaults of a Pod that is created, which its template did not have.
-pub fn created(spec: &mut Object) {
+pub fn created(spec: &mut JsonObject) {
     set(spec, "enableServiceLinks", true);
     let host = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or(false);
     for kind in ["initContainers", "containers"] {
@@ -42,7 +42,7 @@ pub fn created(spec: &mut Object) {
     }
 }
 
-fn requests_from_limits(resources: &mut Object) {
+fn requests_from_limits(resources: &mut JsonObject) {
     if let Some(Value::Object(limits)) = resources.get("limits").cloned() {
         let requests = child(resources, "requests");
         limits.into_iter().for_each(|(name, limit)| set(requests, &name, limit));
@@ -50,7 +50,7 @@ fn requests_from_limits(resources: &mut Object) {
 }
 
 /// The old name of a field lives on beside the new one.
-fn same_account(spec: &mut Object) {
+fn same_account(spec: &mut JsonObject) {
     let name = match text(spec, "serviceAccountName") {
         "" => text(spec, "serviceAccount"),
         name => name,
@@ -62,7 +62,7 @@ fn same_account(spec: &mut Object) {
     }
 }
 
-fn container(container: &mut Object) {
+fn container(container: &mut JsonObject) {
     let policy = pull_policy(text(container, "image"));
     set(container, "imagePullPolicy", policy);
     set(container, "terminationMessagePath", "/dev/termination-log");
@@ -93,7 +93,7 @@ pub fn pull_policy(image: &str) -> &'static str {
     if latest { "Always" } else { "IfNotPresent" }
 }
 
-fn probe(probe: &mut Object) {
+fn probe(probe: &mut JsonObject) {
     // Zero counts as unset for these.
     for (name, value) in [("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)] {
         set(probe, name, value);
@@ -104,14 +104,14 @@ fn probe(probe: &mut Object) {
     }
 }
 
-fn http_get(handler: &mut Object) {
+fn http_get(handler: &mut JsonObject) {
     if let Some(get) = part(handler, "httpGet") {
         set(get, "path", "/");
         set(get, "scheme", "HTTP");
     }
 }
 
-fn volume(volume: &mut Object) {
+fn volume(volume: &mut JsonObject) {
     if volume.keys().all(|key| key == "name") {
         child(volume, "emptyDir");
     }
@@ -141,7 +141,7 @@ fn volume(volume: &mut Object) {
     }
 }
 
-fn field_references(downward: &mut Object) {
+fn field_references(downward: &mut JsonObject) {
     for item in items(downward, "items") {
         if let Some(reference) = part(item, "fieldRef") {
             set(reference, "apiVersion", "v1");
@@ -150,7 +150,7 @@ fn field_references(downward: &mut Object) {
 }
 
 /// Sources that Pods and PersistentVolumes share.
-pub fn volume_source(volume: &mut Object) {
+pub fn volume_source(volume: &mut JsonObject) {
     if let Some(path) = part(volume, "hostPath") {
         path.entry("type").or_insert(Value::from(""));
     }

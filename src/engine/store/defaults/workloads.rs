@@ -2,10 +2,10 @@
 //!
 //! Models `pkg/apis/{apps,batch,autoscaling}/*/defaults.go`.
 
-use super::{Object, child, claim, items, part, set, template, text};
+use super::{JsonObject, child, claim, items, part, set, template, text};
 use serde_json::{Value, json};
 
-pub fn deployment(object: &mut Object) {
+pub fn deployment(object: &mut JsonObject) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
     set(spec, "replicas", 1);
@@ -20,7 +20,7 @@ pub fn deployment(object: &mut Object) {
     set(spec, "progressDeadlineSeconds", 600);
 }
 
-pub fn replica_set(object: &mut Object) {
+pub fn replica_set(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(spec, "replicas", 1);
     if spec.contains_key("template") {
@@ -28,7 +28,7 @@ pub fn replica_set(object: &mut Object) {
     }
 }
 
-pub fn replication_controller(object: &mut Object) {
+pub fn replication_controller(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(spec, "replicas", 1);
     if !spec.get("template").is_some_and(Value::is_object) {
@@ -41,7 +41,7 @@ pub fn replication_controller(object: &mut Object) {
     }
 }
 
-pub fn stateful_set(object: &mut Object) {
+pub fn stateful_set(object: &mut JsonObject) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
     set(spec, "podManagementPolicy", "OrderedReady");
@@ -62,7 +62,7 @@ pub fn stateful_set(object: &mut Object) {
     }
 }
 
-pub fn daemon_set(object: &mut Object) {
+pub fn daemon_set(object: &mut JsonObject) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
     let strategy = child(spec, "updateStrategy");
@@ -75,7 +75,7 @@ pub fn daemon_set(object: &mut Object) {
     set(spec, "revisionHistoryLimit", 10);
 }
 
-pub fn job(object: &mut Object) {
+pub fn job(object: &mut JsonObject) {
     template(child(object, "spec"), "template");
     let spec = child(object, "spec");
     if !spec.contains_key("completions") && !spec.contains_key("parallelism") {
@@ -97,7 +97,7 @@ pub fn job(object: &mut Object) {
     }
 }
 
-pub fn cron_job(object: &mut Object) {
+pub fn cron_job(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(spec, "concurrencyPolicy", "Allow");
     set(spec, "suspend", false);
@@ -108,7 +108,7 @@ pub fn cron_job(object: &mut Object) {
     template(child(job, "spec"), "template");
 }
 
-pub fn autoscaler(object: &mut Object) {
+pub fn autoscaler(object: &mut JsonObject) {
     let spec = child(object, "spec");
     set(spec, "minReplicas", 1);
     if items(spec, "metrics").next().is_none() {

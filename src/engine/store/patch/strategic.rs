@@ -3,7 +3,7 @@
 use crate::api::schema::{Field, list_element, map_element, schema};
 use serde_json::{Map, Value};
 
-type Object = Map<String, Value>;
+type JsonObject = Map<String, Value>;
 
 pub const PATCH: &str = "$patch";
 pub const RETAIN: &str = "$retainKeys";
@@ -17,13 +17,13 @@ const UNSUPPORTED: &str = "the body of the request was in an unknown format - ac
 pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Value, String> {
     let kind = schema().kind_named(kind).ok_or(UNSUPPORTED)?;
     let mut result = original.as_object().cloned().unwrap_or_default();
-    merge(Some(kind), &mut result, patch.as_object().unwrap_or(&Object::new()))?;
+    merge(Some(kind), &mut result, patch.as_object().unwrap_or(&JsonObject::new()))?;
     Ok(Value::Object(result))
 }
 
 /// What is known of a field: its type, whether its list is merged, and by which key.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Rule {
+pub struct MergeRule {
     /// Struct of the value, or of the elements of the list.
     pub kind: Option<&'static str>,
     /// Elements are merged instead of replaced.
@@ -37,18 +37,18 @@ pub struct Rule {
 }
 
 /// The rule for a field of a struct; fields of unknown structs are replaced.
-pub fn rule(kind: Option<&'static str>, name: &str) -> Rule {
+pub fn rule(kind: Option<&'static str>, name: &str) -> MergeRule {
     let Some(kind) = kind else {
-        return Rule::default();
+        return MergeRule::default();
     };
     if let Some(element) = map_element(kind) {
-        return Rule { kind: struct_of(element), ..Rule::default() };
+        return MergeRule { kind: struct_of(element), ..MergeRule::default() };
     }
     let Some(Field { kind, strategy, merge_key, .. }) = schema().field(kind, name) else {
-        return Rule::default();
+        return MergeRule::default();
     };
     let inner = kind.trim_start_matches('*');
-    Rule {
+    MergeRule {
         kind: struct_of(list_element(inner).unwrap_or(inner)),
         merged: strategy.contains("merge"),
         retain: strategy.contains("retainKeys"),
@@ -62,7 +62,7 @@ fn struct_of(kind: &'static str) -> Option<&'static str> {
     (schema().fields(kind).is_some() || map_element(kind).is_some()).then_some(kind)
 }
 
-fn merge(kind: Option<&'static str>, target: &mut Object, patch: &Object) -> Result<(), String> {
+fn merge(kind: Option<&'static str>, target: &mut JsonObject, patch: &JsonObject) -> Result<(), String> {
     match patch.get(PATCH).and_then(Value::as_str) {
         Some("replace") => {
             *target = patch.clone();
@@ -97,7 +97,7 @@ fn merge(kind: Option<&'static str>, target: &mut Object, patch: &Object) -> Res
     Ok(())
 }
 
-fn merge_field(rule: Rule, target: &mut Object, name: &str, value: &Value, order: Option<&Value>) -> Result<(), String> {
+fn merge_field(rule: MergeRule, target: &mut JsonObject, name: &str, value: &Value, order: Option<&Value>) -> Result<(), String> {
     if value.is_null() {
         target.remove(name);
         return Ok(());
@@ -119,7 +119,7 @@ fn merge_field(rule: Rule, target: &mut Object, name: &str, value: &Value, order
     }
 }
 
-fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), String> {
+fn merge_list(rule: MergeRule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), String> {
     if rule.key.is_empty() {
         for item in patch.iter() {
             if !list.contains(item) {
@@ -139,7 +139,7 @@ fn merge_list(rule: Rule, list: &mut Vec<Value>, patch: &[Value]) -> Result<(), 
             continue;
         }
         match list.iter_mut().find(|other| other.get(rule.key) == Some(name)) {
-            Some(Value::Object(inner)) => merge(rule.kind, inner, item.as_object().unwrap_or(&Object::new()))?,
+            Some(Value::Object(inner)) => merge(rule.kind, inner, item.as_object().unwrap_or(&JsonObject::new()))?,
             _ => list.push(without_directives(item)),
         }
     }

@@ -3,11 +3,11 @@
 //! A field goes when it was applied last and is not applied now; a field that others set stays.
 
 use super::merge_patch;
-use super::strategic::{DELETE_FROM, ORDER, PATCH, RETAIN, Rule, rule};
+use super::strategic::{DELETE_FROM, MergeRule, ORDER, PATCH, RETAIN, rule};
 use crate::api::schema::schema;
 use serde_json::{Map, Value, json};
 
-type Object = Map<String, Value>;
+type JsonObject = Map<String, Value>;
 
 /// Which differences a comparison reports.
 #[derive(Clone, Copy, PartialEq)]
@@ -22,7 +22,7 @@ enum Seek {
 /// `None` for a kind that has no strategic merge.
 pub fn three_way_strategic(kind: &str, last_applied: &Value, modified: &Value, current: &Value) -> Option<Value> {
     let kind = schema().kind_named(kind)?;
-    let nothing = Object::new();
+    let nothing = JsonObject::new();
     let object = |value: &'_ Value| value.as_object().cloned().unwrap_or_else(|| nothing.clone());
     let (last, modified, current) = (object(last_applied), object(modified), object(current));
     let changes = compare(Some(kind), &current, &modified, Seek::Changes, false);
@@ -56,7 +56,7 @@ fn plain(old: &Value, new: &Value, seek: Seek) -> Option<Value> {
     let (Some(before), Some(after)) = (old.as_object(), new.as_object()) else {
         return (seek == Seek::Changes && old != new).then(|| new.clone());
     };
-    let mut patch = Object::new();
+    let mut patch = JsonObject::new();
     for name in before.keys().filter(|name| seek == Seek::Deletions && !after.contains_key(*name)) {
         patch.insert(name.clone(), Value::Null);
     }
@@ -77,8 +77,8 @@ fn plain(old: &Value, new: &Value, seek: Seek) -> Option<Value> {
     (!patch.is_empty()).then_some(Value::Object(patch))
 }
 
-fn compare(kind: Option<&'static str>, old: &Object, new: &Object, seek: Seek, retain: bool) -> Object {
-    let mut patch = Object::new();
+fn compare(kind: Option<&'static str>, old: &JsonObject, new: &JsonObject, seek: Seek, retain: bool) -> JsonObject {
+    let mut patch = JsonObject::new();
     for (name, before) in old {
         let Some(after) = new.get(name) else {
             if seek == Seek::Deletions {
@@ -112,7 +112,7 @@ fn compare(kind: Option<&'static str>, old: &Object, new: &Object, seek: Seek, r
     patch
 }
 
-fn compare_lists(patch: &mut Object, rule: Rule, name: &str, lists: (&[Value], &[Value]), seek: Seek) {
+fn compare_lists(patch: &mut JsonObject, rule: MergeRule, name: &str, lists: (&[Value], &[Value]), seek: Seek) {
     let (before, after) = lists;
     let mut found = Vec::new();
     if rule.key.is_empty() {
@@ -139,7 +139,7 @@ fn compare_lists(patch: &mut Object, rule: Rule, name: &str, lists: (&[Value], &
     }
 }
 
-fn compare_elements(found: &mut Vec<Value>, rule: Rule, (before, after): (&[Value], &[Value]), seek: Seek) {
+fn compare_elements(found: &mut Vec<Value>, rule: MergeRule, (before, after): (&[Value], &[Value]), seek: Seek) {
     let same = |left: &Value, right: &Value| left[rule.key] == right[rule.key];
     for item in after {
         match before.iter().find(|other| same(other, item)) {
@@ -163,7 +163,7 @@ fn compare_elements(found: &mut Vec<Value>, rule: Rule, (before, after): (&[Valu
 }
 
 /// Adds one patch to another of the same object.
-fn combine(kind: Option<&'static str>, patch: &mut Object, other: Object) {
+fn combine(kind: Option<&'static str>, patch: &mut JsonObject, other: JsonObject) {
     for (name, value) in other {
         let rule = rule(kind, &name);
         match (patch.get_mut(&name), value) {
