@@ -23,7 +23,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
 
-pub use cron::{Schedule, local_seconds, schedule_error};
+pub use cron::{Schedule, schedule_error};
 pub use names::{is_label_value, is_qualified_name};
 pub use update::validate_update;
 
