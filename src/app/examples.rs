@@ -7,7 +7,7 @@ pub struct Example {
     pub title: &'static str,
     /// The name of its file.
     pub file: &'static str,
-    /// The text; a function, so that the page opens without those that nobody has chosen yet (scripts/split.mjs).
+    /// The text.
     pub text: fn() -> &'static str,
     /// The diagram to look at.
     pub view: &'static str,

@@ -155,6 +155,8 @@ const ARROW: f64 = 20.0;
 const NAME: f64 = 34.0;
 
 /// Lays the control plane out.
+// Not part of `State::draw`: the page opens with one view, and the others come after it (scripts/split.mjs).
+#[inline(never)]
 pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene { summary: summary(of), ..Scene::default() };
     let wide = width >= 1150.0;

@@ -51,6 +51,8 @@ const MOST: usize = 8;
 const LOOKED: usize = 200;
 
 /// Lays the network out. `selected` is a uid.
+// Not part of `State::draw`: the page opens with one view, and the others come after it (scripts/split.mjs).
+#[inline(never)]
 pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     if model.services.is_empty() {

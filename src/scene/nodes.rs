@@ -17,6 +17,8 @@ const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
 const STRIP: f64 = 78.0;
 
 /// Lays the nodes out, as many in a row as fit. Of many, those stay as they were `seen` that nothing has happened to.
+// Not part of `State::draw`: the page opens with one view, and the others come after it (scripts/split.mjs).
+#[inline(never)]
 pub fn layout(model: &Model, selected: Option<&str>, width: f64, seen: &mut Seen) -> Scene {
     let (all, pods) = (model.nodes.len(), model.population());
     let ready = model.nodes.iter().filter(|node| node.ready).count();

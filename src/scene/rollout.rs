@@ -166,6 +166,8 @@ const LEADER: f64 = 14.0;
 const PLOT: Rect = Rect { x: 56.0, y: 34.0, w: 0.0, h: 0.0 };
 
 /// Lays the chart out.
+// Not part of `State::draw`: the page opens with one view, and the others come after it (scripts/split.mjs).
+#[inline(never)]
 pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
     let mut out = Scene { summary: summary(track), ..Scene::default() };
     if track.points.is_empty() {

@@ -54,6 +54,8 @@ const BARS: [f64; 3] = [54.0, 84.0, 140.0];
 const COMING: usize = 3;
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
+// Not part of `State::draw`: the page opens with one view, and the others come after it (scripts/split.mjs).
+#[inline(never)]
 pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
     if model.claims.is_empty() && model.volumes.is_empty() {

@@ -231,6 +231,14 @@ fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
                 { super::cells::ring(cells) }
             </>
         },
+        _ => other(item),
+    }
+}
+
+/// Shapes of the other views. Not part of `content`: they come after the page has opened (scripts/split.mjs).
+#[inline(never)]
+fn other(item: &Rc<Item>) -> Html {
+    match &item.body {
         Body::Claim { fact, .. } => ticket(item, fact),
         Body::Cylinder { fact, data } => cylinder(item, fact, data),
         Body::Volume { fact } => volume(&crate::app::format::volume(&item.id.name), fact),
@@ -247,6 +255,7 @@ fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         Body::Terminal { state, title, lines } => terminal(*state, title, lines),
         Body::Table(of) => table(of),
         Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} /> },
+        _ => Html::default(),
     }
 }
 
