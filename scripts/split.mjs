@@ -18,27 +18,30 @@ const tool = (...args) => execFileSync('wasm-split', [...args, '--all-features',
 const link = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest })).toString('base64url')}`;
 const example = (name) => link(readFileSync(`${root}/src/app/examples/${name}.yaml`, 'utf8'));
 // What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
+const embed = '?embed&autoplay=1';
+const sized = (sizes, queries) => sizes.flatMap(([width, height]) => queries.map((query) => ({ width, height, query })));
 const openings = [
-  ...[[1440, 900], [1024, 768], [720, 420], [390, 844]].flatMap(([width, height]) => ['', '?theme=dark'].map((query) => ({ width, height, query }))),
-  ...[[760, 420], [390, 420]].map(([width, height]) => ({ width, height, query: '?embed&autoplay=1' })),
-  { width: 760, height: 420, query: `?embed&autoplay=1&view=ownership${example('rollout')}` },
-  { width: 760, height: 420, query: `?embed&autoplay=1&view=ownership${example('statefulset')}` },
-  { width: 760, height: 420, query: `?embed&autoplay=1&view=storage${example('statefulset')}` },
+  ...sized([[1440, 900], [1024, 768], [720, 420], [390, 844]], ['', '?theme=dark']),
+  ...sized([[760, 420], [390, 420]], [embed]),
+  ...sized([[760, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
+  // A slow machine, where slices of the engine end before their work; a slow clock, where each state on the way has a frame of its own.
+  ...[{ cpu: 10, clock: 1, seconds: 10 }, { cpu: 1, clock: 0.2, seconds: 15 }].flatMap((how) =>
+    [...sized([[1440, 900], [390, 844]], ['']), ...sized([[760, 420]], [embed])].map((opening) => ({ ...opening, ...how }))),
 ];
 
 /** What ran during an opening: asked for by an export that writes it into memory. */
-async function profile(browser, address, { width, height, query }) {
+async function profile(browser, address, { width, height, query, cpu = 1, clock = 3, seconds = 4 }) {
   const page = await browser.newPage({ viewport: { width, height } });
-  await page.addInitScript(() => {
-    // A clock three times as fast shows more of what follows an opening.
+  await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: cpu });
+  await page.addInitScript((clock) => {
     const now = performance.now.bind(performance);
-    performance.now = () => now() * 3;
+    performance.now = () => now() * clock;
     const instantiate = WebAssembly.instantiate;
     WebAssembly.instantiate = async (...given) => (window.instance = await instantiate(...given));
-  });
+  }, clock);
   await page.goto(address + query);
   await page.waitForFunction(() => !document.querySelector('.boot'));
-  await page.waitForTimeout(4000);
+  await page.waitForTimeout(seconds * 1000);
   await page.setViewportSize({ width: width - 10, height: height - 10 });
   await page.waitForTimeout(1000);
   const text = await page.evaluate(() => {
