@@ -1,10 +1,10 @@
-# Loopscope: `make serve` opens the page, `make test` runs every test, `make check` is what CI runs.
+# Loopscope: `make serve` opens the page, `make test` is what CI runs: formatting, lints and every test.
 SHELL := bash
 export PATH := $(CURDIR)/target/tools/bin:$(HOME)/.cargo/bin:$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 PORT ?= 8080
 
-.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size profile frames actions drawing memory screenshots editor clean tools tools-wasm tools-npm tools-browser
+.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size split opening frames actions drawing memory screenshots editor clean tools tools-wasm tools-npm tools-browser tools-binaryen
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -15,7 +15,12 @@ serve: tools-wasm editor ## Build the page and serve it; the address is printed
 
 dist: tools-wasm editor ## Build the release page into dist/ and check its size
 	trunk build --release --offline
+	@$(MAKE) --no-print-directory split
 	@if command -v node >/dev/null; then node scripts/size.mjs; else echo "node is missing: the size of the page is not checked"; fi
+
+split: # What the opening runs comes first (scripts/split.mjs); without the tools for it the page is one piece
+	@if command -v wasm-split >/dev/null && command -v node >/dev/null && [ -d node_modules/@playwright/test ] && scripts/tools.sh has-browser; \
+	then node scripts/split.mjs; else echo "The module stays in one piece: splitting it needs Binaryen's wasm-split, Node.js with the npm packages, and Chromium."; fi
 
 build: dist
 
@@ -23,15 +28,15 @@ editor: ## Bundle the code editor; without Node.js or its packages the page keep
 	@{ command -v node >/dev/null && scripts/tools.sh npm && node scripts/editor.mjs; } \
 	  || echo "The code editor was not bundled (it needs Node.js and the npm packages): the page will use a text area."
 
-test: test-native test-browser ## Run every test
+test: fmt clippy engine test-native test-browser ## Format, lints with warnings denied, engine alone, all tests
 
 test-native:
 	cargo test --quiet
 
-test-browser: dist tools-npm tools-browser
+test-browser: tools-npm tools-browser tools-binaryen dist
 	npx playwright test
 
-check: fmt clippy engine test ## Format, lints with warnings denied, engine alone, all tests
+check: test
 
 fmt:
 	cargo fmt --all --check
@@ -47,35 +52,35 @@ engine: ## The engine builds natively without one web crate
 size:
 	node scripts/size.mjs
 
-profile: tools-wasm editor tools-npm tools-browser ## Record what the page's opening runs, and build it again
-	trunk build --release --offline
-	node scripts/profile.mjs
-	trunk build --release --offline
-	node scripts/size.mjs
+opening: tools-npm tools-browser tools-binaryen dist ## Measure how long a reader waits for the first Pod, on a slow network and processor
+	node scripts/measure.mjs opening
 
-frames: dist tools-npm tools-browser ## Measure how smoothly the page draws
-	node scripts/frames.mjs
+frames: tools-npm tools-browser tools-binaryen dist ## Measure how smoothly the page draws
+	node scripts/measure.mjs frames
 
-actions: dist tools-npm tools-browser ## Measure how long each thing that a person does keeps the page busy
-	node scripts/actions.mjs
+actions: tools-npm tools-browser tools-binaryen dist ## Measure how long each thing that a person does keeps the page busy
+	node scripts/measure.mjs actions
 
 drawing: tools-wasm editor tools-npm tools-browser ## Measure what a frame costs and which components it draws anew
 	trunk build --release --offline --features renders
-	node scripts/drawing.mjs
+	node scripts/measure.mjs drawing
 
-memory: dist tools-npm tools-browser ## Measure what an hour of rollouts leaves in memory
-	node scripts/memory.mjs
+memory: tools-npm tools-browser tools-binaryen dist ## Measure what an hour of rollouts leaves in memory
+	node scripts/measure.mjs memory
 
-screenshots: dist tools-npm tools-browser ## Take the pictures in docs/
+screenshots: tools-npm tools-browser tools-binaryen dist ## Take the pictures in docs/
 	node tests/browser/screenshots.mjs
 
-tools: tools-wasm tools-npm tools-browser ## Install whatever is missing
+tools: tools-wasm tools-npm tools-browser tools-binaryen ## Install whatever is missing
 
 tools-wasm:
 	@scripts/tools.sh wasm
 
 tools-npm:
 	@scripts/tools.sh npm
+
+tools-binaryen:
+	@scripts/tools.sh binaryen
 
 tools-browser:
 	@scripts/tools.sh browser

@@ -1,17 +1,81 @@
-// Run by trunk after a build: splits the page's module in two. What the opening runs (the functions listed in
-// scripts/wasm/opening.txt, which scripts/profile.mjs has recorded) comes first; the rest follows while the first Pods
-// are already coming up. Names of functions are left out of both.
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { readOpening } from './wasm/names.mjs';
-import { split } from './wasm/split.mjs';
+// Splits the page's module in two with Binaryen's wasm-split: the functions that run while a page opens, and the rest, which comes after
+// them. Which those are is found out here, in Chromium, with a module that notes what is called: the page and embeds are opened at several
+// sizes, and as links to some examples. Without wasm-split the module stays in one piece: larger to wait for, and otherwise the same.
+import { chromium as browserType } from '@playwright/test';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { deflateSync } from 'node:zlib';
+import { chromium } from '../tests/browser/chromium.mjs';
+import { serve } from '../tests/browser/server.mjs';
+import { wrap } from './wrap.mjs';
 
-const dir = process.env.TRUNK_STAGING_DIR ?? new URL('../dist', import.meta.url).pathname;
-const whole = `${dir}/loopscope_bg.wasm`;
-const kept = new URL('../target/page/', import.meta.url);
-mkdirSync(kept, { recursive: true });
-copyFileSync(whole, new URL('whole.wasm', kept));
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = `${root}/dist`;
+const work = `${root}/target/split`;
+const tool = (...args) => execFileSync('wasm-split', [...args, '--all-features', '--quiet'], { stdio: ['ignore', 'inherit', 'inherit'] });
 
-const opening = readOpening(readFileSync(new URL('wasm/opening.txt', import.meta.url), 'utf8'));
-const { first, rest } = split(readFileSync(whole), opening.runs, opening.reached);
-writeFileSync(whole, first);
-writeFileSync(`${dir}/rest.wasm`, rest);
+const link = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest })).toString('base64url')}`;
+const example = (name) => link(readFileSync(`${root}/src/app/examples/${name}.yaml`, 'utf8'));
+// What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
+const embed = '?embed&autoplay=1';
+const sized = (sizes, queries) => sizes.flatMap(([width, height]) => queries.map((query) => ({ width, height, query })));
+const openings = [
+  ...sized([[1440, 900], [1024, 768], [720, 420], [390, 844]], ['', '?theme=dark']),
+  ...sized([[760, 420], [390, 420]], [embed]),
+  ...sized([[760, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
+  // A slow machine, where slices of the engine end before their work; a slow clock, where each state on the way has a frame of its own.
+  ...[{ cpu: 10, clock: 1, seconds: 10 }, { cpu: 1, clock: 0.2, seconds: 15 }].flatMap((how) =>
+    [...sized([[1440, 900], [390, 844]], ['']), ...sized([[760, 420]], [embed])].map((opening) => ({ ...opening, ...how }))),
+];
+
+/** What ran during an opening: asked for by an export that writes it into memory. */
+async function profile(browser, address, { width, height, query, cpu = 1, clock = 3, seconds = 4 }) {
+  const page = await browser.newPage({ viewport: { width, height } });
+  await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: cpu });
+  await page.addInitScript((clock) => {
+    const now = performance.now.bind(performance);
+    performance.now = () => now() * clock;
+    const instantiate = WebAssembly.instantiate;
+    WebAssembly.instantiate = async (...given) => (window.instance = await instantiate(...given));
+  }, clock);
+  await page.goto(address + query);
+  await page.waitForFunction(() => !document.querySelector('.boot'));
+  await page.waitForTimeout(seconds * 1000);
+  await page.setViewportSize({ width: width - 10, height: height - 10 });
+  await page.waitForTimeout(1000);
+  const text = await page.evaluate(() => {
+    const { memory, __write_profile: write } = window.instance.exports;
+    const size = write(0, 0);
+    const from = memory.grow(Math.ceil(size / 65536)) * 65536;
+    write(from, size);
+    return Array.from(new Uint8Array(memory.buffer, from, size)).join(',');
+  });
+  await page.close();
+  return Uint8Array.from(text.split(','), Number);
+}
+
+rmSync(work, { recursive: true, force: true });
+mkdirSync(work, { recursive: true });
+const whole = `${work}/whole.wasm`;
+copyFileSync(`${dist}/loopscope_bg.wasm`, whole);
+tool('--instrument', whole, '-o', `${work}/noting.wasm`);
+// The page is never told that the module is whole: it does only what an opening does.
+const server = await serve(0, { extra: {
+  'loopscope_bg.wasm': readFileSync(`${work}/noting.wasm`),
+  'loopscope.js': `${readFileSync(`${dist}/loopscope.js`, 'utf8')}\nwasm_bindgen.whole = () => {};`,
+} });
+const browser = await browserType.launch(chromium);
+const profiles = openings.map((_, n) => `${work}/${n}.profile`);
+const left = [...openings.entries()];
+await Promise.all([1, 2, 3].map(async () => {
+  for (let next = left.shift(); next; next = left.shift()) {
+    writeFileSync(profiles[next[0]], await profile(browser, `http://127.0.0.1:${server.address().port}/loopscope/`, next[1]));
+  }
+}));
+await browser.close();
+server.close();
+tool('--merge-profiles', ...profiles, '-o', `${work}/all.profile`);
+tool('--split', whole, `--profile=${work}/all.profile`, '-o1', `${dist}/loopscope_bg.wasm`, '-o2', `${dist}/rest.wasm`,
+  '--import-namespace=first', '--placeholder-namespace=rest', '--export-prefix=%');
+wrap(dist);

@@ -8,6 +8,15 @@ trunk_version=0.21.14
 have() { command -v "$1" >/dev/null 2>&1; }
 cannot() { echo "Missing: $1" >&2; echo "  $2" >&2; exit 1; }
 
+# Installs a command of Rust into target/tools: prebuilt where cargo binstall is at hand, else built, which always works.
+install() {
+  local name=$1 version=$2
+  if cargo binstall -V >/dev/null 2>&1 && cargo binstall --no-confirm --quiet --root target/tools "$name@$version"; then return; fi
+  echo "Building $name $version into target/tools (some minutes, once; cargo binstall would fetch it prebuilt)"
+  cargo install --quiet --force --locked --root target/tools "$name@$version" \
+    || cannot "$name $version" "cargo could not install it. Try: cargo install --locked $name@$version"
+}
+
 wasm() {
   have cargo || cannot "cargo" "Install Rust from https://rustup.rs and run this again."
   local target=wasm32-unknown-unknown sysroot
@@ -17,19 +26,20 @@ wasm() {
     rustup target add "$target" || cannot "the Rust target $target" "rustup could not install it. Is there a network?"
   fi
 
-  if ! trunk --version 2>/dev/null | grep -qF "$trunk_version"; then
-    echo "Installing trunk $trunk_version into target/tools (some minutes, once)"
-    cargo install --quiet --root target/tools --locked "trunk@$trunk_version" \
-      || cannot "trunk $trunk_version" "cargo could not install it. Try: cargo install --locked trunk@$trunk_version"
-  fi
-
+  trunk --version 2>/dev/null | grep -qF "$trunk_version" || install trunk "$trunk_version"
   local bindgen
   bindgen=$(grep -A1 '^name = "wasm-bindgen"$' Cargo.lock | sed -n 's/^version = "\(.*\)"/\1/p')
-  if ! wasm-bindgen --version 2>/dev/null | grep -qF "$bindgen"; then
-    echo "Installing wasm-bindgen-cli $bindgen into target/tools (some minutes, once)"
-    cargo install --quiet --force --root target/tools "wasm-bindgen-cli@$bindgen" \
-      || cannot "wasm-bindgen-cli $bindgen" "cargo could not install it. Try: cargo install wasm-bindgen-cli@$bindgen"
-  fi
+  wasm-bindgen --version 2>/dev/null | grep -qF "$bindgen" || install wasm-bindgen-cli "$bindgen"
+}
+
+# Binaryen's wasm-split (scripts/split.mjs). The page builds without it.
+binaryen() {
+  have wasm-split && return
+  if have apt-get && [ "$(id -u)" = 0 ]; then
+    apt-get install -y --no-install-recommends binaryen >/dev/null || { apt-get update && apt-get install -y --no-install-recommends binaryen; }
+  elif have brew; then
+    brew install --quiet binaryen
+  fi || echo "Binaryen's wasm-split was not installed: the page will come in one piece." >&2
 }
 
 npm_packages() {
@@ -39,11 +49,16 @@ npm_packages() {
   fi
 }
 
-browser() {
+has_browser() {
   [ -n "${CHROMIUM:-}" ] && [ -x "$CHROMIUM" ] && return
-  for path in /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome; do
+  for path in /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome "$HOME"/.cache/ms-playwright/chromium-*; do
     [ -x "$path" ] && return
   done
+  return 1
+}
+
+browser() {
+  has_browser && return
   if have apt-get && [ "$(id -u)" = 0 ]; then
     apt-get install -y --no-install-recommends chromium >/dev/null || { apt-get update && apt-get install -y --no-install-recommends chromium; }
   else
@@ -53,7 +68,9 @@ browser() {
 
 case "${1:-}" in
   wasm) wasm ;;
+  binaryen) binaryen ;;
+  has-browser) has_browser ;;
   npm) npm_packages ;;
   browser) browser ;;
-  *) echo "usage: scripts/tools.sh wasm|npm|browser" >&2; exit 2 ;;
+  *) echo "usage: scripts/tools.sh wasm|binaryen|npm|browser|has-browser" >&2; exit 2 ;;
 esac

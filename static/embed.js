@@ -1,11 +1,14 @@
 // <loop-scope view="storage" src="web.yaml"></loop-scope>: a simulator inside a course page.
-// Makes one sandboxed iframe, loaded when it comes near the screen. No framework, no requests but the frame's own.
+// Makes one sandboxed iframe, loaded when it comes near the screen, and shows the objects of the manifest as cards until it has drawn its
+// own picture. No framework, no requests but the frame's own.
 //   src       address of a manifest on this site (or write the manifest between the tags, in a <script type="text/yaml">)
 //   hash      the fragment of a link copied from Loopscope (#pako:…)
 //   view, theme, speed, autoplay, height, title
 (function () {
   'use strict';
   var home = new URL('.', document.currentScript.src).href;
+  // What the page opens with when nothing is given.
+  var usual = 'kind: Deployment\nmetadata:\n  name: nginx-deployment\nspec:\n  replicas: 2\n';
 
   function base64url(bytes) {
     var text = '';
@@ -13,14 +16,84 @@
     return btoa(text).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
   }
 
+  function through(bytes, stream) {
+    return new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer();
+  }
+
   // The same link the Share button makes: zlib over versioned JSON. Older browsers get it stored, not deflated.
   function pack(manifest) {
     var bytes = new TextEncoder().encode(JSON.stringify({ v: 1, manifest: manifest }));
     if (typeof CompressionStream === 'function') {
-      var stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate'));
-      return new Response(stream).arrayBuffer().then(function (buffer) { return '#pako:' + base64url(new Uint8Array(buffer)); });
+      return through(bytes, new CompressionStream('deflate')).then(function (buffer) { return '#pako:' + base64url(new Uint8Array(buffer)); });
     }
     return Promise.resolve('#base64:' + base64url(bytes));
+  }
+
+  // The manifest of a link, for the cards.
+  function unpack(hash) {
+    var parts = /^#?(pako|base64):([\w-]+)/.exec(hash);
+    if (!parts || typeof DecompressionStream !== 'function') return Promise.resolve('');
+    var text = atob(parts[2].replace(/-/g, '+').replace(/_/g, '/'));
+    var bytes = Uint8Array.from(text, function (one) { return one.charCodeAt(0); });
+    var plain = parts[1] === 'pako' ? through(bytes, new DecompressionStream('deflate')) : Promise.resolve(bytes);
+    return plain.then(function (found) { return JSON.parse(new TextDecoder().decode(found)).manifest || ''; });
+  }
+
+  // Kind, name and replicas of each document. Read by lines: enough for a card, and the simulator reads the text properly.
+  function objects(manifest) {
+    return manifest.split(/^---.*$/m).map(function (text) {
+      function field(pattern) { return (pattern.exec(text) || [])[1]; }
+      return {
+        kind: field(/^kind:\s*["']?(\w+)/m),
+        name: field(/^metadata:[^]*?\bname:\s*["']?([\w.-]+)/m) || '',
+        pods: Math.min(12, Number(field(/^\s+replicas:\s*(\d+)/m) || 1)),
+      };
+    }).filter(function (object) { return object.kind; });
+  }
+
+  var owners = { Deployment: 1, ReplicaSet: 1, StatefulSet: 1, ReplicationController: 1 };
+
+  // A card for each object, and an outline for each Pod that is still to come.
+  function picture(manifest, dark) {
+    var svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    var ink = dark ? ['#14181f', '#1a1f28', '#3a4352', '#e8ecf3', '#b1bac9'] : ['#ffffff', '#f8f9fb', '#cdd3dd', '#171b24', '#465065'];
+    function add(name, attributes, text) {
+      var element = document.createElementNS(svg.namespaceURI, name);
+      Object.keys(attributes).forEach(function (key) { element.setAttribute(key, attributes[key]); });
+      if (text) element.textContent = text;
+      svg.append(element);
+    }
+    function cut(text, most) { return text.length > most ? text.slice(0, most - 1) + '…' : text; }
+    function card(x, y, kind, name) {
+      add('rect', { x: x, y: y, width: 184, height: 52, rx: 8, fill: ink[1], stroke: ink[2] });
+      add('text', { x: x + 12, y: y + 21, fill: ink[4], 'font-size': 11 }, kind);
+      add('text', { x: x + 12, y: y + 39, fill: ink[3], 'font-size': 13, 'font-weight': 600 }, cut(name, 22));
+    }
+    var y = 20;
+    var column = 20;
+    var shown = objects(manifest).slice(0, 12);
+    var rows = shown.filter(function (one) { return owners[one.kind]; });
+    rows.forEach(function (one) {
+      card(20, y, one.kind, one.name);
+      for (var at = 0; at < one.pods; at++) {
+        add('rect', { x: 252 + (at % 6) * 80, y: y + Math.floor(at / 6) * 58, width: 68, height: 50, rx: 8, fill: 'none', stroke: ink[2], 'stroke-dasharray': '4 4' });
+        add('text', { x: 264 + (at % 6) * 80, y: y + 30 + Math.floor(at / 6) * 58, fill: ink[4], 'font-size': 11 }, 'Pod');
+      }
+      add('path', { d: 'M204 ' + (y + 26) + 'H252', fill: 'none', stroke: ink[2] });
+      y += one.pods > 6 ? 130 : 72;
+    });
+    shown.forEach(function (one) {
+      if (owners[one.kind]) return;
+      card(column, y, one.kind, one.name);
+      column += 204;
+      if (column > 560) { column = 20; y += 72; }
+    });
+    if (column > 20) y += 72;
+    svg.setAttribute('viewBox', '0 0 760 ' + Math.max(y, 120));
+    svg.setAttribute('role', 'img');
+    svg.setAttribute('aria-label', shown.map(function (one) { return one.kind + ' ' + one.name; }).join(', '));
+    svg.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;box-sizing:border-box;border:1px solid ' + ink[2] + ';border-radius:12px;background:' + ink[0] + ';font-family:system-ui,sans-serif;pointer-events:none';
+    return svg;
   }
 
   class LoopScope extends HTMLElement {
@@ -29,6 +102,7 @@
       var self = this;
       var height = this.getAttribute('height') || '420';
       this.style.display = 'block';
+      this.style.position = 'relative';
       this.style.height = height + (/^\d+$/.test(height) ? 'px' : '');
       // The children of an element are parsed after it is connected.
       if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { self.load(); });
@@ -43,7 +117,22 @@
       var text = inline ? Promise.resolve((inline.content || inline).textContent)
         : src ? fetch(src).then(function (answer) { return answer.text(); }) : null;
       var fragment = hash ? Promise.resolve(hash[0] === '#' ? hash : '#' + hash) : text ? text.then(pack) : Promise.resolve('');
+      var manifest = hash ? unpack(hash) : text || Promise.resolve(usual);
+      manifest.catch(function () { return ''; }).then(function (known) { self.draw(known); });
       fragment.then(function (end) { self.show(end); });
+    }
+
+    root() {
+      return this.shadowRoot || this.attachShadow({ mode: 'open' });
+    }
+
+    // The still picture, until the frame says that it has drawn its own.
+    draw(manifest) {
+      if (this.drawn || !manifest) return;
+      var theme = this.getAttribute('theme');
+      var dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
+      this.still = picture(manifest, dark);
+      this.root().append(this.still);
     }
 
     show(fragment) {
@@ -51,19 +140,28 @@
       ['view', 'theme', 'speed', 'autoplay'].forEach(function (name) {
         if (this.hasAttribute(name)) query.set(name, this.getAttribute(name) || '1');
       }, this);
+      var self = this;
       var frame = document.createElement('iframe');
       frame.setAttribute('sandbox', 'allow-scripts');
       frame.setAttribute('loading', 'lazy');
       frame.title = this.getAttribute('title') || 'Loopscope: a Kubernetes simulation';
-      frame.style.cssText = 'width:100%;height:100%;border:1px solid #d5dae3;border-radius:12px;display:block';
+      frame.style.cssText = 'width:100%;height:100%;box-sizing:border-box;border:1px solid #d5dae3;border-radius:12px;display:block';
       frame.src = home + 'index.html?' + query + fragment;
       this.frame = frame;
-      this.replaceChildren(frame);
+      this.heard = function (event) {
+        if (event.source !== frame.contentWindow || event.data !== 'loopscope:drawn') return;
+        self.drawn = true;
+        if (self.still) self.still.remove();
+      };
+      window.addEventListener('message', this.heard);
+      this.root().prepend(frame);
     }
 
     disconnectedCallback() {
-      if (this.frame) this.frame.remove();
-      this.frame = null;
+      window.removeEventListener('message', this.heard);
+      this.root().replaceChildren();
+      this.frame = this.still = null;
+      this.drawn = false;
     }
   }
   if (!customElements.get('loop-scope')) customElements.define('loop-scope', LoopScope);

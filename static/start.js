@@ -1,9 +1,45 @@
-// Starts the page: theme first (so that nothing flashes), then the module. No framework, no inline script.
+// Starts the page: asks for the module at once, sets the theme (so that nothing flashes), and opens the page when the module and the
+// document are there. No framework, no inline script.
 (function () {
   'use strict';
   var root = document.documentElement;
   var query = new URLSearchParams(location.search);
   var base = new URL('.', document.currentScript.src).href;
+
+  // What the opening runs comes first, and the rest of the module after it (scripts/split.mjs). A build without the tools for that is
+  // in one piece.
+  var glue = script('loopscope.js');
+  var first = part('loopscope_bg');
+
+  function script(src) {
+    return new Promise(function (resolve, reject) {
+      var element = document.createElement('script');
+      element.src = base + src;
+      element.onload = resolve;
+      element.onerror = function () { reject(new Error('could not load ' + src)); };
+      document.head.appendChild(element);
+    });
+  }
+
+  // Compiles a part of the module while it is downloaded. A frame with an opaque origin may fetch only from servers that allow it to
+  // (CORS), but it may load scripts from any: for those each part is a script as well.
+  function part(name) {
+    if (typeof WebAssembly !== 'object') return Promise.reject(new Error('WebAssembly is missing or switched off in this browser'));
+    if (window.origin === 'null') {
+      return script(name + '.wasm.js').then(function () {
+        var text = window.loopscopeParts[name];
+        delete window.loopscopeParts[name];
+        var bytes = new Uint8Array(text.length);
+        for (var i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+        return WebAssembly.compile(bytes);
+      });
+    }
+    return fetch(base + name + '.wasm').then(function (response) {
+      if (!response.ok) throw new Error(name + '.wasm: ' + response.status);
+      if (WebAssembly.compileStreaming && response.headers.get('content-type') === 'application/wasm') return WebAssembly.compileStreaming(response);
+      return response.arrayBuffer().then(function (bytes) { return WebAssembly.compile(bytes); });
+    });
+  }
 
   function kept(key) {
     try { return localStorage.getItem(key); } catch (_) { return null; } // opaque origin: no storage
@@ -26,27 +62,6 @@
     waiting.forEach(function (call) { window.loopscope[call[0]].apply(null, call[1]); });
     waiting = [];
   };
-
-  function script(src) {
-    return new Promise(function (resolve, reject) {
-      var element = document.createElement('script');
-      element.src = base + src;
-      element.onload = resolve;
-      element.onerror = function () { reject(new Error('could not load ' + src)); };
-      document.head.appendChild(element);
-    });
-  }
-
-  // The page is readable without it.
-  function style(href) {
-    return new Promise(function (resolve) {
-      var element = document.createElement('link');
-      element.rel = 'stylesheet';
-      element.href = base + href;
-      element.onload = element.onerror = resolve;
-      document.head.appendChild(element);
-    });
-  }
 
   // A plain message over the page. The text in the editor stays where it is.
   function tell(title, words, buttons) {
@@ -73,8 +88,9 @@
 
   // Called by the panic hook.
   var stopped = false;
+  var startsAgain = false;
   window.loopscopeStopped = function (at, report) {
-    if (stopped) return;
+    if (stopped || startsAgain) return;
     stopped = true;
     tell('The simulator stopped at ' + at, 'The last good state stays on screen, and your manifest is kept. ' + report.split('\n')[0], [
       ['Copy report', function () { if (navigator.clipboard) navigator.clipboard.writeText(report); }],
@@ -82,92 +98,68 @@
     ]);
   };
 
+  // The module, and what makes it whole: a promise of the rest, taken into the module's tables.
+  function instantiate(module) {
+    var imports = WebAssembly.Module.imports(module).filter(function (one) { return one.module === 'rest'; });
+    if (!imports.length) return wasm_bindgen({ module_or_path: module }).then(function () { return function () { return Promise.resolve(); }; });
+    var rest;
+    // A call into the rest before it is there: the page starts again, with both parts.
+    function early() {
+      if (!startsAgain) rest.then(function () { location.reload(); });
+      startsAgain = true;
+      throw new Error('a function of rest.wasm was called before it was loaded');
+    }
+    var stubs = {};
+    imports.forEach(function (one) { stubs[one.name] = early; });
+    // wasm-bindgen knows only its own imports.
+    var original = WebAssembly.instantiate;
+    WebAssembly.instantiate = function (module, given) {
+      WebAssembly.instantiate = original;
+      return original(module, Object.assign({ rest: stubs }, given));
+    };
+    return wasm_bindgen({ module_or_path: module }).then(function (exports) {
+      return function () {
+        rest = part('rest').then(function (module) { return startsAgain || WebAssembly.instantiate(module, { first: exports }); });
+        return rest;
+      };
+    });
+  }
+
   function start() {
+    var app = document.getElementById('app');
     var note = document.getElementById('boot-note');
     var slow = setTimeout(function () { if (note) note.textContent = 'Starting the simulator…'; }, 300);
-    function fail(reason) {
-      clearTimeout(slow);
-      if (note) note.textContent = '';
-      tell('Loopscope cannot start', reason + ' It needs a browser with WebAssembly, and the files of this site beside the page.', []);
-    }
-    if (typeof WebAssembly !== 'object') return fail('WebAssembly is missing or switched off in this browser.');
-    script('loopscope.js')
-      .then(function () { return bytes('loopscope_bg'); })
-      .then(function (first) { return wasm_bindgen({ module_or_path: first }); })
-      .then(function (exports) {
-        clearTimeout(slow);
-        if ('f0' in exports) first = exports; // else it was built in one piece
-        // The plain page opens with the first part; the rest comes while the first Pods start. A link may ask for anything.
-        if (plain) wasm_bindgen.open();
-        return Promise.all([bringRest(), style('views.css')]);
+    var navigation = performance.getEntriesByType('navigation')[0];
+    // After a reload the files are in the cache.
+    var waits = navigation && navigation.type === 'reload';
+    Promise.all([first, glue])
+      .then(function (loaded) { return instantiate(loaded[0]); })
+      .then(function (bringRest) {
+        var rest = bringRest();
+        if (waits) return rest.then(open);
+        app.inert = true;
+        open();
+        return rest;
       })
       .then(function () {
+        if (startsAgain) return;
+        app.inert = false;
         wasm_bindgen.whole();
-        if (!plain) wasm_bindgen.open();
-        release();
       })
       .catch(function (error) {
-        if (!stopped) fail(String((error && error.message) || error) + '.');
+        clearTimeout(slow);
+        if (stopped || startsAgain) return;
+        if (note) note.textContent = '';
+        var reason = String((error && error.message) || error);
+        tell('Loopscope cannot start', reason + '. It needs a browser with WebAssembly, and the files of this site beside the page.', []);
       });
+    function open() {
+      clearTimeout(slow);
+      wasm_bindgen.open();
+      // The page of an embed puts its own picture away (static/embed.js).
+      if (parent !== window) requestAnimationFrame(function () { requestAnimationFrame(function () { parent.postMessage('loopscope:drawn', '*'); }); });
+    }
   }
-
-  // A part of the module.
-  function bytes(part) {
-    return fetch(base + part + '.wasm').then(
-      function (response) {
-        if (!response.ok) throw new Error(part + '.wasm: ' + response.status);
-        return response.arrayBuffer();
-      },
-      function () {
-        // A sandboxed frame may not fetch from servers without CORS; it may load a script.
-        return script(part + '.wasm.js').then(function () {
-          var text = atob(window.loopscopeWasm);
-          delete window.loopscopeWasm;
-          var found = new Uint8Array(text.length);
-          for (var i = 0; i < text.length; i++) found[i] = text.charCodeAt(i);
-          return found.buffer;
-        });
-      });
-  }
-
-  // The second part of the module takes memory, table and functions from the first (scripts/wasm/split.mjs).
-  var first = null;
-  var late = 0;
-  function bringRest() {
-    if (!first) return Promise.resolve();
-    return bytes('rest').then(function (found) {
-      return WebAssembly.compile(found);
-    }).then(function (module) {
-      return first && WebAssembly.instantiate(module, { p: first });
-    }).then(function () { first = null; });
-  }
-  // Called by the first part when it needs the rest at once: it waits here. The opening never does (tests/browser).
-  window.loopscopeRest = function () {
-    if (!first) return;
-    window.loopscope.late = ++late;
-    var request = new XMLHttpRequest();
-    request.open('GET', base + 'rest.wasm', false);
-    request.overrideMimeType('text/plain; charset=x-user-defined');
-    request.send();
-    var found = Uint8Array.from(request.responseText, function (one) { return one.charCodeAt(0) & 255; });
-    new WebAssembly.Instance(new WebAssembly.Module(found), { p: first });
-    first = null;
-  };
-
-  // What a person does before the rest is there is kept, and happens when it is.
-  var plain = location.hash.length < 2 && !['embed', 'view', 'speed'].some(function (name) { return query.has(name); });
-  var early = [];
-  var kinds = ['pointerdown', 'pointermove', 'pointerup', 'pointerover', 'pointerout', 'click', 'dblclick', 'keydown', 'keyup', 'input', 'change',
-    'submit', 'wheel', 'focusin', 'focusout', 'focus', 'blur', 'dragover', 'drop', 'paste', 'hashchange', 'resize'];
-  function hold(event) {
-    event.stopImmediatePropagation();
-    if (!/^pointer(move|over|out)|wheel|dragover/.test(event.type)) early.push([event.target, event]);
-  }
-  function release() {
-    kinds.forEach(function (kind) { window.removeEventListener(kind, hold, true); });
-    early.forEach(function (one) { one[0].dispatchEvent(new one[1].constructor(one[1].type, one[1])); });
-  }
-  kinds.forEach(function (kind) { window.addEventListener(kind, hold, true); });
 
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start);
   else start();

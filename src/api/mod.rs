@@ -26,11 +26,13 @@ pub mod spec;
 pub mod storage;
 pub mod time;
 pub mod workload;
+pub mod zone;
 
 pub use kind::Kind;
 pub use meta::{ObjectMeta, ObjectRef, OwnerReference, Uid};
 pub use object::{Body, Object};
 pub use time::{Duration, Time, Timestamp};
+pub use zone::Zone;
 
 /// Text that is cheap to clone: names, reasons, messages.
 pub type Str = smol_str::SmolStr;

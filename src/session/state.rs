@@ -599,7 +599,7 @@ impl State {
             }
         }
         match msg {
-            // What the page's opening says; everything else is kept apart (scripts/split.mjs).
+            // What the page says while it opens; everything else is in a function of its own.
             Msg::Stage(width, height) => self.stage = (width, height),
             msg => self.act(msg),
         }

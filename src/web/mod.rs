@@ -31,14 +31,6 @@ thread_local! {
     static SHOWN: Cell<u64> = const { Cell::new(0) };
 }
 
-#[wasm_bindgen]
-extern "C" {
-    /// Waits for the rest of the module, unless it is there (static/start.js). Named here so that the module imports it:
-    /// its stubs call it (scripts/wasm/split.mjs).
-    #[wasm_bindgen(js_name = loopscopeRest)]
-    fn rest();
-}
-
 /// Mounts the page. Called by static/start.js.
 #[wasm_bindgen]
 pub fn open() {
@@ -54,6 +46,5 @@ pub fn open() {
 /// The whole module is there: what other scripts have asked for happens now.
 #[wasm_bindgen]
 pub fn whole() {
-    rest();
     window::whole();
 }

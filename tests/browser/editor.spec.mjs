@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
+import { frames, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
 const box = (page) => page.getByRole('textbox', { name: /Manifest/ });
@@ -51,7 +52,7 @@ test('what is wrong is told while one types, under its characters, and mended by
   await expect(pods(page)).toHaveCount(2);
   await box(page).fill(example('deployment').replace('replicas: 2', 'replica: 4'));
   await page.keyboard.press('Control+Home');
-  await page.waitForTimeout(800);
+  await expect(page.locator('.cm-line', { has: page.locator('.cm-lintRange-error') })).toHaveText('  replica: 4');
   await page.locator('.ls-says').getByRole('button', { name: 'replicas' }).click();
   await expect.poll(() => text(page)).toBe(example('deployment').replace('replicas: 2', 'replicas: 4'));
   await expect(pods(page)).toHaveCount(4);
@@ -81,7 +82,8 @@ test('fields are completed and explained from the schema', async ({ page }) => {
   await page.keyboard.press('Enter');
   await page.keyboard.type('anno');
   await expect(page.locator('.cm-tooltip-autocomplete li')).toHaveText(/annotations.*map of string/);
-  await page.waitForTimeout(150);
+  // CodeMirror takes no key for 75 ms after a list has come.
+  await frames(page, 10);
   await page.keyboard.press('Enter');
   await page.keyboard.type('note: a');
   expect(await text(page)).toContain('      annotations:\n        note: a\n');
@@ -122,9 +124,10 @@ test('the keyboard: Tab indents, Escape and Tab leave, F6 comes back', async ({ 
 
 test('where the editor\'s file cannot be had, the text area stays and works', async ({ page }) => {
   await page.route('**/editor.js', (route) => route.abort());
+  const refused = page.waitForEvent('requestfailed', (request) => request.url().endsWith('editor.js'));
   await page.goto('index.html');
   await page.waitForFunction(() => window.loopscope?.ready);
-  await page.waitForTimeout(2500);
+  await refused;
   const area = page.locator('#manifest textarea');
   await area.fill(example('deployment').replace('replicas: 2', 'replicas: 3'));
   await expect(page.locator('#plan')).toContainText('1 configured');
@@ -156,7 +159,7 @@ for (const scheme of ['light', 'dark']) {
     await page.keyboard.press('Control+Home');
     await page.locator('#plan').click();
     await expect(page.locator('.ls-says')).toHaveCount(2);
-    await page.waitForTimeout(300);
+    await settled(page);
     const found = await new AxeBuilder({ page }).analyze();
     expect(found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join('; ')}`)).toEqual([]);
   });

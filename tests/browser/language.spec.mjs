@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
+import { frames, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
 
@@ -79,7 +80,7 @@ for (const [name, steps] of [['deployment', 5], ['network', 8], ['statefulset', 
     const left = new Set();
     for (const view of '123456') {
       await page.keyboard.press(view);
-      await page.waitForTimeout(60);
+      await frames(page, 4);
       const item = page.locator('.item[role="button"]:not(.ghost):not([data-kind="Loop"])').first();
       if (await item.count() && view !== '6') await item.dispatchEvent('click');
       for (const tab of ['概要', '事件', '原因']) await page.getByRole('tab', { name: tab }).click();
@@ -98,7 +99,7 @@ test('axe finds nothing serious in Chinese', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await open(page);
   await expect(page.locator('#manifest h2')).toHaveText('清单');
-  await page.waitForTimeout(500);
+  await settled(page);
   const found = await new AxeBuilder({ page }).analyze();
   expect(found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join('; ')}`)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 // Who asks for less motion gets none; and the words of the timeline and of the editor follow the language.
 import { expect, test } from '@playwright/test';
+import { frames } from './wait.mjs';
 
 async function open(page, query = '?editor=plain') {
   await page.goto(`index.html${query}`);
@@ -16,7 +17,7 @@ for (const reducedMotion of ['reduce', 'no-preference']) {
     let most = 0;
     for (let i = 0; i < 40; i++) {
       most = Math.max(most, await moving(page));
-      await page.waitForTimeout(25);
+      await frames(page, 1);
     }
     if (reducedMotion === 'reduce') expect(most).toBe(0);
     else expect(most).toBeGreaterThan(0);

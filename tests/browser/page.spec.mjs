@@ -2,6 +2,7 @@ import { expect, test } from '@playwright/test';
 import { longest } from './tasks.mjs';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
+import { frames, link, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
 const pod = (page, name) => page.locator(`.item[data-kind="Pod"][data-name="${name}"]`);
@@ -122,7 +123,7 @@ test('pause freezes the clock, a step advances by one reconcile, the past can be
   await expect(pods(page)).toHaveCount(2);
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   const frozen = await page.locator('#clock').textContent();
-  await page.waitForTimeout(300);
+  await frames(page, 15);
   expect(await page.locator('#clock').textContent()).toBe(frozen);
 
   await page.evaluate(() => window.loopscope.seek(0));
@@ -146,14 +147,15 @@ test('pause freezes the clock, a step advances by one reconcile, the past can be
 test('no task blocks the page while 100 Pods start', async ({ page, browser }) => {
   await open(page);
   await expect(page.locator('.item[data-kind="Pod"][data-state="ready"]')).toHaveCount(2);
-  await page.waitForTimeout(500);
+  await settled(page);
   // Filling sends an input event a line within one task, which no person does; what counts is what follows Apply.
   await manifest(page).fill(example('deployment').replace('replicas: 2', 'replicas: 100'));
-  await page.waitForTimeout(700);
+  await expect.poll(() => link(page)).toMatchObject({ manifest: expect.stringContaining('replicas: 100') });
+  await settled(page);
   expect(await longest(browser, page, async () => {
     await page.getByRole('button', { name: /^Apply/ }).click();
     await expect(page.locator('.counts')).toHaveText(/100 Ready/);
-    await page.waitForTimeout(300);
+    await frames(page, 15);
   })).toBeLessThan(50);
 });
 
@@ -238,8 +240,7 @@ test('a link brings manifest and view back', async ({ page }) => {
   await open(page);
   await manifest(page).fill(example('statefulset'));
   await page.getByRole('tab', { name: 'Storage' }).click();
-  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#pako:/);
-  await page.waitForTimeout(700);
+  await expect.poll(() => link(page)).toMatchObject({ manifest: example('statefulset'), view: 'storage' });
   const address = page.url();
   const other = await page.context().newPage();
   await other.goto(address);
@@ -281,7 +282,7 @@ for (const [width, height, scheme, query] of [[1440, 900, 'light', ''], [1440, 9
     await page.setViewportSize({ width, height });
     await open(page, query);
     await expect(pods(page)).toHaveCount(2);
-    await page.waitForTimeout(1500);
+    await settled(page);
     const { violations } = await new AxeBuilder({ page }).analyze();
     const bad = violations.filter((violation) => ['serious', 'critical'].includes(violation.impact));
     expect(bad.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.target.join(' ')).slice(0, 5).join('; ')}`)).toEqual([]);

@@ -2,6 +2,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
+import { settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
 const pods = (page) => page.locator('#stage .item[data-kind="Pod"]:not(.ghost)');
@@ -103,7 +104,7 @@ for (const scheme of ['light', 'dark']) {
     await open(page, example('statefulset'), 12);
     for (const key of '123456') {
       await page.keyboard.press(key);
-      await page.waitForTimeout(250);
+      await settled(page);
       const zoom = await page.locator('.world').evaluate((world) => new DOMMatrix(getComputedStyle(world).transform).a).catch(() => 1);
       expect(zoom, `view ${key}`).toBeGreaterThanOrEqual(0.79);
       expect(await serious(page), `view ${key}`).toEqual([]);

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chromium } from './chromium.mjs';
 import { serve } from './server.mjs';
+import { settled } from './wait.mjs';
 
 const port = 4174;
 const server = await serve(port);
@@ -17,7 +18,7 @@ async function picture(name, [width, height], scheme, query, prepare) {
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate(() => window.loopscope.pause());
   await prepare(page);
-  await page.waitForTimeout(500);
+  await settled(page);
   await page.mouse.move(0, 0);
   await page.screenshot({ path: fileURLToPath(new URL(`../../docs/${name}.png`, import.meta.url)) });
   await page.close();

@@ -1,31 +1,45 @@
-// A small static server for dist/, under a sub-path as a project site has it. No CORS headers, as many servers.
+// A small static server for dist/, under a sub-path as a project site has it. It sends no CORS headers, as many servers do not,
+// unless `cors` is set; `brotli` compresses as a static host with precompressed files does.
 import { createServer } from 'node:http';
-import { readFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants } from 'node:zlib';
 
-const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+const built = fileURLToPath(new URL('../../dist/', import.meta.url));
 const types = {
-  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm',
+  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.wasm': 'application/wasm',
   '.svg': 'image/svg+xml', '.json': 'application/json', '.yaml': 'text/yaml',
 };
 
-export function serve(port, base = '/loopscope/') {
-  const server = createServer(async (request, response) => {
+export const brotli = (bytes) =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+
+const compressed = new Map();
+
+/** A file compressed once for each of its versions. */
+function cached(file, bytes) {
+  const key = `${file} ${statSync(file).mtimeMs}`;
+  if (!compressed.has(key)) compressed.set(key, brotli(bytes));
+  return compressed.get(key);
+}
+
+/** Serves `dist`; `extra` holds further pages by name. */
+export function serve(port, { base = '/loopscope/', dist = built, brotli: compress = false, cors = false, extra = {} } = {}) {
+  const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
-    if (!path.startsWith(base)) {
-      response.writeHead(404).end();
-      return;
-    }
     const name = normalize(path.slice(base.length) || 'index.html');
-    if (name.startsWith('..')) {
-      response.writeHead(403).end();
-      return;
-    }
+    if (!path.startsWith(base)) return response.writeHead(404).end();
+    if (name.startsWith('..')) return response.writeHead(403).end();
     try {
-      const bytes = await readFile(join(dist, name));
-      response.writeHead(200, { 'content-type': types[extname(name)] ?? 'application/octet-stream', 'cache-control': 'no-cache' });
-      response.end(bytes);
+      const file = join(dist, name);
+      const bytes = name in extra ? Buffer.from(extra[name]) : readFileSync(file);
+      const headers = { 'content-type': types[extname(name)] ?? 'application/octet-stream', 'cache-control': 'no-cache' };
+      if (cors) headers['access-control-allow-origin'] = '*';
+      const packed = compress && !(name in extra) && /\bbr\b/.test(request.headers['accept-encoding'] ?? '');
+      if (packed) headers['content-encoding'] = 'br';
+      response.writeHead(200, headers);
+      response.end(packed ? cached(file, bytes) : bytes);
     } catch {
       response.writeHead(404).end();
     }

@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
+import { link } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
 
@@ -24,7 +25,8 @@ test('what settles and what fails is said in a sentence, and not too often', asy
   await expect(page.locator('#notice')).toHaveText(/^Settled at 00:0\d\.\d+: All Pods are Ready$/);
   await page.evaluate(() => loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:nonexistent'));
   await expect(page.locator('#notice')).toHaveText(/kubelet node-\d: Pod .*(ErrImagePull|ImagePullBackOff)/);
-  await page.waitForTimeout(4000);
+  // The pull is tried again, and that is said as well.
+  await page.waitForFunction(() => window.said.length > 3);
   const said = await page.evaluate(() => window.said);
   expect(said.length).toBeGreaterThan(2);
   const gaps = said.slice(1).map(([at], index) => at - said[index][0]);
@@ -76,7 +78,7 @@ test('when the simulator stops, that is said, and the text stays', async ({ page
   await open(page, '&test=stop');
   const text = example('statefulset');
   await page.getByRole('textbox', { name: /Manifest/ }).fill(text);
-  await page.waitForTimeout(900);
+  await expect.poll(() => link(page)).toMatchObject({ manifest: text });
   await page.evaluate(() => { try { loopscope.stop(); } catch { /* the module has trapped */ } });
   const box = page.locator('.stopped');
   await expect(box).toHaveAttribute('role', 'alert');

@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
+import { settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
 const item = (page, kind, name = '') => page.locator(`.item[data-kind="${kind}"]:not(.ghost)${name && `[data-name="${name}"]`}`);
@@ -134,14 +135,14 @@ test('a map appears when the diagram no longer fits, and leads through it', asyn
   const where = () => page.locator('.world').evaluate((world) => new DOMMatrix(getComputedStyle(world).transform).e);
   const box = await map.boundingBox();
   await page.mouse.click(box.x + 4, box.y + 4);
-  await page.waitForTimeout(500);
+  await settled(page);
   const left = await where();
   await page.mouse.click(box.x + box.width - 4, box.y + 4);
-  await page.waitForTimeout(500);
+  await settled(page);
   expect(await where()).toBeLessThan(left - 200);
   await page.getByRole('button', { name: 'Fit everything' }).click();
   await expect(map).toHaveCount(0);
-  await page.waitForTimeout(500);
+  await settled(page);
   const stage = await page.locator('#stage').boundingBox();
   for (const one of await page.locator('.world .item').all()) {
     const at = await one.boundingBox();
@@ -156,7 +157,7 @@ test('nothing is covered by the controls, also where the stage is low', async ({
   await open(page, example('deployment').replace('replicas: 2', 'replicas: 4'));
   for (const size of [[720, 450], [820, 500], [1024, 600]]) {
     await page.setViewportSize({ width: size[0], height: size[1] });
-    await page.waitForTimeout(600);
+    await settled(page);
     const zoom = page.locator('.zoom');
     if (!(await zoom.count())) continue;
     const over = await zoom.boundingBox();
@@ -164,7 +165,7 @@ test('nothing is covered by the controls, also where the stage is low', async ({
     await item(page, 'ReplicaSet').first().focus();
     for (let i = 0; i < 4; i++) {
       await page.keyboard.press('ArrowDown');
-      await page.waitForTimeout(450);
+      await settled(page);
       const box = await page.evaluate(() => document.activeElement.getBoundingClientRect().toJSON());
       const apart = box.right <= over.x || box.left >= over.x + over.width || box.bottom <= over.y || box.top >= over.y + over.height;
       expect(apart, `${size}: ${JSON.stringify([box, over])}`).toBe(true);
@@ -182,7 +183,7 @@ test('of many Pods both revisions are in sight, and neither the map nor the cont
   await page.evaluate(() => { loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:1.26'); loopscope.pause(); });
   for (let i = 0; i < 2; i++) await page.keyboard.press('.');
   await expect(blocks).toHaveCount(2);
-  await page.waitForTimeout(600);
+  await settled(page);
   const box = (of) => page.locator(of).boundingBox();
   const [stage, old, next, foot] = [await box('#stage'), await blocks.nth(0).boundingBox(), await blocks.nth(1).boundingBox(), await box('.foot')];
   expect(old.x + old.width).toBeLessThan(next.x);
@@ -193,7 +194,7 @@ test('of many Pods both revisions are in sight, and neither the map nor the cont
   // Blocks as wide as the stage leave the map no corner, also when the picture is moved.
   await page.mouse.move(stage.x + 40, stage.y + 40);
   await page.mouse.wheel(0, 40);
-  await page.waitForTimeout(500);
+  await settled(page);
   await expect(page.locator('.minimap')).toHaveCount(0);
   expect(before).toMatch(/translate: /);
   expect(before.match(/translate: [^;]*/)?.[0]).toBe((await place(0)).match(/translate: [^;]*/)?.[0]);

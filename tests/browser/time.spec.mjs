@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
+import { frames, settled } from './wait.mjs';
 
 const pods = (page, stage = '#stage') => page.locator(`${stage} .item[data-kind="Pod"]:not(.ghost)`);
 const kubectl = (page, line) => page.evaluate((line) => loopscope.kubectl(line), line);
@@ -42,7 +43,7 @@ test('the clock stops at a condition, and says where and why', async ({ page }) 
   await expect(page.locator('.i-head')).toContainText(name.slice(-5));
   await expect(pods(page).and(page.locator(`[data-name="${name}"]`))).toHaveAttribute('data-state', 'notready');
   const at = await page.locator('#clock').textContent();
-  await page.waitForTimeout(300);
+  await frames(page, 15);
   expect(await page.locator('#clock').textContent()).toBe(at);
   await stop.getByRole('button', { name: 'Go on' }).click();
   await expect(stop).toHaveCount(0);
@@ -165,16 +166,13 @@ test('what was left behind a fork stays faintly on the lanes, with the place of 
   }, [at + 14, end - 4]);
   await page.getByRole('button', { name: 'Branch from here' }).click();
   await expect(page.locator('#notice')).toHaveText('Branch 2 begins here. Branch 1 is kept');
-  await page.waitForTimeout(200);
-  const ghosts = await marks();
-  expect(ghosts.count).toBeGreaterThan(0);
-  expect(ghosts.dark).toBeGreaterThan(140);
+  await expect.poll(async () => (await marks()).dark).toBeGreaterThan(140);
+  expect((await marks()).count).toBeGreaterThan(0);
   await page.mouse.move(box.x + at, box.y + 20);
   await expect(page.locator('.tip')).toHaveText('Branch 2 begins here');
   await view(page);
   await page.getByLabel('Branch of the history').selectOption('1');
-  await page.waitForTimeout(200);
-  expect((await marks()).dark).toBeLessThan(140);
+  await expect.poll(async () => (await marks()).dark).toBeLessThan(140);
 });
 
 test('two branches side by side on one clock, one above the other where it is narrow', async ({ page }) => {
@@ -226,7 +224,7 @@ for (const scheme of ['light', 'dark']) {
     await view(page);
   await page.getByRole('button', { name: 'Side by side' }).click();
     const look = async () => {
-      await page.waitForTimeout(300);
+      await settled(page);
       const found = await new AxeBuilder({ page }).analyze();
       expect(found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join('; ')}`)).toEqual([]);
     };

@@ -2,6 +2,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
+import { frames, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
 const item = (page, kind, name) => page.locator(`.item[data-kind="${kind}"][data-name="${name}"]:not(.ghost)`);
@@ -93,7 +94,7 @@ test('Rollout: any instant tells its counts, by pointer and by keyboard, and ano
   await page.mouse.move(box.x + 4, box.y + box.height - 8);
   await expect(rows).toHaveText(/newest03$/);
   await expect(page.locator('.keys-of .at')).toHaveText(/^00:00\./);
-  await page.waitForTimeout(300);
+  await frames(page, 15);
   await expect(page.locator('.hover')).toHaveCount(0);
   await page.mouse.move(5, 5);
   await expect(rows).toHaveText(/newest30$/);
@@ -257,7 +258,7 @@ for (const view of ['ownership', 'nodes', 'network', 'storage', 'rollout', 'loop
       await scope(page, () => loopscope.pause());
       await on(page, 8);
       await expect(page.locator('.item').first()).toBeVisible();
-      await page.waitForTimeout(300);
+      await settled(page);
       const found = await new AxeBuilder({ page }).analyze();
       expect(found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes[0].html}`)).toEqual([]);
     });
@@ -290,7 +291,7 @@ test('Nodes: fifty nodes and two thousand Pods stand as large as few, as many in
   await page.keyboard.press('2');
   const nodes = page.locator('.item[data-kind="Node"]');
   await expect(nodes).toHaveCount(50);
-  await page.waitForTimeout(600);
+  await settled(page);
   const stage = await page.locator('#stage').boundingBox();
   for (const box of await nodes.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON()))) {
     expect(box.right).toBeLessThanOrEqual(stage.x + stage.width + 1);
@@ -433,7 +434,7 @@ test('a frame opens at the top, and what is chosen in it is in sight', async ({ 
   await scope(page, (text) => { loopscope.load(text); loopscope.pause(); for (let i = 0; i < 60; i++) loopscope.step(); }, example('rollout'));
   const first = page.locator('.item[data-kind="Node"][data-name="node-1"]:not(.ghost)');
   await expect(page.locator('.item[data-kind="Pod"]:not(.ghost)').first()).toBeVisible();
-  await page.waitForTimeout(500);
+  await settled(page);
   const top = async () => (await first.boundingBox()).y;
   expect(await top()).toBeGreaterThanOrEqual(0);
   // What is chosen comes into sight, and the head comes back with what is near it.
@@ -460,7 +461,7 @@ test('the word of a state is whole on a phone', async ({ page }) => {
   const seen = new Set();
   for (let i = 0; i < 60; i++) {
     await scope(page, () => loopscope.step());
-    await page.waitForTimeout(30);
+    await frames(page, 2);
     for (const word of await words.allTextContents()) seen.add(word);
     expect(await cut()).toEqual([]);
   }
@@ -500,7 +501,7 @@ for (const [width, height] of [[480, 320], [480, 360], [720, 420]]) {
     await scope(page, () => loopscope.kubectl('set image deployment/nginx nginx=nginx:1.27'));
     await on(page, 2);
     await expect(page.locator('.item[data-kind="ReplicaSet"]:not(.ghost)')).toHaveCount(2);
-    await page.waitForTimeout(600);
+    await settled(page);
     const stage = await page.locator('#stage').boundingBox();
     for (const one of await page.locator('#stage .item:not(.ghost)').all()) {
       const box = await one.boundingBox();

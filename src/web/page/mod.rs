@@ -715,7 +715,7 @@ impl Component for Page {
                 self.toast(ctx);
             }
             Msg::Read => self.said = None,
-            Msg::Key(event) => return self.key(ctx, &event),
+            Msg::Key(event) => return window::is_whole() && self.key(ctx, &event),
             Msg::Resized => {
                 let (before, after) = (self.size.0, dom::size());
                 if before >= 1024.0 && after.0 < 1024.0 {

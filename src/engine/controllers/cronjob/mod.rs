@@ -4,13 +4,11 @@
 //! is made up for; finished Jobs beyond the history limits are deleted, the oldest first.
 //! Models `pkg/controller/cronjob/cronjob_controllerv2.go` and `utils.go`.
 
-mod zones;
-
 use super::{Controller, Event, Watch};
 use crate::api::batch::Job;
 use crate::api::json::{self, Json, record};
 use crate::api::time::{MS, SECOND};
-use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid};
+use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid, Zone};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::journal::Op;
 use crate::engine::out::{Action, Out, View};
@@ -20,7 +18,6 @@ use crate::engine::why::Why;
 use serde_json::{Map, Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
-use zones::Zone;
 
 /// A run begins so long after it is due: clocks may differ.
 const SKEW_US: Duration = 100 * MS;

@@ -3,6 +3,7 @@
 //! Models `pkg/apis/batch/validation/validation.go`.
 
 use super::{Errors, cron, has, list, meta, pod, text, workloads};
+use crate::api::Zone;
 use serde_json::Value;
 
 pub fn job(errors: &mut Errors, spec: &Value, field: &str, uid: &str) {
@@ -212,7 +213,7 @@ fn schedule(errors: &mut Errors, spec: &Value) {
         errors.invalid("spec.timeZone", zone, "timeZone must be nil or non-empty string");
     } else if zone.eq_ignore_ascii_case("local") {
         errors.invalid("spec.timeZone", zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones");
-    } else if !cron::is_zone(zone) {
+    } else if Zone::find(zone).is_none() {
         errors.invalid("spec.timeZone", zone, format!("unknown time zone {zone}"));
     }
 }

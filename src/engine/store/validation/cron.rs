@@ -2,7 +2,7 @@
 //!
 //! Models `github.com/robfig/cron/v3` (`parser.go`, `spec.go`).
 
-use crate::api::time::{SECOND, civil, days_from_civil, duration};
+use crate::api::time::{SECOND, civil, duration};
 
 struct Range {
     least: u32,
@@ -171,59 +171,6 @@ fn number(range: &Range, text: &str) -> Result<u32, String> {
 
 fn not_a_number(text: &str) -> String {
     format!("failed to parse int from {text}: strconv.Atoi: parsing \"{text}\": invalid syntax")
-}
-
-/// A local date and time in seconds since 1970.
-pub fn local_seconds(year: i64, month: i64, day: i64, hour: i64) -> i64 {
-    days_from_civil(year, month, day) * 86_400 + hour * 3600
-}
-const REGIONS: [&str; 16] = [
-    "Africa",
-    "America",
-    "Antarctica",
-    "Arctic",
-    "Asia",
-    "Atlantic",
-    "Australia",
-    "Brazil",
-    "Canada",
-    "Chile",
-    "Etc",
-    "Europe",
-    "Indian",
-    "Mexico",
-    "Pacific",
-    "US",
-];
-const ZONES: [&str; 20] = [
-    "UTC",
-    "GMT",
-    "UCT",
-    "Zulu",
-    "EST",
-    "MST",
-    "HST",
-    "CET",
-    "EET",
-    "MET",
-    "WET",
-    "PRC",
-    "ROC",
-    "ROK",
-    "Japan",
-    "Singapore",
-    "Hongkong",
-    "Israel",
-    "Turkey",
-    "Iran",
-];
-
-/// Whether a time zone may exist: the region is known, the city is taken on trust.
-pub fn is_zone(zone: &str) -> bool {
-    ZONES.contains(&zone)
-        || zone.split_once('/').is_some_and(|(region, city)| {
-            REGIONS.contains(&region) && city.starts_with(|c: char| c.is_ascii_uppercase()) && city.is_ascii()
-        })
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ fn refusal(manifest: &str, setup: Option<&str>) -> String {
 
 #[test]
 fn recorded_refusals_are_met() {
-    let cases: Value = serde_json::from_str(include_str!("../../../../tests/data/validation.json")).unwrap();
+    let cases: Value = serde_json::from_str(include_str!("../../../../tests/validation/recorded.json")).unwrap();
     let (mut exact, mut verdict, mut total, mut faults) = (0, 0, 0, Vec::new());
     for case in list(&cases, "manifests") {
         let name = text(case, "name");

@@ -56,7 +56,12 @@ fn holes(text: &str) -> Vec<(&str, Option<&str>, bool)> {
         .collect()
 }
 
-fn main() {
+/// Writes `messages.rs`.
+///
+/// # Panics
+///
+/// If a catalogue is wrong, with the place of the mistake.
+pub fn generate() {
     let english = read("src/i18n/en.txt");
     let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let (mut table, mut out) = (String::new(), String::new());

@@ -1,0 +1,31 @@
+// Waiting for the page, not for the clock of the machine.
+import { inflateSync } from 'node:zlib';
+
+/** So many animation frames of the page. */
+export const frames = (page, count) => page.evaluate((count) => new Promise((resolve) => {
+  const next = () => (count-- > 0 ? requestAnimationFrame(next) : resolve());
+  next();
+}), count);
+
+/** Until nothing has moved for a quarter of a second of frames: no transition runs, and every item and panel stays where it is. */
+export const settled = (page) => page.evaluate(() => new Promise((resolve) => {
+  let [last, same, left] = ['', 0, 600];
+  const look = () => {
+    const places = [...document.querySelectorAll('.world, .world .item, .panel, .foot')].slice(0, 300).map((one) => {
+      const box = one.getBoundingClientRect();
+      return `${box.x},${box.y},${box.width},${box.height}`;
+    }).join(';');
+    const moves = document.getAnimations().some((one) => one.playState === 'running' && Number.isFinite(one.effect?.getComputedTiming().endTime));
+    same = places === last && !moves ? same + 1 : 0;
+    last = places;
+    if (same >= 15 || --left === 0) resolve();
+    else requestAnimationFrame(look);
+  };
+  look();
+}));
+
+/** What the page's address holds. */
+export async function link(page) {
+  const hash = await page.evaluate(() => location.hash);
+  return hash.startsWith('#pako:') ? JSON.parse(inflateSync(Buffer.from(hash.slice(6), 'base64url')).toString()) : {};
+}
