@@ -16,7 +16,7 @@ const work = `${root}/target/split`;
 const tool = (...args) => execFileSync('wasm-split', [...args, '--all-features', '--quiet'], { stdio: ['ignore', 'inherit', 'inherit'] });
 
 const link = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest })).toString('base64url')}`;
-const example = (name) => link(readFileSync(`${root}/src/app/examples/${name}.yaml`, 'utf8'));
+const example = (name) => link(readFileSync(`${root}/src/session/examples/${name}.yaml`, 'utf8'));
 // What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
 const embed = '?embed&autoplay=1';
 const sized = (sizes, queries) => sizes.flatMap(([width, height]) => queries.map((query) => ({ width, height, query })));

@@ -3,7 +3,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
 import { frames, settled } from './wait.mjs';
 
-const example = (name) => readFileSync(new URL(`../../src/app/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 const box = (page) => page.getByRole('textbox', { name: /Manifest/ });
 const text = (page) => page.evaluate(() => window.loopscope.manifest());
 const pods = (page) => page.locator('.item[data-kind="Pod"]:not(.ghost)');
