@@ -6,6 +6,32 @@
   var query = new URLSearchParams(location.search);
   var base = new URL('.', document.currentScript.src).href;
 
+  // What is said before the page can speak for itself, or after it has stopped, by the language of the document. The catalogues of all
+  // else are in src/i18n.
+  var catalogues = { zh: {
+    starting: '正在启动模拟器…',
+    noWebAssembly: '此浏览器没有 WebAssembly，或已将其关闭',
+    noFile: function (file) { return '无法加载 ' + file; },
+    cannotStart: 'Loopscope 无法启动',
+    needs: function (reason) { return reason + '。它需要支持 WebAssembly 的浏览器，以及与页面在同一站点的文件。'; },
+    stopped: function (at) { return '模拟器在 ' + at + ' 停止'; },
+    kept: function (reason) { return '屏幕上是停止前的最后状态，清单已保留。' + reason; },
+    copy: '复制报告',
+    reload: '重新加载页面',
+  }, en: {
+    starting: 'Starting the simulator…',
+    noWebAssembly: 'WebAssembly is missing or disabled in this browser',
+    noFile: function (file) { return 'could not load ' + file; },
+    cannotStart: 'Loopscope cannot start',
+    needs: function (reason) { return reason + '. It needs a browser with WebAssembly, and the files that this site serves with the page.'; },
+    stopped: function (at) { return 'The simulator stopped at ' + at; },
+    kept: function (reason) { return 'The last state before the error stays on screen, and your manifest is kept. ' + reason; },
+    copy: 'Copy report',
+    reload: 'Reload the page',
+  } };
+  if (/^zh/i.test(query.get('lang') || kept('loopscope.lang') || navigator.language)) root.lang = 'zh-CN';
+  function words() { return catalogues[/^zh/.test(root.lang) ? 'zh' : 'en']; }
+
   // What the opening runs comes first, and the rest of the module after it (scripts/split.mjs). A build without the tools for that is
   // in one piece.
   var glue = script('loopscope.js');
@@ -16,7 +42,7 @@
       var element = document.createElement('script');
       element.src = base + src;
       element.onload = resolve;
-      element.onerror = function () { reject(new Error('could not load ' + src)); };
+      element.onerror = function () { reject(new Error(words().noFile(src))); };
       document.head.appendChild(element);
     });
   }
@@ -24,7 +50,7 @@
   // Compiles a part of the module while it is downloaded. A frame with an opaque origin may fetch only from servers that allow it to
   // (CORS), but it may load scripts from any: for those each part is a script as well.
   function part(name) {
-    if (typeof WebAssembly !== 'object') return Promise.reject(new Error('WebAssembly is missing or switched off in this browser'));
+    if (typeof WebAssembly !== 'object') return Promise.reject(new Error(words().noWebAssembly));
     if (window.origin === 'null') {
       return script(name + '.wasm.js').then(function () {
         var text = window.loopscopeParts[name];
@@ -35,7 +61,7 @@
       });
     }
     return fetch(base + name + '.wasm').then(function (response) {
-      if (!response.ok) throw new Error(name + '.wasm: ' + response.status);
+      if (!response.ok) throw new Error(words().noFile(name + '.wasm') + ' (' + response.status + ')');
       if (WebAssembly.compileStreaming && response.headers.get('content-type') === 'application/wasm') return WebAssembly.compileStreaming(response);
       return response.arrayBuffer().then(function (bytes) { return WebAssembly.compile(bytes); });
     });
@@ -64,14 +90,14 @@
   };
 
   // A plain message over the page. The text in the editor stays where it is.
-  function tell(title, words, buttons) {
+  function tell(title, details, buttons) {
     var box = document.createElement('div');
     box.className = 'stopped';
     box.setAttribute('role', 'alert');
     var head = document.createElement('h2');
     head.textContent = title;
     var text = document.createElement('p');
-    text.textContent = words;
+    text.textContent = details;
     box.append(head, text);
     var row = document.createElement('div');
     row.className = 'row';
@@ -92,9 +118,9 @@
   window.loopscopeStopped = function (at, report) {
     if (stopped || startsAgain) return;
     stopped = true;
-    tell('The simulator stopped at ' + at, 'The last good state stays on screen, and your manifest is kept. ' + report.split('\n')[0], [
-      ['Copy report', function () { if (navigator.clipboard) navigator.clipboard.writeText(report); }],
-      ['Restart', function () { location.reload(); }],
+    tell(words().stopped(at), words().kept(report.split('\n')[0]), [
+      [words().copy, function () { if (navigator.clipboard) navigator.clipboard.writeText(report); }],
+      [words().reload, function () { location.reload(); }],
     ]);
   };
 
@@ -128,7 +154,7 @@
   function start() {
     var app = document.getElementById('app');
     var note = document.getElementById('boot-note');
-    var slow = setTimeout(function () { if (note) note.textContent = 'Starting the simulator…'; }, 300);
+    var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
     // After a reload the files are in the cache.
     var waits = navigation && navigation.type === 'reload';
@@ -151,7 +177,7 @@
         if (stopped || startsAgain) return;
         if (note) note.textContent = '';
         var reason = String((error && error.message) || error);
-        tell('Loopscope cannot start', reason + '. It needs a browser with WebAssembly, and the files of this site beside the page.', []);
+        tell(words().cannotStart, words().needs(reason), []);
       });
     function open() {
       clearTimeout(slow);

@@ -58,7 +58,7 @@ async function actions(browser, page, pods) {
   await row('Why', key('w'));
   await row('theme', click("button[aria-label$=\" theme\"]"));
   await row('an instant of the past', () => page.evaluate(() => loopscope.seek(loopscope.now() / 2)), 6000);
-  await row('one second on', key('.'), 4000);
+  await row('forward one second', key('.'), 4000);
   await row('a reconcile back', key('ArrowLeft'), 4000);
   await row('live', key('End'), 4000);
   await row('get pods', async () => {

@@ -46,7 +46,7 @@ test('a whole visit without a pointer', async ({ page }) => {
   // The clock: settled, by its button.
   await reach(page, '#settle');
   await page.keyboard.press('Enter');
-  await expect(page.locator('#notice')).toContainText('Settled');
+  await expect(page.locator('#notice')).toContainText('Stable');
 
   // The diagram: another view, a Pod of it, why it is as it is.
   await page.keyboard.press('1');

@@ -56,7 +56,7 @@ test('the switch changes the language at once, both ways, and is remembered', as
   await expect(page.locator('#manifest h2')).toHaveText('清单');
   await page.getByRole('button', { name: 'English' }).click();
   await expect(page.locator('#manifest h2')).toHaveText('Manifest');
-  await expect(page.locator('#step')).toHaveAttribute('aria-label', 'One reconcile on');
+  await expect(page.locator('#step')).toHaveAttribute('aria-label', 'Next reconcile');
   await page.getByRole('tab', { name: 'Storage' }).click();
   await expect(page.locator('.c-head h1')).toHaveText('Storage');
 });

@@ -134,7 +134,7 @@ test('pause freezes the clock, a step advances by one reconcile, the past can be
   await page.evaluate((text) => window.loopscope.apply(text), example('deployment').replace('nginx-deployment', 'stepped'));
   const steps = [];
   for (let i = 0; i < 12; i++) {
-    await page.getByRole('button', { name: 'One reconcile on' }).click();
+    await page.getByRole('button', { name: 'Next reconcile' }).click();
     steps.push(await page.locator('#notice').textContent());
   }
   expect(new Set(steps).size).toBe(steps.length);

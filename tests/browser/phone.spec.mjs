@@ -124,7 +124,7 @@ test('a rollout tells on a phone what it may do and what it waits for', async ({
   await expect(card.locator('.pill')).toHaveText('Rolling');
   await expect(card.locator('.nums')).toContainText('updated');
   await expect(card.locator('.roll rect')).toHaveCount(4);
-  await expect(card.locator('.roll p')).toContainText('Next step waits until');
+  await expect(card.locator('.roll p')).toContainText('Waiting for');
   const cut = await card.locator('b, small, p, span').evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map((e) => e.textContent));
   expect(cut).toEqual([]);
 });

@@ -22,7 +22,7 @@ test('what settles and what fails is said in a sentence, and not too often', asy
     new MutationObserver(look).observe(document.getElementById('notice'), { childList: true, characterData: true, subtree: true });
     loopscope.speed(5);
   });
-  await expect(page.locator('#notice')).toHaveText(/^Settled at 00:0\d\.\d+: All Pods are Ready$/);
+  await expect(page.locator('#notice')).toHaveText(/^Stable since 00:0\d\.\d+: All Pods are Ready$/);
   await page.evaluate(() => loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:nonexistent'));
   await expect(page.locator('#notice')).toHaveText(/kubelet node-\d: Pod .*(ErrImagePull|ImagePullBackOff)/);
   // The pull is tried again, and that is said as well.
@@ -60,7 +60,7 @@ test('a list of very many objects has pages', async ({ page }) => {
   await page.evaluate(() => { for (let n = 4; n <= 130; n++) loopscope.fault(`add-node node-${n}`); loopscope.pause(); document.activeElement?.blur(); });
   await page.keyboard.press('2');
   await page.getByRole('button', { name: 'Show as list' }).click();
-  const [rows, pages] = [page.locator('table.aslist tbody tr'), page.getByRole('group', { name: 'Pages of the list' })];
+  const [rows, pages] = [page.locator('table.aslist tbody tr'), page.getByRole('group', { name: 'List pages' })];
   await expect(rows).toHaveCount(100);
   await expect(pages.getByRole('button', { name: 'Previous' })).toHaveAttribute('aria-disabled', 'true');
   await pages.getByRole('button', { name: 'Next' }).click();
@@ -86,7 +86,7 @@ test('when the simulator stops, that is said, and the text stays', async ({ page
   await expect(box.getByRole('button', { name: 'Copy report' })).toBeVisible();
   await expect(page.getByRole('textbox', { name: /Manifest/ })).toHaveValue(text);
   await expect(page.locator('.item[data-kind="Deployment"]')).toBeVisible();
-  await box.getByRole('button', { name: 'Restart' }).click();
+  await box.getByRole('button', { name: 'Reload the page' }).click();
   await page.waitForFunction(() => window.loopscope?.ready);
   expect(await page.evaluate(() => loopscope.manifest())).toBe(text);
 });

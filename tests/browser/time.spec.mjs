@@ -45,7 +45,7 @@ test('the clock stops at a condition, and says where and why', async ({ page }) 
   const at = await page.locator('#clock').textContent();
   await frames(page, 15);
   expect(await page.locator('#clock').textContent()).toBe(at);
-  await stop.getByRole('button', { name: 'Go on' }).click();
+  await stop.getByRole('button', { name: 'Resume' }).click();
   await expect(stop).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Pause', exact: true })).toBeVisible();
 });
@@ -112,7 +112,7 @@ test('an hour in which nothing happens takes little room, and says how long it i
   expect(after).toBeGreaterThan(200);
   expect(after).toBeLessThan(before + 40);
   await page.mouse.move(box.x + after - 12, box.y + 60);
-  await expect(page.locator('.tip')).toHaveText(/^Nothing was written in these \d+ min/);
+  await expect(page.locator('.tip')).toHaveText(/^No writes for \d+ min/);
   // A click in the fold goes into it.
   await page.mouse.click(box.x + after - 12, box.y + 60);
   const now = await page.evaluate(() => loopscope.now());
@@ -125,25 +125,25 @@ test('the timeline is made larger and smaller by wheel, buttons and keys, and go
   const lanes = page.locator('canvas.lanes');
   const [whole, box] = [await playhead(page), await lanes.boundingBox()];
   const scale = page.getByRole('group', { name: 'Scale of the timeline' });
-  await expect(scale.getByRole('button', { name: 'All of the time' })).toBeHidden();
+  await expect(scale.getByRole('button', { name: 'Show the whole timeline' })).toBeHidden();
   // What is under the pointer stays there.
   await page.mouse.move(box.x + whole, box.y + 60);
   for (let i = 0; i < 3; i++) await page.mouse.wheel(0, -300);
-  await expect(scale.getByRole('button', { name: 'All of the time' })).toBeVisible();
+  await expect(scale.getByRole('button', { name: 'Show the whole timeline' })).toBeVisible();
   expect(Math.abs((await playhead(page)) - whole)).toBeLessThan(12);
   // A second is now further away; beyond the edge the lanes follow.
   await page.keyboard.press(',');
   expect(whole - (await playhead(page))).toBeGreaterThan(150);
   for (let i = 0; i < 8; i++) await page.keyboard.press(',');
   expect(await playhead(page)).toBeGreaterThan(100);
-  await scale.getByRole('button', { name: 'All of the time' }).click();
+  await scale.getByRole('button', { name: 'Show the whole timeline' }).click();
   await page.keyboard.press('End');
   expect(Math.abs((await playhead(page)) - whole)).toBeLessThan(3);
   await lanes.focus();
   await page.keyboard.press('+');
-  await expect(scale.getByRole('button', { name: 'Longer time' })).toBeVisible();
+  await expect(scale.getByRole('button', { name: 'Show a longer period' })).toBeVisible();
   await page.keyboard.press('-');
-  await expect(scale.getByRole('button', { name: 'Longer time' })).toBeHidden();
+  await expect(scale.getByRole('button', { name: 'Show a longer period' })).toBeHidden();
 });
 
 test('what was left behind a fork stays faintly on the lanes, with the place of the fork', async ({ page }) => {

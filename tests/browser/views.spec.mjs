@@ -85,7 +85,7 @@ test('Rollout: each revision has its layer, and the past shows the past', async 
 test('Rollout: any instant tells its counts, by pointer and by keyboard, and another workload can be chosen', async ({ page }) => {
   await open(page, example('network'), 10);
   await page.keyboard.press('5');
-  const [rows, probe] = [page.locator('.keys-of tbody tr'), page.getByRole('slider', { name: 'What held at an instant' })];
+  const [rows, probe] = [page.locator('.keys-of tbody tr'), page.getByRole('slider', { name: 'Values at an instant' })];
   await page.getByLabel('Workload').selectOption('Deployment shop');
   await expect(page.locator('.keys-of p')).toContainText('Deployment shop3 desired');
   await expect(rows).toHaveText(/shop:1.0.* · newest30$/);
@@ -186,7 +186,7 @@ test('a node is powered off and on by its buttons, and its Pods say so', async (
   await page.locator('.faults summary').click();
   await page.getByRole('button', { name: 'Power off' }).click();
   // What is said of it for a moment leaves the page as it is: the menu stays open.
-  await expect(page.locator('.toast')).toContainText('Its kubelet falls silent');
+  await expect(page.locator('.toast')).toContainText('Its kubelet stops responding');
   await expect(page.locator('.faults')).toHaveAttribute('open', '');
   await on(page, 60);
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'notready');
@@ -202,8 +202,8 @@ test('a lost event is made up for by the next list of everything, and stays lost
     if (!lists) {
       await item(page, 'Deployment', 'nginx-deployment').click();
       await page.locator('.faults summary').click();
-      await page.getByRole('button', { name: /^Never list again/ }).click();
-      await expect(page.locator('.toast')).toHaveText(/^Never list again: No component lists/);
+      await page.getByRole('button', { name: /^Disable relisting/ }).click();
+      await expect(page.locator('.toast')).toHaveText(/^Disable relisting: No component lists/);
     }
     await scope(page, () => loopscope.fault('lose deployment/nginx-deployment'));
     await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
@@ -222,7 +222,7 @@ test('a late event and a slow loop are made by their buttons, and taken back', a
   await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
   await on(page, 8);
   await expect(pods).toHaveCount(2);
-  await page.locator('.faults').getByRole('button', { name: /^Let its event through/ }).click();
+  await page.locator('.faults').getByRole('button', { name: /^Deliver its event/ }).click();
   await on(page, 1);
   await expect(pods).toHaveCount(3);
   // A loop is chosen on the ring.
@@ -241,10 +241,10 @@ test('a late event and a slow loop are made by their buttons, and taken back', a
   await expect(page.locator('#pace')).toHaveText('Slow it down');
 });
 
-test('Settle runs until nothing changes any more', async ({ page }) => {
+test('Run until stable runs until nothing changes any more', async ({ page }) => {
   await open(page, example('statefulset'), 0);
   await page.locator('#settle').click();
-  await expect(page.locator('#notice')).toHaveText('Settled.');
+  await expect(page.locator('#notice')).toHaveText('Stable: nothing left to reconcile');
   expect(await scope(page, () => loopscope.kubectl('get sts web'))).toContain('2/2');
 });
 
@@ -271,7 +271,7 @@ test('Nodes: a Pod says why it is on its node, and one that fits nowhere why on 
   await page.locator('.item[data-kind="Pod"]:not(.ghost)').first().click();
   await page.getByRole('tab', { name: 'Why' }).click();
   const bound = page.locator('.why > li').filter({ hasText: 'default-scheduler' });
-  await expect(bound).toContainText(/3 of 3 nodes fit; this one scores \d+/);
+  await expect(bound).toContainText(/3 of 3 nodes fit; this one scored highest \d+/);
   // Its instant shows the filters and the scores.
   await bound.getByRole('button').click();
   await expect(page.locator('.why > li').first()).toContainText('bound to');
@@ -279,8 +279,8 @@ test('Nodes: a Pod says why it is on its node, and one that fits nowhere why on 
   await open(page, example('unschedulable'));
   await page.keyboard.press('2');
   await page.locator('.item[data-kind="Pod"]:not(.ghost)').first().click();
-  await expect(page.locator('.found')).toContainText('None of the 3 nodes takes it');
-  await expect(page.locator('.found .saw')).toContainText('asks 6 cpu, 4 free');
+  await expect(page.locator('.found')).toContainText('No node can run this Pod');
+  await expect(page.locator('.found .saw')).toContainText('requests 6 CPU, 4 free');
 });
 
 test('Nodes: fifty nodes and two thousand Pods stand as large as few, as many in a row as fit', async ({ page }) => {
@@ -342,7 +342,7 @@ test('the head has one menu where its controls have no room, and it closes by it
 test('Network: requests are spread over the ready endpoints', async ({ page }) => {
   await open(page, example('network'), 10);
   await page.keyboard.press('3');
-  const shop = page.locator('.table').filter({ hasText: 'each ready Pod' });
+  const shop = page.locator('.table').filter({ hasText: 'every ready Pod' });
   await expect(shop).toContainText('1 in 3');
   const name = await scope(page, () => loopscope.kubectl('get pods -l app=shop -o name').split('\n')[0].replace('pod/', ''));
   await scope(page, (name) => loopscope.fault(`unready pod/${name}`), name);
@@ -397,7 +397,7 @@ spec:
   const edges = page.locator('svg.edges path.provides');
   await expect(edges).toHaveCount(4);
   await expect(item(page, 'Secret', 'shared')).toHaveAttribute('aria-label', /used by Deployment \w+, Deployment \w+/);
-  await expect(item(page, 'ConfigMap', 'unused')).toHaveAttribute('aria-label', /stored, not animated/);
+  await expect(item(page, 'ConfigMap', 'unused')).toHaveAttribute('aria-label', /accepted, not simulated/);
   await item(page, 'Secret', 'shared').click();
   await expect(page.locator('svg.edges path.on')).toHaveCount(2);
   await scope(page, () => loopscope.kubectl('delete configmap of-web'));

@@ -336,7 +336,7 @@ fn add_larger(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis
     }
     let name = free_name(sim, Kind::Node, "", "node");
     let pairs: Vec<String> = has.iter().map(|(what, units)| [what, "=", &units.to_string(), unit(what)].concat()).collect();
-    let words: Vec<String> = has.iter().map(|(what, units)| [&units.to_string(), unit(what), " ", what].concat()).collect();
+    let words: Vec<String> = has.iter().map(|(what, units)| [units.to_string().as_str(), unit(what), " ", if what == "cpu" { "CPU" } else { what }].concat()).collect();
     out.cure(Cure::AddLarger, &name, &words.join(", "), &[["fault add-node ", &name, " ", &pairs.join(" ")].concat()]);
 }
 
