@@ -112,7 +112,7 @@ class Says extends WidgetType {
       button.textContent = fix;
       // The text may have gone on since it was looked at.
       button.onclick = () => { if (line <= view.state.doc.lines && slice(view.state.doc.line(line), columns) === this.word) this.on.fix(line, ...columns, fix); };
-      row.append(`${on.words().suggestion} `, button, '?');
+      row.append(`${this.on.words().suggestion} `, button, '?');
       box.append(row);
     }
     // CodeMirror does not see margins: the room around the box belongs to a box of its own.

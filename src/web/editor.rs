@@ -165,12 +165,12 @@ impl Component for Editor {
 
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         // The callbacks are new each time and do the same.
-        let Props { text, applied, standing, diagnostics, plan, file, narrow, drift, .. } = ctx.props();
+        let Props { text, applied, standing, diagnostics, plan, file, narrow, drift, lang, .. } = ctx.props();
         !(Rc::ptr_eq(drift, &old.drift)
             && Rc::ptr_eq(text, &old.text)
             && Rc::ptr_eq(applied, &old.applied)
             && Rc::ptr_eq(diagnostics, &old.diagnostics))
-            || (standing, plan, file, narrow) != (&old.standing, &old.plan, &old.file, &old.narrow)
+            || (standing, plan, file, narrow, lang) != (&old.standing, &old.plan, &old.file, &old.narrow, &old.lang)
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {

@@ -947,7 +947,7 @@ impl Component for Stage {
         }
         let props = ctx.props();
         // The callbacks are new each time and do the same.
-        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark, props.whole);
+        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark, props.whole, props.lang);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
             && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props))
             && (&old.changes, &old.follow) == (&props.changes, &props.follow);

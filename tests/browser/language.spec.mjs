@@ -116,7 +116,7 @@ test('what was done to how many reads as Chinese does', async ({ page }) => {
   await open(page);
   const map = (name) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
   await page.evaluate((text) => window.loopscope.load(text), [map('a'), map('B_'), map('C_')].join('---\n'));
-  await expect(page.locator('#manifest .pill')).toHaveText('已拒绝 2 个，已应用 1 个');
+  await expect(page.locator('#manifest .pill')).toHaveText('拒绝 2 个，应用 1 个');
   await page.locator('#manifest textarea').fill([map('a'), map('d'), map('B_')].join('---\n'));
-  await expect(page.locator('#plan b')).toHaveText('新建 1 个，未变 1 个，已拒绝 1 个');
+  await expect(page.locator('#plan b')).toHaveText('创建 1 个，未变 1 个，拒绝 1 个');
 });

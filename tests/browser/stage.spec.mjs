@@ -47,7 +47,7 @@ test('the snippet for other pages says what was chosen', async ({ page }) => {
   await dialog.getByLabel('Diagram').selectOption('Rollout');
   await dialog.getByLabel('Theme').selectOption('Dark');
   await dialog.getByLabel('Height').selectOption('560');
-  await dialog.getByLabel('Plays').selectOption('When asked');
+  await dialog.getByLabel('Start').selectOption('On click');
   await expect(snippet).toHaveValue(/<loop-scope view="rollout" theme="dark" height="560"\n {2}hash="pako:/);
   await dialog.getByRole('button', { name: 'Copy' }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await snippet.inputValue());
