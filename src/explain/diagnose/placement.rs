@@ -188,7 +188,7 @@ fn free_up(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], alike: i64, o
             _ => ["kubectl label node ", node, " ", &what, " --overwrite"].concat(),
         };
         let more = match cure {
-            Cure::Uncordon => [&amount("cpu", nodes.iter().map(|node| sim.free_on(node).cpu).sum()), " cpu"].concat(),
+            Cure::Uncordon => amount("cpu", nodes.iter().map(|node| sim.free_on(node).cpu).sum()),
             Cure::Untaint => what.rsplit_once(':').map_or(String::new(), |(key, _)| key.into()),
             _ => what.clone(),
         };
@@ -336,7 +336,10 @@ fn add_larger(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis
     }
     let name = free_name(sim, Kind::Node, "", "node");
     let pairs: Vec<String> = has.iter().map(|(what, units)| [what, "=", &units.to_string(), unit(what)].concat()).collect();
-    let words: Vec<String> = has.iter().map(|(what, units)| [units.to_string().as_str(), unit(what), " ", if what == "cpu" { "CPU" } else { what }].concat()).collect();
+    let words: Vec<String> = has
+        .iter()
+        .map(|(what, units)| [units.to_string().as_str(), unit(what), " ", if what == "cpu" { "CPU" } else { what }].concat())
+        .collect();
     out.cure(Cure::AddLarger, &name, &words.join(", "), &[["fault add-node ", &name, " ", &pairs.join(" ")].concat()]);
 }
 

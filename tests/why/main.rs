@@ -1,5 +1,7 @@
 //! Questions that a reader asks, with the chain that answers each: what is missing, the values that decide, what it waits
 //! for, who began it; and for what waits or fails a remedy that is applied and seen to work.
+//!
+//! Questions that need nothing but steps and an expected answer are data, in `questions/`; those that look further are tests here.
 
 use loopscope::actions;
 use loopscope::api::{Kind, ObjectRef, Time};
@@ -50,6 +52,71 @@ fn key(sim: &Sim, words: &str) -> ObjectRef {
     let Some(stem) = name.strip_suffix('*') else { return ObjectRef::new(kind, namespace, name) };
     let mut all = sim.list(kind).map(|object| object.key()).filter(|key| key.name.starts_with(stem));
     all.find(|key| diagnose::diagnose(sim, key).is_some()).unwrap_or_else(|| panic!("no {words} waits"))
+}
+
+/// A question of `questions/`: a cluster, what happens to it, and what is expected of the answer.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    question: String,
+    #[serde(default = "three")]
+    nodes: usize,
+    /// Manifests, kubectl commands, faults, and `+30` for half a minute.
+    steps: Vec<String>,
+    of: String,
+    headline: String,
+    #[serde(default)]
+    facts: Vec<(String, String)>,
+    #[serde(default)]
+    waits_for: Vec<String>,
+    by: Vec<String>,
+    #[serde(default)]
+    remedy: String,
+}
+
+fn three() -> usize {
+    3
+}
+
+fn questions(file: &str) {
+    let path = format!("{}/tests/why/questions/{file}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let all: Vec<Question> = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+    assert!(!all.is_empty());
+    fn strs(all: &[String]) -> Vec<&str> {
+        all.iter().map(String::as_str).collect()
+    }
+    let mut wrong = Vec::new();
+    for one in &all {
+        let facts: Vec<(&str, &str)> = one.facts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let (steps, then, by) = (strs(&one.steps), strs(&one.waits_for), strs(&one.by));
+        let answer = Answer { of: &one.of, headline: &one.headline, facts: &facts, then: &then, by: &by, remedy: &one.remedy };
+        let asked = std::panic::catch_unwind(|| ask(&sim(one.nodes, &steps), &answer));
+        if asked.is_err() {
+            wrong.push(one.question.as_str());
+        }
+    }
+    assert!(wrong.is_empty(), "answered wrongly, as printed above: {wrong:#?}");
+}
+
+#[test]
+fn scheduling() {
+    questions("scheduling");
+}
+
+#[test]
+fn workloads() {
+    questions("workloads");
+}
+
+#[test]
+fn storage() {
+    questions("storage");
+}
+
+#[test]
+fn network() {
+    questions("network");
 }
 
 /// What is expected of an answer.
@@ -161,65 +228,7 @@ fn service(name: &str, spec: &str) -> String {
     format!("apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {spec}\n")
 }
 
-fn claimed(claim: &str) -> String {
-    format!("{{containers: [{{name: c, image: 'nginx:1.27'}}], volumes: [{{name: v, persistentVolumeClaim: {{claimName: {claim}}}}}]}}")
-}
-
 // ---- Scheduling.
-
-#[test]
-fn why_is_this_pod_pending_too_little_cpu() {
-    let web = deployment("web", 4, "", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 3}}}]}");
-    ask(
-        &sim(3, &[&web, "+20"]),
-        &Answer {
-            of: "Pod/web-*",
-            headline: "No node can run this Pod",
-            facts: &[("node-1", "requests 3 CPU, 1 free"), ("node-3", "requests 3 CPU, 1 free")],
-            then: &[],
-            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Add node-4",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_pending_too_little_memory_anywhere() {
-    let web = deployment("web", 1, "", "{containers: [{name: c, image: nginx, resources: {requests: {memory: 10Gi}}}]}");
-    ask(
-        &sim(3, &[&web, "+20"]),
-        &Answer {
-            of: "Deployment/web",
-            headline: "0 of 1 Pods are ready",
-            facts: &[("desired", "1"), ("ready", "0")],
-            then: &["ReplicaSet/web-", "Pod/web-"],
-            by: &["deployment-controller", "you"],
-            remedy: "Lower the requests of web: 8Gi memory",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_pending_it_is_larger_than_a_node() {
-    let answer = |of, remedy, by| Answer { of, headline: "No node can run this Pod", facts: &[], then: &[], by, remedy };
-    let report = pod("report", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 6, memory: 1Gi}}}]}");
-    ask(&sim(3, &[&report, "+20"]), &answer("Pod/report", "Add node-4 with 8 cpu", &["default-scheduler", "you"]));
-    let scratch = pod("scratch", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 6, ephemeral-storage: 500Gi}}}]}");
-    let of_disk = answer("Pod/scratch", "Add node-4 with 8 cpu, 512Gi ephemeral-storage", &["default-scheduler", "you"]);
-    ask(&sim(3, &[&scratch, "+20"]), &of_disk);
-    // Of two both have room, and of a DaemonSet's Pod there is one there too.
-    let agent = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {app: agent}}, template: {metadata: \
-                 {labels: {app: agent}}, spec: {containers: [{name: c, image: nginx, resources: {requests: {memory: 1Gi}}}]}}}\n";
-    let big = deployment("big", 2, "", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 5, memory: 16Gi}}}]}");
-    ask(
-        &sim(3, &[agent, "+5", &big, "+20"]),
-        &answer(
-            "Pod/big-*",
-            "Add node-4 with 16 cpu, 64Gi memory",
-            &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-        ),
-    );
-}
 
 #[test]
 fn why_is_this_pod_pending_too_many_pods() {
@@ -306,8 +315,8 @@ fn what_keeps_pods_from_several_nodes_is_taken_from_all_of_them() {
         ["kubectl cordon node-#", "kubectl taint nodes node-# a=b:NoSchedule", "fault node-down node-#"].map(on_both);
     let none: [String; 2] = Default::default();
     for (acts, then, workload, words) in [
-        (&cordon, "+1", web(4), "Uncordon node-1, node-2: 8 cpu is free there"),
-        (&cordon, "+1", web(2), "Uncordon node-1: 4 cpu is free there"),
+        (&cordon, "+1", web(4), "Uncordon node-1, node-2: 8 CPU free there"),
+        (&cordon, "+1", web(2), "Uncordon node-1: 4 CPU free there"),
         (&taint, "+1", web(4), "Remove the taint from node-1, node-2: a"),
         (&down, "+400", web(4), "Power on node-1, node-2"),
         (&none, "+1", label, "Label node-1, node-2: disk=ssd"),
@@ -326,7 +335,7 @@ fn what_keeps_pods_from_several_nodes_is_taken_from_all_of_them() {
     config.nodes.iter_mut().for_each(|node| node.allocatable = vec![("pods".into(), "3".into())]);
     let mut sim = Sim::new(config, 1);
     act(&mut sim, &[&cordon[0], &cordon[1], &deployment("web", 4, "", PLAIN), "+20"]);
-    assert_eq!(cures(&sim, "Pod/web-*")[0], "Uncordon node-1, node-2: 8 cpu is free there");
+    assert_eq!(cures(&sim, "Pod/web-*")[0], "Uncordon node-1, node-2: 8 CPU free there");
 }
 
 /// Of very many nothing is offered that is too little.
@@ -343,135 +352,6 @@ fn too_many_to_be_counted_get_no_nodes() {
     let chain = diagnose::chain_of_waiting(&sim, &set);
     let words: Vec<String> = chain.last().unwrap().remedies.iter().map(|remedy| remedy.words().english()).collect();
     assert!(words.iter().all(|words| !words.starts_with("Add ")), "{words:?}");
-}
-
-#[test]
-fn why_is_this_pod_pending_no_node_has_the_label() {
-    let fast = pod("fast", "{nodeSelector: {disk: ssd}, containers: [{name: c, image: nginx}]}");
-    ask(
-        &sim(2, &[&fast, "kubectl label node node-2 disk=hdd", "+20"]),
-        &Answer {
-            of: "Pod/fast",
-            headline: "No node can run this Pod",
-            facts: &[("node-1", "wants disk=ssd, has no such label"), ("node-2", "wants disk=ssd, has hdd")],
-            then: &[],
-            by: &["default-scheduler", "you"],
-            remedy: "Label node-1: disk=ssd",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_pending_a_taint() {
-    ask(
-        &sim(1, &["kubectl taint nodes node-1 gpu=yes:NoSchedule", "+1", &pod("p", PLAIN), "+20"]),
-        &Answer {
-            of: "Pod/p",
-            headline: "The only node cannot run this Pod",
-            facts: &[("node-1", "taint gpu=yes:NoSchedule not tolerated")],
-            then: &[],
-            by: &["default-scheduler", "you"],
-            remedy: "Remove the taint from node-1: gpu",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_pending_a_cordoned_node_has_room() {
-    let filler = deployment("filler", 2, "", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: '3.5'}}}]}");
-    let big = deployment("big", 1, "", "{containers: [{name: c, image: nginx, resources: {requests: {cpu: 2}}}]}");
-    ask(
-        &sim(3, &["kubectl cordon node-3", &filler, "+5", &big, "+20"]),
-        &Answer {
-            of: "Pod/big-*",
-            headline: "No node can run this Pod",
-            facts: &[("node-1", "requests 2 CPU, 0.5 free"), ("node-2", "requests 2 CPU, 0.5 free"), ("node-3", "cordoned")],
-            then: &[],
-            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Uncordon node-3: 4 cpu is free there",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_pending_it_keeps_apart_from_its_siblings() {
-    let apart = "{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, \
-                 labelSelector: {matchLabels: {app: web}}}]}}, containers: [{name: c, image: nginx}]}";
-    ask(
-        &sim(2, &[&deployment("web", 3, "", apart), "+20"]),
-        &Answer {
-            of: "Pod/web-*",
-            headline: "No node can run this Pod",
-            facts: &[],
-            then: &[],
-            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Add node-3",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_pending_a_spread_constraint() {
-    let spread = "{topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, \
-                  labelSelector: {matchLabels: {app: web}}}], containers: [{name: c, image: nginx}]}";
-    ask(
-        &sim(3, &["kubectl cordon node-3", &deployment("web", 3, "", spread), "+20"]),
-        &Answer {
-            of: "Pod/web-*",
-            headline: "No node can run this Pod",
-            facts: &[("node-1", "node-1 has 1, the fewest elsewhere is 0; maxSkew 1"), ("node-3", "cordoned")],
-            then: &[],
-            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Uncordon node-3: 4 cpu is free there",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_pending_the_host_port_is_taken() {
-    let port = "{containers: [{name: c, image: nginx, ports: [{containerPort: 80, hostPort: 8080}]}]}";
-    ask(
-        &sim(1, &[&pod("first", port), "+5", &pod("second", port), "+20"]),
-        &Answer {
-            of: "Pod/second",
-            headline: "The only node cannot run this Pod",
-            facts: &[("node-1", "host port 8080 taken by first")],
-            then: &[],
-            by: &["default-scheduler", "you"],
-            remedy: "Delete first",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_pending_it_is_gated() {
-    let gated = pod("p", "{schedulingGates: [{name: example.com/quota}], containers: [{name: c, image: nginx}]}");
-    ask(
-        &sim(1, &[&gated, "+20"]),
-        &Answer {
-            of: "Pod/p",
-            headline: "Held back by its scheduling gates",
-            facts: &[("gate", "example.com/quota")],
-            then: &[],
-            by: &["you"],
-            remedy: "Remove the scheduling gate example.com/quota",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_pending_its_claim_names_a_class_that_does_not_exist() {
-    ask(
-        &sim(1, &[&claim("data", ", storageClassName: fast"), &pod("p", &claimed("data")), "+20"]),
-        &Answer {
-            of: "Pod/p",
-            headline: "Claim data is not bound",
-            facts: &[],
-            then: &["PersistentVolumeClaim/data"],
-            by: &["default-scheduler", "you"],
-            remedy: "Create class fast",
-        },
-    );
 }
 
 #[test]
@@ -506,27 +386,6 @@ fn why_this_node_and_not_that_one() {
 }
 
 // ---- Workloads.
-
-#[test]
-fn why_is_the_rollout_stuck_the_image_cannot_be_pulled() {
-    ask(
-        &sim(3, &[&deployment("web", 3, "", PLAIN), "+20", "kubectl set image deployment/web c=nginx:1.161", "+30"]),
-        &Answer {
-            of: "Deployment/web",
-            headline: "Rollout waiting: 0 of 3 new Pods are ready",
-            facts: &[
-                ("Pods available", "3"),
-                ("must stay available", "3"),
-                ("Pods now", "4"),
-                ("maximum Pods", "4"),
-                ("Pods of the old template", "3"),
-            ],
-            then: &["ReplicaSet/web-", "Pod/web-"],
-            by: &["deployment-controller", "you"],
-            remedy: "Roll back web",
-        },
-    );
-}
 
 #[test]
 fn why_does_the_pod_not_start_its_image_cannot_be_pulled() {
@@ -704,136 +563,11 @@ fn a_new_pod_is_followed_back_to_the_one_that_went() {
     assert_eq!(chain.iter().map(|reason| reason.actor.english()).collect::<Vec<_>>(), ["replicaset-controller", "you"], "{chain:?}");
 }
 
-#[test]
-fn why_does_this_pod_restart_its_container_ends() {
-    let spec = "{containers: [{name: c, image: nginx, command: [sh, -c, exit 3]}]}";
-    ask(
-        &sim(1, &[&deployment("web", 1, "", spec), "+30"]),
-        &Answer {
-            of: "Pod/web-*",
-            headline: "Container c exits with code 3 each time it starts",
-            facts: &[("exit code", "3")],
-            then: &[],
-            by: &["kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Run the image's own command in c",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_pod_not_ready() {
-    let spec = "{containers: [{name: c, image: nginx, readinessProbe: {httpGet: {port: 80}}}]}";
-    ask(
-        &sim(1, &[&deployment("web", 1, "loopscope.dev/never-ready: 'true'", spec), "+30"]),
-        &Answer {
-            of: "Pod/web-*",
-            headline: "Container c is running but not ready",
-            facts: &[("readiness probe", "has not succeeded")],
-            then: &[],
-            by: &["kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Remove the annotation that keeps web",
-        },
-    );
-}
-
-#[test]
-fn why_did_the_rollout_exceed_its_deadline() {
-    let acts = [
-        &*deployment("web", 2, "", PLAIN),
-        "kubectl patch deployment web -p '{\"spec\":{\"progressDeadlineSeconds\":30}}'",
-        "+20",
-        "kubectl set image deployment/web c=nginx:broken",
-        "+60",
-    ];
-    ask(
-        &sim(1, &acts),
-        &Answer {
-            of: "Deployment/web",
-            headline: "No progress within 30 s; nothing is rolled back automatically",
-            facts: &[("must stay available", "2"), ("Pods available", "2")],
-            then: &["ReplicaSet/web-", "Pod/web-"],
-            by: &["deployment-controller", "you"],
-            remedy: "Roll back web",
-        },
-    );
-}
-
-#[test]
-fn why_has_the_new_image_no_pods_the_rollout_is_paused() {
-    let acts = [
-        &*deployment("web", 2, "", PLAIN),
-        "+10",
-        "kubectl rollout pause deployment/web",
-        "kubectl set image deployment/web c=nginx:1.28",
-        "+20",
-    ];
-    ask(
-        &sim(1, &acts),
-        &Answer {
-            of: "Deployment/web",
-            headline: "Rollout paused: the new template has no Pods yet",
-            facts: &[("new Pods", "0"), ("desired", "2")],
-            then: &[],
-            by: &["deployment-controller", "you"],
-            remedy: "Resume web",
-        },
-    );
-}
-
-#[test]
-fn why_are_pods_missing_a_quota_refuses_them() {
-    let quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: few}\nspec: {hard: {pods: '2'}}\n";
-    ask(
-        &sim(1, &[quota, "+1", &deployment("web", 4, "", PLAIN), "+20"]),
-        &Answer {
-            of: "Deployment/web",
-            headline: "The API server rejects new Pods",
-            facts: &[("used", "pods 2 of 2")],
-            then: &["ReplicaSet/web-"],
-            by: &["deployment-controller", "you"],
-            remedy: "Raise the quota few: pods 4",
-        },
-    );
-}
-
-#[test]
-fn why_does_the_statefulset_wait_for_an_ordinal() {
-    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 3\n  selector: {matchLabels: {app: db}}\n  \
-               template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: nginx}], volumes: [{name: v, \
-               persistentVolumeClaim: {claimName: shared}}]}}\n";
-    ask(
-        &sim(1, &[set, "+20"]),
-        &Answer {
-            of: "StatefulSet/db",
-            headline: "db-1 is created once db-0 is ready",
-            facts: &[("desired", "3"), ("ready", "0")],
-            then: &["Pod/db-0"],
-            by: &["statefulset-controller", "you"],
-            remedy: "Create claim shared",
-        },
-    );
-}
-
 fn job(name: &str, spec: &str, command: &str) -> String {
     format!(
         "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}}}\nspec: {{{spec}template: {{spec: {{restartPolicy: Never, \
          containers: [{{name: c, image: busybox, command: [sh, -c, {command}]}}]}}}}}}\n"
     )
-}
-
-#[test]
-fn why_does_the_job_not_try_again_it_backs_off() {
-    ask(
-        &sim(1, &[&job("task", "backoffLimit: 3, ", "exit 1"), "+7"]),
-        &Answer {
-            of: "Job/task",
-            headline: "Waiting before the next try: 1 failure, 3 allowed",
-            facts: &[("failed", "1"), ("backoffLimit", "3")],
-            then: &[],
-            by: &["job-controller", "kubelet node-1", "default-scheduler", "job-controller", "you"],
-            remedy: "",
-        },
-    );
 }
 
 /// Of a second try it is said which failure it comes after, and that leads back to the first.
@@ -877,38 +611,6 @@ fn why_was_this_pod_of_a_job_made_more_are_wanted_than_failed() {
 }
 
 #[test]
-fn why_does_the_job_do_nothing_it_is_suspended() {
-    ask(
-        &sim(1, &[&job("task", "suspend: true, ", "sleep 5"), "+20"]),
-        &Answer {
-            of: "Job/task",
-            headline: "Suspended",
-            facts: &[("active", "0")],
-            then: &[],
-            by: &["you"],
-            remedy: "Resume task (suspend: false)",
-        },
-    );
-}
-
-#[test]
-fn why_has_the_cronjob_not_run_it_is_not_due() {
-    let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: tick}\nspec: {schedule: '*/10 * * * *', jobTemplate: {spec: {template: \
-                {spec: {restartPolicy: Never, containers: [{name: c, image: busybox}]}}}}}\n";
-    ask(
-        &sim(1, &[cron, "+70"]),
-        &Answer {
-            of: "CronJob/tick",
-            headline: "Its next run is not due yet",
-            facts: &[("schedule", "*/10 * * * *"), ("next at", "10:00.100")],
-            then: &[],
-            by: &["you"],
-            remedy: "Run it now as tick-1",
-        },
-    );
-}
-
-#[test]
 fn why_does_the_pod_not_start_a_config_map_is_missing() {
     let spec = "{containers: [{name: c, image: i, envFrom: [{configMapRef: {name: settings}}], env: [{name: A, valueFrom: {configMapKeyRef: {name: \
                 settings, key: color}}}]}]}";
@@ -941,106 +643,6 @@ fn why_are_no_pods_made_a_service_account_is_missing() {
 }
 
 #[test]
-fn why_does_the_pod_not_start_a_secret_has_no_such_key() {
-    let spec = "{containers: [{name: c, image: i, env: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}, {name: B, valueFrom: \
-                {secretKeyRef: {name: db, key: user}}}]}]}";
-    let secret = "kubectl create secret generic db --from-literal=pasword=x";
-    ask(
-        &sim(1, &[secret, &deployment("web", 1, "", spec), "+5"]),
-        &Answer {
-            of: "Pod/web*",
-            headline: "Secret db has no key password, and the Pod needs it",
-            facts: &[("container", "c"), ("message", "couldn't find key password in Secret default/db")],
-            then: &[],
-            by: &["kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Add a key to Secret db: password, user",
-        },
-    );
-}
-
-#[test]
-fn why_is_the_volume_not_mounted_a_key_is_missing() {
-    let spec = "{containers: [{name: c, image: i}], volumes: [{name: files, configMap: {name: site, items: [{key: index, path: a}]}}]}";
-    ask(
-        &sim(1, &["kubectl create configmap site", &pod("web", spec), "+20"]),
-        &Answer {
-            of: "Pod/web",
-            headline: "ConfigMap site has no key index, and the Pod needs it",
-            facts: &[("volume", "files"), ("message", "references non-existent config key: index")],
-            then: &[],
-            by: &["kubelet node-1", "default-scheduler", "you"],
-            remedy: "Add a key to ConfigMap site: index",
-        },
-    );
-}
-
-#[test]
-fn why_does_the_autoscaler_not_scale_it_has_no_metrics() {
-    let acts = [&*deployment("web", 1, "", PLAIN), "kubectl autoscale deployment web --cpu=50% --min=1 --max=4", "+40"];
-    ask(
-        &sim(1, &acts),
-        &Answer {
-            of: "HorizontalPodAutoscaler/web",
-            headline: "It cannot scale its target",
-            facts: &[],
-            then: &[],
-            by: &["you"],
-            remedy: "Let the Pods of web request CPU, and use some",
-        },
-    );
-}
-
-#[test]
-fn why_does_the_autoscaler_not_scale_nobody_has_said_what_memory_is_used() {
-    let acts = [&*deployment("web", 1, "", PLAIN), "kubectl autoscale deployment web --memory=50% --min=1 --max=4", "+40"];
-    ask(
-        &sim(1, &acts),
-        &Answer {
-            of: "HorizontalPodAutoscaler/web",
-            headline: "It cannot scale its target",
-            facts: &[],
-            then: &[],
-            by: &["you"],
-            remedy: "Let the Pods of web request memory, and use some",
-        },
-    );
-}
-
-#[test]
-fn why_does_the_drain_not_end_a_budget_keeps_the_pods() {
-    let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec: {minAvailable: 2, selector: {matchLabels: {app: web}}}\n";
-    let sim = sim(2, &[&deployment("web", 2, "", PLAIN), budget, "+20", "kubectl drain node-1 --ignore-daemonsets", "+20"]);
-    ask(
-        &sim,
-        &Answer {
-            of: "PodDisruptionBudget/web",
-            headline: "No evictions allowed",
-            facts: &[("Pods healthy", "2"), ("must stay available", "2")],
-            then: &[],
-            by: &["disruption-controller", "kubelet node-1", "default-scheduler", "replicaset-controller", "deployment-controller", "you"],
-            remedy: "Scale up deployment/web to allow one eviction",
-        },
-    );
-}
-
-#[test]
-fn why_has_this_node_no_pod_of_the_daemonset() {
-    let set = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {app: agent}}, template: {metadata: \
-               {labels: {app: agent}}, spec: {containers: [{name: c, image: nginx}]}}}\n";
-    ask(
-        &sim(3, &["kubectl taint nodes node-2 gpu=yes:NoSchedule", "+1", set, "+20"]),
-        &Answer {
-            of: "DaemonSet/agent",
-            headline: "1 node runs none of its Pods",
-            facts: &[("node-2", "taint gpu=yes:NoSchedule not tolerated"), ("desired", "2")],
-            then: &[],
-            by: &["daemonset-controller", "you"],
-            remedy: "Remove the taint from node-2: gpu",
-        },
-    );
-}
-
-#[test]
 fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
     let mut sim = sim(2, &[&deployment("web", 3, "", PLAIN), "+20"]);
     let victim = sim.list(Kind::Pod).map(|pod| pod.key()).next_back().unwrap();
@@ -1058,95 +660,7 @@ fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
     assert_eq!(rows(&chosen.saw).last().map(|(_, value)| value.as_str()), Some("3 − 2 = 1"), "{text}");
 }
 
-#[test]
-fn why_is_this_pod_terminating_for_ever_its_node_is_down() {
-    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 1\n  selector: {matchLabels: {app: db}}\n  \
-               template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: nginx}]}}\n";
-    ask(
-        &sim(2, &[set, "+20", "fault node-down node-1", "+400"]),
-        &Answer {
-            of: "Pod/db-0",
-            headline: "The kubelet of node-1 isn't responding, so the Pod can't be removed",
-            facts: &[],
-            then: &["Node/node-1"],
-            by: &["taint-eviction-controller", "node-lifecycle-controller", "you"],
-            remedy: "Power on node-1",
-        },
-    );
-}
-
-#[test]
-fn why_do_these_pods_keep_their_image_the_update_is_on_delete() {
-    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 2\n  updateStrategy: {type: OnDelete}\n  \
-               selector: {matchLabels: {app: db}}\n  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: 'nginx:1'}]}}\n";
-    ask(
-        &sim(1, &[set, "+20", "kubectl set image statefulset/db c=nginx:2", "+20"]),
-        &Answer {
-            of: "StatefulSet/db",
-            headline: "2 Pods keep the old revision: OnDelete",
-            facts: &[("new Pods", "0")],
-            then: &[],
-            by: &["statefulset-controller", "you"],
-            remedy: "Delete db-0",
-        },
-    );
-}
-
-#[test]
-fn why_does_the_cronjob_never_run_it_is_suspended() {
-    let cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: tick}\nspec: {schedule: '* * * * *', suspend: true, jobTemplate: {spec: \
-                {template: {spec: {restartPolicy: Never, containers: [{name: c, image: busybox}]}}}}}\n";
-    ask(
-        &sim(1, &[cron, "+20"]),
-        &Answer {
-            of: "CronJob/tick",
-            headline: "Suspended",
-            facts: &[("schedule", "* * * * *")],
-            then: &[],
-            by: &["you"],
-            remedy: "Resume tick (suspend: false)",
-        },
-    );
-}
-
 // ---- Storage.
-
-#[test]
-fn why_is_this_claim_pending_no_volume_fits_and_it_wants_no_class() {
-    let volumes = [volume("small", "1Gi", ", accessModes: [ReadWriteOnce]"), volume("other", "5Gi", ", accessModes: [ReadOnlyMany]")];
-    ask(
-        &sim(1, &[&volumes[0], &volumes[1], &claim("data", ", storageClassName: ''"), "+20"]),
-        &Answer {
-            of: "PersistentVolumeClaim/data",
-            headline: "No volume fits, and without a class none is provisioned",
-            facts: &[
-                ("small", "has 1Gi, requested 2Gi"),
-                ("other", "access ReadOnlyMany, requested ReadWriteOnce"),
-                ("requests", "2Gi"),
-                ("class", "\"\""),
-            ],
-            then: &[],
-            by: &["you"],
-            remedy: "Create a volume of 2Gi: data-1",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_claim_pending_its_class_does_not_exist() {
-    let volume = volume("slow", "5Gi", ", accessModes: [ReadWriteOnce], storageClassName: slow");
-    ask(
-        &sim(1, &[&volume, &claim("data", ", storageClassName: fast"), "+20"]),
-        &Answer {
-            of: "PersistentVolumeClaim/data",
-            headline: "No volume fits, and class fast does not exist",
-            facts: &[("slow", "class slow, requested fast")],
-            then: &[],
-            by: &["you"],
-            remedy: "Create class fast",
-        },
-    );
-}
 
 #[test]
 fn why_is_this_claim_pending_nobody_uses_it_yet() {
@@ -1159,61 +673,6 @@ fn why_is_this_claim_pending_nobody_uses_it_yet() {
             then: &[],
             by: &["you"],
             remedy: "Create a Pod that uses data",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_claim_pending_the_volume_is_of_another_mode() {
-    let block = volume("raw", "5Gi", ", accessModes: [ReadWriteOnce], volumeMode: Block");
-    ask(
-        &sim(1, &[&block, &claim("data", ", storageClassName: ''"), "+20"]),
-        &Answer {
-            of: "PersistentVolumeClaim/data",
-            headline: "No volume fits, and without a class none is provisioned",
-            facts: &[("raw", "mode Block, requested Filesystem")],
-            then: &[],
-            by: &["you"],
-            remedy: "Create a volume of 2Gi: data-1",
-        },
-    );
-}
-
-#[test]
-fn why_does_this_claim_not_go_a_pod_uses_it() {
-    let acts = [&*claim("data", ""), &pod("p", &claimed("data")), "+20", "kubectl delete pvc data --wait=false", "+20"];
-    ask(
-        &sim(1, &acts),
-        &Answer {
-            of: "PersistentVolumeClaim/data",
-            headline: "Being deleted once p no longer uses it",
-            facts: &[("message", "kubernetes.io/pvc-protection")],
-            then: &[],
-            by: &["you"],
-            remedy: "Delete p",
-        },
-    );
-}
-
-#[test]
-fn why_is_this_claim_lost() {
-    let acts = [
-        &*volume("disk", "5Gi", ", accessModes: [ReadWriteOnce]"),
-        &claim("data", ", storageClassName: ''"),
-        "+20",
-        "kubectl patch pv disk --type=merge -p '{\"metadata\":{\"finalizers\":null}}'",
-        "kubectl delete pv disk --wait=false",
-        "+20",
-    ];
-    ask(
-        &sim(1, &acts),
-        &Answer {
-            of: "PersistentVolumeClaim/data",
-            headline: "Its volume disk is gone, and the data with it",
-            facts: &[],
-            then: &[],
-            by: &["persistentvolume-controller", "you"],
-            remedy: "Create a volume of 2Gi with the old name, without the data",
         },
     );
 }
@@ -1269,71 +728,6 @@ fn why_does_a_released_volume_not_serve_the_next_claim() {
 
 // ---- Network.
 
-#[test]
-fn why_has_this_service_no_endpoints_a_label_differs() {
-    let acts = [&*deployment("web", 2, "", PLAIN), &service("web", "{selector: {app: wbe}, ports: [{port: 80}]}"), "+20"];
-    ask(
-        &sim(1, &acts),
-        &Answer {
-            of: "Service/web",
-            headline: "No endpoints: no Pod matches app=wbe",
-            facts: &[("selector", "app=wbe"), ("its label", "app=web")],
-            then: &[],
-            by: &["you"],
-            remedy: "Change the selector to app=web",
-        },
-    );
-}
-
-#[test]
-fn why_has_this_service_no_endpoints_no_pod_is_ready() {
-    let web = deployment("web", 1, "loopscope.dev/never-ready: 'true'", PLAIN);
-    ask(
-        &sim(1, &[&web, &service("web", "{selector: {app: web}, ports: [{port: 80}]}"), "+20"]),
-        &Answer {
-            of: "Service/web",
-            headline: "No endpoints: 1 Pod matches but is not ready",
-            facts: &[("Pods that match", "1"), ("ready", "0")],
-            then: &["Pod/web-"],
-            by: &["you"],
-            remedy: "Remove the annotation that keeps web",
-        },
-    );
-}
-
-#[test]
-fn why_has_this_service_no_endpoints_no_port_of_that_name() {
-    let web = pod("web", "{containers: [{name: c, image: nginx, ports: [{name: http, containerPort: 8080}]}]}");
-    ask(
-        &sim(1, &[&web, &service("web", "{selector: {app: web}, ports: [{port: 80, targetPort: web}]}"), "+20"]),
-        &Answer {
-            of: "Service/web",
-            headline: "No endpoints: no container has a port named web",
-            facts: &[("ports of the Pod", "http 8080")],
-            then: &[],
-            by: &["you"],
-            remedy: "Send to port 8080",
-        },
-    );
-}
-
-#[test]
-fn why_has_this_pod_no_name_its_service_does_not_exist() {
-    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  replicas: 1\n  serviceName: db\n  selector: {matchLabels: \
-               {app: db}}\n  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: nginx}]}}\n";
-    ask(
-        &sim(1, &[set, "+20"]),
-        &Answer {
-            of: "StatefulSet/db",
-            headline: "Its Pods have no DNS names: Service db does not exist",
-            facts: &[],
-            then: &[],
-            by: &["statefulset-controller", "you"],
-            remedy: "Create Service db",
-        },
-    );
-}
-
 /// An answer that is not looked at for more than its headline, facts and remedy.
 const SHOWN: Answer<'_> = Answer { of: "", headline: "", facts: &[], then: &[], by: &["you"], remedy: "" };
 
@@ -1363,28 +757,6 @@ fn why_has_this_pod_no_node_the_scheduler_is_slow() {
 }
 
 #[test]
-fn why_has_this_replicaset_no_pods_its_loop_is_slow() {
-    let sim = sim(2, &["fault slow replicaset-controller 1m", &deployment("web", 3, "", PLAIN), "+5"]);
-    let remedy = "Run replicaset-controller at full speed";
-    let headline = "replicaset-controller is working on it and takes 1 min 0 s a pass";
-    ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, by: &["deployment-controller", "you"], remedy, ..SHOWN });
-    let headline = "0 of 3 Pods are ready";
-    ask(
-        &sim,
-        &Answer { of: "Deployment/web", headline, then: &["ReplicaSet/web-"], by: &["deployment-controller", "you"], remedy, ..SHOWN },
-    );
-}
-
-#[test]
-fn why_has_this_statefulset_no_pods_its_loop_is_slow() {
-    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: \
-               {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}\n";
-    let sim = sim(1, &["fault slow kube-controller-manager 1m", set, "+5"]);
-    let headline = "statefulset-controller is working on it and takes 1 min 0 s a pass";
-    ask(&sim, &Answer { of: "StatefulSet/db", headline, remedy: "Run statefulset-controller at full speed", ..SHOWN });
-}
-
-#[test]
 fn why_has_this_pod_no_node_the_scheduler_does_not_know_it_yet() {
     let sim = sim(1, &["fault delay pod/first 5m kube-scheduler", &pod("first", PLAIN), "+2", &pod("second", PLAIN), "+3"]);
     let headline = "Its creation has not reached kube-scheduler yet";
@@ -1393,22 +765,6 @@ fn why_has_this_pod_no_node_the_scheduler_does_not_know_it_yet() {
     for of in ["Pod/first", "Pod/second"] {
         ask(&sim, &Answer { of, headline, facts, remedy, ..SHOWN });
     }
-}
-
-#[test]
-fn why_is_this_pod_still_pending_the_scheduler_has_not_heard_of_the_node() {
-    let sim =
-        sim(1, &["kubectl cordon node-1", &pod("p", PLAIN), "+2", "fault delay node 5m kube-scheduler", "kubectl uncordon node-1", "+2"]);
-    let headline = "A watch event of a Node has not reached kube-scheduler yet";
-    let remedy = "Deliver the events to kube-scheduler";
-    ask(&sim, &Answer { of: "Pod/p", headline, by: &["default-scheduler", "you"], remedy, ..SHOWN });
-}
-
-#[test]
-fn why_does_this_pod_not_start_its_kubelet_has_not_heard_of_it() {
-    let sim = sim(1, &["fault delay pod 5m kubelet", &pod("p", PLAIN), "+5"]);
-    let headline = "A change of it has not reached kubelet yet";
-    ask(&sim, &Answer { of: "Pod/p", headline, by: &["default-scheduler", "you"], remedy: "Deliver the events to kubelet", ..SHOWN });
 }
 
 #[test]
@@ -1553,22 +909,6 @@ fn why_does_this_claim_not_grow_its_resizer_is_slow() {
     act(&mut sim, &["+20"]);
     let told = told(&sim, "PersistentVolumeClaim/data");
     assert!(told.contains(&["You ran ", fault].concat()), "{told:?}");
-}
-
-#[test]
-fn why_has_this_claim_no_volume_its_provisioner_is_slow() {
-    let sim = sim(1, &["fault slow loopscope.dev/provisioner 1m", &claim("data", ""), "+5"]);
-    let headline = "loopscope.dev/provisioner is working on it and takes 1 min 0 s a pass";
-    ask(
-        &sim,
-        &Answer {
-            of: "PersistentVolumeClaim/data",
-            headline,
-            by: &["persistentvolume-controller", "you"],
-            remedy: "Run loopscope.dev/provisioner at full speed",
-            ..SHOWN
-        },
-    );
 }
 
 #[test]
