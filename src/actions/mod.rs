@@ -103,7 +103,7 @@ fn take(session: &mut Session) -> Vec<Line> {
 /// Applies every document of a text, as `kubectl apply -f` does: those that are accepted take effect, each of
 /// the others is told at its line.
 fn apply(sim: &mut Sim, text: &Rc<str>) -> Answer {
-    let mut applying = Applying::new(sim, text);
+    let mut applying = ApplyJob::new(sim, text);
     loop {
         if let Some(answer) = applying.step(sim) {
             return answer;
@@ -114,7 +114,7 @@ fn apply(sim: &mut Sim, text: &Rc<str>) -> Answer {
 /// A text whose documents are applied one after another: nothing of the clock moves in between, so that what comes of it does not
 /// depend on how it is divided.
 #[derive(Clone, Debug)]
-pub struct Applying {
+pub struct ApplyJob {
     /// The text.
     pub text: Rc<str>,
     /// How much of the history there was before.
@@ -126,10 +126,10 @@ pub struct Applying {
     answer: Answer,
 }
 
-impl Applying {
+impl ApplyJob {
     /// Of a text, nothing of which is applied yet.
-    pub fn new(sim: &Sim, text: &Rc<str>) -> Applying {
-        Applying {
+    pub fn new(sim: &Sim, text: &Rc<str>) -> ApplyJob {
+        ApplyJob {
             text: text.clone(),
             begun: sim.journal().len(),
             reader: Reader::default(),
@@ -208,9 +208,9 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
 
 /// What applying a text would do, found on a copy of the simulation, one document at a time: a long manifest must not
 /// hold the page up while somebody types.
-pub struct Trial {
+pub struct DryRun {
     sim: Sim,
-    applying: Applying,
+    applying: ApplyJob,
 }
 
 /// What a trial found.
@@ -224,10 +224,10 @@ pub struct Plan {
     pub diagnostics: Rc<Vec<Diagnostic>>,
 }
 
-impl Trial {
+impl DryRun {
     /// Of a text, on a copy of a simulation.
-    pub fn new(sim: &Sim, text: &Rc<str>) -> Trial {
-        Trial { sim: sim.clone(), applying: Applying::new(sim, text) }
+    pub fn new(sim: &Sim, text: &Rc<str>) -> DryRun {
+        DryRun { sim: sim.clone(), applying: ApplyJob::new(sim, text) }
     }
 
     /// Tries the next document; the plan when all have been tried.

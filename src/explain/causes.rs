@@ -131,7 +131,7 @@ mod tests {
         state.update(Msg::Seconds(60));
         state.update(Msg::Kubectl("kubectl delete pod web-0 --wait=false".into()));
         state.update(Msg::Seconds(60));
-        let journal = state.run.journal();
+        let journal = state.timeline.run.journal();
         let made = |name: &str| {
             let at =
                 journal.iter().rposition(|e| matches!(e.why, Why::MissingOrdinal { .. }) && e.key().is_some_and(|key| key.name == name));

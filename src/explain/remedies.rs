@@ -181,8 +181,8 @@ mod tests {
                        image: i, livenessProbe: {tcpSocket: {port: 80}}}]}}";
 
     fn offered(state: &State, kind: Kind) -> Vec<String> {
-        let object = state.run.sim().list(kind).next().expect("an object");
-        of(state.run.sim(), object).into_iter().map(|offer| offer.line).collect()
+        let object = state.timeline.run.sim().list(kind).next().expect("an object");
+        of(state.timeline.run.sim(), object).into_iter().map(|offer| offer.line).collect()
     }
 
     #[test]
@@ -190,8 +190,8 @@ mod tests {
         let mut state = State::new(POD, 1);
         state.update(Msg::Seconds(5));
         let said = |state: &State| {
-            let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod");
-            let lose = of(state.run.sim(), pod).into_iter().find(|offer| offer.line == "fault lose pod/p");
+            let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod");
+            let lose = of(state.timeline.run.sim(), pod).into_iter().find(|offer| offer.line == "fault lose pod/p");
             lose.expect("it can be lost").title.contains("until that relists")
         };
         assert!(said(&state));
@@ -271,8 +271,8 @@ mod tests {
     #[test]
     fn every_loop_of_the_ring_but_a_kubelet_can_be_slowed_and_is_at_full_speed_again() {
         let mut state = State::new(POD, 1);
-        for one in crate::views::loops::model::read(state.run.sim(), None).loops {
-            let offer = |state: &State| of_loop(state.run.sim(), &one.name);
+        for one in crate::views::loops::model::read(state.timeline.run.sim(), None).loops {
+            let offer = |state: &State| of_loop(state.timeline.run.sim(), &one.name);
             let Some(slows) = offer(&state) else {
                 assert!(one.name.starts_with("kubelet "), "{}", one.name);
                 continue;
@@ -282,7 +282,7 @@ mod tests {
                 let now = offer(&state).expect("an offer");
                 assert_eq!(now.words, words);
                 state.update(Msg::Fault(now.line["fault ".len()..].into()));
-                assert_eq!(offer(&state).map(|offer| offer.words), Some(then), "{}", state.notice);
+                assert_eq!(offer(&state).map(|offer| offer.words), Some(then), "{}", state.announcer.notice);
             }
             assert_eq!(offer(&state), Some(slows));
         }

@@ -623,7 +623,7 @@ mod tests {
         for example in crate::session::examples::ALL {
             let mut state = crate::session::State::new((example.text)(), 1);
             state.update(crate::session::Msg::Seconds(70));
-            for entry in state.run.journal().iter() {
+            for entry in state.timeline.run.journal().iter() {
                 let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { continue };
                 let words = effect(entry).english();
                 assert!(!words.contains("status written") && !words.contains(": status,"), "{words}");
@@ -657,7 +657,7 @@ mod tests {
         state.update(crate::session::Msg::Seconds(1));
         state.update(crate::session::Msg::Edit(of(9090, "two")));
         state.update(crate::session::Msg::Apply);
-        let journal = state.run.journal();
+        let journal = state.timeline.run.journal();
         let told: Vec<String> = journal.iter().filter(|entry| entry.actor.name == "user").map(|entry| effect(entry).english()).collect();
         assert!(told.contains(&"Service s: spec.ports[0].port 8080 → 9090".to_string()), "{told:?}");
         assert!(told.contains(&"Secret sec: data.pass changed".to_string()), "{told:?}");

@@ -286,12 +286,12 @@ mod tests {
     fn two_instants_differ_by_what_came_went_and_changed() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(10));
-        let before = state.run.objects();
-        assert_eq!(between(&before, &state.run.objects(), 9), []);
+        let before = state.timeline.run.objects();
+        assert_eq!(between(&before, &state.timeline.run.objects(), 9), []);
         state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=1".into()));
         state.update(Msg::Kubectl("kubectl create configmap colours --from-literal=a=b".into()));
         state.update(Msg::Seconds(60));
-        let all: Vec<String> = between(&before, &state.run.objects(), 99).iter().map(show).collect();
+        let all: Vec<String> = between(&before, &state.timeline.run.objects(), 99).iter().map(show).collect();
         assert!(all.iter().any(|one| one.starts_with("Added ConfigMap colours")), "{all:#?}");
         assert!(all.iter().any(|one| one.starts_with("Deleted Pod nginx-deployment-")), "{all:#?}");
         let deployment = all.iter().find(|one| one.contains("Deployment nginx-deployment:")).expect("the Deployment changed");
@@ -304,9 +304,9 @@ mod tests {
     #[test]
     fn what_the_machinery_keeps_for_itself_comes_last() {
         let mut state = State::new((examples::ALL[2].text)(), 1);
-        let before = state.run.objects();
+        let before = state.timeline.run.objects();
         state.update(Msg::Seconds(100));
-        let kinds: Vec<Kind> = between(&before, &state.run.objects(), 99).iter().map(|change| change.key.kind).collect();
+        let kinds: Vec<Kind> = between(&before, &state.timeline.run.objects(), 99).iter().map(|change| change.key.kind).collect();
         let at = |kind: Kind| kinds.iter().position(|of| *of == kind).unwrap_or_else(|| panic!("{kind:?} in {kinds:?}"));
         assert!(at(Kind::StatefulSet) < at(Kind::Pod) && at(Kind::Pod) < at(Kind::ControllerRevision), "{kinds:?}");
     }

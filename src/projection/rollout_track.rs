@@ -103,7 +103,7 @@ pub struct Tracker {
     scanned: usize,
     /// Whether there is more to read.
     pub lags: bool,
-    turns: u64,
+    epoch: u64,
     track: Track,
 }
 
@@ -114,9 +114,9 @@ const LEFT: usize = 64;
 
 impl Tracker {
     /// The track of a workload at the instant shown, so many entries further than before.
-    pub fn read(&mut self, object: &Object, journal: Journal<'_>, turns: u64, now: u64, most: usize) -> &Track {
-        if self.subject != Some(object.meta.uid) || self.turns != turns || self.scanned > journal.len() {
-            *self = Tracker { subject: Some(object.meta.uid), turns, ..Tracker::default() };
+    pub fn read(&mut self, object: &Object, journal: Journal<'_>, epoch: u64, now: u64, most: usize) -> &Track {
+        if self.subject != Some(object.meta.uid) || self.epoch != epoch || self.scanned > journal.len() {
+            *self = Tracker { subject: Some(object.meta.uid), epoch, ..Tracker::default() };
             self.track.id = adapt::id(object);
         }
         let to = journal.len().min(self.scanned.saturating_add(most));
@@ -362,12 +362,12 @@ mod tests {
     fn a_track_that_is_still_read_ends_where_it_is_read() {
         let mut state = crate::session::State::new((crate::session::examples::ALL[0].text)(), 1);
         state.update(crate::session::Msg::Seconds(30));
-        let sim = state.run.sim();
-        let (object, now) = (sim.list(Kind::Deployment).next().unwrap().clone(), state.run.now());
+        let sim = state.timeline.run.sim();
+        let (object, now) = (sim.list(Kind::Deployment).next().unwrap().clone(), state.timeline.run.now());
         let mut tracker = Tracker::default();
-        let some = tracker.read(&object, state.run.journal(), 0, now, 40).clone();
+        let some = tracker.read(&object, state.timeline.run.journal(), 0, now, 40).clone();
         assert!(some.now < now && some.points.iter().all(|point| point.at <= some.now), "{some:?}");
-        let all = tracker.read(&object, state.run.journal(), 0, now, 100_000).clone();
+        let all = tracker.read(&object, state.timeline.run.journal(), 0, now, 100_000).clone();
         assert!(all.now == now && !tracker.lags && all.points.starts_with(&some.points[..some.points.len() - 1]));
     }
 

@@ -97,7 +97,7 @@ mod tests {
     use crate::session::examples;
 
     fn stopped(state: &State) -> Option<(&str, String)> {
-        state.stopped.as_ref().map(|stop| (stop.text.as_str(), stop.words.to_string()))
+        state.timeline.stopped.as_ref().map(|stop| (stop.text.as_str(), stop.words.to_string()))
     }
 
     fn run(lines: &[&str], then: &str) -> State {
@@ -117,27 +117,27 @@ mod tests {
         let state = run(&["pod deleted", "event SuccessfulDelete"], "kubectl scale deployment nginx-deployment --replicas=1");
         let (text, words) = stopped(&state).expect("it stopped");
         assert_eq!(text, "event SuccessfulDelete", "{words}");
-        assert!(!state.playing && state.run.now() < 11_000, "{}", state.run.now());
+        assert!(!state.timeline.playing && state.timeline.run.now() < 11_000, "{}", state.timeline.run.now());
         let state =
             run(&["deployment/nginx-deployment condition=Available=False"], "kubectl scale deployment nginx-deployment --replicas=6");
         assert!(stopped(&state).is_some_and(|(_, words)| words.contains("nginx-deployment")), "{:?}", stopped(&state));
         let state = run(&["pod/nothing deleted"], "kubectl delete pods --all --wait=false");
-        assert_eq!((stopped(&state), state.run.now()), (None, 70_000));
+        assert_eq!((stopped(&state), state.timeline.run.now()), (None, 70_000));
     }
 
     #[test]
     fn a_ready_pod_that_is_no_longer_ready_stops_the_clock_also_in_the_past() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(10));
-        let pod = state.run.objects().iter().find(|object| object.kind == Kind::Pod).expect("a Pod").meta.name.to_string();
+        let pod = state.timeline.run.objects().iter().find(|object| object.kind == Kind::Pod).expect("a Pod").meta.name.to_string();
         state.update(Msg::Fault(format!("unready pod/{pod}")));
         state.update(Msg::Seconds(10));
         state.update(Msg::Seek(5_000));
         state.update(Msg::Break("pod not ready".into()));
         state.update(Msg::Seconds(14));
-        assert!(state.run.in_past() && state.run.now() < 11_000, "{}", state.run.now());
+        assert!(state.timeline.run.in_past() && state.timeline.run.now() < 11_000, "{}", state.timeline.run.now());
         assert_eq!(stopped(&state).map(|(text, _)| text), Some("pod not ready"));
-        assert_eq!(state.selected.as_ref().map(|key| key.name.to_string()), Some(pod));
+        assert_eq!(state.selection.selected.as_ref().map(|key| key.name.to_string()), Some(pod));
         // What is gone over once does not stop it again.
         state.update(Msg::Seconds(5));
         assert_eq!(stopped(&state), None);

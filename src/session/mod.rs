@@ -2,14 +2,28 @@
 //!
 //! No web crate is named here, so all of it is tested natively.
 
+mod annotations;
+pub mod announcer;
 pub mod assist;
 pub mod breakpoint;
+pub mod compare;
+pub mod console;
+pub mod drawing;
 mod drift;
+pub mod editor;
+pub mod effect;
 pub mod examples;
+pub mod journal_marks;
+mod last_scale;
 pub mod permalink;
+mod pill;
+pub mod pod_cache;
 pub mod run;
+pub mod selection;
 pub mod speed;
 pub mod state;
+pub mod timeline;
+pub mod view;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 //! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
 //! replaying the commands from the checkpoint before it.
 
-use crate::actions::{self, Applying, Command};
+use crate::actions::{self, ApplyJob, Command};
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
@@ -24,7 +24,7 @@ const DOCUMENT: usize = 64;
 
 /// A simulation and how it got there. A copy is a checkpoint: it shares whatever does not change.
 #[derive(Clone, Debug)]
-struct Point {
+struct Checkpoint {
     sim: Sim,
     /// Tasks run since time 0.
     steps: u64,
@@ -33,12 +33,12 @@ struct Point {
     /// A kubectl command that still waits.
     talk: Option<Session>,
     /// A manifest of which documents are left to apply: the clock stands until there are none.
-    applying: Option<Applying>,
+    applying: Option<ApplyJob>,
 }
 
-impl Point {
+impl Checkpoint {
     /// Goes on with the manifest that is being applied, by one document; what came of it when there are no more.
-    fn apply_next(&mut self) -> Option<(Applying, actions::Answer)> {
+    fn apply_next(&mut self) -> Option<(ApplyJob, actions::Answer)> {
         let answer = self.applying.as_mut()?.step(&mut self.sim)?;
         Some((self.applying.take()?, answer))
     }
@@ -66,7 +66,7 @@ impl Point {
                 if self.steps >= *at {
                     self.sim.advance(*time, 0);
                     if let Command::Apply(text) = command {
-                        self.applying = Some(Applying::new(&self.sim, text));
+                        self.applying = Some(ApplyJob::new(&self.sim, text));
                     } else {
                         actions::run(&mut self.sim, &mut self.talk, command);
                         self.done += 1;
@@ -85,17 +85,17 @@ impl Point {
 
 /// A future that was left when the history was forked before it.
 #[derive(Clone, Debug)]
-struct Future {
-    live: Point,
-    checkpoints: Vec<Point>,
+struct Branch {
+    live: Checkpoint,
+    checkpoints: Vec<Checkpoint>,
     every: u64,
     commands: Vec<(u64, Time, Command)>,
     /// Its number, from 1.
     number: u32,
 }
 
-/// More futures than this are not kept: the oldest goes.
-const FUTURES: usize = 4;
+/// More branches than this are not kept: the oldest goes.
+const MAX_BRANCHES: usize = 4;
 
 /// Where a branch began.
 #[derive(Clone, Copy, Debug)]
@@ -111,15 +111,15 @@ pub struct Fork {
 /// The simulation, and how it came to be.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The futures that are not shown, and where each branch began.
-    futures: Vec<Future>,
+    /// The branches that are not shown, and where each branch began.
+    branches: Vec<Branch>,
     forks: Vec<Fork>,
     /// The number of the one that is, and of the last that was begun.
     number: u32,
     numbered: u32,
-    live: Point,
-    past: Option<Point>,
-    checkpoints: Vec<Point>,
+    live: Checkpoint,
+    past: Option<Checkpoint>,
+    checkpoints: Vec<Checkpoint>,
     every: u64,
     /// Which checkpoint is dropped next, and how many still are.
     thin: Option<(usize, usize)>,
@@ -127,15 +127,15 @@ pub struct Run {
     commands: Vec<(u64, Time, Command)>,
     seed: u64,
     /// Grows whenever what is shown may have changed otherwise than by time: seek, branch, reset.
-    pub turns: u64,
+    pub epoch: u64,
 }
 
 impl Run {
     /// An empty cluster at time 0.
     pub fn new(seed: u64) -> Run {
-        let live = Point { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None, applying: None };
+        let live = Checkpoint { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None, applying: None };
         Run {
-            futures: Vec::new(),
+            branches: Vec::new(),
             forks: Vec::new(),
             number: 1,
             numbered: 1,
@@ -146,7 +146,7 @@ impl Run {
             thin: None,
             commands: Vec::new(),
             seed,
-            turns: 0,
+            epoch: 0,
         }
     }
 
@@ -197,7 +197,7 @@ impl Run {
 
     /// Changes with every write and turn: the key of what is derived from objects.
     pub fn version(&self) -> (u64, u64) {
-        (self.turns, self.sim().server().version())
+        (self.epoch, self.sim().server().version())
     }
 
     /// What a word in the console may become: kinds, and names of objects that begin so.
@@ -319,7 +319,7 @@ impl Run {
     /// Begins to apply a manifest at the newest instant. It is one command, whose documents [`Run::apply_next`] applies; nothing else may be
     /// done to the run before all of them are.
     pub fn begin(&mut self, text: &Rc<str>) {
-        self.live.applying = Some(Applying::new(&self.live.sim, text));
+        self.live.applying = Some(ApplyJob::new(&self.live.sim, text));
     }
 
     /// Whether documents are left to apply.
@@ -328,7 +328,7 @@ impl Run {
     }
 
     /// Applies the next document of the manifest; what was applied and what came of it when there are no more.
-    pub fn apply_next(&mut self) -> Option<(Applying, actions::Answer)> {
+    pub fn apply_next(&mut self) -> Option<(ApplyJob, actions::Answer)> {
         let (applied, answer) = self.live.apply_next()?;
         if answer.changed {
             self.record(Command::Apply(applied.text.clone()));
@@ -367,7 +367,7 @@ impl Run {
     /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.
     /// At or after the newest instant: the newest.
     pub fn seek(&mut self, to: Time, budget: usize) -> bool {
-        self.turns += 1;
+        self.epoch += 1;
         if to >= self.live.sim.now() {
             self.past = None;
             return true;
@@ -382,7 +382,7 @@ impl Run {
     /// Shows the newest instant.
     pub fn live(&mut self) {
         self.past = None;
-        self.turns += 1;
+        self.epoch += 1;
     }
 
     /// Forks the history at the instant shown: from here on it is the newest. What came after it is kept as a future
@@ -394,9 +394,9 @@ impl Run {
                 point.repeat_next();
             }
             let left = self.leave();
-            self.futures.push(left);
-            if self.futures.len() > FUTURES {
-                self.futures.remove(0);
+            self.branches.push(left);
+            if self.branches.len() > MAX_BRANCHES {
+                self.branches.remove(0);
             }
             self.numbered += 1;
             self.forks.push(Fork { number: self.numbered, of: self.number, at: point.sim.now().0 / 1000 });
@@ -404,12 +404,12 @@ impl Run {
             self.commands.truncate(point.done);
             self.checkpoints.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
             self.live = point;
-            self.turns += 1;
+            self.epoch += 1;
         }
     }
 
-    fn leave(&self) -> Future {
-        Future {
+    fn leave(&self) -> Branch {
+        Branch {
             live: self.live.clone(),
             checkpoints: self.checkpoints.clone(),
             every: self.every,
@@ -420,7 +420,7 @@ impl Run {
 
     /// The number of the branch that is shown, and of those that are kept beside it.
     pub fn branches(&self) -> (u32, Vec<u32>) {
-        (self.number, self.futures.iter().map(|future| future.number).collect())
+        (self.number, self.branches.iter().map(|future| future.number).collect())
     }
 
     /// Where the branch that is shown began, or the last that left it; the history on the other side of that fork, and its end.
@@ -428,31 +428,31 @@ impl Run {
         let mut newest = self.forks.iter().rev();
         let fork = *newest.clone().find(|fork| fork.number == self.number).or_else(|| newest.find(|fork| fork.of == self.number))?;
         let other = fork.number + fork.of - self.number;
-        let future = self.futures.iter().find(|future| future.number == other)?;
+        let future = self.branches.iter().find(|future| future.number == other)?;
         Some((fork, future.live.sim.journal(), future.live.sim.now().0 / 1000))
     }
 
     /// Shows the newest instant of another branch.
     pub fn switch(&mut self, number: u32) {
-        let Some(at) = self.futures.iter().position(|future| future.number == number) else { return };
+        let Some(at) = self.branches.iter().position(|future| future.number == number) else { return };
         let left = self.leave();
-        let to = std::mem::replace(&mut self.futures[at], left);
+        let to = std::mem::replace(&mut self.branches[at], left);
         (self.live, self.checkpoints, self.every, self.commands, self.number) = (to.live, to.checkpoints, to.every, to.commands, to.number);
         self.past = None;
-        self.turns += 1;
+        self.epoch += 1;
     }
 
     /// A copy that shows another branch.
     pub fn other(&self, number: u32) -> Run {
         let mut other = self.clone();
         other.switch(number);
-        other.futures.clear();
+        other.branches.clear();
         other
     }
 
     /// Keeps how far the copy that [`Run::other`] made has come.
     pub fn keep(&mut self, other: &Run) {
-        if let Some(future) = self.futures.iter_mut().find(|future| future.number == other.number) {
+        if let Some(future) = self.branches.iter_mut().find(|future| future.number == other.number) {
             *future = other.leave();
         }
     }

@@ -4,8 +4,20 @@ use super::{Msg, State, examples};
 use crate::actions::Command;
 use crate::api::{Kind, Time};
 use crate::engine::Entry;
+use crate::session::editor::ApplyStatus;
 use crate::session::run::Run;
-use crate::session::state::Standing;
+
+/// A page whose manifest has run for 30 seconds.
+pub fn settled(text: &str) -> State {
+    let mut state = State::new(text, 1);
+    state.update(Msg::Seconds(30));
+    state
+}
+
+/// Pods that are ready.
+pub fn ready(run: &Run) -> usize {
+    run.sim().list(Kind::Pod).filter(|pod| pod.pod().is_some_and(|pod| pod.is_ready())).count()
+}
 
 /// So many documents of everything that can be right and wrong.
 fn long() -> String {
@@ -51,22 +63,30 @@ fn entries<'a>(entries: impl Iterator<Item = &'a Entry>) -> Vec<String> {
 
 /// All that is to be the same.
 fn seen(state: &State) -> String {
-    let told = (&state.standing, &state.diagnostics, &state.notice, &state.selected, &state.text, &state.applied, &state.plan);
-    let run = &state.run;
+    let told = (
+        &state.editor.status,
+        &state.editor.diagnostics,
+        &state.announcer.notice,
+        &state.selection.selected,
+        &state.editor.text,
+        &state.editor.applied,
+        &state.editor.plan,
+    );
+    let run = &state.timeline.run;
     let cluster =
         (run.sim().now(), run.sim().server().version(), run.objects(), entries(run.journal().iter()), run.branches(), run.in_past());
-    format!("{told:#?}\n{cluster:#?}\n{:?}\n{:?}", state.console, (state.playing, state.goal))
+    format!("{told:#?}\n{cluster:#?}\n{:?}\n{:?}", state.console.lines, (state.timeline.playing, state.timeline.run_until))
 }
 
 fn finish(state: &mut State) -> usize {
     let mut parts = 0;
-    while state.run.goes_on() {
+    while state.timeline.run.goes_on() {
         state.poll();
         parts += 1;
     }
     // An edit that waited is tried.
-    while state.tries() {
-        state.try_on();
+    while state.in_dry_run() {
+        state.dry_run_next();
     }
     parts
 }
@@ -77,12 +97,12 @@ fn begun(text: &str) -> State {
     state.update(Msg::Seconds(10));
     state.update(Msg::Edit(text.into()));
     state.update(Msg::Check);
-    while state.tries() {
-        state.try_on();
+    while state.in_dry_run() {
+        state.dry_run_next();
     }
     state.update(Msg::Apply);
-    assert!(state.run.goes_on() && state.run.applies());
-    assert_eq!((state.standing, state.plan.is_none(), state.diagnostics.len()), (Standing::Applying, true, 0));
+    assert!(state.timeline.run.goes_on() && state.timeline.run.applies());
+    assert_eq!((state.editor.status, state.editor.plan.is_none(), state.editor.diagnostics.len()), (ApplyStatus::Applying, true, 0));
     state
 }
 
@@ -117,7 +137,7 @@ fn what_is_chosen_at_first_stands_first_in_the_picture() {
     let text = [pod.into(), of("StatefulSet", "db"), of("Deployment", "web-10"), of("Deployment", "web-9")].join("---\n");
     let mut state = State::new(&text, 1);
     finish(&mut state);
-    assert_eq!(state.selected.as_ref().map(|key| &*key.name), Some("web-9"));
+    assert_eq!(state.selection.selected.as_ref().map(|key| &*key.name), Some("web-9"));
     while !state.read(usize::MAX) {}
     let scene = state.draw(usize::MAX).scene.clone();
     let first = scene.items.iter().find(|item| item.id.kind == "Deployment" || item.id.kind == "StatefulSet" || item.id.kind == "Pod");
@@ -133,20 +153,20 @@ fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
         let answer = whole.command(Command::Apply(text.as_str().into()));
 
         let mut state = begun(&text);
-        let now = state.run.sim().now();
+        let now = state.timeline.run.sim().now();
         assert!(finish(&mut state) > 40);
-        assert_eq!(state.run.sim().now(), now);
-        assert_eq!(*state.diagnostics, answer.diagnostics);
-        assert_eq!(state.notice, answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", "));
+        assert_eq!(state.timeline.run.sim().now(), now);
+        assert_eq!(*state.editor.diagnostics, answer.diagnostics);
+        assert_eq!(state.announcer.notice, answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", "));
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
-        assert_eq!(state.standing, Standing::Partly(answer.lines.len() - unchanged, unchanged, refused));
-        assert_eq!(state.selected.as_ref().map(|key| &*key.name), Some("web-0"));
+        assert_eq!(state.editor.status, ApplyStatus::Partly(answer.lines.len() - unchanged, unchanged, refused));
+        assert_eq!(state.selection.selected.as_ref().map(|key| &*key.name), Some("web-0"));
         for seconds in [10, 30] {
             whole.advance(Time(seconds * 1_000_000), usize::MAX);
             while !state.advance(Time(seconds * 1_000_000), 16) {}
-            assert_eq!(entries(state.run.journal().iter()), entries(whole.journal().iter()), "after {seconds} s");
-            assert_eq!((state.run.objects(), state.run.version()), (whole.objects(), whole.version()));
+            assert_eq!(entries(state.timeline.run.journal().iter()), entries(whole.journal().iter()), "after {seconds} s");
+            assert_eq!((state.timeline.run.objects(), state.timeline.run.version()), (whole.objects(), whole.version()));
         }
 
         // What is wrong with the YAML comes first, each at its line.
@@ -166,16 +186,16 @@ fn a_short_manifest_is_applied_at_once() {
     let many = |count: usize| (0..count).map(|at| format!("{document}{at}}}\n---\n")).collect::<String>();
     for (count, parts) in [(1, 0), (16, 0), (17, 1), (40, 24)] {
         let mut state = State::new(&many(count), 1);
-        assert_eq!(state.standing, if parts == 0 { Standing::Clean } else { Standing::Applying });
+        assert_eq!(state.editor.status, if parts == 0 { ApplyStatus::Clean } else { ApplyStatus::Applying });
         assert_eq!(finish(&mut state), parts, "{count}");
         // A page opens with what is applied.
         assert_eq!(
-            (state.standing, state.run.sim().list(Kind::ConfigMap).filter(|c| c.meta.name.starts_with("c-")).count()),
-            (Standing::Clean, count)
+            (state.editor.status, state.timeline.run.sim().list(Kind::ConfigMap).filter(|c| c.meta.name.starts_with("c-")).count()),
+            (ApplyStatus::Clean, count)
         );
         state.update(Msg::Apply);
         assert_eq!(finish(&mut state), parts);
-        assert_eq!(state.standing, Standing::Applied);
+        assert_eq!(state.editor.status, ApplyStatus::Applied);
     }
 }
 
@@ -201,7 +221,7 @@ fn what_happens_meanwhile_is_as_if_it_came_after() {
         vec![Msg::Fault("node-down node-1".into())],
         vec![Msg::Fault("delay pod 2s".into()), Msg::Fault("slow replicaset-controller 300ms".into()), Msg::Seconds(3)],
         vec![Msg::Try, Msg::Mark(true)],
-        vec![Msg::Select(None), Msg::View(crate::session::state::View::Nodes)],
+        vec![Msg::Select(None), Msg::View(crate::session::view::View::Nodes)],
         vec![Msg::Toggle, Msg::Settle],
     ];
     let text = long();
@@ -216,7 +236,7 @@ fn what_happens_meanwhile_is_as_if_it_came_after() {
         for parts in [0, 1, 9, 30] {
             let mut state = begun(&text);
             (0..parts).for_each(|_| state.poll());
-            assert!(state.run.applies());
+            assert!(state.timeline.run.applies());
             msgs.iter().for_each(|msg| state.update(msg.clone()));
             finish(&mut state);
             assert!(seen(&state) == after, "{msgs:?} after {parts} parts");
@@ -228,45 +248,48 @@ fn what_happens_meanwhile_is_as_if_it_came_after() {
 fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     let mut state = begun(&long());
     finish(&mut state);
-    let (applied, then) = (state.run.sim().now(), state.run.objects());
+    let (applied, then) = (state.timeline.run.sim().now(), state.timeline.run.objects());
     while !state.advance(Time(applied.0 + 20_000_000), usize::MAX) {}
-    let (end, history) = (state.run.objects(), entries(state.run.journal().iter()));
+    let (end, history) = (state.timeline.run.objects(), entries(state.timeline.run.journal().iter()));
     let before = Time(applied.0 - 1);
 
-    state.run.seek(before, usize::MAX);
-    assert_eq!(state.run.sim().list(Kind::Deployment).count(), 1);
+    state.timeline.run.seek(before, usize::MAX);
+    assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);
     // Forward over it, and to it from the nearest checkpoint, by the smallest steps.
     let mut parts = 0;
-    while !state.run.advance(applied, 1) {
+    while !state.timeline.run.advance(applied, 1) {
         parts += 1;
     }
     assert!(parts > 40, "{parts}");
-    assert_eq!((state.run.objects(), state.run.sim().now()), (then.clone(), applied));
-    let mut there = state.run.seek(applied, 1);
+    assert_eq!((state.timeline.run.objects(), state.timeline.run.sim().now()), (then.clone(), applied));
+    let mut there = state.timeline.run.seek(applied, 1);
     while !there {
-        there = state.run.advance(applied, 1);
+        there = state.timeline.run.advance(applied, 1);
     }
-    assert_eq!(state.run.objects(), then);
-    let to = Time(state.run.end() * 1000 - 1);
-    state.run.seek(to, usize::MAX);
-    assert_eq!((state.run.objects(), entries(state.run.journal().first(state.run.happened()).iter())), (end.clone(), history.clone()));
+    assert_eq!(state.timeline.run.objects(), then);
+    let to = Time(state.timeline.run.end() * 1000 - 1);
+    state.timeline.run.seek(to, usize::MAX);
+    assert_eq!(
+        (state.timeline.run.objects(), entries(state.timeline.run.journal().first(state.timeline.run.happened()).iter())),
+        (end.clone(), history.clone())
+    );
 
     // A fork in the middle of it has all of it.
-    state.run.seek(before, usize::MAX);
-    while state.run.sim().list(Kind::Deployment).count() < 20 {
-        assert!(!state.run.advance(applied, 1));
+    state.timeline.run.seek(before, usize::MAX);
+    while state.timeline.run.sim().list(Kind::Deployment).count() < 20 {
+        assert!(!state.timeline.run.advance(applied, 1));
     }
     state.update(Msg::Branch);
-    assert_eq!((state.run.objects(), state.run.sim().now()), (then.clone(), applied));
+    assert_eq!((state.timeline.run.objects(), state.timeline.run.sim().now()), (then.clone(), applied));
     while !state.advance(Time(applied.0 + 20_000_000), usize::MAX) {}
-    assert_eq!((state.run.objects(), entries(state.run.journal().iter())), (end, history));
-    state.run.seek(applied, usize::MAX);
-    assert_eq!(state.run.objects(), then);
+    assert_eq!((state.timeline.run.objects(), entries(state.timeline.run.journal().iter())), (end, history));
+    state.timeline.run.seek(applied, usize::MAX);
+    assert_eq!(state.timeline.run.objects(), then);
 
     // Another branch at the instant of it is there when all of it is.
     state.update(Msg::Branch);
-    state.update(Msg::Beside(Some(1)));
-    while !state.follow(16) {}
-    let beside = state.beside.as_ref().map(|other| (other.run.objects(), other.run.sim().now()));
+    state.update(Msg::CompareWith(Some(1)));
+    while !state.sync_branch(16) {}
+    let beside = state.compare.branch.as_ref().map(|other| (other.run.objects(), other.run.sim().now()));
     assert_eq!(beside, Some((then, applied)));
 }

@@ -83,12 +83,12 @@ mod tests {
         let mut told = Vec::new();
         for _ in 0..400 {
             state.update(Msg::Step);
-            let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
+            let deployment = state.timeline.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
             let card = state.card(&deployment).expect("a card");
             told.extend(card.facts.into_iter().filter(|fact| fact.0 == "status lags").map(|fact| fact.1));
         }
         assert!(told.iter().any(|words| words == "status: 1; 2 Pods are Ready"), "{told:?}");
-        let deployment = state.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
+        let deployment = state.timeline.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
         assert!(state.card(&deployment).is_some_and(|card| card.facts[0].0 != "status lags"));
     }
 
@@ -111,7 +111,7 @@ mod tests {
             }
             // Half a minute from the next run of the CronJob.
             state.update(Msg::Seconds(600));
-            state.update(Msg::Seconds(30 - state.run.now() as i64 / 1000 % 60));
+            state.update(Msg::Seconds(30 - state.timeline.run.now() as i64 / 1000 % 60));
             assert!(marks(&mut state).is_empty(), "{}", (example.title)());
         }
         assert!(seen > 0);
@@ -121,7 +121,7 @@ mod tests {
     fn a_card_says_the_state_and_why_it_is_so() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(10));
-        let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").key();
+        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
         let card = state.card(&pod).expect("a card");
         assert_eq!(card.pill.map(|pill| pill.0).as_deref(), Some("Ready"));
         assert!(card.caption.starts_with("Pod on node-"), "{}", card.caption);

@@ -11,7 +11,7 @@ use crate::engine::Op;
 use crate::i18n::{Counted, Message, msg};
 use crate::projection::changes::{Change, Field};
 use crate::session::Msg as Do;
-use crate::session::state::Standing;
+use crate::session::editor::ApplyStatus;
 use crate::views::highlight;
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ pub struct Props {
     /// The text last applied: lines that differ are marked.
     pub applied: Rc<str>,
     /// The pill.
-    pub standing: Standing,
+    pub standing: ApplyStatus,
     /// In what the cluster differs from what was applied.
     pub drift: Rc<Vec<String>>,
     /// Messages.
@@ -262,16 +262,16 @@ impl Component for Editor {
         let props = ctx.props();
         let link = ctx.link();
         let (pill, words) = match props.standing {
-            Standing::Clean | Standing::Applied if !props.drift.is_empty() => {
+            ApplyStatus::Clean | ApplyStatus::Applied if !props.drift.is_empty() => {
                 let fields = props.drift.len();
                 ("notready", msg::editor_drift(fields))
             }
-            Standing::Clean => ("", Message::default()),
-            Standing::Edited => ("line", msg::editor_edited()),
-            Standing::Applying => ("line", msg::editor_applying()),
-            Standing::Applied => ("ready", msg::editor_applied()),
-            Standing::Rejected => ("failed", msg::editor_rejected()),
-            Standing::Partly(applied, unchanged, refused) => {
+            ApplyStatus::Clean => ("", Message::default()),
+            ApplyStatus::Edited => ("line", msg::editor_edited()),
+            ApplyStatus::Applying => ("line", msg::editor_applying()),
+            ApplyStatus::Applied => ("ready", msg::editor_applied()),
+            ApplyStatus::Rejected => ("failed", msg::editor_rejected()),
+            ApplyStatus::Partly(applied, unchanged, refused) => {
                 let parts: [(usize, Counted); 3] =
                     [(refused, |n| msg::count_rejected(n)), (applied, |n| msg::count_applied(n)), (unchanged, |n| msg::count_unchanged(n))];
                 let said = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| words(n));
@@ -302,7 +302,7 @@ impl Component for Editor {
                         <button type="button" class="btn ghost icon" aria-label={say(msg::ui_hide_the_manifest())} onclick={close}>{ icon("i-panel-l", 16) }</button>
                     }
                 </div>
-                <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == Standing::Edited).then_some("trying"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
+                <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == ApplyStatus::Edited).then_some("trying"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
                     <div class="host" ref={self.host.clone()} />
                     if self.rich.is_none() {
                         <div class="lines" ref={self.lines.clone()} aria-hidden="true">{ self.lines(ctx) }</div>
@@ -321,7 +321,7 @@ impl Component for Editor {
                     }
                 </div>
                 if !props.diagnostics.is_empty() {
-                    <ul class="problems" role={if props.standing == Standing::Edited { "list" } else { "alert" }}>
+                    <ul class="problems" role={if props.standing == ApplyStatus::Edited { "list" } else { "alert" }}>
                         { for props.diagnostics.iter().map(|diagnostic| html! { <li class="vh">{ say(msg::editor_problem(diagnostic.line, &diagnostic.message)) }</li> }) }
                     </ul>
                 }
@@ -366,7 +366,7 @@ impl Editor {
             }
             let marked = changed(&props.text.split('\n').collect::<Vec<_>>(), &props.applied.split('\n').collect::<Vec<_>>());
             let hot: Vec<usize> = (1..=marked.len()).filter(|line| marked[line - 1]).collect();
-            rich.tell(&props.diagnostics, &hot, props.standing == Standing::Edited);
+            rich.tell(&props.diagnostics, &hot, props.standing == ApplyStatus::Edited);
             if let Some((from, to)) = self.typing.take() {
                 rich.select(from, to);
             }

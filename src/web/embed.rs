@@ -3,7 +3,7 @@
 use super::dom;
 use super::language::say;
 use crate::i18n::{Constant, Message, msg};
-use crate::session::state::View;
+use crate::session::view::View;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 

@@ -11,7 +11,7 @@ use crate::explain::why::Row;
 use crate::explain::words::{self, Reason};
 use crate::i18n::format::{clock, count, stamp};
 use crate::i18n::{Arg, Message, msg};
-use crate::session::state::Tab;
+use crate::session::selection::Tab;
 use crate::views::highlight;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;

@@ -8,8 +8,9 @@ use crate::i18n::format::about;
 use crate::i18n::format::{clock, tick};
 use crate::i18n::{Message, msg};
 use crate::projection::marks::{LANES, Mark};
+use crate::session::Msg as Do;
+use crate::session::journal_marks::AbandonedBranch;
 use crate::session::speed;
-use crate::session::state::{Left, Msg as Do};
 use crate::views::axis::{Axis, FOLD, Idle};
 use crate::views::timeline::{Block, blocks, rows};
 use std::rc::Rc;
@@ -111,7 +112,7 @@ pub struct LanesProps {
     pub flags: Vec<(u64, &'static str)>,
     /// The other side of a fork.
     #[prop_or_default]
-    pub left: Option<Rc<Left>>,
+    pub left: Option<Rc<AbandonedBranch>>,
     /// Dark or light: the canvas is painted anew.
     pub dark: bool,
     /// The language.

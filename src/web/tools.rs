@@ -7,8 +7,10 @@ use crate::engine::Op;
 use crate::i18n::format::{clock, count};
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::changes::{Change, rank, together};
+use crate::session::Msg as Do;
 use crate::session::breakpoint::{Breakpoint, COMMON};
-use crate::session::state::{Instant, Msg as Do, Stop};
+use crate::session::compare::Snapshot;
+use crate::session::timeline::BreakpointHit;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
@@ -33,9 +35,9 @@ pub struct Props {
     /// What is wrong with the last one.
     pub misread: Message,
     /// Where the clock has stopped.
-    pub stopped: Option<Stop>,
+    pub stopped: Option<BreakpointHit>,
     /// A and B.
-    pub instants: [Option<Rc<Instant>>; 2],
+    pub instants: [Option<Rc<Snapshot>>; 2],
     /// What differs between them.
     pub difference: Option<Rc<Vec<Change>>>,
     /// The language.

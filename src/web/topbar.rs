@@ -4,7 +4,7 @@ use super::dom::icon;
 use super::language::{Lang, say};
 use crate::i18n::msg;
 use crate::session::examples;
-use crate::session::state::View;
+use crate::session::view::View;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlSelectElement, KeyboardEvent};
 use yew::prelude::*;

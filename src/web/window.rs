@@ -61,14 +61,14 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             if STOPPED.get() {
                 return JsValue::UNDEFINED;
             }
-            let before = state.borrow().console.len();
+            let before = state.borrow().console.lines.len();
             state.borrow_mut().update(msg(argument));
             answer(&state);
             changed.emit(());
             if !print {
-                return JsValue::from_str(&say(&state.borrow().notice));
+                return JsValue::from_str(&say(&state.borrow().announcer.notice));
             }
-            let lines: Vec<String> = state.borrow().console.iter().skip(before + 1).map(|line| line.text.clone()).collect();
+            let lines: Vec<String> = state.borrow().console.lines.iter().skip(before + 1).map(|line| line.text.clone()).collect();
             JsValue::from_str(&lines.join("\n"))
         });
         put(name, &closure.into_js_value());
@@ -93,25 +93,31 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         of.borrow_mut().update(Msg::Apply);
         answer(&of);
         to.emit(());
-        let words: Vec<String> =
-            of.borrow().diagnostics.iter().map(|diagnostic| format!("line {}: {}", diagnostic.line, say(&diagnostic.message))).collect();
-        JsValue::from_str(&if words.is_empty() { say(&of.borrow().notice) } else { words.join("\n") })
+        let words: Vec<String> = of
+            .borrow()
+            .editor
+            .diagnostics
+            .iter()
+            .map(|diagnostic| format!("line {}: {}", diagnostic.line, say(&diagnostic.message)))
+            .collect();
+        JsValue::from_str(&if words.is_empty() { say(&of.borrow().announcer.notice) } else { words.join("\n") })
     });
     put("apply", &apply.into_js_value());
 
     let of = state.clone();
-    let text = Closure::<dyn Fn() -> JsValue>::new(move || of.try_borrow().map_or(JsValue::NULL, |state| JsValue::from_str(&state.text)));
+    let text =
+        Closure::<dyn Fn() -> JsValue>::new(move || of.try_borrow().map_or(JsValue::NULL, |state| JsValue::from_str(&state.editor.text)));
     put("manifest", &text.into_js_value());
 
     let of = state.clone();
-    let now = Closure::<dyn Fn() -> f64>::new(move || of.try_borrow().map_or(f64::NAN, |state| state.run.now() as f64 / 1000.0));
+    let now = Closure::<dyn Fn() -> f64>::new(move || of.try_borrow().map_or(f64::NAN, |state| state.timeline.run.now() as f64 / 1000.0));
     put("now", &now.into_js_value());
 
     let of = state.clone();
     let get = Closure::<dyn Fn(String, String, String) -> JsValue>::new(move |kind: String, namespace: String, name: String| {
         let Some(kind) = Kind::from_name(&kind).or_else(|| Kind::from_word(&kind)) else { return JsValue::NULL };
         let Ok(state) = of.try_borrow() else { return JsValue::NULL };
-        let found = state.run.get(&ObjectRef::new(kind, &namespace, &name)).map(|object| object.to_value().to_string());
+        let found = state.timeline.run.get(&ObjectRef::new(kind, &namespace, &name)).map(|object| object.to_value().to_string());
         found.and_then(|text| js_sys::JSON::parse(&text).ok()).unwrap_or(JsValue::NULL)
     });
     put("get", &get.into_js_value());
@@ -128,7 +134,7 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
 
 /// Who calls wants the answer, however long.
 fn answer(state: &RefCell<State>) {
-    while state.borrow().run.goes_on() {
+    while state.borrow().timeline.run.goes_on() {
         state.borrow_mut().poll();
     }
 }

@@ -33,7 +33,6 @@ const CIRCLES: &[(&str, usize)] = &[("web", 6), ("views", 5), ("projection", 5)]
 const LONGEST_FILE: usize = 500;
 /// Longer files; these numbers only go down.
 const LONG_FILES: &[(&str, usize)] = &[
-    ("session/state.rs", 1595),
     ("views/ownership/mod.rs", 1230),
     ("web/stage.rs", 1130),
     ("views/network/mod.rs", 1041),
@@ -55,7 +54,7 @@ const LONG_FILES: &[(&str, usize)] = &[
 const STATE_FLOORS: [&str; 2] = ["session", "web"];
 const MOST_FIELDS: usize = 12;
 /// Wider structs; these numbers only go down.
-const WIDE_STRUCTS: &[(&str, usize)] = &[("Page", 62), ("State", 43), ("Stage", 32), ("Calls", 25), ("Props", 20)];
+const WIDE_STRUCTS: &[(&str, usize)] = &[("Page", 62), ("Stage", 32), ("Calls", 25), ("Props", 20)];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

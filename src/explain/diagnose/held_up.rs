@@ -137,7 +137,7 @@ mod tests {
             state.update(Msg::Fault("delay pod/p 60s".into()));
             state.update(Msg::Kubectl(if deleted_first { "kubectl label pod p x=y" } else { "kubectl delete pod p --wait=false" }.into()));
             state.update(Msg::Seconds(1));
-            let found = super::late(state.run.sim(), state.run.get(&key).expect("it leaves")).expect("an event is late");
+            let found = super::late(state.timeline.run.sim(), state.timeline.run.get(&key).expect("it leaves")).expect("an event is late");
             assert!(found.headline().starts_with(told), "{}", found.headline());
         }
     }

@@ -536,9 +536,10 @@ mod tests {
         let network = examples::ALL.iter().find(|example| example.view == "network").expect("an example with Services");
         let mut state = State::new((network.text)(), 1);
         state.update(Msg::Seconds(20));
-        let shown = |name: &str| read(state.run.sim(), Some(name)).pass.expect("a pass");
+        let shown = |name: &str| read(state.timeline.run.sim(), Some(name)).pass.expect("a pass");
         let slices = shown("endpointslice-controller");
-        let services: Vec<String> = state.run.sim().list(Kind::Service).map(|service| format!("default/{}", service.meta.name)).collect();
+        let services: Vec<String> =
+            state.timeline.run.sim().list(Kind::Service).map(|service| format!("default/{}", service.meta.name)).collect();
         assert!(services.contains(&slices.key), "{} {services:?}", slices.key);
         let passes: usize = slices.title.split(' ').nth(2).and_then(|n| n.parse().ok()).expect("a number");
         assert!((1..40).contains(&passes), "{}", slices.title);
@@ -551,7 +552,7 @@ mod tests {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(20));
         let part = |state: &State| {
-            read(state.run.sim(), None).loops.iter().find(|one| one.name == "replicaset-controller").and_then(|one| one.part)
+            read(state.timeline.run.sim(), None).loops.iter().find(|one| one.name == "replicaset-controller").and_then(|one| one.part)
         };
         assert_eq!(part(&state), None);
         state.update(Msg::Kubectl("fault slow replicaset-controller 10s".into()));
@@ -575,11 +576,11 @@ mod tests {
         let mut told = BTreeSet::new();
         for step in 0..300 {
             if step == 150 {
-                let pod = state.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
+                let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
                 state.update(Msg::Kubectl(format!("kubectl delete pod {pod} --wait=false")));
             }
             state.update(Msg::Step);
-            let pass = read(state.run.sim(), Some("endpointslice-controller")).pass.filter(|pass| !pass.steps.is_empty());
+            let pass = read(state.timeline.run.sim(), Some("endpointslice-controller")).pass.filter(|pass| !pass.steps.is_empty());
             let Some(pass) = pass else { continue };
             let differs = |(_, value): &Row| value.contains(" → ") || value.starts_with(['+', '−']);
             assert!(pass.steps[1].1.iter().any(differs), "{:?}", pass.steps);
@@ -595,7 +596,7 @@ mod tests {
         state.update(Msg::Fault("delay pod/p 10s".into()));
         state.update(Msg::Kubectl("kubectl delete pod p --wait=false".into()));
         state.update(Msg::Seconds(2));
-        let pass = read(state.run.sim(), Some("kubelet node-1")).pass.expect("a pass");
+        let pass = read(state.timeline.run.sim(), Some("kubelet node-1")).pass.expect("a pass");
         let rows: Vec<String> = pass.steps[0].1[1..].iter().map(|(name, value)| format!("{name}: {value}")).collect();
         assert_eq!(rows, ["deletionTimestamp: set", "containers running: 0 of 1"]);
         let lit: Vec<(&str, &str)> = pass.code.iter().filter(|line| line.lit).map(|line| (line.text.trim(), line.value.as_str())).collect();
@@ -603,7 +604,7 @@ mod tests {
         // The write does not come back while its event is held up.
         assert_eq!(pass.held, "the watch event of this write reaches kube-controller-manager at 00:15.002");
         state.update(Msg::Seconds(20));
-        assert_eq!(read(state.run.sim(), Some("kubelet node-1")).pass.expect("a pass").held, "");
+        assert_eq!(read(state.timeline.run.sim(), Some("kubelet node-1")).pass.expect("a pass").held, "");
     }
 
     #[test]
@@ -613,7 +614,7 @@ mod tests {
         state.update(Msg::Fault("slow kube-scheduler 30s".into()));
         state.update(Msg::Kubectl("kubectl create deployment web --image=nginx --replicas=3".into()));
         state.update(Msg::Seconds(35));
-        let shown = read(state.run.sim(), Some("default-scheduler"));
+        let shown = read(state.timeline.run.sim(), Some("default-scheduler"));
         let scheduler = shown.loops.iter().find(|one| one.name == "default-scheduler").expect("it is always there");
         assert_eq!((scheduler.queue, scheduler.slow.as_str()), (2, "30 s a pass"));
         let pass = shown.pass.expect("it is placing one");
@@ -629,7 +630,7 @@ mod tests {
     fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(20));
-        let pass = read(state.run.sim(), Some("default-scheduler")).pass.expect("a pass");
+        let pass = read(state.timeline.run.sim(), Some("default-scheduler")).pass.expect("a pass");
         let Some((Act::Bind(_, node), _)) = &pass.act else { panic!("it binds") };
         let scores: Vec<&Row> = pass.steps[0].1.iter().filter(|row| row.0.starts_with("score of ")).collect();
         assert!(scores.len() == 2 && scores[0].0 == format!("score of {node}"), "{:?}", pass.steps);
@@ -641,7 +642,7 @@ mod tests {
         state.update(Msg::Kubectl("kubectl create deployment big --image=nginx".into()));
         state.update(Msg::Kubectl("kubectl set resources deployment big --requests=cpu=100".into()));
         state.update(Msg::Seconds(10));
-        let pass = read(state.run.sim(), Some("default-scheduler")).pass.expect("a pass");
+        let pass = read(state.timeline.run.sim(), Some("default-scheduler")).pass.expect("a pass");
         assert_eq!(skipped(&pass), ["best := max(score(nodes, pod))", "bind(pod, best)"]);
     }
 
@@ -652,7 +653,7 @@ mod tests {
         state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
         let passes = (0..40).filter_map(|_| {
             state.update(Msg::Step);
-            read(state.run.sim(), Some("replicaset-controller")).pass
+            read(state.timeline.run.sim(), Some("replicaset-controller")).pass
         });
         let acts = |pass: &Pass| pass.steps.get(2).map_or(0, |(_, rows)| rows.len());
         let pass = passes.into_iter().find(|pass| acts(pass) == 2).expect("one that creates and notes its status");
@@ -665,12 +666,12 @@ mod tests {
     fn what_somebody_else_wrote_later_is_not_this_write() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(10));
-        let set = state.run.sim().list(Kind::ReplicaSet).next().expect("a ReplicaSet").meta.name.to_string();
+        let set = state.timeline.run.sim().list(Kind::ReplicaSet).next().expect("a ReplicaSet").meta.name.to_string();
         state.update(Msg::Fault(format!("delay replicaset/{set} 60s")));
         state.update(Msg::Kubectl(format!("kubectl label replicaset {set} x=y")));
         state.update(Msg::Seconds(2));
-        assert!(state.run.sim().is_held_up());
-        assert_eq!(read(state.run.sim(), Some("replicaset-controller")).pass.expect("a pass").held, "");
+        assert!(state.timeline.run.sim().is_held_up());
+        assert_eq!(read(state.timeline.run.sim(), Some("replicaset-controller")).pass.expect("a pass").held, "");
         // One that is lost never comes.
         state.update(Msg::Fault("restart kube-controller-manager".into()));
         state.update(Msg::Fault("relist never".into()));
@@ -679,15 +680,15 @@ mod tests {
         state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=4".into()));
         state.update(Msg::Step);
         state.update(Msg::Seconds(3));
-        let own = state.run.sim().late(&|_, object| object.kind == Kind::ReplicaSet).expect("an event is lost");
-        assert_eq!(state.run.sim().late_event(own.event), Some(own));
+        let own = state.timeline.run.sim().late(&|_, object| object.kind == Kind::ReplicaSet).expect("an event is lost");
+        assert_eq!(state.timeline.run.sim().late_event(own.event), Some(own));
     }
 
     #[test]
     fn a_replicaset_that_only_notes_its_status_has_compared_all_the_same() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Seconds(20));
-        let pass = read(state.run.sim(), Some("replicaset-controller")).pass.expect("a pass");
+        let pass = read(state.timeline.run.sim(), Some("replicaset-controller")).pass.expect("a pass");
         let values: Vec<&str> = pass.code.iter().map(|line| line.value.as_str()).filter(|value| !value.is_empty()).collect();
         assert_eq!(values[..3], ["replicas: 2", "2 Pods", "2 − 2 = 0"], "{:?}", pass.steps);
         assert!(pass.steps[1].1.iter().any(|(name, value)| *name == "readyReplicas" && *value == "1 → 2"), "{:?}", pass.steps);
@@ -695,7 +696,7 @@ mod tests {
         state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
         state.update(Msg::Step);
         state.update(Msg::Step);
-        let creates = read(state.run.sim(), Some("replicaset-controller")).pass.expect("a pass");
+        let creates = read(state.timeline.run.sim(), Some("replicaset-controller")).pass.expect("a pass");
         let line = creates.code.iter().find(|line| line.text.contains("diff :=")).expect("a line");
         assert_eq!(line.value, "2 − 3 = −1", "{creates:?}");
         let told = pass.told();
@@ -718,7 +719,7 @@ mod tests {
                     state.update(Msg::Kubectl(image.into()));
                 }
                 state.update(Msg::Step);
-                let Some(pass) = read(state.run.sim(), Some(loops)).pass.filter(|pass| !pass.steps.is_empty()) else { continue };
+                let Some(pass) = read(state.timeline.run.sim(), Some(loops)).pass.filter(|pass| !pass.steps.is_empty()) else { continue };
                 if seen.insert(pass.title.to_string()) {
                     let rows: Vec<&Row> = pass.steps.iter().take(2).flat_map(|(_, rows)| rows).collect();
                     assert!(rows.iter().any(|(name, _)| *name == "desired"), "{:?}", pass.steps);

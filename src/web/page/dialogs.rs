@@ -19,14 +19,14 @@ impl Page {
         let base = dom::address();
         let home = base.rsplit_once('/').map_or(base.as_str(), |(home, _)| home);
         let hash = permalink::encode(&state.link());
-        let text = embed::snippet(home, hash.trim_start_matches('#'), state.view, &self.frame_like);
+        let text = embed::snippet(home, hash.trim_start_matches('#'), state.selection.view, &self.frame_like);
         let copy = text.clone();
         let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
         html! {
             <>
                 <p>{ say(msg::ui_paste_this_into_a_course_page()) }</p>
-                { embed::choices(&self.frame_like, state.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ say(msg::ui_so_many_pods_are_not_shown()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::ui_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.view, &self.frame_like)} height={embed::height(&self.frame_like)} /> }
+                { embed::choices(&self.frame_like, state.selection.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
+                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ say(msg::ui_so_many_pods_are_not_shown()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::ui_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.frame_like)} height={embed::height(&self.frame_like)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::ui_snippet())} value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::ui_copy()) }</button></div>
             </>

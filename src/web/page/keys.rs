@@ -3,7 +3,7 @@
 use super::{Msg, Over, Page};
 use crate::session::Msg as Do;
 use crate::session::speed;
-use crate::session::state::View;
+use crate::session::view::View;
 use crate::web::tools::Tool;
 use crate::web::{console, dom};
 use wasm_bindgen::JsCast;
@@ -61,7 +61,7 @@ impl Page {
         let button = tag == "BUTTON"
             || tag == "A"
             || target.as_ref().is_some_and(|target| target.get_attribute("role").as_deref() == Some("button"));
-        let now = self.state.borrow().speed;
+        let now = self.state.borrow().timeline.speed;
         let many = if event.shift_key() { 10 } else { 1 };
         let all: Vec<Do> = match event.key().as_str() {
             " " if !button => vec![Do::Toggle],

@@ -5,9 +5,10 @@ use crate::explain::words;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
+use crate::session::drawing::Picture;
 use crate::session::permalink;
 use crate::session::speed;
-use crate::session::state::{Picture, View};
+use crate::session::view::View;
 use crate::views::card::Card;
 use crate::views::shape::Body;
 use crate::web::budget::Strip;
@@ -34,8 +35,8 @@ impl Page {
                 <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
                 if self.right { { self.inspector(ctx) } } else { { rail("right", msg::ui_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label={say(msg::ui_timeline())}>
-                    <Transport lang={self.lang} now={state.run.now()} playing={state.playing} live={!state.run.in_past()} speed={state.speed} reached={self.reached()} breaks={!state.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
-                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.chosen.as_deref().filter(|_| state.view == View::Loops).and_then(words::lane_of)} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} lang={self.lang} left={self.left_behind.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
+                    <Transport lang={self.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
+                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.selection.selected_loop.as_deref().filter(|_| state.selection.view == View::Loops).and_then(words::lane_of)} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.causes.clone()} dark={self.dark} lang={self.lang} left={self.left_behind.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
                     if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }
@@ -45,7 +46,7 @@ impl Page {
 
     /// How fast the clock really goes, where it cannot keep up.
     fn reached(&self) -> Option<String> {
-        self.pace.reached().filter(|_| self.state.borrow().playing).map(speed::label)
+        self.pace.reached().filter(|_| self.state.borrow().timeline.playing).map(speed::label)
     }
 
     /// The diagram, or the same diagram of two branches.
@@ -59,21 +60,21 @@ impl Page {
     pub(super) fn both(&self, ctx: &Context<Self>, picture: &Rc<Picture>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let Some(other) = &state.beside else { return self.stage(ctx) };
+        let Some(other) = &state.compare.branch else { return self.stage(ctx) };
         let head = |number: u32, picture: &Picture| {
             html! { <h2>{ say(msg::branch_title(number)) }{ self.pill(picture) }</h2> }
         };
         html! {
             <div class="sides">
-                <section class="side" aria-label={say(msg::ui_this_branch())}>{ head(state.run.branches().0, &self.picture) }{ self.stage(ctx) }</section>
+                <section class="side" aria-label={say(msg::ui_this_branch())}>{ head(state.timeline.run.branches().0, &self.picture) }{ self.stage(ctx) }</section>
                 <section class="side" aria-label={say(msg::ui_the_other_branch())}>{ head(other.run.branches().0, picture) }
                     <Stage
                         id="stage-beside"
                         lang={self.lang}
                         scene={picture.scene.clone()}
-                        selected={other.object().map(|object| object.meta.uid.to_string())}
-                        scope={format!("{}/{}", other.view.word(), other.run.turns)}
-                        animate={state.speed <= 100.0}
+                        selected={other.selection.object(&other.run).map(|object| object.meta.uid.to_string())}
+                        scope={format!("{}/{}", other.selection.view.word(), other.run.epoch)}
+                        animate={state.timeline.speed <= 100.0}
                         embed={false}
                         empty={html! { <p>{ say(msg::ui_nothing_here_on_this_branch()) }</p> }}
                         as_list={self.as_list}
@@ -85,7 +86,7 @@ impl Page {
                         card={None::<Rc<Card>>}
                         on_hover={Callback::noop()}
                         on_export={Callback::noop()}
-                        on_size={link.callback(|(width, height)| Msg::Other(Do::Stage(width, height)))}
+                        on_size={link.callback(|(width, height)| Msg::Other(Do::CompareStage(width, height)))}
                     />
                 </section>
             </div>
@@ -97,7 +98,7 @@ impl Page {
         html! {
             <div class="embed"><main class="stagebox">{ self.stage(ctx) }</main>
                 <div class="cap">
-                    if self.state.borrow().view != View::Loops { { self.pill(&self.picture) } }
+                    if self.state.borrow().selection.view != View::Loops { { self.pill(&self.picture) } }
                     <span class="mid grow">{ marked(&self.told()) }</span>
                     <a href={full} target="_blank" rel="noopener">{ say(msg::ui_open_full()) }{ icon("i-external", 14) }</a>
                 </div>
@@ -116,7 +117,7 @@ impl Page {
     pub(super) fn phone(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let sheet = match (&state.selected, self.chain.first()) {
+        let sheet = match (&state.selection.selected, self.chain.first()) {
             (Some(key), Some(first)) => html! {
                 <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&first.effect)) }</p><p class="dim">{ marked(if first.short.is_empty() { &first.actor } else { &first.short }) }</p></div>
                     <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ say(msg::ui_why()) }{ icon("i-up", 14) }</button></div>
@@ -139,7 +140,7 @@ impl Page {
                 <main class="stagebox">{ self.stages(ctx) }{ self.past(ctx) }</main>
                 <section class="sheet" aria-label={say(msg::ui_selection())}><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
-                { tabs(state.view, &link.callback(|view| Msg::Do(Do::View(view))), 20, "mobtabs") }
+                { tabs(state.selection.view, &link.callback(|view| Msg::Do(Do::View(view))), 20, "mobtabs") }
                 if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
                 { over }
             </div>
@@ -149,28 +150,28 @@ impl Page {
     pub(super) fn bar(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
-        let next = if state.speed >= 10.0 { 0.5 } else { speed::next(state.speed, true) };
+        let next = if state.timeline.speed >= 10.0 { 0.5 } else { speed::next(state.timeline.speed, true) };
         html! {
             <div class="pb" role="group" aria-label={say(msg::ui_playback())}>
-                <button type="button" class="play" id="play" aria-label={if state.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={link.callback(|_| Msg::Do(Do::Toggle))}>{ icon(if state.playing { "i-pause" } else { "i-play" }, 18) }</button>
+                <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={link.callback(|_| Msg::Do(Do::Toggle))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
                 <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} onclick={link.callback(|_| Msg::Do(Do::Step))}>{ icon("i-step", 18) }</button>
-                <b class="mono" id="clock">{ clock(state.run.now()) }</b>
-                <Lanes lang={self.lang} slim=true marks={self.marks.clone()} now={state.run.now()} end={state.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={self.calls(ctx).seek.clone()} />
-                <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.speed)))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.speed) }{ late(self.reached()) }</button>
+                <b class="mono" id="clock">{ clock(state.timeline.run.now()) }</b>
+                <Lanes lang={self.lang} slim=true marks={self.marks.clone()} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={self.calls(ctx).seek.clone()} />
+                <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
                 if self.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>
         }
     }
 
     pub(super) fn past(&self, ctx: &Context<Self>) -> Html {
-        if let Some(stop) = &self.state.borrow().stopped {
+        if let Some(stop) = &self.state.borrow().timeline.stopped {
             return html! {
                 <div class="past stop" role="status"><span>{ icon("i-pause", 14) }<b>{ say(&stop.text) }</b><span class="ell">{ say(&stop.words) }</span></span>
                     <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(Do::Play))}>{ say(msg::ui_go_on()) }</button>
                 </div>
             };
         }
-        if !self.state.borrow().run.in_past() || self.embed {
+        if !self.state.borrow().timeline.run.in_past() || self.embed {
             return Html::default();
         }
         let link = ctx.link();

@@ -21,9 +21,12 @@ use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::session::Msg as Do;
 use crate::session::State;
+use crate::session::drawing::Picture;
+use crate::session::journal_marks::AbandonedBranch;
 use crate::session::permalink;
+use crate::session::selection::Tab;
 use crate::session::speed::Pace;
-use crate::session::state::{Left, Picture, Tab, View};
+use crate::session::view::View;
 use crate::views::card::Card;
 use crate::web::language::{Lang, say};
 use gloo_timers::callback::{Interval, Timeout};
@@ -161,7 +164,7 @@ pub struct Page {
     state: Rc<RefCell<State>>,
     picture: Rc<Picture>,
     marks: Rc<Vec<Mark>>,
-    left_behind: Option<Rc<Left>>,
+    left_behind: Option<Rc<AbandonedBranch>>,
     chain: Rc<Vec<Reason>>,
     led: Rc<Vec<Reason>>,
     /// How much of the history was read for its consequences.
@@ -245,7 +248,7 @@ impl Room {
         let taken = core::arch::wasm32::memory_size::<0>();
         if taken > self.0 {
             self.0 = taken;
-            state.full();
+            state.stop_full();
         }
     }
 }
@@ -262,36 +265,36 @@ impl Page {
         while deferred_drop::drop_some() && dom::now() - now < PART {}
         let mut state = self.state.borrow_mut();
         if std::mem::take(&mut self.spare) {
-            state.run.run_idle_work();
+            state.timeline.run.run_idle_work();
         }
-        if state.tries() {
-            while state.tries() && dom::now() - now < slice {
-                state.try_on();
+        if state.in_dry_run() {
+            while state.in_dry_run() && dom::now() - now < slice {
+                state.dry_run_next();
             }
-            return !state.tries();
+            return !state.in_dry_run();
         }
         // The clock waits for what goes on by itself.
-        if state.run.goes_on() {
-            while state.run.goes_on() && dom::now() - now < slice {
+        if state.timeline.run.goes_on() {
+            while state.timeline.run.goes_on() && dom::now() - now < slice {
                 state.poll();
             }
             // What a long manifest comes to is drawn when all of it is there.
-            return !state.run.applies();
+            return !state.timeline.run.applies();
         }
-        if state.goal.is_some() {
-            while state.goal.is_some() && dom::now() - now < slice {
-                state.pursue(GRAIN);
+        if state.timeline.run_until.is_some() {
+            while state.timeline.run_until.is_some() && dom::now() - now < slice {
+                state.run_slice(GRAIN);
             }
             self.room.check(&mut state);
-            state.follow(GRAIN);
+            state.sync_branch(GRAIN);
             state.poll();
             return true;
         }
-        if !state.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
+        if !state.timeline.playing || self.asked.is_some_and(|asked| now - asked > UNSEEN) {
             // The branch beside may still be on its way to the instant shown.
             let mut went = false;
-            while state.beside.is_some() && dom::now() - now < slice {
-                let there = state.follow(GRAIN);
+            while state.compare.branch.is_some() && dom::now() - now < slice {
+                let there = state.sync_branch(GRAIN);
                 went |= !there;
                 if there {
                     break;
@@ -300,20 +303,20 @@ impl Page {
             self.spare = !went;
             return went;
         }
-        let wanted = passed * 1000.0 * state.speed + self.carry;
-        let to = Time(state.run.sim().now().0 + wanted as u64);
+        let wanted = passed * 1000.0 * state.timeline.speed + self.carry;
+        let to = Time(state.timeline.run.sim().now().0 + wanted as u64);
         self.carry = wanted.fract();
-        let from = state.run.sim().now().0;
+        let from = state.timeline.run.sim().now().0;
         while !state.advance(to, GRAIN) {
             if dom::now() - now > slice {
                 break;
             }
         }
-        self.spare = state.run.sim().now() >= to;
-        self.pace.slice(passed, wanted, state.run.sim().now().0.saturating_sub(from) as f64);
+        self.spare = state.timeline.run.sim().now() >= to;
+        self.pace.slice(passed, wanted, state.timeline.run.sim().now().0.saturating_sub(from) as f64);
         self.room.check(&mut state);
-        while !state.follow(GRAIN) && dom::now() - now < 2.0 * slice {}
-        if window::is_whole() && now - self.spoke > NEWS && state.speak(now - self.spoke > TALK) {
+        while !state.sync_branch(GRAIN) && dom::now() - now < 2.0 * slice {}
+        if window::is_whole() && now - self.spoke > NEWS && state.announce(now - self.spoke > TALK) {
             self.spoke = now;
         }
         state.poll();
@@ -323,7 +326,7 @@ impl Page {
     /// Asks for a frame, unless one is asked for already. Above 100x, at most ten a second.
     fn draw(&mut self) {
         let now = dom::now();
-        let fast = self.state.borrow().speed > 100.0 && self.state.borrow().playing;
+        let fast = self.state.borrow().timeline.speed > 100.0 && self.state.borrow().timeline.playing;
         if self.asked.is_none() && (!fast || now - self.drawn > 100.0) {
             self.asked = Some(now);
             dom::frame(&self.frame);
@@ -333,10 +336,10 @@ impl Page {
     /// Reads what is shown out of the state; if only time has passed, perhaps not all of it.
     fn refresh(&mut self, paced: bool) {
         let mut state = self.state.borrow_mut();
-        SHOWN.set(state.run.now());
+        SHOWN.set(state.timeline.run.now());
         let begun = dom::now();
         // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
-        let (playing, mut rests) = (state.playing, paced && begun < self.rests);
+        let (playing, mut rests) = (state.timeline.playing, paced && begun < self.rests);
         // The frame with such a picture has enough to do: most of what is written is read in those before it.
         let most = if rests || !paced { READS } else { (CATCHES - self.cost).clamp(1.0, READS) };
         let mut all = state.read(16 * GRAIN);
@@ -353,10 +356,10 @@ impl Page {
             self.shown = state.object().map(|object| (object.clone(), state.status_lag(object)));
             self.making = Some(begun);
         }
-        state.follow(GRAIN);
-        self.beside = state.beside.as_mut().map(|other| other.picture());
+        state.sync_branch(GRAIN);
+        self.beside = state.compare.branch.as_mut().map(|other| other.picture());
         self.marks = state.marks();
-        self.left_behind = state.left();
+        self.left_behind = state.abandoned_branch();
         let lags = rests || state.lags();
         drop(state);
         if lags {
@@ -378,7 +381,7 @@ impl Page {
     fn describe(&mut self) {
         let Some(key) = &self.hover else { return };
         let state = self.state.borrow();
-        let at = (state.run.happened(), state.run.turns);
+        let at = (state.timeline.run.happened(), state.timeline.run.epoch);
         if self.card.is_none() || self.card_of != at {
             let card = state.card(key);
             if self.card.as_deref() != card.as_ref() {
@@ -391,18 +394,18 @@ impl Page {
     /// Why what is selected is as it is.
     fn explain(&mut self) {
         let state = self.state.borrow();
-        let happened = state.run.happened();
+        let happened = state.timeline.run.happened();
         // What is told beside the clock is of what the diagram shows.
-        let of = (state.selected.clone(), happened, (state.run.turns, state.view));
+        let of = (state.selection.selected.clone(), happened, (state.timeline.run.epoch, state.selection.view));
         if self.chain_of.as_ref() == Some(&of) {
             return;
         }
-        let history = state.run.journal().first(happened);
+        let history = state.timeline.run.journal().first(happened);
         let read = self.chain_of.take().filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened).map(|old| old.1);
         let news = |since: usize| of.0.as_ref().is_some_and(|key| history.from(since).iter().any(|entry| words::concerns(entry, key)));
         if read.is_none_or(news) {
             let version = state.object().map_or(0, |object| object.meta.resource_version);
-            let chain = |key| words::chain(history, state.run.sim().delays(), key, version);
+            let chain = |key| words::chain(history, state.timeline.run.sim().delays(), key, version);
             self.chain = Rc::new(of.0.as_ref().map(chain).unwrap_or_default());
             (self.led, self.led_read) = (Rc::default(), 0);
         }
@@ -413,12 +416,13 @@ impl Page {
                 Rc::make_mut(&mut self.led).extend(more);
             }
         }
-        let lane = |reason: &Reason| words::lane(&state.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
+        let lane = |reason: &Reason| words::lane(&state.timeline.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
         self.causes = Rc::new(self.chain.iter().filter_map(lane).collect());
         events(&mut self.events, &state, read);
         // Records behind a Service have a diagram of their own; what is written of an object that is gone tells nothing of what is there.
-        let behind = |kind| matches!(kind, Kind::EndpointSlice | Kind::Endpoints) && !matches!(state.view, View::Network | View::Loops);
-        let drawn = |key: &ObjectRef, op: Op| !behind(key.kind) && (op == Op::Deleted || state.run.get(key).is_some());
+        let behind =
+            |kind| matches!(kind, Kind::EndpointSlice | Kind::Endpoints) && !matches!(state.selection.view, View::Network | View::Loops);
+        let drawn = |key: &ObjectRef, op: Op| !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some());
         (self.caption, self.told_of) = words::caption(history, &drawn);
         self.chain_of = Some(of);
     }
@@ -430,7 +434,7 @@ impl Page {
             self.drift = Rc::new(drift);
         }
         let state = self.state.borrow();
-        let asked = state.tab == Tab::Why && (self.right || self.over == Over::Inspector);
+        let asked = state.selection.tab == Tab::Why && (self.right || self.over == Over::Inspector);
         let begun = dom::now();
         let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
         // An equal answer keeps its pointer, so that its component need not look.
@@ -445,8 +449,8 @@ impl Page {
     /// Keeps the address in step with the edits, half a second after the last.
     fn save(&mut self, ctx: &Context<Self>) {
         let state = self.state.borrow();
-        if self.saved != (state.text.clone(), state.view) && !self.embed {
-            self.saved = (state.text.clone(), state.view);
+        if self.saved != (state.editor.text.clone(), state.selection.view) && !self.embed {
+            self.saved = (state.editor.text.clone(), state.selection.view);
             let link = ctx.link().clone();
             self.saving = Some(Timeout::new(500, move || link.send_message(Msg::Save)));
         }
@@ -455,13 +459,13 @@ impl Page {
     /// Hands a message to the state; true, with words about it, where the history was forked.
     fn carry_out(&mut self, msg: Do) -> bool {
         let mut state = self.state.borrow_mut();
-        let (before, mut known) = state.run.branches();
+        let (before, mut known) = state.timeline.run.branches();
         state.update(msg);
         known.push(before);
-        let (number, others) = state.run.branches();
+        let (number, others) = state.timeline.run.branches();
         let forked = !known.contains(&number) && others.contains(&before);
         if forked {
-            state.notice = msg::notice_branch(number, before);
+            state.announcer.notice = msg::notice_branch(number, before);
         }
         forked
     }
@@ -469,8 +473,8 @@ impl Page {
     /// What a fault that is offered for the chosen object or loop does.
     fn offered(&self, line: &str) -> Option<Message> {
         let state = self.state.borrow();
-        let sim = state.run.sim();
-        let of_loop = state.chosen.as_ref().and_then(|name| remedies::of_loop(sim, name));
+        let sim = state.timeline.run.sim();
+        let of_loop = state.selection.selected_loop.as_ref().and_then(|name| remedies::of_loop(sim, name));
         let of_object = state.object().map(|object| remedies::of(sim, object)).unwrap_or_default();
         let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
         Some(msg::offer_done(offer.words, offer.title))
@@ -501,14 +505,14 @@ impl Page {
 
 /// The Events about what is selected, or what has been written of them since an entry: there may be tens of thousands about others.
 fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) {
-    let Some(key) = &state.selected else {
+    let Some(key) = &state.selection.selected else {
         *found = Rc::default();
         return;
     };
     let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.is(key));
     match since {
         Some(since) => {
-            let written = state.run.journal().first(state.run.happened()).from(since).iter().filter_map(Entry::write);
+            let written = state.timeline.run.journal().first(state.timeline.run.happened()).from(since).iter().filter_map(Entry::write);
             for (op, object) in written.filter(|(_, object)| about(object)) {
                 let found = Rc::make_mut(found);
                 found.retain(|old| old.meta.uid != object.meta.uid);
@@ -518,7 +522,7 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
             }
         }
         None => {
-            let sim = state.run.sim();
+            let sim = state.timeline.run.sim();
             // Of a large cluster's there are more than can be looked through at a time.
             let mut all: Vec<Rc<Object>> = match sim.get(key).filter(|_| sim.server().count(Kind::Event) > EVENTS) {
                 Some(object) => sim.events_about(object),
@@ -541,17 +545,17 @@ impl Component for Page {
         let mut state = State::from_link(link.ok().flatten().as_ref());
         let embed = dom::query("embed").is_some();
         if let Some(view) = dom::query("view").as_deref().and_then(View::from_word) {
-            state.view = view;
+            state.selection.view = view;
         }
         if let Some(speed) = dom::query("speed").and_then(|speed| speed.parse().ok()) {
             state.update(Do::Speed(speed));
         }
         if embed {
             state.update(Do::Select(None));
-            state.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
+            state.timeline.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
         }
         let picture = state.picture();
-        let saved = (state.text.clone(), state.view);
+        let saved = (state.editor.text.clone(), state.selection.view);
         let state = Rc::new(RefCell::new(state));
 
         let to = ctx.link().clone();
@@ -655,7 +659,7 @@ impl Component for Page {
         let paced = matches!(msg, Msg::Frame);
         match msg {
             Msg::Tick => {
-                if window::is_whole() && dom::now() > self.asks_at && self.state.borrow().playing {
+                if window::is_whole() && dom::now() > self.asks_at && self.state.borrow().timeline.playing {
                     self.diagnose();
                 } else if self.tick() {
                     self.draw();
@@ -708,8 +712,8 @@ impl Component for Page {
                 self.carry_out(msg);
                 let mut state = self.state.borrow_mut();
                 // Where nothing is answered, what happens now is told in a sentence.
-                if let Some(words) = offered.filter(|_| state.notice.id() == msg::notice_fault("").id()) {
-                    state.notice = words;
+                if let Some(words) = offered.filter(|_| state.announcer.notice.id() == msg::notice_fault("").id()) {
+                    state.announcer.notice = words;
                 }
                 drop(state);
                 self.toast(ctx);
@@ -763,11 +767,7 @@ impl Component for Page {
                 }
                 self.over = Over::Nothing;
             }
-            Msg::Other(msg) => {
-                if let Some(other) = &mut self.state.borrow_mut().beside {
-                    other.update(msg);
-                }
-            }
+            Msg::Other(msg) => self.state.borrow_mut().update(msg),
             Msg::List => (self.as_list, self.views) = (!self.as_list, false),
             Msg::FrameLike => self.frame_like = super::embed::chosen(),
             Msg::Views => self.views = !self.views,
@@ -789,8 +789,8 @@ impl Component for Page {
             Msg::Hover(key) => (self.hover, self.card) = (key, None),
             Msg::Export(form, done) => {
                 let state = self.state.borrow();
-                let time = clock(state.run.now()).replace(':', "-");
-                dom::export(form, format!("loopscope-{}-{time}", state.view.word()), done);
+                let time = clock(state.timeline.run.now()).replace(':', "-");
+                dom::export(form, format!("loopscope-{}-{time}", state.selection.view.word()), done);
                 return false;
             }
             Msg::Save => {
@@ -799,8 +799,8 @@ impl Component for Page {
             }
             Msg::Hash => match permalink::decode(&dom::fragment()) {
                 Ok(Some(link)) if link != self.state.borrow().link() => {
-                    let (_, height) = self.state.borrow().stage;
-                    let width = self.state.borrow().stage.0;
+                    let (_, height) = self.state.borrow().drawing.stage;
+                    let width = self.state.borrow().drawing.stage.0;
                     let mut state = State::from_link(Some(&link));
                     state.update(Do::Stage(width, height));
                     *self.state.borrow_mut() = state;
@@ -817,7 +817,7 @@ impl Component for Page {
 
     fn view(&self, ctx: &Context<Self>) -> Html {
         dom::renders("Page");
-        let live = html! { <div class="vh" aria-live="polite" id="notice">{ say(&self.state.borrow().notice) }</div> };
+        let live = html! { <div class="vh" aria-live="polite" id="notice">{ say(&self.state.borrow().announcer.notice) }</div> };
         let error = self
             .error
             .as_ref()
@@ -829,7 +829,7 @@ impl Component for Page {
         } else {
             self.full(ctx)
         };
-        let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ say(&self.state.borrow().notice) }</span></div> });
+        let said = self.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ say(&self.state.borrow().announcer.notice) }</span></div> });
         // What is not there keeps its place: otherwise the page would be made anew when something is said.
         let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
         html! { <>{ page }if self.over != Over::Nothing { { self.dialog(ctx) } }{ error }{ said }{ live }</> }

@@ -7,8 +7,10 @@ use crate::explain::remedies;
 use crate::explain::words;
 use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
+use crate::session::drawing::Picture;
 use crate::session::examples;
-use crate::session::state::{Picture, Tab, View};
+use crate::session::selection::Tab;
+use crate::session::view::View;
 use crate::views::shape::Body;
 use crate::web::console::Console;
 use crate::web::dom::icon;
@@ -81,16 +83,16 @@ impl Page {
                 seek: link.callback(|to| Msg::Do(Do::Seek(to))),
                 tell: {
                     let state = self.state.clone();
-                    Callback::from(move |(from, to, lane)| words::tell(state.borrow().run.journal(), from, to, lane))
+                    Callback::from(move |(from, to, lane)| words::tell(state.borrow().timeline.run.journal(), from, to, lane))
                 },
                 line: link.callback(|line| Msg::Do(Do::Kubectl(line))),
                 complete: {
                     let state = self.state.clone();
-                    Callback::from(move |start: String| state.borrow().run.completions(&start))
+                    Callback::from(move |start: String| state.borrow().timeline.run.completions(&start))
                 },
                 find: {
                     let state = self.state.clone();
-                    Callback::from(move |key: ObjectRef| state.try_borrow().is_ok_and(|state| state.run.get(&key).is_some()))
+                    Callback::from(move |key: ObjectRef| state.try_borrow().is_ok_and(|state| state.timeline.run.get(&key).is_some()))
                 },
                 stop: link.callback(|()| Msg::Do(Do::Interrupt)),
                 console: link.callback(Msg::Console),
@@ -107,10 +109,10 @@ impl Page {
     pub(super) fn topbar(&self, ctx: &Context<Self>) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
-        let example = examples::of(&state.text);
+        let example = examples::of(&state.editor.text);
         html! {
             <Topbar
-                view={state.view}
+                view={state.selection.view}
                 dark={self.dark}
                 narrow={self.narrow()}
                 example={example}
@@ -132,16 +134,16 @@ impl Page {
     pub(super) fn editor(&self, ctx: &Context<Self>) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
-        let file = examples::of(&state.text).map_or("manifest.yaml", |at| examples::ALL[at].file);
+        let file = examples::of(&state.editor.text).map_or("manifest.yaml", |at| examples::ALL[at].file);
         let narrow = self.narrow();
         html! {
             <Editor
                 lang={self.lang}
-                text={state.text.clone()}
-                applied={state.applied.clone()}
-                standing={state.standing}
-                diagnostics={state.diagnostics.clone()}
-                plan={state.plan.clone()}
+                text={state.editor.text.clone()}
+                applied={state.editor.applied.clone()}
+                standing={state.editor.status}
+                diagnostics={state.editor.diagnostics.clone()}
+                plan={state.editor.plan.clone()}
                 drift={self.drift.clone()}
                 narrow={narrow}
                 file={file.to_string()}
@@ -174,16 +176,16 @@ impl Page {
             <Inspector
                 lang={self.lang}
                 narrow={self.narrow()}
-                key_of={state.selected.clone()}
+                key_of={state.selection.selected.clone()}
                 late={late}
                 object={object}
-                epoch={state.run.sim().config.epoch}
-                tab={state.tab}
+                epoch={state.timeline.run.sim().config.epoch}
+                tab={state.selection.tab}
                 chain={self.chain.clone()}
                 led={self.led.clone()}
                 found={self.found.clone()}
                 helps={self.helps.clone()}
-                offers={state.object().map(|object| remedies::of(state.run.sim(), object)).unwrap_or_default()}
+                offers={state.object().map(|object| remedies::of(state.timeline.run.sim(), object)).unwrap_or_default()}
                 on_cure={calls.cure.clone()}
                 events={self.events.clone()}
                 on_tab={calls.tab.clone()}
@@ -202,8 +204,8 @@ impl Page {
         html! {
             <Console
                 lang={self.lang}
-                lines={state.console.clone()}
-                history={state.history.clone()}
+                lines={state.console.lines.clone()}
+                history={state.console.history.clone()}
                 on_complete={calls.complete.clone()}
                 open={self.console || narrow}
                 narrow={narrow}
@@ -221,7 +223,7 @@ impl Page {
         let link = ctx.link();
         let list = say(msg::ui_show_as_list());
         html! {
-            <div class="c-head"><h1>{ say(state.view.title()) }</h1>
+            <div class="c-head"><h1>{ say(state.selection.view.title()) }</h1>
                 if self.beside.is_none() { { self.pill(&self.picture) } }
                 <span class="grow" />
                 { self.hidden(ctx) }
@@ -233,7 +235,7 @@ impl Page {
                     <div class={self.views.then_some("open")}>
                         <button type="button" class="btn sm ghost" title={list.clone()} aria-label={list.clone()} aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
                         { self.branches(ctx) }
-                        if state.view != View::Loops { { self.namespaces(ctx) } }
+                        if state.selection.view != View::Loops { { self.namespaces(ctx) } }
                     </div>
                 </span>
             </div>
@@ -253,7 +255,7 @@ impl Page {
 
     pub(super) fn filter(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
-        if matches!(state.view, View::Loops | View::Rollout) {
+        if matches!(state.selection.view, View::Loops | View::Rollout) {
             return Html::default();
         }
         let oninput = ctx.link().batch_callback(|event: InputEvent| {
@@ -261,7 +263,7 @@ impl Page {
             // What was looked at may be hidden now.
             target.map_or_else(Vec::new, |input| vec![Msg::Hover(None), Msg::Do(Do::Filter(input.value()))])
         });
-        html! { <input type="search" class="filter" aria-label={say(msg::ui_filter_part_of_a_name_kind())} placeholder={say(msg::ui_filter())} title={say(msg::ui_part_of_a_name_kind_pod())} spellcheck="false" value={state.filter.clone()} oninput={oninput} /> }
+        html! { <input type="search" class="filter" aria-label={say(msg::ui_filter_part_of_a_name_kind())} placeholder={say(msg::ui_filter())} title={say(msg::ui_part_of_a_name_kind_pod())} spellcheck="false" value={state.selection.filter.clone()} oninput={oninput} /> }
     }
 
     pub(super) fn namespaces(&self, ctx: &Context<Self>) -> Html {
@@ -273,8 +275,8 @@ impl Page {
         html! {
             <label class="picker small">
                 <select aria-label={say(msg::ui_namespace())} onchange={onchange}>
-                    <option value="" selected={state.namespace.is_none()}>{ say(msg::ui_all_namespaces()) }</option>
-                    { for self.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.namespace.as_ref() == Some(name)}>{ name }</option> }) }
+                    <option value="" selected={state.selection.namespace.is_none()}>{ say(msg::ui_all_namespaces()) }</option>
+                    { for self.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.selection.namespace.as_ref() == Some(name)}>{ name }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
         }
@@ -283,8 +285,8 @@ impl Page {
     /// Slows the chosen loop, or lets it go on.
     pub(super) fn pace(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
-        match &state.chosen {
-            Some(name) if state.view == View::Loops => pace(ctx, remedies::of_loop(state.run.sim(), name)),
+        match &state.selection.selected_loop {
+            Some(name) if state.selection.view == View::Loops => pace(ctx, remedies::of_loop(state.timeline.run.sim(), name)),
             _ => Html::default(),
         }
     }
@@ -310,14 +312,14 @@ impl Page {
 
     /// The branches of the history, once there is more than one.
     pub(super) fn branches(&self, ctx: &Context<Self>) -> Html {
-        let (shown, others) = self.state.borrow().run.branches();
+        let (shown, others) = self.state.borrow().timeline.run.branches();
         if others.is_empty() { Html::default() } else { branch_picker(ctx, shown, others, self.beside.is_some()) }
     }
 
     pub(super) fn stage(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let empty = match state.view {
+        let empty = match state.selection.view {
             View::Ownership | View::Storage | View::Network if self.picture.hidden > 0 => nothing_matches(ctx, self.picture.hidden),
             View::Ownership => html! {
                 <><h2>{ say(msg::ui_nothing_here_yet()) }</h2><p>{ say(msg::ui_apply_a_manifest_or_start_with()) }</p>
@@ -337,8 +339,8 @@ impl Page {
                 lang={self.lang}
                 scene={self.picture.scene.clone()}
                 selected={state.object().map(|object| object.meta.uid.to_string())}
-                scope={format!("{}/{}", state.view.word(), state.run.turns)}
-                animate={state.speed <= 100.0}
+                scope={format!("{}/{}", state.selection.view.word(), state.timeline.run.epoch)}
+                animate={state.timeline.speed <= 100.0}
                 embed={self.embed}
                 follow={self.told_of.clone().filter(|_| self.embed)}
                 empty={empty}
@@ -349,7 +351,7 @@ impl Page {
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
                 card={self.card.clone()}
-                changes={state.difference.clone().filter(|_| self.tool == Some(Tool::Compare))}
+                changes={state.compare.difference.clone().filter(|_| self.tool == Some(Tool::Compare))}
                 on_hover={link.callback(Msg::Hover)}
                 on_export={link.callback(|(form, done)| Msg::Export(form, done))}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
@@ -361,14 +363,14 @@ impl Page {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
         html! {
-            <Tools lang={self.lang} tool={tool} breakpoints={state.breakpoints.clone()} misread={state.misread.clone()} stopped={state.stopped.clone()} instants={state.instants.clone()} difference={state.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
+            <Tools lang={self.lang} tool={tool} breakpoints={state.timeline.breakpoints.clone()} misread={state.timeline.breakpoint_error.clone()} stopped={state.timeline.stopped.clone()} instants={state.compare.snapshots.clone()} difference={state.compare.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
         }
     }
 
     /// The instants that are compared, on the timeline.
     pub(super) fn flags(&self) -> Vec<(u64, &'static str)> {
         let state = self.state.borrow();
-        state.instants.iter().zip(["A", "B"]).filter_map(|(instant, name)| Some((instant.as_ref()?.at, name))).collect()
+        state.compare.snapshots.iter().zip(["A", "B"]).filter_map(|(instant, name)| Some((instant.as_ref()?.at, name))).collect()
     }
 }
 
@@ -410,7 +412,7 @@ fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool
                     { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ say(msg::branch_option(*number)) }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
-            <button type="button" class="btn sm ghost" id="beside" title={say(msg::ui_side_by_side())} aria-label={say(msg::ui_side_by_side())} aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::Beside(other)))}>{ icon("i-branch", 14) }{ say(msg::ui_side_by_side()) }</button>
+            <button type="button" class="btn sm ghost" id="beside" title={say(msg::ui_side_by_side())} aria-label={say(msg::ui_side_by_side())} aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::CompareWith(other)))}>{ icon("i-branch", 14) }{ say(msg::ui_side_by_side()) }</button>
         </>
     }
 }

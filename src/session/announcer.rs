@@ -1,0 +1,101 @@
+//! What is announced to a screen reader: once, politely.
+
+use super::journal_marks::JournalMarks;
+use super::run::{QUIET, Run};
+use crate::api::Time;
+use crate::explain::words;
+use crate::i18n::{Message, msg};
+
+/// How much has been announced.
+#[derive(Clone, Copy, Default)]
+struct Announced {
+    /// Entries of the journal.
+    entries: usize,
+    /// In this epoch of the run.
+    epoch: u64,
+    /// The last change before the cluster was announced as settled.
+    settled: Time,
+}
+
+/// The notice, and how much has been announced.
+#[derive(Default)]
+pub struct Announcer {
+    /// The latest notice.
+    pub notice: Message,
+    announced: Announced,
+}
+
+impl Announcer {
+    /// Announces what is worth it while the clock runs: a failure, that the cluster is settled, and, with `all`, the newest decision.
+    /// `standing` says how the workloads stand. True when there is a new notice.
+    pub fn announce(&mut self, all: bool, run: &Run, marks: &JournalMarks, standing: impl FnOnce() -> Message) -> bool {
+        let (happened, epoch, settled) = (run.happened(), run.epoch, run.sim().last_change());
+        let before = self.announced;
+        if before.epoch != epoch || before.entries > happened {
+            // After a jump what lies behind is not news.
+            self.announced = Announced { entries: happened, epoch, ..before };
+            return false;
+        }
+        let journal = run.journal().first(happened);
+        let new = journal.from(before.entries);
+        let bad = match marks.last_bad().filter(|at| (before.entries..happened).contains(at)) {
+            // What is repeated lies before the last failure of all.
+            None if run.in_past() => new.iter().rposition(words::is_bad).map(|at| before.entries + at),
+            bad => bad,
+        };
+        if let Some(bad) = bad {
+            self.notice = words::narrate(journal.first(bad + 1));
+        } else if settled != before.settled && run.sim().now().0 >= settled.after(QUIET).0 {
+            self.announced.settled = settled;
+            self.notice = msg::notice_stable_at(settled.0 / 1000, standing());
+        } else if all && new.iter().any(|entry| !entry.is_event()) {
+            self.notice = words::narrate(journal);
+        } else {
+            return false;
+        }
+        self.announced.entries = marks.scanned().clamp(before.entries, happened).max(bad.map_or(0, |bad| bad + 1));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::Kind;
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::examples;
+
+    #[test]
+    fn what_fails_and_what_settles_is_said_once() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        let said = |state: &mut State, all: bool| {
+            state.picture();
+            state.marks();
+            if state.announce(all) { state.announcer.notice.to_string() } else { String::new() }
+        };
+        said(&mut state, false);
+        state.update(Msg::Seconds(1));
+        assert_eq!(said(&mut state, false), "");
+        assert!(
+            said(&mut state, true).contains("-controller: ") || state.announcer.notice.contains("kubelet"),
+            "{}",
+            state.announcer.notice
+        );
+        state.update(Msg::Seconds(10));
+        let settled = said(&mut state, true);
+        assert!(settled.starts_with("Stable since 00:0") && settled.ends_with(": All Pods are Ready"), "{settled}");
+        state.update(Msg::Seconds(10));
+        assert_eq!(said(&mut state, true), "");
+        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into()));
+        state.update(Msg::Seconds(20));
+        assert!(
+            said(&mut state, false).contains("Image") || state.announcer.notice.contains("ErrImagePull"),
+            "{} {pod}",
+            state.announcer.notice
+        );
+        // A jump is not news.
+        state.update(Msg::Seek(1_000));
+        assert_eq!(said(&mut state, true), "");
+    }
+}

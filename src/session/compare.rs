@@ -1,0 +1,174 @@
+//! What is compared: two snapshots, or another branch beside the one shown.
+
+use super::drawing::{Drawing, Picture};
+use super::effect::Effect;
+use super::run::Run;
+use super::selection::Selection;
+use super::timeline::SEEK_BUDGET_TASKS;
+use crate::api::Object;
+use crate::projection::changes::{self, Change};
+use std::rc::Rc;
+
+/// Objects of a difference whose fields are read.
+const DETAILED_OBJECTS: usize = 100;
+
+/// A snapshot of the cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Milliseconds.
+    pub at: u64,
+    /// On which branch.
+    pub branch: u32,
+    objects: Vec<Rc<Object>>,
+}
+
+/// Another branch on the same clock, shown beside the first.
+pub struct ComparedBranch {
+    /// Its run.
+    pub run: Run,
+    /// What is looked at: the same as of the first.
+    pub selection: Selection,
+    drawing: Drawing,
+}
+
+impl ComparedBranch {
+    /// What is on its stage.
+    pub fn picture(&mut self) -> Rc<Picture> {
+        self.drawing.picture(&self.run, &self.selection)
+    }
+}
+
+/// What happens to the comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompareMsg {
+    /// Takes snapshot A or, if true, B of the instant shown.
+    Mark(bool),
+    /// Discards both snapshots.
+    Unmark,
+    /// Shows another branch beside this one; none: no longer.
+    With(Option<u32>),
+    /// Size of the other branch's stage in CSS pixels.
+    Stage(f64, f64),
+}
+
+/// What is compared.
+#[derive(Default)]
+pub struct Compare {
+    /// The snapshots A and B.
+    pub snapshots: [Option<Rc<Snapshot>>; 2],
+    /// What differs between them.
+    pub difference: Option<Rc<Vec<Change>>>,
+    /// Another branch on the same clock.
+    pub branch: Option<Box<ComparedBranch>>,
+}
+
+impl Compare {
+    /// Does what a message says.
+    pub fn update(&mut self, msg: CompareMsg, run: &mut Run, selection: &Selection) -> Vec<Effect> {
+        match msg {
+            CompareMsg::Mark(second) => self.mark(usize::from(second), run),
+            CompareMsg::Unmark => (self.snapshots, self.difference) = ([None, None], None),
+            CompareMsg::Stage(width, height) => {
+                if let Some(other) = &mut self.branch {
+                    other.drawing.stage = (width, height);
+                }
+            }
+            CompareMsg::With(number) => return self.compare_with(number, run, selection),
+        }
+        Vec::new()
+    }
+
+    fn mark(&mut self, which: usize, run: &Run) {
+        let snapshot = Snapshot { at: run.now(), branch: run.branches().0, objects: run.objects() };
+        self.snapshots[which] = Some(Rc::new(snapshot));
+        if let [Some(a), Some(b)] = &self.snapshots {
+            self.difference = Some(Rc::new(changes::between(&a.objects, &b.objects, DETAILED_OBJECTS)));
+        }
+    }
+
+    fn compare_with(&mut self, number: Option<u32>, run: &mut Run, selection: &Selection) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if let Some(other) = self.branch.take() {
+            run.keep(&other.run);
+            effects.push(Effect::BranchesChanged);
+        }
+        if let Some(number) = number.filter(|number| run.branches().1.contains(number)) {
+            let other = ComparedBranch { run: run.other(number), selection: Selection::default(), drawing: Drawing::default() };
+            self.branch = Some(Box::new(other));
+            self.sync_branch(run, selection, SEEK_BUDGET_TASKS);
+        }
+        effects
+    }
+
+    /// Brings the other branch to the instant shown, with a budget of tasks. True when it is there.
+    pub fn sync_branch(&mut self, run: &Run, selection: &Selection, budget: usize) -> bool {
+        let Some(other) = &mut self.branch else { return true };
+        if !run.branches().1.contains(&other.run.branches().0) {
+            self.branch = None;
+            return true;
+        }
+        other.selection.sync(selection);
+        let (here, there) = (run.sim().now(), other.run.sim().now());
+        if here < there {
+            other.run.seek(here, budget);
+        } else if there < here || other.run.repeats() {
+            other.run.advance(here, budget);
+        }
+        other.run.sim().now() == here && !other.run.repeats()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::Kind;
+    use crate::engine::Op;
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::examples;
+    use crate::session::tests::{ready, settled};
+
+    #[test]
+    fn two_instants_are_compared_also_of_two_branches() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(Msg::Mark(false));
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        state.update(Msg::Seconds(20));
+        state.update(Msg::Mark(true));
+        let difference = state.compare.difference.clone().expect("a difference");
+        let made = difference.iter().filter(|change| change.op == Op::Added).map(|change| change.key.kind.name());
+        assert_eq!(made.collect::<Vec<_>>(), ["Pod"]);
+        let fields =
+            |kind: Kind| difference.iter().find(|change| change.key.kind == kind).map(|change| change.fields.clone()).unwrap_or_default();
+        assert!(fields(Kind::Deployment).iter().any(|field| field.path == "spec.replicas" && field.to.as_deref() == Some("3")));
+        state.update(Msg::Unmark);
+        assert_eq!(state.compare.difference, None);
+    }
+
+    #[test]
+    fn two_branches_run_side_by_side_on_one_clock() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=5".into()));
+        state.update(Msg::Seconds(10));
+        state.update(Msg::Seek(20_000));
+        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=1".into()));
+        state.update(Msg::CompareWith(Some(1)));
+        let counts = |state: &mut State| {
+            while !state.sync_branch(1_000) {}
+            let other = state.compare.branch.as_ref().expect("another branch");
+            assert_eq!(other.run.sim().now(), state.timeline.run.sim().now());
+            (ready(&state.timeline.run), ready(&other.run))
+        };
+        assert_eq!(counts(&mut state), (2, 2));
+        // Beyond the end of the other's record both go on.
+        state.update(Msg::Seconds(90));
+        assert_eq!(counts(&mut state), (1, 5));
+        state.update(Msg::Seek(25_000));
+        assert_eq!(counts(&mut state), (1, 2));
+        state.update(Msg::Live);
+        assert_eq!(counts(&mut state), (1, 5));
+        let end = state.timeline.run.end();
+        state.update(Msg::CompareWith(None));
+        state.update(Msg::Switch(1));
+        assert_eq!((state.timeline.run.end(), ready(&state.timeline.run)), (end, 5));
+    }
+}

@@ -1,0 +1,121 @@
+//! The console: its output and the lines that were entered.
+
+use super::effect::Effect;
+use super::run::Run;
+use crate::actions::{Command, Line};
+use crate::i18n::Message;
+use std::rc::Rc;
+
+/// Lines of output that are kept.
+pub const OUTPUT_LINES: usize = 2_000;
+/// Entered lines that are kept.
+pub const HISTORY_LINES: usize = 200;
+
+/// What happens to the console.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConsoleMsg {
+    /// A line was entered.
+    Enter(String),
+    /// The command that still waits is ended.
+    Interrupt,
+    /// A command printed this.
+    Print(Vec<Line>),
+}
+
+/// The console.
+#[derive(Default)]
+pub struct Console {
+    /// The output.
+    pub lines: Rc<Vec<Line>>,
+    /// The lines that were entered.
+    pub history: Rc<Vec<String>>,
+}
+
+impl Console {
+    /// Does what a message says.
+    pub fn update(&mut self, msg: ConsoleMsg, run: &mut Run) -> Vec<Effect> {
+        match msg {
+            ConsoleMsg::Enter(line) => return self.enter(line.trim(), run),
+            ConsoleMsg::Interrupt => {
+                if run.waits() {
+                    run.interrupt();
+                    Rc::make_mut(&mut self.lines).push(Line { text: "^C".into(), error: false });
+                }
+            }
+            ConsoleMsg::Print(lines) if lines.is_empty() => {}
+            ConsoleMsg::Print(lines) => self.print(lines),
+        }
+        Vec::new()
+    }
+
+    fn enter(&mut self, line: &str, run: &Run) -> Vec<Effect> {
+        if line.is_empty() {
+            return Vec::new();
+        }
+        self.print(vec![Line { text: format!("$ {line}"), error: false }]);
+        let history = Rc::make_mut(&mut self.history);
+        if history.last().is_none_or(|last| last != line) {
+            history.push(line.to_string());
+            let more = history.len().saturating_sub(HISTORY_LINES);
+            history.drain(..more);
+        }
+        if line == "clear" {
+            self.lines = Rc::default();
+            return Vec::new();
+        }
+        if let Some(fault) = line.strip_prefix("fault ") {
+            return vec![Effect::ExecuteFault(fault.into())];
+        }
+        if run.in_past() && crate::kubectl::only_reads(line) {
+            let lines = run.ask(line);
+            let notice = lines.first().map(|line| Message::name(&line.text)).unwrap_or_default();
+            return vec![Effect::Announce(notice), Effect::Print(lines)];
+        }
+        vec![Effect::Fork, Effect::Execute(Command::Kubectl(line.into()))]
+    }
+
+    /// Appends lines; the oldest are dropped.
+    fn print(&mut self, lines: Vec<Line>) {
+        let output = Rc::make_mut(&mut self.lines);
+        output.extend(lines);
+        if output.len() > OUTPUT_LINES {
+            let more = output.len() - OUTPUT_LINES * 3 / 4;
+            output.drain(..more);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HISTORY_LINES, OUTPUT_LINES};
+    use crate::session::Msg;
+    use crate::session::examples;
+    use crate::session::tests::settled;
+
+    #[test]
+    fn a_question_in_the_past_is_answered_about_that_instant_and_forks_nothing() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(Msg::Seek(500));
+        state.update(Msg::Kubectl("kubectl get pods".into()));
+        assert!(state.timeline.run.in_past());
+        assert!(state.console.lines.iter().any(|line| line.text.contains("ContainerCreating")), "{:?}", state.console.lines);
+        state.update(Msg::Live);
+        assert_eq!(state.timeline.run.branches(), (1, vec![]));
+    }
+
+    #[test]
+    fn the_console_and_its_history_are_bounded() {
+        let mut state = settled((examples::ALL[0].text)());
+        for at in 0..700 {
+            state.update(Msg::Kubectl(format!("kubectl get pods -n none-{at}")));
+            state.update(Msg::Kubectl("kubectl get nodes".into()));
+        }
+        assert!(
+            state.console.lines.len() <= OUTPUT_LINES && state.console.history.len() == HISTORY_LINES,
+            "{} {}",
+            state.console.lines.len(),
+            state.console.history.len()
+        );
+        assert_eq!(state.console.history.last().map(String::as_str), Some("kubectl get nodes"));
+    }
+}

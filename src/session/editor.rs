@@ -1,0 +1,315 @@
+//! The manifest: the text, what was applied of it, and what is wrong with it.
+
+use super::drift::Drift;
+use super::effect::Effect;
+use super::run::Run;
+use super::selection::workload_rank;
+use crate::actions::{Answer, ApplyJob, Diagnostic, DryRun, Plan};
+use crate::api::ObjectRef;
+use crate::engine::Op;
+use crate::i18n::Message;
+use crate::projection::model::natural;
+use std::rc::Rc;
+
+/// Documents applied at once; the rest of a longer manifest one at a time, when the session is polled.
+const IMMEDIATE_DOCUMENTS: usize = 16;
+
+/// What the pill beside the manifest says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ApplyStatus {
+    /// Nothing.
+    #[default]
+    Clean,
+    /// The text differs from what was applied.
+    Edited,
+    /// Just applied.
+    Applied,
+    /// Being applied: it has very many documents.
+    Applying,
+    /// Refused.
+    Rejected,
+    /// Numbers of objects applied and unchanged, and of errors.
+    Partly(usize, usize, usize),
+}
+
+/// What happens to the manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EditorMsg {
+    /// The text was edited.
+    Edit(String),
+    /// Dry run of the text.
+    Check,
+    /// Applies the text, with which the page may open.
+    Apply {
+        /// The page opens with it.
+        opens: bool,
+    },
+    /// Back to the text applied last.
+    Revert,
+    /// Replaces the text, which is then applied to an empty cluster.
+    Load(String),
+}
+
+/// State of an apply still in progress.
+#[derive(Clone, Copy, Default)]
+struct PendingApply {
+    /// The page opens with it.
+    opens: bool,
+}
+
+/// The manifest.
+#[derive(Default)]
+pub struct Editor {
+    /// The editor's text.
+    pub text: Rc<str>,
+    /// The text applied last.
+    pub applied: Rc<str>,
+    /// The pill.
+    pub status: ApplyStatus,
+    /// Errors of the text: of what was applied, or, while it is edited, of the dry run.
+    pub diagnostics: Rc<Vec<Diagnostic>>,
+    /// What applying the text would do, after a dry run.
+    pub plan: Option<Rc<Plan>>,
+    drift: Option<Drift>,
+    dry_run: Option<DryRun>,
+    pending: PendingApply,
+}
+
+impl Editor {
+    /// An editor with a text that is not applied yet.
+    pub fn new(text: &str) -> Editor {
+        Editor { text: text.into(), ..Editor::default() }
+    }
+
+    /// Does what a message says.
+    pub fn update(&mut self, msg: EditorMsg, run: &mut Run) -> Vec<Effect> {
+        match msg {
+            EditorMsg::Edit(text) => {
+                self.text = text.into();
+                self.text_changed();
+            }
+            EditorMsg::Check => self.check(run),
+            EditorMsg::Apply { opens } => return self.apply(opens, run),
+            EditorMsg::Revert => {
+                self.text = self.applied.clone();
+                self.status = ApplyStatus::Clean;
+                self.discard_dry_run();
+            }
+            EditorMsg::Load(text) => self.text = text.into(),
+        }
+        Vec::new()
+    }
+
+    fn check(&mut self, run: &Run) {
+        // While a manifest is being applied there is nothing to try another one on.
+        if !run.applies() && self.status == ApplyStatus::Edited {
+            self.dry_run = Some(DryRun::new(run.sim(), &self.text));
+        }
+    }
+
+    fn discard_dry_run(&mut self) {
+        (self.dry_run, self.plan, self.diagnostics) = (None, None, Rc::default());
+    }
+
+    /// Goes on with the dry run by one document. True when it has just finished.
+    pub fn dry_run_next(&mut self) -> bool {
+        let Some(plan) = self.dry_run.as_mut().and_then(DryRun::step) else { return false };
+        self.dry_run = None;
+        self.diagnostics = plan.diagnostics.clone();
+        self.plan = Some(Rc::new(plan));
+        true
+    }
+
+    /// Whether a dry run is in progress.
+    pub fn in_dry_run(&self) -> bool {
+        self.dry_run.is_some()
+    }
+
+    fn text_changed(&mut self) {
+        self.status = if self.text == self.applied { ApplyStatus::Clean } else { ApplyStatus::Edited };
+        self.dry_run = None;
+        if self.status == ApplyStatus::Clean {
+            self.discard_dry_run();
+        }
+    }
+
+    /// Begins to apply the text; a short one is applied at once.
+    fn apply(&mut self, opens: bool, run: &mut Run) -> Vec<Effect> {
+        self.discard_dry_run();
+        (self.status, self.pending) = (ApplyStatus::Applying, PendingApply { opens });
+        run.begin(&self.text);
+        let mut effects = vec![Effect::ApplyStarted, Effect::Announce(Message::default())];
+        // The step after the last document finds that there are no more.
+        for _ in 0..=IMMEDIATE_DOCUMENTS {
+            effects.extend(self.apply_next(run));
+        }
+        effects
+    }
+
+    /// Applies the next document of the apply in progress; after the last, reports the result.
+    pub fn apply_next(&mut self, run: &mut Run) -> Vec<Effect> {
+        run.apply_next().map(|(job, answer)| self.finish_apply(&job, answer, run)).unwrap_or_default()
+    }
+
+    fn finish_apply(&mut self, job: &ApplyJob, answer: Answer, run: &Run) -> Vec<Effect> {
+        let pending = std::mem::take(&mut self.pending);
+        let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        let nothing = refused == 0 && answer.lines.is_empty();
+        let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
+        self.status = match answer.lines.len() {
+            applied if applied > 0 && refused > 0 => ApplyStatus::Partly(applied - unchanged, unchanged, refused),
+            _ if refused > 0 || nothing => ApplyStatus::Rejected,
+            _ if pending.opens => ApplyStatus::Clean,
+            _ => ApplyStatus::Applied,
+        };
+        if refused == 0 {
+            self.applied = job.text.clone();
+        } else if let ApplyStatus::Partly(..) = self.status {
+            self.applied = accepted_text(&job.text, &self.applied, &answer.diagnostics).into();
+        }
+        // The drift of what a page opens with is computed on demand: the opening is short.
+        if pending.opens {
+            self.drift = None;
+        } else if self.status != ApplyStatus::Rejected {
+            self.drift = Some(Drift::of(&self.applied, run.sim()));
+        }
+        let created = created_since(run, job.begun);
+        let notice = Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
+        self.diagnostics = Rc::new(answer.diagnostics);
+        if nothing {
+            let message = Message::state("error: no objects passed to apply");
+            self.diagnostics = Rc::new(vec![Diagnostic { line: 1, columns: (0, 0), message, error: true, fix: None }]);
+        }
+        // An edit made meanwhile is tried on the result.
+        if !Rc::ptr_eq(&self.text, &job.text) {
+            self.text_changed();
+            self.check(run);
+        }
+        vec![Effect::SelectCreated(created), Effect::AnnounceIfSilent(notice)]
+    }
+
+    /// Fields that the manifest sets and the cluster has changed since it was applied.
+    pub fn drift(&mut self, run: &Run) -> Vec<String> {
+        if !matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied) || run.applies() {
+            return Vec::new();
+        }
+        if self.drift.is_none() && run.in_past() {
+            return Vec::new();
+        }
+        let sim = run.sim();
+        let drift = self.drift.get_or_insert_with(|| Drift::of(&self.applied, sim));
+        // Before it was applied there is nothing to compare.
+        if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim, run.epoch) }
+    }
+}
+
+/// Of the workloads created since an entry of the journal, the one that stands first in a picture.
+fn created_since(run: &Run, entry: usize) -> Option<ObjectRef> {
+    let new = run.sim().journal().from(entry).iter().filter_map(|entry| entry.write());
+    let created = new.filter(|(op, _)| *op == Op::Added).filter_map(|(_, object)| Some((workload_rank(object.kind)?, object.key())));
+    let first = created
+        .min_by(|(a, one), (b, other)| (a, &one.namespace).cmp(&(b, &other.namespace)).then_with(|| natural(&one.name, &other.name)));
+    first.map(|(_, key)| key)
+}
+
+/// The text in effect: for refused documents, what was applied before.
+fn accepted_text(text: &str, before: &str, diagnostics: &[Diagnostic]) -> String {
+    let (new, old) = (documents(text), documents(before));
+    let mut line = 1;
+    let mut out = String::new();
+    for (at, document) in new.iter().enumerate() {
+        let next = line + document.lines().count();
+        let refused = diagnostics.iter().any(|diagnostic| diagnostic.error && (line..next).contains(&diagnostic.line));
+        out += match refused {
+            false => document,
+            // Only where it is clear which one it was.
+            true if old.len() == new.len() => old[at],
+            true => "",
+        };
+        line = next;
+    }
+    out
+}
+
+/// The documents of a text, each with the separator before it.
+fn documents(text: &str) -> Vec<&str> {
+    let mut ends: Vec<usize> = crate::manifest::chunks(text.as_bytes()).map(|chunk| chunk.at + chunk.bytes.len()).collect();
+    ends.pop();
+    ends.push(text.len());
+    let mut start = 0;
+    ends.into_iter().map(|end| &text[std::mem::replace(&mut start, end)..end]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::editor::ApplyStatus;
+    use crate::session::examples;
+    use crate::session::tests::settled;
+
+    #[test]
+    fn a_manifest_that_is_partly_refused_says_how_much_of_it() {
+        let two = format!("{}\n---\n{}", (examples::ALL[0].text)(), (examples::ALL[0].text)().replace("replicas: 2", "replicas: two"));
+        let mut state = settled("");
+        state.update(Msg::Edit(two));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1));
+    }
+
+    #[test]
+    fn a_refused_manifest_changes_nothing_and_is_told_at_its_line() {
+        let mut state = settled((examples::ALL[0].text)());
+        let version = state.timeline.run.version();
+        state.update(Msg::Edit((examples::ALL[0].text)().replace("  replicas: 2", "  replica: 2")));
+        assert_eq!(state.editor.status, ApplyStatus::Edited);
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Rejected);
+        assert_eq!(state.timeline.run.version(), version);
+        let diagnostic = &state.editor.diagnostics[0];
+        assert_eq!(diagnostic.line, 9);
+        assert!(diagnostic.message.contains("unknown field \"spec.replica\""), "{}", diagnostic.message);
+        assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
+        state.update(Msg::Revert);
+        assert_eq!(*state.editor.text, *(examples::ALL[0].text)());
+    }
+
+    #[test]
+    fn what_went_through_of_a_manifest_is_not_marked_as_changed() {
+        let pod = |name: &str, field: &str| {
+            format!("apiVersion: v1\nkind: Pod\nmetadata: {{{field}: {name}}}\nspec: {{containers: [{{name: c, image: i}}]}}\n")
+        };
+        let mut state = State::new(&[pod("a", "name"), pod("b", "name")].join("---\n"), 1);
+        state.update(Msg::Seconds(1));
+        // The first is relabelled, the second cannot be read.
+        let first = pod("a", "labels: {x: z}, name");
+        state.update(Msg::Edit([first.clone(), pod("b", "nam")].join("---\n")));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1), "{:?}", state.editor.diagnostics);
+        assert_eq!(*state.editor.applied, [first.clone(), pod("b", "name")].join("---\n"));
+        // One that is new, and refused, has never been applied.
+        state.update(Msg::Edit([first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n")));
+        state.update(Msg::Apply);
+        assert_eq!(*state.editor.applied, [first, pod("b", "name")].join("---\n"));
+    }
+
+    #[test]
+    fn an_edit_is_tried_on_a_copy_and_says_what_it_would_change() {
+        let mut state = settled((examples::ALL[0].text)());
+        let (version, entries) = (state.timeline.run.version(), state.timeline.run.journal().len());
+        let more = "\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
+        state.update(Msg::Edit((examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more));
+        state.update(Msg::Check);
+        while !state.dry_run_next() {}
+        let plan = state.editor.plan.clone().expect("a plan");
+        let told: Vec<String> = plan.changes.iter().map(|change| format!("{:?} {}", change.op, change.key.name)).collect();
+        assert_eq!(told, ["Modified nginx-deployment", "Added c"]);
+        let field = &plan.changes[0].fields[0];
+        assert_eq!((field.path.as_str(), field.from.as_deref(), field.to.as_deref()), ("spec.replicas", Some("2"), Some("5")));
+        assert!(state.editor.diagnostics[0].message.contains("Role is accepted but not simulated"), "{:?}", state.editor.diagnostics);
+        assert!(state.editor.diagnostics[1].message.contains("metadata.nam"), "{:?}", state.editor.diagnostics);
+        assert_eq!((state.timeline.run.version(), state.timeline.run.journal().len()), (version, entries));
+        state.update(Msg::Revert);
+        assert_eq!((state.editor.plan.clone(), state.editor.diagnostics.len()), (None, 0));
+    }
+}

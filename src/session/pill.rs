@@ -1,0 +1,208 @@
+//! The pill in the head of the diagram: how the workloads shown stand.
+
+use super::drawing::{Drawing, Pill};
+use super::run::Run;
+use super::selection::Selection;
+use super::view::View;
+use crate::api::{Kind, Object, Uid};
+use crate::explain::words;
+use crate::i18n::{Message, msg};
+use crate::projection::model::PodState;
+use crate::projection::totals;
+use crate::views::shape::{Body, Item, Scene};
+use std::rc::Rc;
+
+impl Drawing {
+    pub(super) fn pill(&self, run: &Run, selection: &Selection, scene: &Scene) -> Option<Pill> {
+        if selection.view == View::Loops {
+            return Some((msg::pill_loops(), "plain", ""));
+        }
+        if selection.view == View::Nodes {
+            return Some((scene.summary.clone(), "", ""));
+        }
+        let mut drawn: Vec<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
+        crate::sort::sort(&mut drawn);
+        // Storage draws only what has claims; its words are of all.
+        let scope = Some(self.scope(run, selection)).filter(|scope| selection.view == View::Storage && scope.filter.trim().is_empty());
+        // The chart is of one.
+        let followed = self.tracker.subject().filter(|_| selection.view == View::Rollout && !scene.items.is_empty());
+        let shown = |object: &&Rc<Object>| match &scope {
+            _ if followed.is_some() => followed == Some(object.meta.uid),
+            Some(scope) => scope.holds(object),
+            None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
+        };
+        let mut sets: std::collections::BTreeMap<Uid, Vec<totals::Pods>> = Default::default();
+        for set in run.sim().list(Kind::ReplicaSet) {
+            let owner = set.meta.controller().map_or(set.meta.uid, |owner| owner.uid);
+            sets.entry(owner).or_default().push(self.pods.pods.come_to(set.meta.uid));
+        }
+        let pods = |object: &Object| match sets.get(&object.meta.uid) {
+            Some(sets) => sets.iter().copied().sum(),
+            None => self.pods.pods.come_to(object.meta.uid),
+        };
+        let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
+            .into_iter()
+            .flat_map(|kind| run.sim().list(kind))
+            .filter(|object| object.meta.controller().is_none_or(|owner| owner.kind == "CronJob"))
+            .filter(shown)
+            .filter_map(|object| Some((words::standing(object, pods(object))?, object)))
+            .collect();
+        crate::sort::sort_by_key(&mut all, |((_, state), _)| worst_first(*state));
+        let Some(((words, state), of)) = all.first() else { return lone(scene) };
+        // Of several it is said which one is meant.
+        let words = match state {
+            _ if all.len() == 1 => words.clone(),
+            PodState::Succeeded => msg::pill_jobs_complete(all.len()),
+            PodState::Ready => words.clone(),
+            _ => words::standing_of(of, pods(of)),
+        };
+        let failed = scene.items.iter().find_map(|item| match &item.body {
+            Body::Pod { state: PodState::Failed, word, .. } => Some(word),
+            _ => None,
+        });
+        if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
+            return Some((msg::pill_rollout_waiting(word), PodState::NotReady.class(), PodState::NotReady.glyph()));
+        }
+        Some((words, state.class(), state.glyph()))
+    }
+}
+
+/// The place of a state where the worst is told.
+fn worst_first(state: PodState) -> u8 {
+    match state {
+        PodState::Failed => 0,
+        PodState::Ready | PodState::Succeeded => 2,
+        _ => 1,
+    }
+}
+
+/// The pill where there are only Pods without a workload.
+fn lone(scene: &Scene) -> Option<Pill> {
+    let of = |item: &Rc<Item>| if let Body::Pod { state, word, .. } = &item.body { Some((*state, word.clone())) } else { None };
+    let pods: Vec<(PodState, Message)> = scene.items.iter().filter_map(of).collect();
+    let (state, word) = pods.iter().min_by_key(|(state, _)| worst_first(*state))?;
+    let words = match (state, pods.iter().filter(|(other, _)| other == state).count()) {
+        (PodState::Ready, _) => msg::standing_all_ready(),
+        (_, n) => msg::pill_bare(n, word),
+    };
+    Some((words, state.class(), state.glyph()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::Kind;
+    use crate::explain::words;
+    use crate::projection::model::PodState;
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::examples;
+    use crate::session::tests::settled;
+    use crate::session::view::View;
+
+    #[test]
+    fn the_pill_tells_of_the_job_that_is_worst() {
+        let job = |name: &str, command: &str| {
+            format!(
+                "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}}}\nspec: {{backoffLimit: 1, template: {{spec: {{restartPolicy: \
+                 Never, containers: [{{name: c, image: busybox, command: [sh, -c, {command}]}}]}}}}}}\n---\n"
+            )
+        };
+        let pill = |jobs: &[(&str, &str)], seconds: i64| {
+            let mut state = State::new(&jobs.iter().map(|(name, command)| job(name, command)).collect::<String>(), 1);
+            state.update(Msg::Seconds(seconds));
+            state.picture().pill.clone().expect("words").0
+        };
+        let (quick, slow, fails) = (("quick", "exit 0"), ("slow", "sleep 60"), ("fails", "exit 1"));
+        assert_eq!(pill(&[quick], 20), "Job complete");
+        assert_eq!(pill(&[quick, slow], 20), "Job slow: running, 0 of 1 complete");
+        assert_eq!(pill(&[quick, fails], 8), "Job fails: waiting to retry, 1 failed");
+        assert_eq!(pill(&[quick, slow, fails], 50), "Job fails: failed: BackoffLimitExceeded");
+        assert_eq!(pill(&[quick, slow], 80), "2 Jobs complete");
+    }
+
+    #[test]
+    fn a_job_tries_again_only_while_it_will() {
+        use crate::projection::totals::Pods;
+        let says = |spec: &str, pods: Pods| {
+            let text = format!(
+                "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: x}}\nspec: {{{spec}template: {{spec: {{restartPolicy: Never, \
+                 containers: [{{name: c, image: busybox}}]}}}}}}\n"
+            );
+            let mut state = State::new(&text, 1);
+            state.update(Msg::Seconds(0));
+            let job = state.timeline.run.sim().list(Kind::Job).next().unwrap().clone();
+            words::standing(&job, pods).unwrap().0
+        };
+        let pods = |active, succeeded, failed| Pods { all: active + succeeded + failed, active, succeeded, failed, ..Pods::default() };
+        assert_eq!(says("backoffLimit: 1, ", pods(0, 0, 1)), "Job waiting to retry, 1 failed");
+        assert_eq!(says("backoffLimit: 1, ", pods(1, 0, 1)), "Job running, 0 of 1 complete");
+        assert_eq!(says("backoffLimit: 1, ", pods(0, 1, 1)), "Job running, 1 of 1 complete");
+        assert_eq!(says("backoffLimit: 0, ", pods(0, 0, 1)), "Job failing, 1 failed");
+        assert_eq!(says("parallelism: 0, completions: 3, ", pods(0, 0, 1)), "Job paused, parallelism 0");
+        assert_eq!(says("suspend: true, ", pods(0, 0, 1)), "Job suspended");
+    }
+
+    #[test]
+    fn pods_that_have_failed_for_good_are_called_failed() {
+        let pods = |policy: &str| {
+            let manifest = format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec: {{restartPolicy: {policy}, containers: [{{name: c, image: \
+                 busybox, command: [sh, -c, exit 1]}}]}}\n"
+            );
+            let mut state = State::new(&manifest, 1);
+            state.update(Msg::Seconds(30));
+            state.picture().scene.word(PodState::Failed)
+        };
+        assert_eq!(pods("Never"), "Failed");
+        assert_eq!(pods("Always"), "Failing");
+    }
+
+    #[test]
+    fn over_a_rollout_it_is_said_how_it_stands() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(Msg::View(View::Rollout));
+        let pill = |state: &mut State| state.picture().pill.clone().map(|pill| pill.0).unwrap_or_default();
+        assert_eq!(pill(&mut state), "All Pods are Ready");
+        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(pill(&mut state), "Rolling update in progress");
+        state.update(Msg::Kubectl("kubectl rollout pause deployment/nginx-deployment".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(pill(&mut state), "Rollout paused");
+        state.update(Msg::Kubectl("kubectl rollout resume deployment/nginx-deployment".into()));
+        state.update(Msg::Seconds(30));
+        assert_eq!(pill(&mut state), "All Pods are Ready");
+        let mut state = settled((examples::ALL[2].text)());
+        state.update(Msg::View(View::Rollout));
+        state.update(Msg::Kubectl("kubectl set image statefulset/web nginx=nginx:1.27".into()));
+        state.update(Msg::Seconds(1));
+        assert_eq!(pill(&mut state), "Rolling update in progress");
+        state.update(Msg::Seconds(120));
+        assert_eq!(pill(&mut state), "All Pods are Ready");
+    }
+
+    #[test]
+    fn not_all_is_well_where_what_storage_does_not_draw_is_not() {
+        let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}";
+        let workload = |name: &str, volumes: &str| {
+            let pod =
+                format!("{{metadata: {{labels: {{a: {name}}}}}, spec: {{containers: [{{name: c, image: i}}], volumes: [{volumes}]}}}}");
+            let spec = format!("{{replicas: 1, selector: {{matchLabels: {{a: {name}}}}}, template: {pod}}}");
+            format!("{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}, spec: {spec}}}")
+        };
+        let holds = workload("db", "{name: v, persistentVolumeClaim: {claimName: c}}");
+        let waits = workload("web", "{name: v, secret: {secretName: missing}}");
+        let pill = |text: &str, view: View| {
+            let mut state = settled(text);
+            state.drawing.stage = (1200.0, 700.0);
+            state.update(Msg::View(view));
+            let picture = state.picture();
+            let drawn = picture.scene.items.iter().filter(|item| item.id.kind == "Deployment").count();
+            (picture.pill.clone().expect("words").0.to_string(), drawn)
+        };
+        let (alone, both) = ([claim, &holds].join("\n---\n"), [claim, &holds, &waits].join("\n---\n"));
+        assert_eq!(pill(&alone, View::Storage), ("All Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, View::Storage), ("web: 0 of 1 Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, View::Ownership).1, 2);
+    }
+}

@@ -1,0 +1,225 @@
+//! What is looked at: the diagram, the object, the loop, and what is filtered.
+
+use super::effect::Effect;
+use super::run::Run;
+use super::view::View;
+use crate::actions::Command;
+use crate::api::{Kind, Object, ObjectRef};
+use crate::explain::diagnose::{self, Diagnosis, Remedy};
+use crate::i18n::{Message, msg};
+use crate::projection::adapt;
+use std::rc::Rc;
+
+/// Tasks spent on trying a remedy.
+const REMEDY_BUDGET_TASKS: usize = 20_000;
+
+/// Which page of the inspector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// Facts.
+    Summary,
+    /// The object.
+    Yaml,
+    /// Kubernetes Events.
+    Events,
+    /// The chain of causes.
+    #[default]
+    Why,
+}
+
+impl Tab {
+    /// All, in order.
+    pub const ALL: [Tab; 4] = [Tab::Summary, Tab::Yaml, Tab::Events, Tab::Why];
+
+    /// On the tab.
+    pub fn title(self) -> Message {
+        match self {
+            Tab::Summary => msg::tab_summary(),
+            Tab::Yaml => Message::name("YAML"),
+            Tab::Events => msg::tab_events(),
+            Tab::Why => msg::tab_why(),
+        }
+    }
+
+    /// Its name in identifiers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Tab::Summary => "Summary",
+            Tab::Yaml => "YAML",
+            Tab::Events => "Events",
+            Tab::Why => "Why",
+        }
+    }
+}
+
+/// What a person looks at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SelectionMsg {
+    /// A diagram.
+    View(View),
+    /// An object.
+    Select(Option<ObjectRef>),
+    /// A page of the inspector.
+    Tab(Tab),
+    /// One namespace, or all.
+    Namespace(Option<String>),
+    /// Words that objects are filtered by.
+    Filter(String),
+    /// A loop of the control plane; the selected one is deselected.
+    Loop(Option<String>),
+    /// Another manifest is loaded, and perhaps another diagram shown.
+    Load(Option<View>),
+    /// A breakpoint was hit for this object.
+    BreakpointHit(Option<ObjectRef>),
+    /// An apply began.
+    ApplyStarted,
+    /// An apply ended; the first workload it created.
+    ApplyFinished(Option<ObjectRef>),
+    /// Tries the remedies for the selected object on a copy.
+    TryRemedies,
+    /// Carries out a remedy.
+    Remedy(Remedy),
+}
+
+/// What is looked at.
+#[derive(Default)]
+pub struct Selection {
+    /// The diagram.
+    pub view: View,
+    /// The object that the inspector shows.
+    pub selected: Option<ObjectRef>,
+    /// The page of the inspector.
+    pub tab: Tab,
+    /// One namespace, or all but the system's.
+    pub namespace: Option<String>,
+    /// Words that objects are filtered by.
+    pub filter: String,
+    /// The loop that the diagram of loops is turned to, and the timeline filtered to.
+    pub selected_loop: Option<String>,
+    /// A person has selected an object since the apply in progress began.
+    selected_by_person: bool,
+    /// The remedies that were tried: for which diagnosis, and which of them help.
+    tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
+}
+
+impl Selection {
+    /// Does what a message says.
+    pub fn update(&mut self, msg: SelectionMsg, run: &Run) -> Vec<Effect> {
+        match msg {
+            SelectionMsg::View(view) => self.view = view,
+            SelectionMsg::Select(key) => (self.selected, self.selected_by_person) = (key, true),
+            SelectionMsg::Tab(tab) => self.tab = tab,
+            SelectionMsg::Namespace(namespace) => self.namespace = namespace,
+            SelectionMsg::Filter(words) => self.filter = words,
+            SelectionMsg::Loop(name) => self.selected_loop = if self.selected_loop == name { None } else { name },
+            SelectionMsg::Load(view) => (self.view, self.selected) = (view.unwrap_or(self.view), None),
+            SelectionMsg::BreakpointHit(key) => self.selected = key,
+            SelectionMsg::ApplyStarted => self.selected_by_person = false,
+            SelectionMsg::ApplyFinished(created) => {
+                // What is new is what the person will look at, unless they selected something since; an edit of what was there
+                // changes no selection.
+                let by_person = std::mem::take(&mut self.selected_by_person);
+                if !by_person && (created.is_some() || self.selected.is_none()) {
+                    self.selected = created.or_else(|| first_workload(run));
+                }
+            }
+            SelectionMsg::TryRemedies => self.try_remedies(run),
+            SelectionMsg::Remedy(remedy) => return remedy.steps.iter().flat_map(|step| effects_of(diagnose::command(step))).collect(),
+        }
+        Vec::new()
+    }
+
+    /// Looks at the same as another selection.
+    pub fn sync(&mut self, other: &Selection) {
+        self.view = other.view;
+        self.selected.clone_from(&other.selected);
+        self.selected_loop.clone_from(&other.selected_loop);
+        self.namespace.clone_from(&other.namespace);
+        self.filter.clone_from(&other.filter);
+    }
+
+    fn try_remedies(&mut self, run: &Run) {
+        let found = self.selected.as_ref().and_then(|key| diagnose::diagnose(run.sim(), key));
+        self.tried = found.map(|found| {
+            let works = |remedy: &Remedy| diagnose::works(run.sim(), &found, remedy, REMEDY_BUDGET_TASKS);
+            let helps = found.remedies.iter().map(works).collect();
+            (found, Rc::new(helps))
+        });
+    }
+
+    /// The object that is selected, if it exists at the instant shown.
+    pub fn object<'r>(&self, run: &'r Run) -> Option<&'r Rc<Object>> {
+        run.get(self.selected.as_ref()?)
+    }
+
+    /// What the selected object waits for, down to the root, and which remedies were found to help.
+    pub fn diagnosis(&self, run: &Run) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
+        let found = self.selected.as_ref().map(|key| diagnose::chain_of_waiting(run.sim(), key)).unwrap_or_default();
+        let same = |tried: &&(Diagnosis, Rc<Vec<bool>>)| {
+            found
+                .first()
+                .is_some_and(|found| (&found.object, &found.waits, &found.remedies) == (&tried.0.object, &tried.0.waits, &tried.0.remedies))
+        };
+        let helps = self.tried.as_ref().filter(same).map(|(_, helps)| helps.clone()).unwrap_or_default();
+        (found, helps)
+    }
+
+    /// Workloads whose rollout can be followed: uids and keys.
+    pub fn workloads(&self, run: &Run) -> Vec<(String, ObjectRef)> {
+        let all = adapt::ROOTS.into_iter().filter(|kind| !matches!(kind, Kind::Job | Kind::CronJob));
+        let all = all.flat_map(|kind| run.sim().list(kind)).filter(|object| object.meta.controller().is_none());
+        let shown = all.filter(|object| self.namespace.as_ref().is_none_or(|namespace| *namespace == *object.meta.namespace));
+        shown.map(|object| (object.meta.uid.to_string(), object.key())).collect()
+    }
+}
+
+/// A kubectl line is entered in the console by the caller; everything else acts on the newest instant.
+fn effects_of(command: Command) -> Vec<Effect> {
+    match command {
+        Command::Kubectl(line) => vec![Effect::Enter(line.to_string())],
+        command => vec![Effect::Fork, Effect::Execute(command)],
+    }
+}
+
+/// Kinds that are applied first, in the order in which pictures show them.
+fn workload_kinds() -> impl Iterator<Item = Kind> {
+    adapt::ROOTS.into_iter().chain([Kind::Pod])
+}
+
+/// The place of a kind of workload in a picture.
+pub fn workload_rank(kind: Kind) -> Option<usize> {
+    workload_kinds().position(|other| other == kind)
+}
+
+/// The workload that a reader looks at first.
+pub fn first_workload(run: &Run) -> Option<ObjectRef> {
+    let all = workload_kinds().flat_map(|kind| run.sim().list(kind));
+    all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-")).map(|object| object.key()).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::Msg;
+    use crate::session::examples;
+    use crate::session::tests::{ready, settled};
+
+    #[test]
+    fn a_remedy_is_tried_on_a_copy_and_then_applied() {
+        let mut state = settled("");
+        state.update(Msg::Kubectl("kubectl cordon node-1 node-2 node-3".into()));
+        state.update(Msg::Edit((examples::ALL[0].text)().into()));
+        state.update(Msg::Apply);
+        state.update(Msg::Seconds(10));
+        let (found, helps) = state.diagnosis();
+        let kinds: Vec<&str> = found.iter().map(|found| found.object.kind.name()).collect();
+        assert_eq!((kinds, helps.len()), (vec!["Deployment", "ReplicaSet", "Pod"], 0), "{found:#?}");
+        let (commands, objects) = (state.timeline.run.journal().len(), state.timeline.run.objects());
+        state.update(Msg::Try);
+        assert_eq!((state.timeline.run.journal().len(), state.timeline.run.objects()), (commands, objects));
+        let (found, helps) = state.diagnosis();
+        let at = helps.iter().position(|helps| *helps).expect("one helps");
+        state.update(Msg::Cure(found[0].remedies[at].clone()));
+        state.update(Msg::Seconds(10));
+        assert_eq!((state.diagnosis().0, ready(&state.timeline.run)), (vec![], 2));
+    }
+}

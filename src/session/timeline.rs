@@ -1,0 +1,447 @@
+//! The clock: the run, whether it plays, how far, and where it stops.
+
+use super::breakpoint::Breakpoint;
+use super::effect::Effect;
+use super::run::Run;
+use super::speed;
+use crate::api::{Kind, Time};
+use crate::explain::words;
+use crate::i18n::{Message, msg};
+
+/// Budget of a seek in tasks (`Sim::advance`) on a cluster of at most a thousand Pods; the rest runs in slices, so that the page stays
+/// responsive.
+pub const SEEK_BUDGET_TASKS: usize = 4_000;
+/// How far a step looks for the next write: an hour without one counts as settled.
+const STEP_LIMIT_US: Time = Time(3_600_000_000);
+
+/// Where the clock runs to as fast as it can, in slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunUntil {
+    /// Until nothing changes any more.
+    Settled,
+    /// Until a time.
+    At(Time),
+}
+
+/// Where and why the clock was stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BreakpointHit {
+    /// Milliseconds.
+    pub at: u64,
+    /// The condition, as it was entered.
+    pub text: Message,
+    /// What happened.
+    pub words: Message,
+}
+
+/// What happens to the clock.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TimelineMsg {
+    /// Starts or stops the clock.
+    Toggle,
+    /// Starts it.
+    Play,
+    /// Stops it.
+    Pause,
+    /// One reconcile forward.
+    Step,
+    /// One reconcile back.
+    StepBack,
+    /// Virtual seconds forward or back.
+    Seconds(i64),
+    /// Virtual seconds a second.
+    Speed(f64),
+    /// To an instant, in milliseconds.
+    Seek(u64),
+    /// To the next or previous action of a person.
+    Jump(bool),
+    /// To the newest instant.
+    Live,
+    /// Makes the instant shown the newest.
+    Branch,
+    /// Shows another branch.
+    Switch(u32),
+    /// Begins again with an empty cluster.
+    Restart,
+    /// Forward until settled.
+    Settle,
+    /// Adds a breakpoint.
+    Break(String),
+    /// Removes the breakpoint at this index.
+    Unbreak(usize),
+}
+
+/// The run and its clock.
+pub struct Timeline {
+    /// The simulation.
+    pub run: Run,
+    /// Whether the clock runs.
+    pub playing: bool,
+    /// Whether it resumes at the newest instant.
+    resumes: bool,
+    /// Where it runs to as fast as it can.
+    pub run_until: Option<RunUntil>,
+    /// Virtual seconds a second.
+    pub speed: f64,
+    /// Where the clock stops.
+    pub breakpoints: Vec<Breakpoint>,
+    /// Why the last breakpoint that was entered was not accepted.
+    pub breakpoint_error: Message,
+    /// Where it has stopped.
+    pub stopped: Option<BreakpointHit>,
+}
+
+impl Timeline {
+    /// A run that plays.
+    pub fn new(run: Run) -> Timeline {
+        Timeline {
+            run,
+            playing: true,
+            resumes: false,
+            run_until: None,
+            speed: 1.0,
+            breakpoints: Vec::new(),
+            breakpoint_error: Message::default(),
+            stopped: None,
+        }
+    }
+
+    /// Does what a message says.
+    pub fn update(&mut self, msg: TimelineMsg) -> Vec<Effect> {
+        use TimelineMsg as Msg;
+        if matches!(msg, Msg::Toggle | Msg::Play | Msg::Step | Msg::StepBack | Msg::Seconds(_) | Msg::Seek(_) | Msg::Live | Msg::Settle) {
+            self.stopped = None;
+            if !matches!(msg, Msg::Toggle | Msg::Seconds(_)) {
+                self.run_until = None;
+            }
+        }
+        match msg {
+            Msg::Toggle | Msg::Pause if self.run_until.is_some() => self.run_until = None,
+            Msg::Toggle => (self.playing, self.resumes) = (!self.playing, false),
+            Msg::Play => self.playing = true,
+            Msg::Pause => self.playing = false,
+            Msg::Step => return self.step(),
+            Msg::StepBack => self.step_back(),
+            Msg::Seconds(seconds) => return self.skip(seconds),
+            Msg::Speed(speed) => self.speed = speed.clamp(speed::SLOWEST, speed::FASTEST),
+            Msg::Seek(ms) => {
+                self.seek(Time(ms.saturating_mul(1000).saturating_add(999)));
+                // An instant of the past is there to be looked at.
+                if self.run.in_past() && self.playing {
+                    (self.playing, self.resumes) = (false, true);
+                }
+            }
+            Msg::Jump(forward) => return self.jump(forward),
+            Msg::Live => {
+                self.run.live();
+                self.playing |= std::mem::take(&mut self.resumes);
+            }
+            Msg::Branch => {
+                self.run.branch();
+                return vec![Effect::HistoryChanged];
+            }
+            Msg::Switch(number) => {
+                self.run.switch(number);
+                return vec![Effect::HistoryChanged];
+            }
+            Msg::Restart => {
+                (self.stopped, self.run_until, self.playing) = (None, None, true);
+                let epoch = self.run.epoch + 1;
+                self.run = Run::new(self.run.seed());
+                self.run.epoch = epoch;
+                return vec![Effect::HistoryChanged, Effect::Apply];
+            }
+            Msg::Settle => (self.playing, self.run_until) = (false, Some(RunUntil::Settled)),
+            Msg::Break(text) => self.add_breakpoint(&text),
+            Msg::Unbreak(at) => {
+                if at < self.breakpoints.len() {
+                    self.breakpoints.remove(at);
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn step(&mut self) -> Vec<Effect> {
+        self.playing = false;
+        let stepped = self.run.step_reconcile(STEP_LIMIT_US);
+        let printed = self.run.poll();
+        let notice = match stepped {
+            true => words::narrate(self.run.journal().first(self.run.happened())),
+            false => msg::notice_stable(),
+        };
+        vec![Effect::Print(printed), Effect::Announce(notice)]
+    }
+
+    fn step_back(&mut self) {
+        self.playing = false;
+        let now = self.run.now();
+        let earlier =
+            self.run.journal().first(self.run.happened()).iter().rev().find(|entry| !entry.is_event() && entry.time.0 / 1000 < now);
+        let to = earlier.map_or(0, |entry| entry.time.0);
+        self.seek(Time(to));
+    }
+
+    fn skip(&mut self, seconds: i64) -> Vec<Effect> {
+        self.playing = false;
+        // One more second is one more, also while the last is on its way.
+        let from = match self.run_until.take() {
+            Some(RunUntil::At(to)) if seconds > 0 => self.run.now().max(to.0 / 1000),
+            _ => self.run.now(),
+        };
+        let to = Time((from as i64 + seconds * 1000).max(0) as u64 * 1000);
+        if seconds > 0 {
+            self.run_until = Some(RunUntil::At(to));
+            return self.run_slice(self.seek_budget());
+        }
+        self.seek(to);
+        Vec::new()
+    }
+
+    fn jump(&mut self, forward: bool) -> Vec<Effect> {
+        let now = self.run.now();
+        let acts = || {
+            self.run
+                .journal()
+                .iter()
+                .filter(|entry| entry.actor.name == "user" && !words::only_reads(entry))
+                .map(|entry| entry.time.0 / 1000)
+        };
+        let to = if forward { acts().find(|at| *at > now) } else { acts().rfind(|at| *at < now) };
+        match to {
+            None if forward => {
+                self.run.live();
+                Vec::new()
+            }
+            to => self.update(TimelineMsg::Seek(to.unwrap_or(0))),
+        }
+    }
+
+    fn add_breakpoint(&mut self, text: &str) {
+        match Breakpoint::parse(text) {
+            Ok(new) => {
+                self.breakpoint_error = Message::default();
+                self.breakpoints.retain(|old| *old != new);
+                self.breakpoints.push(new);
+            }
+            Err(words) => self.breakpoint_error = words,
+        }
+    }
+
+    /// Stops the clock because the history has no room for more.
+    pub fn stop_full(&mut self) -> Vec<Effect> {
+        let words = msg::history_full_text();
+        let notice = words.clone();
+        self.stop(BreakpointHit { at: self.run.now(), text: msg::history_full(), words });
+        vec![Effect::Announce(notice)]
+    }
+
+    fn stop(&mut self, hit: BreakpointHit) {
+        self.stopped = Some(hit);
+        (self.playing, self.run_until, self.resumes) = (false, None, false);
+    }
+
+    /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
+    pub fn advance(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
+        if self.breakpoints.is_empty() {
+            return (self.run.advance(to, budget), Vec::new());
+        }
+        for _ in 0..budget {
+            let before = self.run.happened();
+            let done = self.run.advance(to, 1);
+            let hit = self.check_breakpoints(before);
+            if !hit.is_empty() || done {
+                return (true, hit);
+            }
+        }
+        (false, Vec::new())
+    }
+
+    /// Stops the clock if a breakpoint matches an entry from this index on. Empty if none does.
+    fn check_breakpoints(&mut self, since: usize) -> Vec<Effect> {
+        let new = self.run.sim().journal().from(since);
+        let found = new.iter().find_map(|entry| Some((entry, self.breakpoints.iter().find(|breakpoint| breakpoint.hit(entry))?)));
+        let Some((entry, breakpoint)) = found else { return Vec::new() };
+        let (about, words) = match entry.write().map(|(_, object)| &object.body) {
+            Some(crate::api::Body::Event(event)) => {
+                (event.involved_object.key().or(entry.key()), msg::event_said(&event.reason, &event.message))
+            }
+            _ => (entry.key(), words::effect(entry)),
+        };
+        let at = entry.time.0 / 1000;
+        let notice = msg::notice_stopped(at, &breakpoint.text, &words);
+        let text = Message::name(&breakpoint.text);
+        self.stop(BreakpointHit { at, text, words });
+        vec![Effect::Select(about), Effect::Announce(notice)]
+    }
+
+    /// Runs a slice of the way to where the clock runs as fast as it can.
+    pub fn run_slice(&mut self, budget: usize) -> Vec<Effect> {
+        match self.run_until {
+            None => Vec::new(),
+            Some(RunUntil::At(to)) => {
+                let (done, effects) = self.advance(to, budget);
+                if done {
+                    self.run_until = None;
+                }
+                effects
+            }
+            Some(RunUntil::Settled) => {
+                let before = self.run.happened();
+                let mut effects = Vec::new();
+                if self.run.settle(if self.breakpoints.is_empty() { budget } else { 1 }) {
+                    self.run_until = None;
+                    effects.push(Effect::Announce(msg::notice_stable()));
+                }
+                effects.extend(self.check_breakpoints(before));
+                effects
+            }
+        }
+    }
+
+    /// Seeks to an instant of the past: at once if it is near a checkpoint, otherwise the rest in slices.
+    fn seek(&mut self, to: Time) {
+        let budget = self.seek_budget();
+        self.run_until = (!self.run.seek(to, budget)).then_some(RunUntil::At(to));
+    }
+
+    /// A task of a large cluster takes longer.
+    fn seek_budget(&self) -> usize {
+        SEEK_BUDGET_TASKS / (1 + self.run.sim().server().count(Kind::Pod) / 1_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::Time;
+    use crate::session::Msg;
+    use crate::session::State;
+    use crate::session::examples;
+    use crate::session::tests::{ready, settled};
+
+    #[test]
+    fn a_step_when_all_is_settled_leaves_the_clock_where_it_is() {
+        let mut state = settled((examples::ALL[0].text)());
+        let (now, written) = (state.timeline.run.now(), state.timeline.run.journal().len());
+        for _ in 0..3 {
+            state.update(Msg::Step);
+            assert!(state.announcer.notice.starts_with("Stable"), "{}", state.announcer.notice);
+        }
+        assert!(state.timeline.run.now() < now + 4_000, "{now} {}", state.timeline.run.now());
+        assert_eq!(state.timeline.run.journal().len(), written);
+        // What comes then is what would have come without the steps.
+        let mut other = settled((examples::ALL[0].text)());
+        for state in [&mut state, &mut other] {
+            state.update(Msg::Kubectl("scale deployment nginx-deployment --replicas=3".into()));
+            state.update(Msg::Seconds(30));
+        }
+        assert_eq!(state.timeline.run.journal().len(), other.timeline.run.journal().len());
+        assert_eq!(ready(&state.timeline.run), 3);
+    }
+
+    #[test]
+    fn a_step_advances_by_one_pass_of_a_loop() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            let before = state.timeline.run.journal().len();
+            state.update(Msg::Step);
+            seen.push(
+                state.timeline.run.journal().from(before).iter().filter(|entry| !entry.is_event()).map(|entry| entry.actor.name).next(),
+            );
+        }
+        assert_eq!(seen[0], Some("deployment-controller"));
+        assert!(!state.timeline.playing);
+    }
+
+    #[test]
+    fn the_past_is_the_same_when_it_is_visited_again() {
+        let mut state = settled((examples::ALL[2].text)());
+        state.update(Msg::Kubectl("kubectl delete pod web-0".into()));
+        state.update(Msg::Seconds(20));
+        let end: Vec<_> = state.timeline.run.objects();
+        let entries = state.timeline.run.journal().len();
+        state.update(Msg::Seek(5_000));
+        assert!(state.timeline.run.in_past());
+        let then = state.timeline.run.objects();
+        state.update(Msg::Seek(12_000));
+        state.update(Msg::Seek(5_000));
+        assert_eq!(then, state.timeline.run.objects());
+        // Playing on from there ends where the history ended.
+        state.update(Msg::Seconds(100));
+        assert!(!state.timeline.run.in_past());
+        state.update(Msg::Live);
+        assert_eq!(end, state.timeline.run.objects());
+        assert_eq!(entries, state.timeline.run.journal().len());
+    }
+
+    #[test]
+    fn a_far_instant_is_reached_in_slices_and_is_the_same() {
+        let many = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: many}, spec: {replicas: 300, selector: {matchLabels: {app: many}}, template: {metadata: {labels: {app: many}}, spec: {containers: [{name: web, image: nginx}]}}}}";
+        let reach = |state: &mut State, msg: Msg| {
+            state.update(msg);
+            let mut slices = 0;
+            while state.timeline.run_until.is_some() {
+                state.run_slice(64);
+                slices += 1;
+            }
+            (slices, state.timeline.run.now(), state.timeline.run.sim().server().version())
+        };
+        let mut state = State::new(many, 1);
+        let (slices, now, version) = reach(&mut state, Msg::Seconds(10));
+        assert!(slices > 0 && now == 10_000, "{slices} {now}");
+        let mut whole = State::new(many, 1);
+        while !whole.advance(Time(10_000_000), usize::MAX) {}
+        assert_eq!(whole.timeline.run.sim().server().version(), version);
+        let back = reach(&mut state, Msg::Seek(300));
+        let again = reach(&mut state, Msg::Seek(300));
+        assert_eq!((back.1, back.2), (again.1, again.2));
+        assert_eq!(back.1, 300);
+        let (_, _, end) = reach(&mut state, Msg::Seek(9_999));
+        assert!(back.2 < end && end <= version);
+        // Seconds add up, also while they are on their way.
+        let mut quick = State::new(many, 1);
+        for _ in 0..5 {
+            quick.update(Msg::Seconds(1));
+        }
+        while quick.timeline.run_until.is_some() {
+            quick.run_slice(64);
+        }
+        assert_eq!(quick.timeline.run.now(), 5_000);
+        // Whoever wants the clock for himself has it.
+        state.update(Msg::Seconds(600));
+        state.update(Msg::Pause);
+        assert_eq!(state.timeline.run_until, None);
+    }
+
+    #[test]
+    fn a_full_history_stops_the_clock_and_says_so() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(Msg::Settle);
+        state.stop_full();
+        assert_eq!((state.timeline.playing, state.timeline.run_until), (false, None));
+        assert!(
+            state.timeline.stopped.as_ref().is_some_and(|stop| stop.text == "The history is full")
+                && state.announcer.notice.contains("three gigabytes")
+        );
+        // What was is still there, and a new beginning goes.
+        state.update(Msg::Restart);
+        assert_eq!(state.timeline.stopped, None);
+        state.update(Msg::Seconds(10));
+        assert_eq!(ready(&state.timeline.run), 2);
+    }
+
+    #[test]
+    fn settling_ends_when_all_is_quiet() {
+        let mut state = State::new((examples::ALL[2].text)(), 1);
+        state.update(Msg::Settle);
+        for _ in 0..100_000 {
+            state.run_slice(16);
+        }
+        assert_eq!(state.timeline.run_until, None);
+        let (now, count) = (state.timeline.run.now(), ready(&state.timeline.run));
+        assert!(count > 0 && now < 60_000, "{now}");
+        state.update(Msg::Seconds(30));
+        assert_eq!(ready(&state.timeline.run), count);
+    }
+}
