@@ -6,6 +6,7 @@ pub mod assist;
 pub mod breakpoint;
 mod drift;
 pub mod examples;
+pub mod pacing;
 pub mod permalink;
 pub mod run;
 pub mod speed;

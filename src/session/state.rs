@@ -2,99 +2,29 @@
 
 use crate::actions::Command;
 use crate::actions::{Answer, Applying, Diagnostic, Line, Plan, Trial};
-use crate::api::batch::Job;
-use crate::api::storage::PersistentVolumeClaim;
-use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid, sources};
-use crate::engine::controllers::taint_eviction;
+use crate::api::{Kind, Object, ObjectRef, Time, Uid};
 use crate::engine::deferred_drop;
-use crate::engine::kubelet::lack;
-use crate::engine::{Actor, Entry, Op, Record};
+use crate::engine::{Entry, Op};
 use crate::explain::diagnose::{self, Diagnosis, Remedy};
 use crate::explain::words;
-use crate::i18n::{Arg, Message, msg};
+use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, Pods, Scope};
 use crate::projection::budget::Budget;
 use crate::projection::changes::{self, Change};
 use crate::projection::marks::{Mark, Marks};
-use crate::projection::model::{Group, Model, PodState, Removed, Root, natural};
-use crate::projection::totals;
+use crate::projection::model::{PodState, natural};
+use crate::projection::totals::PodTotals;
 use crate::session::breakpoint::Breakpoint;
 use crate::session::drift::Drift;
 use crate::session::examples;
 use crate::session::permalink::Link;
 use crate::session::run::{QUIET, Run};
 use crate::session::speed;
+use crate::views;
 use crate::views::card::{self, Card};
-use crate::views::network;
-use crate::views::nodes;
-use crate::views::ownership;
 use crate::views::shape::{Body, Item, Scene};
-use crate::views::storage;
+use crate::views::view::{Memory, Source, Status, View, Workloads};
 use std::rc::Rc;
-
-/// Which diagram.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum View {
-    /// Who owns whom.
-    #[default]
-    Ownership,
-    /// Where the Pods are.
-    Nodes,
-    /// What holds the data.
-    Storage,
-    /// Who answers to a name.
-    Network,
-    /// Pods of each revision over time.
-    Rollout,
-    /// The control plane at work.
-    Loops,
-}
-
-impl View {
-    /// All, in the order of the tabs.
-    pub const ALL: [View; 6] = [View::Ownership, View::Nodes, View::Network, View::Storage, View::Rollout, View::Loops];
-
-    /// On the tab.
-    pub fn title(self) -> Message {
-        match self {
-            View::Ownership => msg::view_ownership(),
-            View::Nodes => msg::view_nodes(),
-            View::Storage => msg::view_storage(),
-            View::Network => msg::view_network(),
-            View::Rollout => msg::view_rollout(),
-            View::Loops => msg::view_loops(),
-        }
-    }
-
-    /// In a link.
-    pub fn word(self) -> &'static str {
-        match self {
-            View::Ownership => "ownership",
-            View::Nodes => "nodes",
-            View::Storage => "storage",
-            View::Network => "network",
-            View::Rollout => "rollout",
-            View::Loops => "loops",
-        }
-    }
-
-    /// Its icon.
-    pub fn icon(self) -> &'static str {
-        match self {
-            View::Ownership => "i-deployment",
-            View::Nodes => "i-node",
-            View::Storage => "i-pv",
-            View::Network => "i-service",
-            View::Rollout => "i-hpa",
-            View::Loops => "i-kubelet",
-        }
-    }
-
-    /// From a link.
-    pub fn from_word(word: &str) -> Option<View> {
-        View::ALL.into_iter().find(|view| view.word() == word)
-    }
-}
 
 /// Which page of the inspector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,25 +64,6 @@ impl Tab {
         }
     }
 }
-
-/// Whether a Deployment has Pods of several revisions.
-fn updates(root: &Root) -> bool {
-    root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
-}
-
-/// So many newest entries are looked through for how ReplicaSets were scaled, where an update is first seen; from there on it is kept.
-const SCALED: usize = 100_000;
-
-/// How ReplicaSets were last scaled, until so far in the history.
-#[derive(Default)]
-struct Scaled {
-    turns: u64,
-    read: usize,
-    sizes: std::collections::BTreeMap<Uid, String>,
-}
-
-/// So many Pods are asked at most what they lack.
-const LACKS: usize = 24;
 
 /// What the pill beside the manifest says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -247,7 +158,7 @@ pub enum Msg {
     /// Back to the text last applied.
     Revert,
     /// Replaces the text and begins again with it.
-    Load(String, Option<View>),
+    Load(String, Option<&'static View>),
     /// A kubectl line.
     Kubectl(String),
     /// Breaks something.
@@ -259,7 +170,7 @@ pub enum Msg {
     /// Ends the kubectl command that still waits.
     Interrupt,
     /// Which diagram.
-    View(View),
+    View(&'static View),
     /// Which object.
     Select(Option<ObjectRef>),
     /// Which page of the inspector.
@@ -320,8 +231,6 @@ pub struct Left {
     pub marks: Rc<Vec<Mark>>,
 }
 
-/// So many entries are looked through for the last Pod that was deleted.
-const LATE: usize = 400;
 /// Fields are read of so many objects of a difference.
 const DETAIL: usize = 100;
 
@@ -338,7 +247,7 @@ pub struct State {
     /// Virtual seconds a second.
     pub speed: f64,
     /// The diagram.
-    pub view: View,
+    pub view: &'static View,
     /// The object that the inspector shows.
     pub selected: Option<ObjectRef>,
     /// The page of the inspector.
@@ -388,20 +297,17 @@ pub struct State {
     tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
     marks: Marks,
     scanned: usize,
-    scaled: Scaled,
     /// The last entry of a failure among those that were scanned.
     last_bad: Option<usize>,
     left: Option<Option<Rc<Left>>>,
     drawn: Option<(Key, Rc<Picture>)>,
     /// Scenes that were drawn before and that somebody may still look at.
     left_scenes: Vec<Rc<Scene>>,
-    /// The nodes as they were last laid out.
-    seen: nodes::Seen,
+    view_memory: Memory,
     /// The Pods, and how much of which history they were read from.
     pods: Pods,
     pods_at: Option<(u64, usize)>,
     coming: Option<Coming>,
-    tracker: crate::projection::rollout_track::Tracker,
 }
 
 /// What is kept of the manifest that is being applied, until all of it is.
@@ -447,14 +353,14 @@ pub struct Picture {
 struct Key {
     version: (u64, usize),
     happened: usize,
-    view: View,
+    view: &'static View,
     selected: Option<ObjectRef>,
     chosen: Option<String>,
     namespace: Option<String>,
     filter: String,
     stage: (f64, f64),
-    /// Tenths of a second while something counts down; for the loops the instant itself, as their queues are no objects.
-    tenths: i64,
+    /// Grows with time while the picture changes without a write.
+    tick: i64,
 }
 
 /// So much work (`Sim::advance`) on a cluster of a thousand Pods or less is done in one go when a person goes to another instant; what is left
@@ -472,11 +378,6 @@ const DOCUMENTS: usize = 16;
 /// So many tasks are spent on a remedy when it is tried.
 const TRIAL: usize = 20_000;
 
-/// What a person applies first of all, in the order in which pictures show it.
-fn workloads() -> impl Iterator<Item = Kind> {
-    adapt::ROOTS.into_iter().chain([Kind::Pod])
-}
-
 /// Hands out all objects of a kind.
 fn all(run: &Run) -> impl Fn(Kind) -> Vec<Rc<Object>> {
     |kind| run.sim().list(kind).cloned().collect()
@@ -489,11 +390,6 @@ fn spares(msg: &Msg) -> bool {
     clock || shown || matches!(msg, Msg::Edit(_) | Msg::Check | Msg::Interrupt | Msg::Unmark | Msg::Restart | Msg::Load(..))
 }
 
-/// Whether nobody hears of a node, or it says itself that it is not ready.
-fn silent(node: &Rc<Object>) -> bool {
-    matches!(&node.body, crate::api::Body::Node(node) if !node.is_ready())
-}
-
 impl State {
     /// A page with a manifest, applied and playing.
     pub fn new(text: &str, seed: u64) -> State {
@@ -503,7 +399,7 @@ impl State {
             resumes: false,
             goal: None,
             speed: 1.0,
-            view: View::default(),
+            view: views::ALL[0],
             selected: None,
             tab: Tab::default(),
             text: text.into(),
@@ -531,16 +427,14 @@ impl State {
             tried: None,
             marks: Marks::default(),
             scanned: 0,
-            scaled: Scaled::default(),
             last_bad: None,
             left: None,
             drawn: None,
             left_scenes: Vec::new(),
-            seen: Default::default(),
+            view_memory: Memory::default(),
             pods: Pods::default(),
             pods_at: None,
             coming: None,
-            tracker: Default::default(),
         };
         state.begin(true);
         state
@@ -551,7 +445,7 @@ impl State {
         let first = &examples::ALL[0];
         let text = link.and_then(|link| link.manifest.as_deref()).unwrap_or_else(first.text);
         let mut state = State::new(text, link.and_then(|link| link.seed).unwrap_or(1));
-        if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(View::from_word) {
+        if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(views::by_id) {
             state.view = view;
         }
         state
@@ -559,7 +453,7 @@ impl State {
 
     /// What a link to this page holds.
     pub fn link(&self) -> Link {
-        Link { v: 1, manifest: Some(self.text.to_string()), seed: Some(self.run.seed()), view: Some(self.view.word().into()) }
+        Link { v: 1, manifest: Some(self.text.to_string()), seed: Some(self.run.seed()), view: Some(self.view.id.into()) }
     }
 
     /// The object that is selected, if it exists at the instant shown.
@@ -586,7 +480,7 @@ impl State {
             filter: self.filter.clone(),
             now: self.run.wall(),
             lags: self.pods_at != Some((self.run.turns, self.run.happened())),
-            nodes: self.view == View::Nodes,
+            nodes: self.view.uses.nodes,
         }
     }
 
@@ -1038,7 +932,7 @@ impl State {
         // What is new is what the person will look at, unless that has been chosen since; an edit of what was there changes no selection.
         let made = self.made_since(applied.begun);
         if !begun.chose && (made.is_some() || self.selected.is_none()) {
-            self.selected = made.or_else(|| self.first_workload());
+            self.selected = made.or_else(|| adapt::first_workload(self.run.sim()));
         }
         // What was said meanwhile is newer.
         if self.notice.is_empty() {
@@ -1077,19 +971,11 @@ impl State {
     /// Of the workloads that were created since some entry of the journal, the one that stands first in a picture.
     fn made_since(&self, entry: usize) -> Option<ObjectRef> {
         let new = self.run.sim().journal().from(entry).iter().filter_map(|entry| entry.write());
-        let place = |object: &Object| workloads().position(|kind| kind == object.kind);
+        let place = |object: &Object| adapt::workloads().position(|kind| kind == object.kind);
         let made = new.filter(|(op, _)| *op == Op::Added).filter_map(|(_, object)| Some((place(object)?, object.key())));
         let first = made
             .min_by(|(a, one), (b, other)| (a, &one.namespace).cmp(&(b, &other.namespace)).then_with(|| natural(&one.name, &other.name)));
         first.map(|(_, key)| key)
-    }
-
-    /// What a reader will want to look at first.
-    fn first_workload(&self) -> Option<ObjectRef> {
-        let all = workloads().flat_map(|kind| self.run.sim().list(kind));
-        all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-"))
-            .map(|object| object.key())
-            .next()
     }
 
     fn kubectl(&mut self, line: &str) {
@@ -1170,12 +1056,7 @@ impl State {
 
     /// Whether the diagram shown is still being read.
     fn picture_lags(&self) -> bool {
-        let own = match self.view {
-            View::Nodes => self.seen.lags,
-            View::Rollout => self.tracker.lags,
-            _ => false,
-        };
-        own || self.pods.lags()
+        self.view_memory.lags || self.pods.lags()
     }
 
     /// The branch that was left, or the last that left this one: where they part, and what it did from there on.
@@ -1213,12 +1094,11 @@ impl State {
             namespace: self.namespace.clone(),
             filter: self.filter.clone(),
             stage: self.stage,
-            tenths: match self.view {
-                View::Loops => self.run.wall(),
-                View::Rollout => self.run.wall() / 50,
-                _ if self.pods.leave() => self.run.wall() / 100,
-                View::Nodes if self.run.sim().list(Kind::Node).any(silent) => self.run.wall() / 1000,
-                _ => 0,
+            tick: match (self.view.refresh_ms)(self.run.sim()) {
+                Some(ms) if self.pods.leave() => self.run.wall() / ms.min(100),
+                Some(ms) => self.run.wall() / ms,
+                None if self.pods.leave() => self.run.wall() / 100,
+                None => 0,
             },
         };
         if let Some((drawn, picture)) = &self.drawn
@@ -1227,7 +1107,7 @@ impl State {
         {
             return picture.clone();
         }
-        (self.seen.most, self.seen.lags) = (most, false);
+        (self.view_memory.nodes.budget, self.view_memory.lags) = (most, false);
         let scope = self.scope();
         let mut model = adapt::model(&all(&self.run), &mut self.pods, &scope);
         for volume in &mut model.volumes {
@@ -1241,68 +1121,30 @@ impl State {
                 ref files => msg::volume_files(files.len()),
             };
         }
-        match self.view {
-            View::Nodes => self.count_down(&mut model),
-            View::Ownership => {
-                self.say_lacks(&mut model);
-                if model.roots.iter().any(updates) {
-                    self.say_scaled(&mut model);
-                }
-            }
-            View::Storage => model.removed = self.removed(),
-            _ => {}
-        }
-        // What is left of a tree is not what its status tells of.
-        if scope.filter.trim().is_empty() && matches!(self.view, View::Ownership | View::Storage) {
-            // The loops may hear of it late: what is drawn is there.
-            let all_read = self.pods_at == Some((self.run.turns, self.run.happened()));
-            totals::mark(&mut model.roots, &|id| {
-                if all_read {
-                    let mut pods = self.pods.come_to(Uid::parse(&id.uid)?);
-                    if id.kind == "Job" {
-                        let job = self.run.get(&ObjectRef::new(Kind::Job, &id.namespace, &id.name));
-                        self.as_its_job_counts(job?, &mut pods);
-                    }
-                    return Some(pods);
-                }
-                let mut all = totals::Pods::default();
-                for alike in self.run.sim().tally_of(Uid::parse(&id.uid)?)? {
-                    all.all += alike.pods;
-                    all.active += alike.active;
-                    all.ready += alike.ready;
-                    all.leaving += alike.terminating;
-                }
-                Some(all)
-            });
-        }
         let selected = self.object().cloned();
         model.chosen = selected.as_ref().and_then(|object| self.pods.get(object.meta.uid)).cloned();
         let uid = selected.as_ref().map(|object| object.meta.uid.to_string());
-        let width = self.stage.0;
-        let uid = uid.as_deref();
-        let budget =
-            (self.view == View::Ownership).then(|| adapt::budget(&all(&self.run), &self.pods, &scope, selected.as_deref()).map(Rc::new));
+        let budget = self.view.uses.budget.then(|| adapt::budget(&all(&self.run), &self.pods, &scope, selected.as_deref()).map(Rc::new));
         let budget = budget.flatten();
         let namespaces = Rc::new(adapt::namespaces(&all(&self.run), &self.pods));
         // On a phone there is no strip over the diagram.
         if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
             model.budget = budget.clone();
         }
-        let mut scene = match self.view {
-            View::Ownership => ownership::layout(&model, uid, self.stage),
-            View::Nodes => nodes::layout(&model, uid, width, &mut self.seen),
-            // A low frame has no room for three rows; claims stand beside their Pods there.
-            View::Storage if self.stage.1 < 420.0 && self.stage.0 > self.stage.1 && !model.claims.is_empty() => {
-                ownership::claims(&model, uid, self.stage)
-            }
-            View::Storage => storage::layout(&model, uid, (width, self.stage.1)),
-            View::Network if self.stage.1 < ownership::LOW_FRAME => network::layout(&model, uid, width.min(network::NARROW)),
-            View::Network => network::layout(&model, uid, width),
-            View::Rollout => self.rollout(width),
-            View::Loops => {
-                crate::views::loops::layout::layout(&crate::views::loops::model::read(self.run.sim(), self.chosen.as_deref()), self.stage)
-            }
+        let source = Source {
+            sim: self.run.sim(),
+            history: self.run.journal().first(self.run.happened()),
+            epoch: self.run.turns,
+            pods: &self.pods,
+            all_read: self.pods_at == Some((self.run.turns, self.run.happened())),
+            scope: &scope,
+            selected: self.selected.as_ref(),
+            uid: uid.as_deref(),
+            chosen: self.chosen.as_deref(),
+            stage: self.stage,
+            read_limit: READ.max(most),
         };
+        let mut scene = (self.view.draw)(&mut model, &source, &mut self.view_memory);
         scene.stage = self.stage;
         scene.failed = self.pods.failed();
         let pill = self.pill(&scene);
@@ -1375,143 +1217,12 @@ impl State {
         false
     }
 
-    /// The last Pod of a StatefulSet that somebody deleted: a person, until that person does something else; or who else, while
-    /// no other is ready in its place.
-    fn removed(&self) -> Option<Removed> {
-        let happened = self.run.journal().first(self.run.happened());
-        let newest = happened.from(happened.len().saturating_sub(LATE));
-        let deleted = |entry: &Entry| match &entry.record {
-            Record::Write { op, object, before: Some(before) } if object.kind == Kind::Pod && !before.meta.is_deleting() => {
-                (*op == Op::Deleted || object.meta.is_deleting()).then(|| object.clone())
-            }
-            _ => None,
-        };
-        // What its set has made go, with fewer replicas or an update, the set tells of.
-        let by_set = |entry: &Entry| entry.actor.name == "statefulset-controller";
-        let of_set = |object: &Object| object.meta.controller().is_some_and(|owner| owner.kind == "StatefulSet");
-        let mut since = false;
-        for entry in newest.iter().rev() {
-            let Some(object) = deleted(entry).filter(|object| of_set(object) && !by_set(entry)) else {
-                since |= matches!(&entry.record, Record::Command(line) if !crate::kubectl::only_reads(line));
-                continue;
-            };
-            let other = self.run.get(&object.key()).filter(|now| now.meta.uid != object.meta.uid);
-            let back = other.and_then(|now| now.pod()).is_some_and(crate::api::pod::Pod::is_ready);
-            let by_user = entry.actor == Actor::USER;
-            if since || back && !by_user {
-                return None;
-            }
-            let bound = |claim: &&Str| {
-                let found = self.run.get(&ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, claim));
-                found
-                    .filter(|claim| !claim.meta.is_deleting())
-                    .and_then(|claim| claim.get::<PersistentVolumeClaim>())
-                    .is_some_and(|claim| claim.status.phase == "Bound")
-            };
-            let claims: Vec<String> = object.pod()?.spec.claims().filter(bound).map(|claim| claim.to_string()).collect();
-            if claims.is_empty() {
-                return None;
-            }
-            return Some(Removed { id: adapt::id(&object), claims, by_user, back });
-        }
-        None
-    }
-
-    /// A Pod that cannot start for want of a ConfigMap or a Secret names it on its card; those of many are cells.
-    fn say_lacks(&self, model: &mut Model) {
-        let mut left = LACKS;
-        let creates =
-            |group: &&mut Group| group.pods.len() <= LACKS && group.pods.counts().iter().any(|(state, _)| *state == PodState::Creating);
-        for group in model.roots.iter_mut().flat_map(|root| &mut root.groups).filter(creates) {
-            for at in 0..group.pods.len() {
-                let Some(pod) = group.pods.get(at).filter(|pod| pod.state == PodState::Creating).cloned() else { continue };
-                if left == 0 {
-                    return;
-                }
-                left -= 1;
-                let object = self.run.get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name));
-                let Some(object) = object.filter(|object| !sources::of(object).is_empty()) else { continue };
-                let Some(lack) = lack(object, self.run.sim().server()) else { continue };
-                let (kind, name) = (lack.source.kind.name(), crate::i18n::format::front(&lack.source.name, 13));
-                let word = match lack.only_key {
-                    true => msg::pod_waits_key(kind, name),
-                    false => msg::pod_waits_source(kind, name),
-                };
-                group.pods.replace(at, Rc::new(crate::projection::model::Pod { word, note: Message::default(), ..(*pod).clone() }));
-            }
-        }
-    }
-
-    /// In an update each ReplicaSet tells how it was last scaled.
-    fn say_scaled(&mut self, model: &mut Model) {
-        let happened = self.run.happened();
-        if self.scaled.turns != self.run.turns || self.scaled.read > happened {
-            self.scaled = Scaled { turns: self.run.turns, ..Scaled::default() };
-        }
-        let from = happened.saturating_sub(SCALED);
-        if self.scaled.read < from {
-            // What came between is not known.
-            self.scaled.sizes.clear();
-        }
-        let from = self.scaled.read.max(from);
-        for entry in self.run.journal().first(happened).from(from).iter() {
-            let Record::Write { object, before: Some(before), .. } = &entry.record else { continue };
-            if object.kind == Kind::ReplicaSet
-                && let Some(sizes) = words::scaled(before, object)
-            {
-                self.scaled.sizes.insert(object.meta.uid, sizes);
-            }
-        }
-        self.scaled.read = happened;
-        for group in model.roots.iter_mut().filter(|root| updates(root)).flat_map(|root| &mut root.groups) {
-            let Some(set) = group.controller.as_mut().filter(|set| set.chip.is_empty()) else { continue };
-            if let Some(sizes) = Uid::parse(&set.id.uid).and_then(|uid| self.scaled.sizes.get(&uid)) {
-                Rc::make_mut(set).chip = Message::only(Arg::Change(sizes.as_str().into()));
-            }
-        }
-    }
-
-    /// A node that is not ready tells when the first of its Pods is driven away.
-    fn count_down(&self, model: &mut Model) {
-        if model.nodes.iter().all(|node| node.ready) {
-            return;
-        }
-        for node in Rc::make_mut(&mut model.nodes).iter_mut().filter(|node| !node.ready) {
-            let Some(object) = self.run.get(&ObjectRef::new(Kind::Node, "", &node.id.name)) else { continue };
-            let taints: Vec<_> = taint_eviction::forcing(object).collect();
-            let Some(since) = taints.iter().filter_map(|taint| taint.time_added).min() else { continue };
-            let here = self.run.sim().pods_on(&node.id.name).filter(|pod| !pod.meta.is_deleting()).filter_map(|pod| pod.pod());
-            let first =
-                here.filter(|pod| !pod.is_terminal()).filter_map(|pod| taint_eviction::tolerated_for(&pod.spec.tolerations, &taints)).min();
-            let left = first.map_or(0, |seconds| since.0 + seconds - self.run.wall() / 1000);
-            if left > 0 {
-                let left = format!("{:02}:{:02}", left / 60, left % 60);
-                Rc::make_mut(node).countdown = Some(msg::node_evicts_in(left));
-            }
-        }
-    }
-
     /// What has a rollout that can be followed: uids and keys.
     pub fn workloads(&self) -> Vec<(String, ObjectRef)> {
         let all = adapt::ROOTS.into_iter().filter(|kind| !matches!(kind, Kind::Job | Kind::CronJob));
         let all = all.flat_map(|kind| self.run.sim().list(kind)).filter(|object| object.meta.controller().is_none());
         let shown = all.filter(|object| self.namespace.as_ref().is_none_or(|namespace| *namespace == *object.meta.namespace));
         shown.map(|object| (object.meta.uid.to_string(), object.key())).collect()
-    }
-
-    /// The chart of the selected workload, or of the first there is.
-    fn rollout(&mut self, width: f64) -> Scene {
-        let get = |key: &ObjectRef| self.run.get(key).cloned();
-        let selected = self.selected.as_ref().and_then(|key| crate::projection::rollout_track::subject(key, &get));
-        let Some(object) = selected.or_else(|| self.first_workload().and_then(|key| crate::projection::rollout_track::subject(&key, &get)))
-        else {
-            self.tracker.lags = false;
-            return Scene::default();
-        };
-        let (turns, now) = (self.run.turns, self.run.now());
-        let journal = self.run.journal().first(self.run.happened());
-        let track = self.tracker.read(&object, journal, turns, now, READ.max(self.seen.most));
-        crate::views::rollout::layout(track, width, self.stage.1)
     }
 
     /// What a hover card says of an object at the instant shown.
@@ -1529,57 +1240,34 @@ impl State {
         let (sim, uid) = (self.run.sim(), object.meta.uid);
         let sets = sim.list(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(uid)).map(|set| set.meta.uid);
         let drawn = self.pods_at == Some((self.run.turns, self.run.happened()));
-        sets.chain([uid]).map(|uid| if drawn { self.pods.come_to(uid).ready } else { sim.ready_of(uid) }).sum()
-    }
-
-    /// Leaves out of what the Pods of a Job come to what the Job does not count.
-    fn as_its_job_counts(&self, object: &Object, pods: &mut totals::Pods) {
-        let Some(job) = object.get::<Job>() else { return };
-        // Where a policy may let a failure pass, not every one of them is to be counted.
-        if job.spec.pod_failure_policy.is_some() {
-            pods.failed = 0;
-        }
-        let counted = usize::try_from(job.status.succeeded).unwrap_or(0);
-        if job.spec.completion_mode != "Indexed" || pods.succeeded <= counted {
-            return;
-        }
-        // Of very many it is not looked at each.
-        pods.succeeded = if pods.all > 2_000 {
-            counted
-        } else {
-            let succeeded = |pod: &&Rc<Object>| pod.pod().is_some_and(|pod| pod.status.phase == "Succeeded");
-            let index = |pod: &Rc<Object>| pod.meta.annotation("batch.kubernetes.io/job-completion-index")?.parse().ok();
-            let all = self.run.sim().owned(object.meta.uid, Kind::Pod).filter(succeeded).filter_map(index);
-            totals::indexes(all, job.spec.completions.map_or(0, i64::from))
-        };
+        sets.chain([uid]).map(|uid| if drawn { self.pods.totals(uid).ready } else { sim.ready_of(uid) }).sum()
     }
 
     fn pill(&self, scene: &Scene) -> Option<(Message, &'static str, &'static str)> {
-        if self.view == View::Loops {
-            return Some((msg::pill_loops(), "plain", ""));
-        }
-        if self.view == View::Nodes {
-            return Some((scene.summary.clone(), "", ""));
-        }
+        let which = match &self.view.status {
+            Status::Fixed(words) => return Some((words(), "plain", "")),
+            Status::Summary => return Some((scene.summary.clone(), "", "")),
+            Status::Of(which) => *which,
+        };
         let mut drawn: Vec<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
         crate::sort::sort(&mut drawn);
         // Storage draws only what has claims; its words are of all.
-        let scope = Some(self.scope()).filter(|scope| self.view == View::Storage && scope.filter.trim().is_empty());
+        let scope = Some(self.scope()).filter(|scope| which == Workloads::InScope && scope.filter.trim().is_empty());
         // The chart is of one.
-        let followed = self.tracker.subject().filter(|_| self.view == View::Rollout && !scene.items.is_empty());
+        let followed = self.view_memory.rollout.subject().filter(|_| which == Workloads::Followed && !scene.items.is_empty());
         let shown = |object: &&Rc<Object>| match &scope {
             _ if followed.is_some() => followed == Some(object.meta.uid),
             Some(scope) => scope.holds(object),
             None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
         };
-        let mut sets: std::collections::BTreeMap<Uid, Vec<totals::Pods>> = Default::default();
+        let mut sets: std::collections::BTreeMap<Uid, Vec<PodTotals>> = Default::default();
         for set in self.run.sim().list(Kind::ReplicaSet) {
             let owner = set.meta.controller().map_or(set.meta.uid, |owner| owner.uid);
-            sets.entry(owner).or_default().push(self.pods.come_to(set.meta.uid));
+            sets.entry(owner).or_default().push(self.pods.totals(set.meta.uid));
         }
         let pods = |object: &Object| match sets.get(&object.meta.uid) {
             Some(sets) => sets.iter().copied().sum(),
-            None => self.pods.come_to(object.meta.uid),
+            None => self.pods.totals(object.meta.uid),
         };
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
@@ -1632,6 +1320,7 @@ fn lone(scene: &Scene) -> Option<(Message, &'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::batch::Job;
 
     fn settled(text: &str) -> State {
         let mut state = State::new(text, 1);
@@ -1662,8 +1351,7 @@ mod tests {
 
     #[test]
     fn a_job_tries_again_only_while_it_will() {
-        use crate::projection::totals::Pods;
-        let says = |spec: &str, pods: Pods| {
+        let says = |spec: &str, pods: PodTotals| {
             let text = format!(
                 "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: x}}\nspec: {{{spec}template: {{spec: {{restartPolicy: Never, \
                  containers: [{{name: c, image: busybox}}]}}}}}}\n"
@@ -1673,7 +1361,8 @@ mod tests {
             let job = state.run.sim().list(Kind::Job).next().unwrap().clone();
             words::standing(&job, pods).unwrap().0
         };
-        let pods = |active, succeeded, failed| Pods { all: active + succeeded + failed, active, succeeded, failed, ..Pods::default() };
+        let pods =
+            |active, succeeded, failed| PodTotals { all: active + succeeded + failed, active, succeeded, failed, ..PodTotals::default() };
         assert_eq!(says("backoffLimit: 1, ", pods(0, 0, 1)), "Job waiting to retry, 1 failed");
         assert_eq!(says("backoffLimit: 1, ", pods(1, 0, 1)), "Job running, 0 of 1 complete");
         assert_eq!(says("backoffLimit: 1, ", pods(0, 1, 1)), "Job running, 1 of 1 complete");
@@ -1745,7 +1434,7 @@ mod tests {
     #[test]
     fn over_a_rollout_it_is_said_how_it_stands() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(Msg::View(View::Rollout));
+        state.update(Msg::View(&views::rollout::VIEW));
         let pill = |state: &mut State| state.picture().pill.clone().map(|pill| pill.0).unwrap_or_default();
         assert_eq!(pill(&mut state), "All Pods are Ready");
         state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
@@ -1758,7 +1447,7 @@ mod tests {
         state.update(Msg::Seconds(30));
         assert_eq!(pill(&mut state), "All Pods are Ready");
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::View(View::Rollout));
+        state.update(Msg::View(&views::rollout::VIEW));
         state.update(Msg::Kubectl("kubectl set image statefulset/web nginx=nginx:1.27".into()));
         state.update(Msg::Seconds(1));
         assert_eq!(pill(&mut state), "Rolling update in progress");
@@ -1832,7 +1521,7 @@ mod tests {
         let image = state.text.replace("nginx:1.7.9", "nginx:1.9.1");
         state.update(Msg::Edit(image));
         state.apply();
-        state.update(Msg::View(View::Rollout));
+        state.update(Msg::View(&views::rollout::VIEW));
         state.update(Msg::Seconds(20));
         let words = |state: &mut State| state.picture().scene.summary.clone();
         let end = words(&mut state);
@@ -1855,7 +1544,7 @@ mod tests {
         };
         let holds = workload("db", "{name: v, persistentVolumeClaim: {claimName: c}}");
         let waits = workload("web", "{name: v, secret: {secretName: missing}}");
-        let pill = |text: &str, view: View| {
+        let pill = |text: &str, view: &'static View| {
             let mut state = settled(text);
             state.stage = (1200.0, 700.0);
             state.update(Msg::View(view));
@@ -1864,9 +1553,9 @@ mod tests {
             (picture.pill.clone().expect("words").0.to_string(), drawn)
         };
         let (alone, both) = ([claim, &holds].join("\n---\n"), [claim, &holds, &waits].join("\n---\n"));
-        assert_eq!(pill(&alone, View::Storage), ("All Pods are Ready".into(), 1));
-        assert_eq!(pill(&both, View::Storage), ("web: 0 of 1 Pods are Ready".into(), 1));
-        assert_eq!(pill(&both, View::Ownership).1, 2);
+        assert_eq!(pill(&alone, &views::storage::VIEW), ("All Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, &views::storage::VIEW), ("web: 0 of 1 Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, &views::ownership::VIEW).1, 2);
     }
 
     #[test]
@@ -1890,7 +1579,7 @@ mod tests {
     #[test]
     fn the_limits_of_a_statefulset_hold_for_an_update_and_a_gap_is_named() {
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::View(View::Rollout));
+        state.update(Msg::View(&views::rollout::VIEW));
         state.stage = (900.0, 600.0);
         let words = |state: &mut State| -> Vec<String> {
             let of = |item: &Rc<crate::views::shape::Item>| match &item.body {
@@ -1913,7 +1602,7 @@ mod tests {
     #[test]
     fn a_silent_node_counts_down_to_the_eviction_of_its_pods() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(Msg::View(View::Nodes));
+        state.update(Msg::View(&views::nodes::VIEW));
         let node = state.run.sim().list(Kind::Pod).find_map(|pod| Some(pod.pod()?.node_name.clone())).expect("a node");
         state.update(Msg::Fault(format!("node-down {node}")));
         let note = |state: &mut State| {
@@ -2130,7 +1819,7 @@ mod tests {
         let mut states = [(); 2].map(|()| State::new(many, 1));
         for state in &mut states {
             (4..=9).for_each(|node| state.update(Msg::Fault(format!("add-node node-{node}"))));
-            state.update(Msg::View(View::Nodes));
+            state.update(Msg::View(&views::nodes::VIEW));
             state.update(Msg::Seconds(20));
             while state.goal.is_some() {
                 state.pursue(usize::MAX);
@@ -2301,7 +1990,7 @@ mod tests {
     #[test]
     fn a_claim_that_outlives_its_pod_is_told_of_until_something_else_is_done() {
         let mut state = settled((examples::ALL[2].text)());
-        state.view = View::Storage;
+        state.view = &views::storage::VIEW;
         let told = |state: &mut State| {
             let scene = state.picture().scene.clone();
             scene.labels.iter().find(|label| label.class == "kept").map(|label| label.text.clone())
@@ -2453,10 +2142,10 @@ mod tests {
     #[test]
     fn a_link_brings_the_same_page_back() {
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::View(View::Storage));
+        state.update(Msg::View(&views::storage::VIEW));
         let link = crate::session::permalink::decode(&crate::session::permalink::encode(&state.link())).expect("a link");
         let again = State::from_link(link.as_ref());
         assert_eq!(again.text, state.text);
-        assert_eq!(again.view, View::Storage);
+        assert_eq!(again.view, &views::storage::VIEW);
     }
 }
