@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn every_loop_of_the_ring_but_a_kubelet_can_be_slowed_and_is_at_full_speed_again() {
         let mut state = State::new(POD, 1);
-        for one in crate::views::loops::model::read(state.timeline.run.sim(), None).loops {
+        for one in crate::views::loops::read(state.timeline.run.sim(), None).loops {
             let offer = |state: &State| of_loop(state.timeline.run.sim(), &one.name);
             let Some(slows) = offer(&state) else {
                 assert!(one.name.starts_with("kubelet "), "{}", one.name);

@@ -13,7 +13,7 @@ use crate::projection::adapt::status;
 use crate::projection::changes::{Field, fields};
 use crate::projection::marks::{LANES, Mark, OTHERS};
 use crate::projection::model::PodState;
-use crate::projection::totals::Pods;
+use crate::projection::totals::PodTotals;
 
 /// One item of the chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -504,7 +504,7 @@ pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Message {
 }
 
 /// Where a Job stands.
-fn of_job(job: &Job, pods: Pods) -> (Message, PodState) {
+fn of_job(job: &Job, pods: PodTotals) -> (Message, PodState) {
     if let Some(failed) = job.status.met("Failed") {
         return (msg::job_failed(&failed.reason), PodState::Failed);
     }
@@ -540,7 +540,7 @@ fn number_of(of: i32) -> usize {
 
 /// Where a workload stands, for the pill over the diagram: by the Pods that are there, as the strip below it counts them, for a status
 /// may be older than they are.
-pub fn standing(object: &Object, pods: Pods) -> Option<(Message, PodState)> {
+pub fn standing(object: &Object, pods: PodTotals) -> Option<(Message, PodState)> {
     if let Body::Job(job) = &object.body {
         let (words, state) = of_job(job, pods);
         return Some((msg::standing_job(words), state));
@@ -597,7 +597,7 @@ pub fn standing(object: &Object, pods: Pods) -> Option<(Message, PodState)> {
 }
 
 /// The same of one of several.
-pub fn standing_of(object: &Object, pods: Pods) -> Message {
+pub fn standing_of(object: &Object, pods: PodTotals) -> Message {
     let name = middle(&object.meta.name, 24);
     match &object.body {
         Body::Job(job) => msg::standing_job_named(name, of_job(job, pods).0),

@@ -148,14 +148,14 @@ impl Block {
     }
 
     /// What they come to, as loops count them.
-    pub fn come_to(&self) -> crate::projection::totals::Pods {
+    pub fn totals(&self) -> crate::projection::totals::PodTotals {
         let [ready, leaving] = [PodState::Ready, PodState::Terminating].map(|state| self.0.counts[state as usize]);
         // Of very many it is not looked at: what they come to is counted as they are written.
         let looks = leaving > 0 && self.len() <= FEW;
         let ended = |pod: &&Rc<Pod>| pod.state == PodState::Terminating && pod.ended;
         let stopped = if looks { self.iter().filter(ended).count() } else { 0 };
         let [succeeded, failed] = self.0.outcomes;
-        crate::projection::totals::Pods { all: self.len(), active: self.0.active, ready, leaving, stopped, succeeded, failed }
+        crate::projection::totals::PodTotals { all: self.len(), active: self.0.active, ready, leaving, stopped, succeeded, failed }
     }
 
     /// Whether one mounts a claim.

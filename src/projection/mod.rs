@@ -7,4 +7,5 @@ pub mod changes;
 pub mod marks;
 pub mod model;
 pub mod rollout_track;
+pub mod stale;
 pub mod totals;

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// What the Pods of one owner come to, as the loops count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pods {
+pub struct PodTotals {
     /// All of them.
     pub all: usize,
     /// Those that have neither ended nor leave.
@@ -28,9 +28,9 @@ pub struct Pods {
     pub failed: usize,
 }
 
-impl std::iter::Sum for Pods {
-    fn sum<I: Iterator<Item = Pods>>(all: I) -> Pods {
-        all.fold(Pods::default(), |sum, own| Pods {
+impl std::iter::Sum for PodTotals {
+    fn sum<I: Iterator<Item = PodTotals>>(all: I) -> PodTotals {
+        all.fold(PodTotals::default(), |sum, own| PodTotals {
             all: sum.all + own.all,
             active: sum.active + own.active,
             ready: sum.ready + own.ready,
@@ -51,9 +51,9 @@ pub fn indexes(of_pods: impl Iterator<Item = i64>, completions: i64) -> usize {
 }
 
 /// Marks what lags. `pods` tells of an owner; nothing where it does not know.
-pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
+pub fn mark_stale_counters(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<PodTotals>) {
     for root in roots {
-        let mut sum = Some(Pods::default());
+        let mut sum = Some(PodTotals::default());
         for group in &mut root.groups {
             let Some(of) = group.controller.as_mut().filter(|of| matches!(of.id.kind.as_str(), "ReplicaSet" | "Job")) else { continue };
             let own = pods(&of.id);
@@ -73,7 +73,7 @@ pub fn mark(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<Pods>) {
     }
 }
 
-fn check(of: &mut Rc<Controller>, pods: Option<Pods>) {
+fn check(of: &mut Rc<Controller>, pods: Option<PodTotals>) {
     let Some(pods) = pods else { return };
     let (whole, job) = (of.id.kind == "StatefulSet", of.id.kind == "Job");
     for at in 0..of.counters.len() {
@@ -125,11 +125,11 @@ mod tests {
             groups: vec![group("old", 4_500, 4_500), group("new", 2_500, 0)],
             folded: 0,
         }];
-        mark(&mut roots, &|id| {
-            let old = Pods { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000, ..Pods::default() };
-            Some(if id.name == "old" { old } else { Pods { all: 2_500, active: 2_500, ..Pods::default() } })
+        mark_stale_counters(&mut roots, &|id| {
+            let old = PodTotals { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000, ..PodTotals::default() };
+            Some(if id.name == "old" { old } else { PodTotals { all: 2_500, active: 2_500, ..PodTotals::default() } })
         });
-        let says = |status, now| format!("status: {status}; its Pods come to {now}, which no controller has written yet");
+        let says = |status, now| format!("status: {status}; its Pods add up to {now}, which no controller has written yet");
         assert_eq!(marks(&roots[0].groups[0].controller), ["", &says("4,500", "4,000"), &says("4,500", "4,000")]);
         assert_eq!(marks(&roots[0].groups[1].controller), ["", "", ""]);
         assert_eq!(marks(&roots[0].controller), ["", &says("7,000", "6,500"), &says("4,500", "4,000")]);
@@ -145,14 +145,14 @@ mod tests {
             counters[0].value = done.into();
             Some(Rc::new(Controller { id: Id::named("Job", "pi"), counters, ..Controller::default() }))
         };
-        let pods = Pods { all: 6, active: 2, succeeded: 3, failed: 1, ..Pods::default() };
-        let says = |status, now| format!("status: {status}; its Pods come to {now}, which no controller has written yet");
+        let pods = PodTotals { all: 6, active: 2, succeeded: 3, failed: 1, ..PodTotals::default() };
+        let says = |status, now| format!("status: {status}; its Pods add up to {now}, which no controller has written yet");
         let marked = |job: &Option<Rc<Controller>>| {
             let mut roots = [
                 Root { controller: job.clone(), ..Root::default() },
                 Root { groups: vec![Group { controller: job.clone(), pods: Default::default() }], ..Root::default() },
             ];
-            mark(&mut roots, &|_| Some(pods));
+            mark_stale_counters(&mut roots, &|_| Some(pods));
             let own = marks(&roots[0].controller).join("|");
             assert_eq!(own, marks(&roots[1].groups[0].controller).join("|"), "one of a CronJob is told as one that stands alone");
             own
@@ -181,15 +181,17 @@ mod tests {
             ("ReplicaSet", 3, 2, true),
         ] {
             let mut roots = [Root { controller: Some(of(kind, "web", current, ready)), groups: vec![Group::default()], folded: 0 }];
-            mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, ..Pods::default() }));
+            mark_stale_counters(&mut roots, &|_| Some(PodTotals { all: 3, active: 2, ready: 2, leaving: 1, ..PodTotals::default() }));
             assert_eq!(marks(&roots[0].controller).concat() != "", marked, "{kind} {current} {ready}");
         }
         // Once its containers have ended it is ready no more.
         let mut roots = [Root { controller: Some(of("StatefulSet", "web", 3, 3)), groups: vec![Group::default()], folded: 0 }];
-        mark(&mut roots, &|_| Some(Pods { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1, ..Pods::default() }));
-        assert_eq!(marks(&roots[0].controller), ["", "", "status: 3; its Pods come to 2, which no controller has written yet"]);
+        mark_stale_counters(&mut roots, &|_| {
+            Some(PodTotals { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1, ..PodTotals::default() })
+        });
+        assert_eq!(marks(&roots[0].controller), ["", "", "status: 3; its Pods add up to 2, which no controller has written yet"]);
         let mut roots = [Root { controller: Some(of("ReplicaSet", "web", 3, 2)), ..Root::default() }];
-        mark(&mut roots, &|_| None);
+        mark_stale_counters(&mut roots, &|_| None);
         assert_eq!(marks(&roots[0].controller).concat(), "");
     }
 }

@@ -1,24 +1,16 @@
 //! The picture on the stage, and the caches it is drawn from.
 
-use super::annotations;
 use super::journal_marks::READ_ENTRIES;
-use super::last_scale::{LastScale, updates};
 use super::pod_cache::PodCache;
 use super::run::Run;
-use super::selection::{Selection, first_workload};
-use super::view::View;
-use crate::api::{Kind, Object, ObjectRef};
+use super::selection::Selection;
+use crate::api::{Kind, Object};
 use crate::engine::deferred_drop;
-use crate::i18n::Message;
+use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, Scope};
 use crate::projection::budget::Budget;
-use crate::projection::rollout_track::{self, Tracker};
-use crate::projection::totals;
-use crate::views::network;
-use crate::views::nodes;
-use crate::views::ownership;
 use crate::views::shape::Scene;
-use crate::views::storage;
+use crate::views::view::{Memory, Source, View};
 use std::rc::Rc;
 
 /// Words, the class of the pill and its glyph.
@@ -44,14 +36,14 @@ pub struct Picture {
 pub(super) struct Key {
     version: (u64, usize),
     happened: usize,
-    view: View,
-    selected: Option<ObjectRef>,
+    view: &'static View,
+    selected: Option<crate::api::ObjectRef>,
     selected_loop: Option<String>,
     namespace: Option<String>,
     filter: String,
     stage: (f64, f64),
-    /// Tenths of a second while something counts down; for the loops the instant itself, as their queues are no objects.
-    tenths: i64,
+    /// Grows with time while the picture changes without a write.
+    tick: i64,
 }
 
 /// What is on the stage, and the caches it is drawn from.
@@ -62,23 +54,12 @@ pub struct Drawing {
     pub(super) drawn: Option<(Key, Rc<Picture>)>,
     /// Scenes that were drawn before and that somebody may still look at.
     retired_scenes: Vec<Rc<Scene>>,
-    /// The nodes as they were last laid out.
-    layouts: nodes::Seen,
-    last_scale: LastScale,
-    pub(super) tracker: Tracker,
+    pub(super) memory: Memory,
 }
 
 impl Default for Drawing {
     fn default() -> Drawing {
-        Drawing {
-            stage: (800.0, 560.0),
-            pods: PodCache::default(),
-            drawn: None,
-            retired_scenes: Vec::new(),
-            layouts: nodes::Seen::default(),
-            last_scale: LastScale::default(),
-            tracker: Tracker::default(),
-        }
+        Drawing { stage: (800.0, 560.0), pods: PodCache::default(), drawn: None, retired_scenes: Vec::new(), memory: Memory::default() }
     }
 }
 
@@ -90,7 +71,7 @@ impl Drawing {
             filter: selection.filter.clone(),
             now: run.wall(),
             lags: !self.pods.is_current(run),
-            nodes: selection.view == View::Nodes,
+            nodes: selection.view.uses.nodes,
         }
     }
 
@@ -105,13 +86,8 @@ impl Drawing {
     }
 
     /// Whether the diagram shown is still being read.
-    pub fn lags(&self, view: View) -> bool {
-        let own = match view {
-            View::Nodes => self.layouts.lags,
-            View::Rollout => self.tracker.lags,
-            _ => false,
-        };
-        own || self.pods.pods.lags()
+    pub fn lags(&self) -> bool {
+        self.memory.lags || self.pods.pods.lags()
     }
 
     /// What is on the stage. The same pointer as before if nothing that it shows has changed.
@@ -135,73 +111,50 @@ impl Drawing {
             namespace: selection.namespace.clone(),
             filter: selection.filter.clone(),
             stage: self.stage,
-            tenths: match selection.view {
-                View::Loops => run.wall(),
-                View::Rollout => run.wall() / 50,
-                _ if self.pods.pods.leave() => run.wall() / 100,
-                View::Nodes if run.sim().list(Kind::Node).any(silent) => run.wall() / 1000,
-                _ => 0,
+            tick: match (selection.view.refresh_ms)(run.sim()) {
+                Some(ms) if self.pods.pods.leave() => run.wall() / ms.min(100),
+                Some(ms) => run.wall() / ms,
+                None if self.pods.pods.leave() => run.wall() / 100,
+                None => 0,
             },
         };
         if let Some((drawn, picture)) = &self.drawn
             && *drawn == key
-            && !self.lags(selection.view)
+            && !self.lags()
         {
             return picture.clone();
         }
-        (self.layouts.most, self.layouts.lags) = (most, false);
+        (self.memory.nodes.budget, self.memory.lags) = (most, false);
         let scope = self.scope(run, selection);
         let mut model = adapt::model(&all(run), &mut self.pods.pods, &scope);
-        annotations::label_volumes(run, &mut model);
-        match selection.view {
-            View::Nodes => annotations::label_evictions(run, &mut model),
-            View::Ownership => {
-                annotations::label_missing_sources(run, &mut model);
-                if model.roots.iter().any(updates) {
-                    self.last_scale.label(run, &mut model);
-                }
-            }
-            View::Storage => model.removed = annotations::removed(run),
-            _ => {}
-        }
-        // What is left of a tree is not what its status tells of.
-        if scope.filter.trim().is_empty() && matches!(selection.view, View::Ownership | View::Storage) {
-            // The loops may hear of it late: what is drawn is there.
-            let current = self.pods.is_current(run);
-            totals::mark(&mut model.roots, &|id| match current {
-                true => annotations::drawn_totals(run, &self.pods.pods, id),
-                false => annotations::known_totals(run, id),
-            });
+        for volume in &mut model.volumes {
+            volume.data = content(run, &volume.id.name);
         }
         let selected = selection.object(run).cloned();
         model.chosen = selected.as_ref().and_then(|object| self.pods.pods.get(object.meta.uid)).cloned();
         let uid = selected.as_ref().map(|object| object.meta.uid.to_string());
-        let width = self.stage.0;
-        let uid = uid.as_deref();
-        let budget = (selection.view == View::Ownership)
-            .then(|| adapt::budget(&all(run), &self.pods.pods, &scope, selected.as_deref()).map(Rc::new));
+        let budget =
+            selection.view.uses.budget.then(|| adapt::budget(&all(run), &self.pods.pods, &scope, selected.as_deref()).map(Rc::new));
         let budget = budget.flatten();
         let namespaces = Rc::new(adapt::namespaces(&all(run), &self.pods.pods));
         // On a phone there is no strip over the diagram.
         if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
             model.budget = budget.clone();
         }
-        let mut scene = match selection.view {
-            View::Ownership => ownership::layout(&model, uid, self.stage),
-            View::Nodes => nodes::layout(&model, uid, width, &mut self.layouts),
-            // A low frame has no room for three rows; claims stand beside their Pods there.
-            View::Storage if self.stage.1 < 420.0 && self.stage.0 > self.stage.1 && !model.claims.is_empty() => {
-                ownership::claims(&model, uid, self.stage)
-            }
-            View::Storage => storage::layout(&model, uid, (width, self.stage.1)),
-            View::Network if self.stage.1 < ownership::LOW_FRAME => network::layout(&model, uid, width.min(network::NARROW)),
-            View::Network => network::layout(&model, uid, width),
-            View::Rollout => self.rollout(run, selection, width),
-            View::Loops => crate::views::loops::layout::layout(
-                &crate::views::loops::model::read(run.sim(), selection.selected_loop.as_deref()),
-                self.stage,
-            ),
+        let source = Source {
+            sim: run.sim(),
+            history: run.journal().first(run.happened()),
+            epoch: run.epoch,
+            pods: &self.pods.pods,
+            all_read: self.pods.is_current(run),
+            scope: &scope,
+            selected: selection.selected.as_ref(),
+            uid: uid.as_deref(),
+            chosen: selection.selected_loop.as_deref(),
+            stage: self.stage,
+            read_limit: READ_ENTRIES.max(most),
         };
+        let mut scene = (selection.view.draw)(&mut model, &source, &mut self.memory);
         scene.stage = self.stage;
         scene.failed = self.pods.pods.failed();
         let pill = self.pill(run, selection, &scene);
@@ -237,20 +190,6 @@ impl Drawing {
             }
         }
     }
-
-    /// The chart of the selected workload, or of the first there is.
-    fn rollout(&mut self, run: &Run, selection: &Selection, width: f64) -> Scene {
-        let get = |key: &ObjectRef| run.get(key).cloned();
-        let selected = selection.selected.as_ref().and_then(|key| rollout_track::subject(key, &get));
-        let Some(object) = selected.or_else(|| first_workload(run).and_then(|key| rollout_track::subject(&key, &get))) else {
-            self.tracker.lags = false;
-            return Scene::default();
-        };
-        let (epoch, now) = (run.epoch, run.now());
-        let journal = run.journal().first(run.happened());
-        let track = self.tracker.read(&object, journal, epoch, now, READ_ENTRIES.max(self.layouts.most));
-        crate::views::rollout::layout(track, width, self.stage.1)
-    }
 }
 
 /// Hands out all objects of a kind.
@@ -258,9 +197,15 @@ fn all(run: &Run) -> impl Fn(Kind) -> Vec<Rc<Object>> {
     |kind| run.sim().list(kind).cloned().collect()
 }
 
-/// Whether nobody hears of a node, or it says itself that it is not ready.
-fn silent(node: &Rc<Object>) -> bool {
-    matches!(&node.body, crate::api::Body::Node(node) if !node.is_ready())
+/// The first line of a volume's only file, or how many files it holds.
+fn content(run: &Run, volume: &str) -> Message {
+    let disk = format!("volume/{volume}");
+    let files: Vec<_> = run.sim().disks.list(&disk).collect();
+    match files[..] {
+        [] => Message::default(),
+        [(_, text)] if text.lines().next().is_some() => Message::name(crate::i18n::format::middle(text.lines().next().unwrap_or(""), 18)),
+        ref files => msg::volume_files(files.len()),
+    }
 }
 
 #[cfg(test)]
@@ -270,7 +215,6 @@ mod tests {
     use crate::session::State;
     use crate::session::examples;
     use crate::session::tests::{ready, settled};
-    use crate::session::view::View;
     use crate::views::shape::Body;
     use std::rc::Rc;
 
@@ -280,7 +224,7 @@ mod tests {
         let image = state.editor.text.replace("nginx:1.7.9", "nginx:1.9.1");
         state.update(Msg::Edit(image));
         state.update(Msg::Apply);
-        state.update(Msg::View(View::Rollout));
+        state.update(Msg::View(&crate::views::rollout::VIEW));
         state.update(Msg::Seconds(20));
         let words = |state: &mut State| state.picture().scene.summary.clone();
         let end = words(&mut state);
@@ -295,7 +239,7 @@ mod tests {
     #[test]
     fn the_limits_of_a_statefulset_hold_for_an_update_and_a_gap_is_named() {
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::View(View::Rollout));
+        state.update(Msg::View(&crate::views::rollout::VIEW));
         state.drawing.stage = (900.0, 600.0);
         let words = |state: &mut State| -> Vec<String> {
             let of = |item: &Rc<crate::views::shape::Item>| match &item.body {
@@ -348,7 +292,7 @@ mod tests {
         let mut states = [(); 2].map(|()| State::new(many, 1));
         for state in &mut states {
             (4..=9).for_each(|node| state.update(Msg::Fault(format!("add-node node-{node}"))));
-            state.update(Msg::View(View::Nodes));
+            state.update(Msg::View(&crate::views::nodes::VIEW));
             state.update(Msg::Seconds(20));
             while state.timeline.run_until.is_some() {
                 state.run_slice(usize::MAX);

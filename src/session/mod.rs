@@ -2,7 +2,6 @@
 //!
 //! No web crate is named here, so all of it is tested natively.
 
-mod annotations;
 pub mod announcer;
 pub mod assist;
 pub mod breakpoint;
@@ -14,7 +13,7 @@ pub mod editor;
 pub mod effect;
 pub mod examples;
 pub mod journal_marks;
-mod last_scale;
+pub mod pacing;
 pub mod permalink;
 mod pill;
 pub mod pod_cache;
@@ -23,7 +22,6 @@ pub mod selection;
 pub mod speed;
 pub mod state;
 pub mod timeline;
-pub mod view;
 
 #[cfg(test)]
 mod tests;

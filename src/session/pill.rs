@@ -3,42 +3,41 @@
 use super::drawing::{Drawing, Pill};
 use super::run::Run;
 use super::selection::Selection;
-use super::view::View;
 use crate::api::{Kind, Object, Uid};
 use crate::explain::words;
 use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;
-use crate::projection::totals;
+use crate::projection::totals::PodTotals;
 use crate::views::shape::{Body, Item, Scene};
+use crate::views::view::{Status, Workloads};
 use std::rc::Rc;
 
 impl Drawing {
     pub(super) fn pill(&self, run: &Run, selection: &Selection, scene: &Scene) -> Option<Pill> {
-        if selection.view == View::Loops {
-            return Some((msg::pill_loops(), "plain", ""));
-        }
-        if selection.view == View::Nodes {
-            return Some((scene.summary.clone(), "", ""));
-        }
+        let which = match &selection.view.status {
+            Status::Fixed(words) => return Some((words(), "plain", "")),
+            Status::Summary => return Some((scene.summary.clone(), "", "")),
+            Status::Of(which) => *which,
+        };
         let mut drawn: Vec<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
         crate::sort::sort(&mut drawn);
         // Storage draws only what has claims; its words are of all.
-        let scope = Some(self.scope(run, selection)).filter(|scope| selection.view == View::Storage && scope.filter.trim().is_empty());
+        let scope = Some(self.scope(run, selection)).filter(|scope| which == Workloads::InScope && scope.filter.trim().is_empty());
         // The chart is of one.
-        let followed = self.tracker.subject().filter(|_| selection.view == View::Rollout && !scene.items.is_empty());
+        let followed = self.memory.rollout.subject().filter(|_| which == Workloads::Followed && !scene.items.is_empty());
         let shown = |object: &&Rc<Object>| match &scope {
             _ if followed.is_some() => followed == Some(object.meta.uid),
             Some(scope) => scope.holds(object),
             None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
         };
-        let mut sets: std::collections::BTreeMap<Uid, Vec<totals::Pods>> = Default::default();
+        let mut sets: std::collections::BTreeMap<Uid, Vec<PodTotals>> = Default::default();
         for set in run.sim().list(Kind::ReplicaSet) {
             let owner = set.meta.controller().map_or(set.meta.uid, |owner| owner.uid);
-            sets.entry(owner).or_default().push(self.pods.pods.come_to(set.meta.uid));
+            sets.entry(owner).or_default().push(self.pods.pods.totals(set.meta.uid));
         }
         let pods = |object: &Object| match sets.get(&object.meta.uid) {
             Some(sets) => sets.iter().copied().sum(),
-            None => self.pods.pods.come_to(object.meta.uid),
+            None => self.pods.pods.totals(object.meta.uid),
         };
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
@@ -97,7 +96,6 @@ mod tests {
     use crate::session::State;
     use crate::session::examples;
     use crate::session::tests::settled;
-    use crate::session::view::View;
 
     #[test]
     fn the_pill_tells_of_the_job_that_is_worst() {
@@ -122,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_job_tries_again_only_while_it_will() {
-        use crate::projection::totals::Pods;
-        let says = |spec: &str, pods: Pods| {
+        use crate::projection::totals::PodTotals;
+        let says = |spec: &str, pods: PodTotals| {
             let text = format!(
                 "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: x}}\nspec: {{{spec}template: {{spec: {{restartPolicy: Never, \
                  containers: [{{name: c, image: busybox}}]}}}}}}\n"
@@ -133,7 +131,8 @@ mod tests {
             let job = state.timeline.run.sim().list(Kind::Job).next().unwrap().clone();
             words::standing(&job, pods).unwrap().0
         };
-        let pods = |active, succeeded, failed| Pods { all: active + succeeded + failed, active, succeeded, failed, ..Pods::default() };
+        let pods =
+            |active, succeeded, failed| PodTotals { all: active + succeeded + failed, active, succeeded, failed, ..PodTotals::default() };
         assert_eq!(says("backoffLimit: 1, ", pods(0, 0, 1)), "Job waiting to retry, 1 failed");
         assert_eq!(says("backoffLimit: 1, ", pods(1, 0, 1)), "Job running, 0 of 1 complete");
         assert_eq!(says("backoffLimit: 1, ", pods(0, 1, 1)), "Job running, 1 of 1 complete");
@@ -160,7 +159,7 @@ mod tests {
     #[test]
     fn over_a_rollout_it_is_said_how_it_stands() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(Msg::View(View::Rollout));
+        state.update(Msg::View(&crate::views::rollout::VIEW));
         let pill = |state: &mut State| state.picture().pill.clone().map(|pill| pill.0).unwrap_or_default();
         assert_eq!(pill(&mut state), "All Pods are Ready");
         state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
@@ -173,7 +172,7 @@ mod tests {
         state.update(Msg::Seconds(30));
         assert_eq!(pill(&mut state), "All Pods are Ready");
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::View(View::Rollout));
+        state.update(Msg::View(&crate::views::rollout::VIEW));
         state.update(Msg::Kubectl("kubectl set image statefulset/web nginx=nginx:1.27".into()));
         state.update(Msg::Seconds(1));
         assert_eq!(pill(&mut state), "Rolling update in progress");
@@ -192,7 +191,7 @@ mod tests {
         };
         let holds = workload("db", "{name: v, persistentVolumeClaim: {claimName: c}}");
         let waits = workload("web", "{name: v, secret: {secretName: missing}}");
-        let pill = |text: &str, view: View| {
+        let pill = |text: &str, view: &'static crate::views::view::View| {
             let mut state = settled(text);
             state.drawing.stage = (1200.0, 700.0);
             state.update(Msg::View(view));
@@ -201,8 +200,8 @@ mod tests {
             (picture.pill.clone().expect("words").0.to_string(), drawn)
         };
         let (alone, both) = ([claim, &holds].join("\n---\n"), [claim, &holds, &waits].join("\n---\n"));
-        assert_eq!(pill(&alone, View::Storage), ("All Pods are Ready".into(), 1));
-        assert_eq!(pill(&both, View::Storage), ("web: 0 of 1 Pods are Ready".into(), 1));
-        assert_eq!(pill(&both, View::Ownership).1, 2);
+        assert_eq!(pill(&alone, &crate::views::storage::VIEW), ("All Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, &crate::views::storage::VIEW), ("web: 0 of 1 Pods are Ready".into(), 1));
+        assert_eq!(pill(&both, &crate::views::ownership::VIEW).1, 2);
     }
 }

@@ -80,6 +80,6 @@ impl PodCache {
         let (sim, uid) = (run.sim(), object.meta.uid);
         let sets = sim.list(Kind::ReplicaSet).filter(|set| set.meta.is_controlled_by(uid)).map(|set| set.meta.uid);
         let drawn = self.is_current(run);
-        sets.chain([uid]).map(|uid| if drawn { self.pods.come_to(uid).ready } else { sim.ready_of(uid) }).sum()
+        sets.chain([uid]).map(|uid| if drawn { self.pods.totals(uid).ready } else { sim.ready_of(uid) }).sum()
     }
 }

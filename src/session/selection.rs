@@ -2,12 +2,12 @@
 
 use super::effect::Effect;
 use super::run::Run;
-use super::view::View;
 use crate::actions::Command;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::explain::diagnose::{self, Diagnosis, Remedy};
 use crate::i18n::{Message, msg};
 use crate::projection::adapt;
+use crate::views::view::View;
 use std::rc::Rc;
 
 /// Tasks spent on trying a remedy.
@@ -56,7 +56,7 @@ impl Tab {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelectionMsg {
     /// A diagram.
-    View(View),
+    View(&'static View),
     /// An object.
     Select(Option<ObjectRef>),
     /// A page of the inspector.
@@ -68,7 +68,7 @@ pub enum SelectionMsg {
     /// A loop of the control plane; the selected one is deselected.
     Loop(Option<String>),
     /// Another manifest is loaded, and perhaps another diagram shown.
-    Load(Option<View>),
+    Load(Option<&'static View>),
     /// A breakpoint was hit for this object.
     BreakpointHit(Option<ObjectRef>),
     /// An apply began.
@@ -85,7 +85,7 @@ pub enum SelectionMsg {
 #[derive(Default)]
 pub struct Selection {
     /// The diagram.
-    pub view: View,
+    pub view: &'static View,
     /// The object that the inspector shows.
     pub selected: Option<ObjectRef>,
     /// The page of the inspector.

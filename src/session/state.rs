@@ -12,13 +12,13 @@ use super::permalink::Link;
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg, Tab};
 use super::timeline::{Timeline, TimelineMsg};
-use super::view::View;
 use crate::actions::Command;
 use crate::api::{Object, ObjectRef, Time};
 use crate::explain::diagnose::{Diagnosis, Remedy};
 use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::views::card::{self, Card};
+use crate::views::view::View;
 use std::rc::Rc;
 
 /// Something that happens to the page.
@@ -59,7 +59,7 @@ pub enum Msg {
     /// Back to the text last applied.
     Revert,
     /// Replaces the text and begins again with it.
-    Load(String, Option<View>),
+    Load(String, Option<&'static View>),
     /// A kubectl line.
     Kubectl(String),
     /// Breaks something.
@@ -71,7 +71,7 @@ pub enum Msg {
     /// Ends the kubectl command that still waits.
     Interrupt,
     /// Which diagram.
-    View(View),
+    View(&'static View),
     /// Which object.
     Select(Option<ObjectRef>),
     /// Which page of the inspector.
@@ -151,7 +151,7 @@ impl State {
         let first = &examples::ALL[0];
         let text = link.and_then(|link| link.manifest.as_deref()).unwrap_or_else(first.text);
         let mut state = State::new(text, link.and_then(|link| link.seed).unwrap_or(1));
-        if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(View::from_word) {
+        if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(crate::views::by_id) {
             state.selection.view = view;
         }
         state
@@ -159,7 +159,7 @@ impl State {
 
     /// What a link to this page holds.
     pub fn link(&self) -> Link {
-        let (text, view) = (self.editor.text.to_string(), self.selection.view.word());
+        let (text, view) = (self.editor.text.to_string(), self.selection.view.id);
         Link { v: 1, manifest: Some(text), seed: Some(self.timeline.run.seed()), view: Some(view.into()) }
     }
 
@@ -387,7 +387,7 @@ impl State {
     /// Whether more has happened than was read for the picture and the timeline.
     pub fn lags(&self) -> bool {
         let run = &self.timeline.run;
-        self.drawing.lags(self.selection.view) || self.marks.scanned() < run.journal().len() || !self.drawing.pods.is_current(run)
+        self.drawing.lags() || self.marks.scanned() < run.journal().len() || !self.drawing.pods.is_current(run)
     }
 
     /// Takes over what was written to Pods since it was last asked to, of so many entries or Pods. True when all is read.
@@ -430,7 +430,6 @@ mod tests {
     use crate::session::State;
     use crate::session::examples;
     use crate::session::tests::{ready, settled};
-    use crate::session::view::View;
 
     #[test]
     fn a_command_in_the_past_forks_the_history_and_the_old_future_is_kept() {
@@ -488,11 +487,11 @@ mod tests {
     #[test]
     fn a_link_brings_the_same_page_back() {
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::View(View::Storage));
+        state.update(Msg::View(&crate::views::storage::VIEW));
         let link = crate::session::permalink::decode(&crate::session::permalink::encode(&state.link())).expect("a link");
         let again = State::from_link(link.as_ref());
         assert_eq!(again.editor.text, state.editor.text);
-        assert_eq!(again.selection.view, View::Storage);
+        assert_eq!(again.selection.view, &crate::views::storage::VIEW);
     }
 
     #[test]

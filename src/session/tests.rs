@@ -221,7 +221,7 @@ fn what_happens_meanwhile_is_as_if_it_came_after() {
         vec![Msg::Fault("node-down node-1".into())],
         vec![Msg::Fault("delay pod 2s".into()), Msg::Fault("slow replicaset-controller 300ms".into()), Msg::Seconds(3)],
         vec![Msg::Try, Msg::Mark(true)],
-        vec![Msg::Select(None), Msg::View(crate::session::view::View::Nodes)],
+        vec![Msg::Select(None), Msg::View(&crate::views::nodes::VIEW)],
         vec![Msg::Toggle, Msg::Settle],
     ];
     let text = long();

@@ -2,6 +2,7 @@
 //! picture, and what stays keeps its key.
 
 pub mod axis;
+mod bodies;
 pub mod card;
 pub mod columns;
 pub mod highlight;
@@ -15,3 +16,22 @@ pub mod roster;
 pub mod shape;
 pub mod storage;
 pub mod timeline;
+pub mod view;
+pub mod viewport;
+
+use view::View;
+
+/// All diagrams, in the order of their tabs; the first is shown first.
+pub static ALL: &[&View] = &[&ownership::VIEW, &nodes::VIEW, &network::VIEW, &storage::VIEW, &rollout::VIEW, &loops::VIEW];
+
+/// The diagram that a link names.
+pub fn by_id(id: &str) -> Option<&'static View> {
+    ALL.iter().find(|view| view.id == id).copied()
+}
+
+/// The diagram that is shown first.
+impl Default for &'static View {
+    fn default() -> Self {
+        ALL[0]
+    }
+}

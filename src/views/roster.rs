@@ -53,7 +53,7 @@ pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<Row>) {
 mod tests {
     use super::*;
     use crate::projection::model::{Group, Id, Model, Node, Pod, Root};
-    use crate::views::nodes::{Seen, layout};
+    use crate::views::nodes::{LayoutCache, layout};
     use std::rc::Rc;
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
             let groups = vec![Group { controller: None, pods: (0..pods).map(pod).collect() }];
             let roots = vec![Root { controller: None, groups, folded: 0 }];
             let model = Model { roots, nodes: Rc::new(vec![node("n", false), node("o", true)]), ..Model::default() };
-            let (columns, rows) = rows(&layout(&model, None, 800.0, &mut Seen::default()));
+            let (columns, rows) = rows(&layout(&model, None, 800.0, &mut LayoutCache::default()));
             assert_eq!(columns, [PodState::Ready, PodState::Creating, PodState::Terminating, PodState::NotReady]);
             let told: Vec<_> = rows.iter().map(|row| (row.status, row.pods.clone(), row.counts.clone())).collect();
             assert_eq!(told[0], ("Ready", format!("{pods} / 500"), vec![pods - 1, 0, 0, 1]));

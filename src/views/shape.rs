@@ -4,7 +4,7 @@ use crate::i18n::Message;
 use crate::i18n::format::Px;
 use crate::projection::budget::Budget;
 use crate::projection::model::{Block, Controller, Id, PodState};
-use crate::views::loops::layout::{Loop, Pass};
+use crate::views::loops::model::{Loop, Pass};
 use std::fmt::Write as _;
 use std::rc::Rc;
 

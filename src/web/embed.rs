@@ -3,7 +3,8 @@
 use super::dom;
 use super::language::say;
 use crate::i18n::{Constant, Message, msg};
-use crate::session::view::View;
+use crate::views;
+use crate::views::view::View;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
@@ -24,22 +25,22 @@ pub fn chosen() -> Vec<String> {
 }
 
 /// The form, with what was chosen so far.
-pub fn choices(chosen: &[String], view: View, onchange: Callback<Event>) -> Html {
-    let views = View::ALL.map(|view| (view.word(), view.title()));
+pub fn choices(chosen: &[String], view: &View, onchange: Callback<Event>) -> Html {
+    let views = views::ALL.iter().map(|view| (view.id, (view.title)())).collect::<Vec<_>>();
     let of = |all: &[Choice]| all.iter().map(|(value, words)| (*value, words())).collect::<Vec<_>>();
     let picker = |at: usize, name: Message, of: &[(&'static str, Message)], usual: &'static str| {
         let now = chosen.get(at).map_or(usual, String::as_str);
         let options = of.iter().map(|(value, words)| html! { <option value={*value} selected={*value == now}>{ say(words) }</option> });
         html! { <label>{ say(name) }<span class="picker"><select>{ for options }</select>{ dom::icon("i-down", 14) }</span></label> }
     };
-    html! { <div class="grid choices" onchange={onchange}>{ picker(0, msg::embed_diagram(), &views, view.word()) }{ picker(1, msg::embed_theme(), &of(&THEMES), "") }{ picker(2, msg::embed_height(), &of(&HEIGHTS), "") }{ picker(3, msg::embed_start(), &of(&PLAYS), "1") }</div> }
+    html! { <div class="grid choices" onchange={onchange}>{ picker(0, msg::embed_diagram(), &views, view.id) }{ picker(1, msg::embed_theme(), &of(&THEMES), "") }{ picker(2, msg::embed_height(), &of(&HEIGHTS), "") }{ picker(3, msg::embed_start(), &of(&PLAYS), "1") }</div> }
 }
 
 /// Where the frame that is pasted finds its page, as `embed.js` writes it.
-pub fn address(page: &str, hash: &str, view: View, chosen: &[String]) -> String {
+pub fn address(page: &str, hash: &str, view: &View, chosen: &[String]) -> String {
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
     let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { ["&", name, "=", value].concat() };
-    [page, "?embed=&view=", of(0, view.word()), &given("theme", of(1, "")), &given("autoplay", of(3, "1")), hash].concat()
+    [page, "?embed=&view=", of(0, view.id), &given("theme", of(1, "")), &given("autoplay", of(3, "1")), hash].concat()
 }
 
 /// How high it is, in pixels.
@@ -48,14 +49,14 @@ pub fn height(chosen: &[String]) -> String {
 }
 
 /// What is to be pasted.
-pub fn snippet(home: &str, hash: &str, view: View, chosen: &[String]) -> String {
+pub fn snippet(home: &str, hash: &str, view: &View, chosen: &[String]) -> String {
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
     let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { [" ", name, "=\"", value, "\""].concat() };
     [
         "<script src=\"",
         home,
         "/embed.js\" async></script>\n<loop-scope view=\"",
-        of(0, view.word()),
+        of(0, view.id),
         "\"",
         &given("theme", of(1, "")),
         &given("height", of(2, "")),

@@ -3,8 +3,8 @@
 use super::dom::icon;
 use super::language::say;
 use crate::i18n::msg;
-use crate::views::loops::layout::{Form, Pass};
-use crate::views::loops::model::resource_version;
+use crate::views::loops::model::{Form, Pass};
+use crate::views::loops::resource_version;
 use yew::prelude::*;
 
 const ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];

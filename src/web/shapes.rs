@@ -8,7 +8,7 @@ use crate::i18n::format::Px;
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::budget::Budget;
 use crate::projection::model::{Controller, Counter, Metric, PodState, Tone};
-use crate::views::loops::layout::Loop;
+use crate::views::loops::model::Loop;
 use crate::views::shape::{Body, Item, Look, NodeBody, Scene, Table};
 use std::rc::Rc;
 use yew::prelude::*;

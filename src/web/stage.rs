@@ -14,8 +14,9 @@ use crate::i18n::{Arg, Message, msg};
 use crate::projection::changes::{Change, fate};
 use crate::projection::model::Id;
 use crate::views::card::Card;
-use crate::views::ownership::LOW_FRAME;
 use crate::views::shape::{Body, Item, Label, Rect, Scene};
+use crate::views::view::{Legend, Scale, View};
+use crate::views::viewport::LOW_FRAME;
 use gloo_timers::callback::Timeout;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -43,6 +44,8 @@ pub struct Props {
     pub scene: Rc<Scene>,
     /// The uid of what is selected.
     pub selected: Option<String>,
+    /// Its descriptor.
+    pub view: &'static View,
     /// Changes with the view and with every rewind: what enters then has no cause to show.
     pub scope: String,
     /// `stage`, or another where two are shown.
@@ -236,6 +239,20 @@ fn slide(pan: f64, over: f64) -> f64 {
     pan.clamp(over.min(0.0), over.max(0.0))
 }
 
+/// What explains the signs of a diagram.
+fn legend(of: &Legend, scene: &Scene) -> Html {
+    let cells = scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
+    match of {
+        Legend::Hidden => Html::default(),
+        Legend::Signs(signs) => html! {
+            <div class="legend">{ for signs.iter().map(|(class, words)| html! { <span><i class={*class} />{ say(words()) }</span> }) }</div>
+        },
+        Legend::PodStates => html! {
+            <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ say(scene.word(*state)) }</span> }) }if scene.has_older() { <span class="older">{ icon("pod-ready", 14) }{ say(msg::ui_older_revision()) }</span> }</div>
+        },
+    }
+}
+
 impl Stage {
     fn fit(&mut self, props: &Props) {
         let scene = &props.scene;
@@ -249,13 +266,13 @@ impl Stage {
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
             () if self.all => 0.25,
-            () if props.scope.starts_with("loops") => 1.0,
+            () if props.view.fit.scale == Scale::Fixed => 1.0,
             // In a frame nobody makes them larger; a low one has lower cards.
             () if props.embed && h < LOW_FRAME && !scene.dense() => 1.0,
             () if props.embed => 0.85,
             () if w < 560.0 => 0.8,
             // A column is read as a whole, and what is beside it is panned to.
-            () if props.scope.starts_with("storage") && across.min(down) < NEARLY => 1.0,
+            () if props.view.fit.scale == Scale::WholeOrFixed && across.min(down) < NEARLY => 1.0,
             () => NEARLY,
         };
         // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
@@ -278,7 +295,7 @@ impl Stage {
     /// The size has become another.
     fn measure(&mut self, props: &Props) {
         // A chart is drawn for the height there is.
-        self.whole = self.size.1 + if props.scope.starts_with("rollout") { 0.0 } else { taken() };
+        self.whole = self.size.1 + if props.view.fit.fills { 0.0 } else { taken() };
     }
 
     /// A panel at the foot has opened or closed: what is in sight stays where it is.
@@ -291,7 +308,7 @@ impl Stage {
 
     /// Ownership grows to all sides; columns and tables hang from the top, and so does all of a phone.
     fn hangs(&self, props: &Props) -> bool {
-        self.size.0 < 560.0 && self.size.1 >= self.size.0 || !props.embed && !props.scope.starts_with("ownership")
+        self.size.0 < 560.0 && self.size.1 >= self.size.0 || !props.embed && props.view.fit.hangs
     }
 
     /// Another height, as with a line more at the foot: as long as all of it stays in sight nothing moves.
@@ -308,7 +325,7 @@ impl Stage {
         self.fit(props);
         let larger = self.larger.take();
         // A chart is as large as the stage it is drawn for.
-        if props.scope.starts_with("rollout") {
+        if props.view.fit.fills {
             return;
         }
         let over = (self.size.0 - props.scene.width * zoom, self.room(props) - props.scene.height * zoom);
@@ -532,7 +549,7 @@ impl Stage {
     /// Brings what a person chose into sight, else what the line below a frame tells of. Tables and nodes would be torn at each
     /// line: there the head stays where it is.
     fn follow(&mut self, props: &Props) {
-        let hangs = props.scope.starts_with("nodes") || props.scope.starts_with("network");
+        let hangs = props.view.fit.keeps_head;
         let is = |item: &&Rc<Item>| !hangs && props.follow.is_some() && key_of(&item.id) == props.follow;
         let chosen = |item: &&Rc<Item>| Some(item.id.uid.as_str()) == props.selected.as_deref();
         let items = &props.scene.items;
@@ -1031,7 +1048,6 @@ impl Component for Stage {
         let scene = &props.scene;
         let nothing = scene.items.is_empty();
         let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
-        let cells = scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
         let world =
             format!("transform:translate({}px,{}px) scale({});--z:{}", Px(self.pan.0), Px(self.pan.1), Px(self.zoom), Px(self.zoom));
         let onfocus = link.batch_callback(|event: FocusEvent| {
@@ -1074,12 +1090,8 @@ impl Component for Stage {
                     <List lang={props.lang} key={props.scope.clone()} scene={scene.clone()} on_select={props.on_select.clone()} />
                 } else {
                     { drawing }
-                    if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !props.scope.starts_with("rollout") && !scene.dense() {
-                        if props.scope.starts_with("loops") {
-                            <div class="legend"><span><i class="dot" />{ say(msg::ui_key_in_the_work_queue()) }</span><span><i class="ln-watch" />{ say(msg::legend_watch()) }</span><span><i class="ln-write" />{ say(msg::ui_newest_write()) }</span></div>
-                        } else {
-                        <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={super::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ say(scene.word(*state)) }</span> }) }if scene.has_older() { <span class="older">{ icon("pod-ready", 14) }{ say(msg::ui_older_revision()) }</span> }</div>
-                        }
+                    if self.size.0 >= 620.0 && self.size.1 >= 300.0 && !props.embed && !scene.dense() {
+                        { legend(&props.view.legend, scene) }
                     }
                     { self.card(props) }
                     // It comes last, with a Pod and a note in it.

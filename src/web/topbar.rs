@@ -4,7 +4,8 @@ use super::dom::icon;
 use super::language::{Lang, say};
 use crate::i18n::msg;
 use crate::session::examples;
-use crate::session::view::View;
+use crate::views;
+use crate::views::view::View;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlSelectElement, KeyboardEvent};
 use yew::prelude::*;
@@ -13,7 +14,7 @@ use yew::prelude::*;
 #[derive(Properties, PartialEq)]
 pub struct Props {
     /// The diagram shown.
-    pub view: View,
+    pub view: &'static View,
     /// Whether it is dark.
     pub dark: bool,
     /// Small window: no tabs here.
@@ -23,7 +24,7 @@ pub struct Props {
     /// Shown on Share for a moment.
     pub copied: bool,
     /// A diagram was chosen.
-    pub on_view: Callback<View>,
+    pub on_view: Callback<&'static View>,
     /// An example was chosen.
     pub on_example: Callback<usize>,
     /// The language.
@@ -45,14 +46,14 @@ pub struct Props {
 }
 
 /// The tabs of the diagrams; ← and → move between them.
-pub fn tabs(current: View, on_view: &Callback<View>, size: u32, class: &'static str) -> Html {
-    let all = View::ALL.into_iter().map(|view| {
+pub fn tabs(current: &'static View, on_view: &Callback<&'static View>, size: u32, class: &'static str) -> Html {
+    let all = views::ALL.iter().copied().map(|view| {
         let on = view == current;
         let choose = on_view.clone();
         let onclick = Callback::from(move |_: MouseEvent| choose.emit(view));
         html! {
-            <button type="button" role="tab" id={(class == "tabs").then(|| format!("tab-{}", view.word()))} aria-selected={on.to_string()} aria-label={say(view.title())} title={say(view.title())} aria-controls="stage" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>
-                { icon(view.icon(), size) }<span>{ say(view.title()) }</span>
+            <button type="button" role="tab" id={(class == "tabs").then(|| format!("tab-{}", view.id))} aria-selected={on.to_string()} aria-label={say((view.title)())} title={say((view.title)())} aria-controls="stage" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>
+                { icon(view.icon, size) }<span>{ say((view.title)()) }</span>
             </button>
         }
     });
@@ -60,14 +61,14 @@ pub fn tabs(current: View, on_view: &Callback<View>, size: u32, class: &'static 
     let onkeydown = Callback::from(move |event: KeyboardEvent| {
         let step = match event.key().as_str() {
             "ArrowRight" => 1,
-            "ArrowLeft" => View::ALL.len() - 1,
+            "ArrowLeft" => views::ALL.len() - 1,
             _ => return,
         };
         event.prevent_default();
         event.stop_propagation();
-        let at = View::ALL.iter().position(|view| *view == current).unwrap_or(0);
-        let next = (at + step) % View::ALL.len();
-        turn.emit(View::ALL[next]);
+        let at = views::ALL.iter().position(|view| *view == current).unwrap_or(0);
+        let next = (at + step) % views::ALL.len();
+        turn.emit(views::ALL[next]);
         let tabs = event.target_dyn_into::<Element>().and_then(|tab| tab.closest("[role='tablist']").ok().flatten());
         if let Some(button) = tabs.and_then(|tabs| tabs.children().item(next as u32)) {
             super::dom::focus(&button);

@@ -8,7 +8,7 @@ use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
 use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Block, Controller, Id, Node, Pod, natural};
-use crate::projection::totals::Pods as Sum;
+use crate::projection::totals::PodTotals;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -280,8 +280,8 @@ impl Pods {
     }
 
     /// What the Pods of an owner come to.
-    pub fn come_to(&self, owner: Uid) -> Sum {
-        self.blocks.get(&owner).map(Block::come_to).unwrap_or_default()
+    pub fn totals(&self, owner: Uid) -> PodTotals {
+        self.blocks.get(&owner).map(Block::totals).unwrap_or_default()
     }
 
     /// Whether all Pods that fail have ended.

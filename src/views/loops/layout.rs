@@ -2,254 +2,46 @@
 //!
 //! A chosen loop turns to the right, beside its panel; otherwise every loop keeps its place.
 
-use crate::api::{Kind, Str};
+use super::model::{Code, Form, Loop, Loops, Pass, written};
 use crate::explain::why::Row;
-use crate::i18n::{Arg, Message, msg};
+use crate::i18n::{Message, msg};
 use crate::projection::model::Id;
 use crate::views::shape::{Body, Label, Line, Rect, Scene};
 use std::f64::consts::TAU;
 
-/// A loop on the ring.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Loop {
-    /// `replicaset-controller`, `kubelet node-1`: its key.
-    pub name: String,
-    /// What stands beside it.
-    pub title: String,
-    /// Its icon.
-    pub glyph: &'static str,
-    /// Keys that wait.
-    pub queue: usize,
-    /// Whether the newest write is its.
-    pub writes: bool,
-    /// Whether the panel is about it although nobody has chosen it.
-    pub told: bool,
-    /// What a person has each of its passes take; nothing if it is as fast as it can.
-    pub slow: Message,
-    /// How much of its pass that is under way is over, in hundredths; nothing if it has none that takes time.
-    pub part: Option<u8>,
-}
-
-/// A line of the pseudo-code.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Code {
-    /// The line.
-    pub text: &'static str,
-    /// Its value in this pass.
-    pub value: Message,
-    /// Executed in this pass and decisive.
-    pub lit: bool,
-    /// A branch that was not taken.
-    pub skipped: bool,
-}
-
-/// How the panel of a pass is laid out, by the room there is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
-    /// The steps beside each other, the code below them.
-    #[default]
-    Columns,
-    /// The steps one below the other, the code below them.
-    Rows,
-    /// The steps one below the other, the code beside them.
-    Beside,
-    /// Each step in a line, and of the code what was executed.
-    Lines,
-}
-
-/// A part of a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// What the loop read.
-    Observe,
-    /// What differs from what is desired.
-    Diff,
-    /// What it wrote.
-    Act,
-}
-
-impl Phase {
-    /// Its title.
-    pub fn title(self) -> Message {
-        match self {
-            Phase::Observe => msg::phase_observe(),
-            Phase::Diff => msg::phase_diff(),
-            Phase::Act => msg::phase_act(),
-        }
-    }
-}
-
-/// One step of a pass and its rows.
-pub type Step = (Phase, Vec<Row>);
-
-/// A request that a pass has made.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub enum Act {
-    Command,
-    Rejected(Kind),
-    Create(Kind),
-    Delete(Kind),
-    /// The deletion that takes the object away.
-    Remove(Kind),
-    Update(Kind),
-    /// To a node.
-    Bind(Kind, Str),
-    Status(Kind),
-}
-
-impl Act {
-    /// The request in two or three words.
-    pub fn message(&self) -> Message {
-        match self {
-            Act::Command => msg::act_command(),
-            Act::Rejected(kind) => msg::act_rejected(*kind),
-            Act::Create(kind) => msg::act_create(*kind),
-            Act::Delete(kind) => msg::act_delete(*kind),
-            Act::Remove(kind) => msg::act_remove(*kind),
-            Act::Update(kind) => msg::act_update(*kind),
-            Act::Bind(kind, node) => msg::act_bind(*kind, node),
-            Act::Status(kind) => msg::act_status(*kind),
-        }
-    }
-
-    /// Its verb, as the name of a row.
-    pub fn verb(&self) -> Message {
-        match self {
-            Act::Command => msg::act_command(),
-            Act::Rejected(_) => msg::verb_rejected(),
-            Act::Create(_) => msg::verb_create(),
-            Act::Delete(_) => msg::verb_delete(),
-            Act::Remove(_) => msg::verb_remove(),
-            Act::Update(_) => msg::verb_update(),
-            Act::Bind(..) => msg::verb_bind(),
-            Act::Status(_) => msg::verb_status(),
-        }
-    }
-
-    /// What it is about, as the value of that row.
-    pub fn object(&self) -> Message {
-        match self {
-            Act::Command => Message::default(),
-            Act::Bind(kind, node) => msg::act_bind_object(*kind, node),
-            Act::Rejected(kind) | Act::Create(kind) | Act::Delete(kind) | Act::Remove(kind) | Act::Update(kind) | Act::Status(kind) => {
-                Message::name(*kind)
-            }
-        }
-    }
-}
-
-/// The last pass of a loop.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pass {
-    /// `replicaset-controller · pass 21 · 00:04.118`
-    pub title: Message,
-    /// The component: `kubelet node-1`.
-    pub who: String,
-    /// The key it worked on.
-    pub key: String,
-    /// Whether that is the object it wrote.
-    pub own: bool,
-    /// Its icon.
-    pub glyph: &'static str,
-    /// Whether this pass is the newest write of the cluster.
-    pub newest: bool,
-    /// What keeps its write from coming back, if something does.
-    pub held: Message,
-    /// Observe, Diff, Act.
-    pub steps: Vec<Step>,
-    /// What it decided to write, and how often.
-    pub act: Option<(Act, usize)>,
-    /// The loop as the notes write it.
-    pub code: Vec<Code>,
-    /// How it is laid out.
-    pub form: Form,
-}
-
-impl Pass {
-    /// The pass in a sentence: who wrote what, and what that changed.
-    pub fn told(&self) -> Message {
-        let who = self.who.as_str();
-        let name = self.key.rsplit('/').next().unwrap_or_default();
-        let object = |kind: &Kind| match self.own {
-            true => msg::told_own(*kind, name),
-            false => msg::told_owned(*kind, name),
-        };
-        let did = match &self.act {
-            None | Some((Act::Command, _)) => Message::name(who),
-            Some((Act::Status(kind), _)) => msg::told_status(who, object(kind)),
-            Some((Act::Create(kind), _)) => msg::told_created(who, object(kind)),
-            Some((Act::Delete(kind), _)) => msg::told_deleted(who, object(kind)),
-            Some((Act::Remove(kind), _)) => msg::told_removed(who, object(kind)),
-            Some((Act::Bind(kind, node), _)) => msg::told_bound(who, object(kind), node),
-            Some((Act::Rejected(kind), _)) => msg::told_rejected(object(kind), who),
-            Some((Act::Update(kind), _)) => msg::told_updated(who, object(kind)),
-        };
-        let changes = |value: &Message| matches!(value.args(), [Arg::Change(text)] if text.contains(" → "));
-        let changed = self.steps.get(1).into_iter().flat_map(|(_, rows)| rows).filter(|(_, value)| changes(value));
-        let row = |(name, value): &Row| msg::name_value(name, value);
-        let changed: Vec<Message> = changed.take(2).map(row).collect();
-        if changed.is_empty() { did } else { msg::told_changed(did, changed) }
-    }
-}
-
-/// What a pass wrote, beside its loop.
-fn written(pass: &Pass) -> Message {
-    match &pass.act {
-        Some((act, 1)) => act.message(),
-        Some((act, times)) => msg::act_times(act.message(), times),
-        None => Message::default(),
-    }
-}
-
-/// Everything the diagram shows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Loops {
-    /// In their fixed order.
-    pub loops: Vec<Loop>,
-    /// resourceVersion of the store.
-    pub version: u64,
-    /// The chosen loop.
-    pub chosen: Option<usize>,
-    /// The loop that the panel is about.
-    pub shown: Option<usize>,
-    /// Its last pass.
-    pub pass: Option<Pass>,
-}
-
 /// Radius of a loop, and of the chosen one.
-const SMALL: f64 = 28.0;
-const BIG: f64 = 40.0;
+pub(super) const SMALL: f64 = 28.0;
+pub(super) const BIG: f64 = 40.0;
 /// Width of a loop with its name, and the room that a ring on a usual stage gives it.
-const NAMED: f64 = 132.0;
+pub(super) const NAMED: f64 = 132.0;
 /// A letter of its name, and how much further off a name stands that would touch another.
-const LETTER: f64 = 6.6;
-const FAR: f64 = 16.0;
+pub(super) const LETTER: f64 = 6.6;
+pub(super) const FAR: f64 = 16.0;
 /// A letter of what it wrote.
-const ACT: f64 = 5.8;
-const CLOSE: f64 = 108.0;
+pub(super) const ACT: f64 = 5.8;
+pub(super) const CLOSE: f64 = 108.0;
 /// The stage that has room for ring and panel beside each other.
-const BESIDE: (f64, f64) = (780.0, 576.0);
+pub(super) const BESIDE: (f64, f64) = (780.0, 576.0);
 /// Height of a loop in a row, and the width that it has at least.
-const CHIP: f64 = 76.0;
-const TIGHT: f64 = 68.0;
+pub(super) const CHIP: f64 = 76.0;
+pub(super) const TIGHT: f64 = 68.0;
 /// A frame lower than this has smaller loops, and the code beside the steps; below the next it has lines alone.
-const LOW: f64 = 560.0;
-const LOWEST: f64 = 440.0;
+pub(super) const LOW: f64 = 560.0;
+pub(super) const LOWEST: f64 = 440.0;
 /// Height of a loop in a low frame with a name of one line or two, and how wide it is for one.
-const SHORT: (f64, f64) = (54.0, 66.0);
-const ONE_LINE: f64 = 100.0;
+pub(super) const SHORT: (f64, f64) = (54.0, 66.0);
+pub(super) const ONE_LINE: f64 = 100.0;
 /// The steps, where the code stands beside them.
-const STEPS: f64 = 230.0;
+pub(super) const STEPS: f64 = 230.0;
 /// A loop in a list: its height, a letter, its icon, and the least between two.
-const LIST: f64 = 20.0;
-const LIST_LETTER: f64 = 6.1;
-const LIST_ICON: f64 = 18.0;
-const LIST_GAP: f64 = 8.0;
+pub(super) const LIST: f64 = 20.0;
+pub(super) const LIST_LETTER: f64 = 6.1;
+pub(super) const LIST_ICON: f64 = 18.0;
+pub(super) const LIST_GAP: f64 = 8.0;
 /// The least between a circle in a row and the bar of the store.
-const ARROW: f64 = 20.0;
+pub(super) const ARROW: f64 = 20.0;
 /// Height of name and queue.
-const NAME: f64 = 34.0;
+pub(super) const NAME: f64 = 34.0;
 
 /// Lays the control plane out.
 pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
@@ -376,22 +168,22 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
 
 /// Where a loop stands on the ring.
 #[derive(Clone, Copy)]
-struct Place {
-    angle: f64,
-    radius: f64,
-    x: f64,
-    y: f64,
-    above: bool,
+pub(super) struct Place {
+    pub(super) angle: f64,
+    pub(super) radius: f64,
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) above: bool,
 }
 
 impl Place {
     /// The height of its name.
-    fn name(&self) -> f64 {
+    pub(super) fn name(&self) -> f64 {
         if self.above { self.y - self.radius - 2.0 - 18.0 } else { self.y + self.radius + 2.0 }
     }
 }
 
-fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, bool), big: bool, out: &mut Scene) {
+pub(super) fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, bool), big: bool, out: &mut Scene) {
     let state = if one.writes {
         "writing"
     } else if one.queue > 0 {
@@ -411,7 +203,7 @@ fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, bool), big: 
 
 /// Where not even one row has room for circles with names: an icon and a name each, in aligned columns, as many as there is room for. Gives
 /// the height.
-fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Scene) -> f64 {
+pub(super) fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Scene) -> f64 {
     let own = |one: &Loop| one.title.len() as f64 * LIST_LETTER + LIST_ICON;
     let widths = |columns: usize| -> Vec<f64> {
         (0..columns).map(|column| of.loops.iter().skip(column).step_by(columns).map(own).fold(0.0, f64::max)).collect()
@@ -431,7 +223,7 @@ fn list(of: &Loops, (left, top, wide): (f64, f64, f64), out: &mut Scene) -> f64 
 
 /// No room for a ring beside what the loop does, as on a phone: the loops stand in rows above and below the store, in a low frame
 /// in one row if they can, or as a list.
-fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
+pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
     let (left, wide, low) = (16.0, width - 32.0, height < LOW);
     let fit = ((wide / TIGHT) as usize).max(5);
     let one_row = height < LOWEST;
@@ -497,7 +289,7 @@ fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> Scene {
 }
 
 /// The height of the panel.
-fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
+pub(super) fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
     // In the others it stands where else is said that the write comes back, and may take another line.
     let held = match form {
         _ if pass.held.is_empty() => 0.0,
@@ -521,7 +313,7 @@ fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
     }
 }
 
-fn put_pass(pass: &Pass, rect: Rect, form: Form, out: &mut Scene) {
+pub(super) fn put_pass(pass: &Pass, rect: Rect, form: Form, out: &mut Scene) {
     let id = Id { kind: String::new(), uid: "pass".into(), name: pass.who.clone(), namespace: String::new() };
     let row = |(name, value): &Row| msg::name_value(name, value);
     let rows: Vec<Message> = pass.steps.iter().flat_map(|(_, rows)| rows).map(row).collect();
@@ -535,12 +327,12 @@ fn put_pass(pass: &Pass, rect: Rect, form: Form, out: &mut Scene) {
 }
 
 /// How many lines of so many letters rows take. A row that does not fit takes a line for its name and one for its value.
-fn lines(rows: &[Row], letters: f64) -> f64 {
+pub(super) fn lines(rows: &[Row], letters: f64) -> f64 {
     rows.iter().map(|(name, value)| if (name.length() + value.length() + 1) as f64 > letters { 2.0 } else { 1.0 }).sum()
 }
 
 /// How much taller the three steps are than the room for four lines that they always have.
-fn taller(pass: &Pass, width: f64) -> f64 {
+pub(super) fn taller(pass: &Pass, width: f64) -> f64 {
     // Three columns with two gaps; a letter is 7 pixels wide.
     let letters = ((width - 90.0) / 3.0 - 26.0) / 7.0;
     let most = pass.steps.iter().map(|(_, rows)| lines(rows, letters)).fold(0.0, f64::max);
@@ -548,7 +340,7 @@ fn taller(pass: &Pass, width: f64) -> f64 {
 }
 
 /// The height of the three steps, one below the other.
-fn rows_of(pass: &Pass, width: f64) -> f64 {
+pub(super) fn rows_of(pass: &Pass, width: f64) -> f64 {
     let letters = (width - 32.0 - 24.0 - 92.0) / 7.0;
     let line = |(name, value): &Row| ((name.length() + value.length() + 2) as f64 / letters).ceil().max(1.0);
     pass.steps.iter().map(|(_, rows)| rows.iter().map(line).sum::<f64>().max(1.0) * 18.0 + 14.0).sum::<f64>()
@@ -556,7 +348,7 @@ fn rows_of(pass: &Pass, width: f64) -> f64 {
 }
 
 /// The lines of the pseudo-code: what does not fit beside its value takes two.
-fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
+pub(super) fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
     let line = |code: &Code| {
         let value = if code.value.is_empty() { 0.0 } else { (code.value.length() as f64 * 6.7 + 28.0).min(width * 0.42) };
         (code.text.len() as f64 * letter / (width - 88.0 - value)).ceil().max(1.0)
@@ -565,159 +357,13 @@ fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
 }
 
 /// Where the line from a point to the middle of a rectangle meets its border.
-fn edge_of(rect: &Rect, x: f64, y: f64) -> (f64, f64) {
+pub(super) fn edge_of(rect: &Rect, x: f64, y: f64) -> (f64, f64) {
     let (dx, dy) = (x - rect.cx(), y - rect.cy());
     let scale = (rect.w / 2.0 / dx.abs().max(0.001)).min(rect.h / 2.0 / dy.abs().max(0.001));
     (rect.cx() + dx * scale, rect.cy() + dy * scale)
 }
 
-fn summary(of: &Loops) -> Message {
+pub(super) fn summary(of: &Loops) -> Message {
     let queued: usize = of.loops.iter().map(|one| one.queue).sum();
     msg::loops_summary(of.loops.len(), queued)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn some(chosen: Option<usize>) -> Loops {
-        let of = |name: &str| Loop { name: name.into(), title: name.into(), ..Loop::default() };
-        let pass = Pass { newest: true, act: Some((Act::Create(Kind::Pod), 1)), ..Pass::default() };
-        Loops { loops: ["a", "b", "c", "d"].map(of).to_vec(), chosen, shown: chosen, pass: Some(pass), version: 7 }
-    }
-
-    #[test]
-    fn the_chosen_loop_stands_at_the_right_beside_its_panel() {
-        let scene = layout(&some(Some(2)), (1200.0, 800.0));
-        let (chosen, store, pass) = (&scene.items[3], &scene.items[0], scene.items.last().unwrap());
-        assert_eq!(chosen.id.name, "c");
-        assert!((chosen.rect.y + BIG - store.rect.cy()).abs() < 1.0, "on the height of the store");
-        assert!(chosen.rect.cx() > store.rect.right() && chosen.rect.right() < pass.rect.x);
-    }
-
-    #[test]
-    fn what_is_written_stands_within_the_stage() {
-        for (chosen, shown) in (0..4).flat_map(|at| [(None, at), (Some(at), at)]) {
-            let mut of = Loops { chosen, shown: Some(shown), ..some(chosen) };
-            of.loops[shown].writes = true;
-            of.pass = of.pass.map(|pass| Pass { act: Some((Act::Bind(Kind::Pod, "node-9".into()), 1)), ..pass });
-            let scene = layout(&of, (800.0, 652.0));
-            let half = of.pass.map_or(0.0, |pass| written(&pass).length() as f64 * ACT / 2.0);
-            let (label, store, panel) = (&scene.labels[0], scene.items[0].rect, scene.items.last().unwrap());
-            assert!(label.x - half >= 5.9 && label.x + half <= panel.rect.x, "{} of {shown}", label.x);
-            let text = Rect::new(label.x - half, label.y, half * 2.0, 16.0);
-            let apart = text.right() <= store.x || text.x >= store.right() || text.y >= store.bottom() || text.bottom() <= store.y;
-            assert!(apart, "{text:?} on {store:?}");
-        }
-    }
-
-    #[test]
-    fn on_a_ring_no_name_touches_another() {
-        let names = ["deployment", "replicaset", "statefulset", "endpoint", "endpointslice", "volume", "garbage collector", "scheduler"];
-        let nodes: Vec<String> = (1..=4).map(|n| format!("kubelet node-{n}")).collect();
-        let titles: Vec<&str> = names.into_iter().chain(nodes.iter().map(String::as_str)).collect();
-        for (size, most) in [((800.0, 652.0), 11), ((1400.0, 800.0), 12)] {
-            for (count, chosen) in (4..=most).flat_map(|count| (0..=count).map(move |at| (count, (at < count).then_some(at)))) {
-                let of = |title: &&str| Loop { name: title.to_string(), title: title.to_string(), ..Loop::default() };
-                let scene = layout(&Loops { loops: titles[titles.len() - count..].iter().map(of).collect(), ..some(chosen) }, size);
-                let name = |item: &std::rc::Rc<crate::views::shape::Item>| match &item.body {
-                    Body::Loop { of, above, far, two, big } => {
-                        // Beside its circle, or as much further off.
-                        let long = if *two { of.title.split(' ').map(str::len).max().unwrap() } else { of.title.len() };
-                        let (wide, high) = (long as f64 * LETTER, if *two { 28.0 } else { 15.0 });
-                        let off = if *far { FAR } else { 0.0 };
-                        let across = if *big { BIG } else { SMALL } * 2.0;
-                        let y = if *above { item.rect.bottom() - across - off - high - 2.0 } else { item.rect.y + across + off + 2.0 };
-                        Some(Rect::new(item.rect.cx() - wide / 2.0, y, wide, high))
-                    }
-                    _ => None,
-                };
-                let all: Vec<Rect> = scene.items.iter().filter_map(name).collect();
-                for (i, a) in all.iter().enumerate() {
-                    for b in &all[i + 1..] {
-                        let apart = a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
-                        assert!(apart, "{count} {chosen:?} {size:?}: {a:?} {b:?}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_name_of_two_words_breaks_before_it_leaves_its_circle() {
-        let names = ["deployment", "replicaset", "statefulset", "endpointslice", "volume", "garbage collector", "scheduler"];
-        let titles = names.into_iter().chain(["kubelet node-1", "kubelet node-2", "kubelet node-3"]);
-        let loops: Vec<Loop> = titles.map(|title| Loop { name: title.into(), title: title.into(), ..Loop::default() }).collect();
-        for (size, chosen) in [(800.0, 652.0), (1400.0, 800.0)].into_iter().flat_map(|size| (0..10).map(move |at| (size, at))) {
-            let scene = layout(&Loops { loops: loops.clone(), ..some(Some(chosen)) }, size);
-            let hangs = scene.items.iter().filter(|item| matches!(&item.body, Body::Loop { of, far: true, .. } if of.title.contains(' ')));
-            assert_eq!(hangs.count(), 0, "{chosen} {size:?}");
-        }
-    }
-
-    #[test]
-    fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
-        // A phone, the stage of a small screen, two embeds.
-        for (width, height) in [(390.0, 584.0), (656.0, 476.0), (720.0, 332.0), (480.0, 272.0)] {
-            let names = ["deployment", "replicaset", "statefulset", "endpointslice", "volume", "garbage collector", "scheduler"];
-            let nodes = ["kubelet node-1", "kubelet node-2", "kubelet node-3"];
-            let one =
-                |i: usize| Loop { name: i.to_string(), title: names.iter().chain(&nodes).nth(i).unwrap().to_string(), ..Loop::default() };
-            let row = |name: &str| (Message::name(name), Message::name("3 − 3 = 0"));
-            let steps =
-                vec![(Phase::Observe, vec![row("desired"); 3]), (Phase::Diff, vec![row("actual"); 3]), (Phase::Act, vec![row("status")])];
-            let code = (0..11).map(|i| Code { text: "    pods := active(cache.Owned(rs))", lit: i == 4, ..Code::default() }).collect();
-            let pass = Pass { steps, code, ..Pass::default() };
-            let scene = layout(&Loops { loops: (0..10).map(one).collect(), pass: Some(pass), ..some(None) }, (width, height));
-            let pass = scene.items.last().unwrap();
-            // A phone is scrolled; in every other frame all of it is in sight.
-            let least = if width == 390.0 { 56.0 } else { pass.rect.h };
-            assert!(pass.rect.y + least <= height && scene.width <= width, "{:?}", pass.rect);
-            let (store, loops) = (scene.items[0].rect, &scene.items[1..11]);
-            let above = loops.iter().filter(|one| one.rect.bottom() < store.y).count();
-            let listed = height < LOWEST && width < 720.0;
-            if listed {
-                // Names that can be read stand beside each other, none on another.
-                for (i, a) in loops.iter().enumerate() {
-                    assert!(a.rect.x >= 16.0 && a.rect.right() <= width - 15.9 && a.rect.h == LIST, "{:?}", a.rect);
-                    for b in &loops[i + 1..] {
-                        assert!(b.rect.y > a.rect.y || b.rect.x >= a.rect.right() + LIST_GAP - 0.01, "{:?} {:?}", a.rect, b.rect);
-                    }
-                }
-            }
-            // An arrow to the bar, or from it, is one that can be seen.
-            let gap = |one: &std::rc::Rc<crate::views::shape::Item>| (store.y - one.rect.bottom()).max(one.rect.y - store.bottom());
-            assert!(listed || loops.iter().all(|one| gap(one) >= ARROW), "{width}");
-            assert!(above == if height < LOWEST { 10 } else { 5 } && loops[above..].iter().all(|one| one.rect.y > store.bottom()));
-            assert!(loops.windows(2).all(|two| two[0].rect.right() <= two[1].rect.x + 0.01 || two[0].rect.y < two[1].rect.y));
-        }
-    }
-
-    #[test]
-    fn ring_and_panel_are_as_wide_as_the_stage_at_most() {
-        for width in [780.0, 800.0, 1000.0, 1149.0, 1150.0, 1280.0, 1400.0] {
-            for chosen in [None, Some(1)] {
-                let scene = layout(&some(chosen), (width, 600.0));
-                assert!(scene.width <= width && scene.height <= 600.0, "{width}: {}x{}", scene.width, scene.height);
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_overlaps_on_the_ring() {
-        let stages =
-            [(4, 1200.0, 800.0), (9, 1200.0, 652.0), (12, 1200.0, 576.0), (16, 1200.0, 652.0), (10, 800.0, 652.0), (11, 800.0, 652.0)];
-        for (count, width, height) in stages {
-            let loops = (0..count).map(|i| Loop { name: i.to_string(), ..Loop::default() }).collect();
-            let scene = layout(&Loops { loops, ..Loops::default() }, (width, height));
-            for (i, a) in scene.items.iter().enumerate() {
-                for b in &scene.items[i + 1..] {
-                    let circle = |r: &Rect| Rect::new(r.cx() - SMALL, r.y, SMALL * 2.0, r.h);
-                    let (a, b) = (circle(&a.rect), circle(&b.rect));
-                    let apart = a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
-                    assert!(apart, "{count} loops: {a:?} {b:?}");
-                }
-            }
-        }
-    }
 }

@@ -1,4 +1,38 @@
 //! The control plane at work: the ring of loops, their queues, and the last pass of the chosen one.
 
-pub mod layout;
+mod layout;
 pub mod model;
+mod pass;
+mod read;
+
+#[cfg(test)]
+mod pass_tests;
+#[cfg(test)]
+mod tests;
+
+pub use pass::resource_version;
+pub use read::read;
+
+use crate::i18n::msg;
+use crate::projection::model::Model;
+use crate::views::shape::Scene;
+use crate::views::view::{Empty, Filter, Fit, Legend, Memory, Scale, Source, Status, Uses, View};
+
+/// The diagram.
+pub static VIEW: View = View {
+    id: "loops",
+    title: msg::view_loops,
+    icon: "i-kubelet",
+    legend: Legend::Signs(&[("dot", msg::ui_key_in_the_work_queue), ("ln-watch", msg::legend_watch), ("ln-write", msg::ui_newest_write)]),
+    empty: Empty { title: None, text: None, examples: false, by_filter: false },
+    fit: Fit { scale: Scale::Fixed, ..Fit::HANGING },
+    status: Status::Fixed(msg::pill_loops),
+    filter: Filter::Nothing,
+    uses: Uses { loops: true, endpoints: true, ..Uses::NOTHING },
+    refresh_ms: |_| Some(1),
+    draw,
+};
+
+fn draw(_: &mut Model, source: &Source, _: &mut Memory) -> Scene {
+    layout::layout(&read(source.sim, source.chosen), source.stage)
+}

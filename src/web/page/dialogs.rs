@@ -19,14 +19,14 @@ impl Page {
         let base = dom::address();
         let home = base.rsplit_once('/').map_or(base.as_str(), |(home, _)| home);
         let hash = permalink::encode(&state.link());
-        let text = embed::snippet(home, hash.trim_start_matches('#'), state.selection.view, &self.frame_like);
+        let text = embed::snippet(home, hash.trim_start_matches('#'), state.selection.view, &self.panels.frame_like);
         let copy = text.clone();
         let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
         html! {
             <>
                 <p>{ say(msg::ui_paste_this_into_a_course_page()) }</p>
-                { embed::choices(&self.frame_like, state.selection.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ say(msg::ui_so_many_pods_are_not_shown()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::ui_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.frame_like)} height={embed::height(&self.frame_like)} /> }
+                { embed::choices(&self.panels.frame_like, state.selection.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
+                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ say(msg::ui_so_many_pods_are_not_shown()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::ui_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::ui_snippet())} value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::ui_copy()) }</button></div>
             </>
@@ -39,7 +39,7 @@ impl Page {
         let button = |words: Message, id: &'static str, glyph: &'static str, msg: fn() -> Msg| {
             html! { <button type="button" class="btn" id={id} onclick={link.callback(move |_: MouseEvent| msg())}>{ icon(glyph, 16) }{ say(words) }</button> }
         };
-        let other = if self.lang == Lang::Chinese { Lang::English } else { Lang::Chinese };
+        let other = if self.settings.lang == Lang::Chinese { Lang::English } else { Lang::Chinese };
         let other_name = if other == Lang::English { "English" } else { "中文" };
         html! {
             <>
@@ -53,10 +53,10 @@ impl Page {
                 <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
                 { self.hidden(ctx) }
                 <div class="grid">
-                    { button(if self.as_list { msg::ui_show_as_diagram() } else { msg::ui_show_as_list() }, "list", "i-endpointslice", || Msg::List) }
-                    { button(if self.copied.is_some() { msg::ui_link_copied() } else { msg::ui_share() }, "share", "i-share", || Msg::Share) }
+                    { button(if self.panels.as_list { msg::ui_show_as_diagram() } else { msg::ui_show_as_list() }, "list", "i-endpointslice", || Msg::List) }
+                    { button(if self.timers.copied.is_some() { msg::ui_link_copied() } else { msg::ui_share() }, "share", "i-share", || Msg::Share) }
                     <button type="button" class="btn" lang={other.tag()} aria-label={other_name} onclick={link.callback(move |_: MouseEvent| Msg::Speak(other))}>{ icon("i-globe", 16) }{ other_name }</button>
-                    { button(if self.dark { msg::ui_light_theme() } else { msg::ui_dark_theme() }, "theme", if self.dark { "i-sun" } else { "i-moon" }, || Msg::Theme) }
+                    { button(if self.settings.dark { msg::ui_light_theme() } else { msg::ui_dark_theme() }, "theme", if self.settings.dark { "i-sun" } else { "i-moon" }, || Msg::Theme) }
                 </div>
             </>
         }
@@ -65,7 +65,7 @@ impl Page {
     pub(super) fn dialog(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let close = link.callback(|_: MouseEvent| Msg::Over(Over::Nothing));
-        let (title, body) = match self.over {
+        let (title, body) = match self.panels.over {
             Over::Embed => (msg::ui_embed(), self.snippet(ctx)),
             Over::Keys => {
                 const KEYS: [(&str, Constant); 20] = [
@@ -98,7 +98,7 @@ impl Page {
             Over::More => (msg::ui_more(), self.more(ctx)),
             _ => return Html::default(),
         };
-        let low = match self.over {
+        let low = match self.panels.over {
             Over::More => Some("low"),
             Over::Embed => Some("wide"),
             _ => None,

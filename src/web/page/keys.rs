@@ -3,7 +3,7 @@
 use super::{Msg, Over, Page};
 use crate::session::Msg as Do;
 use crate::session::speed;
-use crate::session::view::View;
+use crate::views;
 use crate::web::tools::Tool;
 use crate::web::{console, dom};
 use wasm_bindgen::JsCast;
@@ -24,12 +24,12 @@ impl Page {
     /// What has come over the page takes the focus, and gives it back when it goes.
     pub(super) fn refocus(&mut self) {
         let document = dom::document();
-        if self.drawn_over == Over::Nothing {
-            self.left_from = document.active_element().filter(|element| element.tag_name() != "BODY");
+        if self.panels.drawn_over == Over::Nothing {
+            self.panels.left_from = document.active_element().filter(|element| element.tag_name() != "BODY");
         }
-        self.drawn_over = self.over;
-        let found = match self.over {
-            Over::Nothing => self.left_from.take().filter(|element| element.is_connected()),
+        self.panels.drawn_over = self.panels.over;
+        let found = match self.panels.over {
+            Over::Nothing => self.panels.left_from.take().filter(|element| element.is_connected()),
             Over::Console => return console::focus(),
             Over::Embed | Over::Keys | Over::More => document.query_selector(STOPS).ok().flatten(),
             Over::Manifest | Over::Inspector => document.query_selector(".fullscreen button").ok().flatten(),
@@ -47,7 +47,7 @@ impl Page {
             landmarks(event.shift_key());
             return false;
         }
-        if event.key() == "Tab" && matches!(self.over, Over::Embed | Over::Keys | Over::More) {
+        if event.key() == "Tab" && matches!(self.panels.over, Over::Embed | Over::Keys | Over::More) {
             return stay(event);
         }
         if event.ctrl_key()
@@ -77,23 +77,26 @@ impl Page {
             "b" => vec![Do::Mark(true)],
             "Home" => vec![Do::Seek(0)],
             "End" => vec![Do::Live],
-            key @ ("1" | "2" | "3" | "4" | "5" | "6") => vec![Do::View(View::ALL[key.parse::<usize>().unwrap_or(1) - 1])],
+            key @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9") => {
+                let at: usize = key.parse().unwrap_or(1);
+                views::ALL.get(at - 1).map(|view| Do::View(view)).into_iter().collect()
+            }
             "/" if filters() => {
                 event.prevent_default();
                 return false;
             }
             "`" | "/" => {
                 event.prevent_default();
-                self.console = true;
+                self.panels.console = true;
                 if self.narrow() {
-                    self.over = Over::Console;
+                    self.panels.over = Over::Console;
                 }
                 self.refresh(false);
                 console::focus();
                 return true;
             }
             "?" => {
-                self.over = Over::Keys;
+                self.panels.over = Over::Keys;
                 return true;
             }
             "f" => {
@@ -120,11 +123,11 @@ impl Page {
                 return false;
             }
             "Escape" => {
-                if self.over != Over::Nothing {
-                    self.over = Over::Nothing;
+                if self.panels.over != Over::Nothing {
+                    self.panels.over = Over::Nothing;
                     return true;
                 }
-                if std::mem::take(&mut self.views) || self.tool.take().is_some() || std::mem::take(&mut self.console) {
+                if std::mem::take(&mut self.panels.views) || self.panels.tool.take().is_some() || std::mem::take(&mut self.panels.console) {
                     return true;
                 }
                 vec![Do::Select(None)]
@@ -133,8 +136,8 @@ impl Page {
         };
         event.prevent_default();
         for msg in all {
-            if matches!(msg, Do::Mark(_)) && self.tool.is_none() {
-                self.tool = Some(Tool::Compare);
+            if matches!(msg, Do::Mark(_)) && self.panels.tool.is_none() {
+                self.panels.tool = Some(Tool::Compare);
             }
             ctx.link().send_message(Msg::Do(msg));
         }

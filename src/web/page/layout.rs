@@ -8,7 +8,6 @@ use crate::session::Msg as Do;
 use crate::session::drawing::Picture;
 use crate::session::permalink;
 use crate::session::speed;
-use crate::session::view::View;
 use crate::views::card::Card;
 use crate::views::shape::Body;
 use crate::web::budget::Strip;
@@ -23,7 +22,12 @@ use yew::prelude::*;
 impl Page {
     pub(super) fn full(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
-        let class = classes!("app", (!self.left).then_some("l0"), (!self.right).then_some("r0"), self.console.then_some("open-console"));
+        let class = classes!(
+            "app",
+            (!self.panels.left).then_some("l0"),
+            (!self.panels.right).then_some("r0"),
+            self.panels.console.then_some("open-console")
+        );
         let state = self.state.borrow();
         let rail = |side: &'static str, words: Message, show: Message, name: &'static str, open: Callback<MouseEvent>| {
             html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={say(show)} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ say(words) }</span></div> }
@@ -31,13 +35,13 @@ impl Page {
         html! {
             <div class={class}>
                 { self.topbar(ctx) }
-                if self.left { { self.editor(ctx) } } else { { rail("left", msg::ui_manifest(), msg::show_manifest(), "i-panel-l", link.callback(|_| Msg::Left(true))) } }
+                if self.panels.left { { self.editor(ctx) } } else { { rail("left", msg::ui_manifest(), msg::show_manifest(), "i-panel-l", link.callback(|_| Msg::Left(true))) } }
                 <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
-                if self.right { { self.inspector(ctx) } } else { { rail("right", msg::ui_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
+                if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::ui_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label={say(msg::ui_timeline())}>
-                    <Transport lang={self.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} tool={self.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
-                    <Lanes marks={self.marks.clone()} flags={self.flags()} only={state.selection.selected_loop.as_deref().filter(|_| state.selection.view == View::Loops).and_then(words::lane_of)} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.causes.clone()} dark={self.dark} lang={self.lang} left={self.left_behind.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
-                    if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
+                    <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} tool={self.panels.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
+                    <Lanes marks={self.drawing.marks.clone()} flags={self.flags()} only={state.selection.selected_loop.as_deref().filter(|_| state.selection.view.uses.loops).and_then(words::lane_of)} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} lang={self.settings.lang} left={self.drawing.left_branch.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
+                    if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }
             </div>
@@ -46,12 +50,12 @@ impl Page {
 
     /// How fast the clock really goes, where it cannot keep up.
     fn reached(&self) -> Option<String> {
-        self.pace.reached().filter(|_| self.state.borrow().timeline.playing).map(speed::label)
+        self.pacing.reached().filter(|_| self.state.borrow().timeline.playing).map(speed::label)
     }
 
     /// The diagram, or the same diagram of two branches.
     pub(super) fn stages(&self, ctx: &Context<Self>) -> Html {
-        match &self.beside {
+        match &self.drawing.beside {
             Some(picture) => self.both(ctx, picture),
             None => self.stage(ctx),
         }
@@ -66,19 +70,20 @@ impl Page {
         };
         html! {
             <div class="sides">
-                <section class="side" aria-label={say(msg::ui_this_branch())}>{ head(state.timeline.run.branches().0, &self.picture) }{ self.stage(ctx) }</section>
+                <section class="side" aria-label={say(msg::ui_this_branch())}>{ head(state.timeline.run.branches().0, &self.drawing.picture) }{ self.stage(ctx) }</section>
                 <section class="side" aria-label={say(msg::ui_the_other_branch())}>{ head(other.run.branches().0, picture) }
                     <Stage
                         id="stage-beside"
-                        lang={self.lang}
+                        lang={self.settings.lang}
                         scene={picture.scene.clone()}
+                        view={other.selection.view}
                         selected={other.selection.object(&other.run).map(|object| object.meta.uid.to_string())}
-                        scope={format!("{}/{}", other.selection.view.word(), other.run.epoch)}
+                        scope={format!("{}/{}", other.selection.view.id, other.run.epoch)}
                         animate={state.timeline.speed <= 100.0}
                         embed={false}
                         empty={html! { <p>{ say(msg::ui_nothing_here_on_this_branch()) }</p> }}
-                        as_list={self.as_list}
-                dark={self.dark}
+                        as_list={self.panels.as_list}
+                dark={self.settings.dark}
                         whole=true
                         on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                         on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
@@ -98,7 +103,7 @@ impl Page {
         html! {
             <div class="embed"><main class="stagebox">{ self.stage(ctx) }</main>
                 <div class="cap">
-                    if self.state.borrow().selection.view != View::Loops { { self.pill(&self.picture) } }
+                    if !self.state.borrow().selection.view.uses.loops { { self.pill(&self.drawing.picture) } }
                     <span class="mid grow">{ marked(&self.told()) }</span>
                     <a href={full} target="_blank" rel="noopener">{ say(msg::ui_open_full()) }{ icon("i-external", 14) }</a>
                 </div>
@@ -109,24 +114,25 @@ impl Page {
 
     /// What the caption of a frame tells: in Loops the pass that is shown, elsewhere what was last decided.
     fn told(&self) -> Message {
-        let pass = self.picture.scene.items.iter().find_map(|item| if let Body::Pass(pass) = &item.body { Some(pass) } else { None });
-        let Some(pass) = pass.filter(|pass| pass.act.is_some()) else { return self.caption.clone() };
+        let pass =
+            self.drawing.picture.scene.items.iter().find_map(|item| if let Body::Pass(pass) = &item.body { Some(pass) } else { None });
+        let Some(pass) = pass.filter(|pass| pass.act.is_some()) else { return self.drawing.caption.clone() };
         pass.told()
     }
 
     pub(super) fn phone(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let sheet = match (&state.selection.selected, self.chain.first()) {
+        let sheet = match (&state.selection.selected, self.inspection.chain.first()) {
             (Some(key), Some(first)) => html! {
                 <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&first.effect)) }</p><p class="dim">{ marked(if first.short.is_empty() { &first.actor } else { &first.short }) }</p></div>
                     <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ say(msg::ui_why()) }{ icon("i-up", 14) }</button></div>
             },
             _ => {
-                html! { <div class="row sh"><div class="grow"><p>{ self.picture.pill.as_ref().map(|pill| say(&pill.0)).unwrap_or_default() }</p><p class="dim">{ marked(&self.caption) }</p></div></div> }
+                html! { <div class="row sh"><div class="grow"><p>{ self.drawing.picture.pill.as_ref().map(|pill| say(&pill.0)).unwrap_or_default() }</p><p class="dim">{ marked(&self.drawing.caption) }</p></div></div> }
             }
         };
-        let over = match self.over {
+        let over = match self.panels.over {
             Over::Manifest => html! { <div class="fullscreen">{ self.editor(ctx) }</div> },
             Over::Inspector => html! { <div class="fullscreen">{ self.inspector(ctx) }</div> },
             Over::Console => {
@@ -141,7 +147,7 @@ impl Page {
                 <section class="sheet" aria-label={say(msg::ui_selection())}><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
                 { tabs(state.selection.view, &link.callback(|view| Msg::Do(Do::View(view))), 20, "mobtabs") }
-                if let Some(tool) = self.tool { { self.tools(ctx, tool) } }
+                if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
                 { over }
             </div>
         }
@@ -156,9 +162,9 @@ impl Page {
                 <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={link.callback(|_| Msg::Do(Do::Toggle))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
                 <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} onclick={link.callback(|_| Msg::Do(Do::Step))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.timeline.run.now()) }</b>
-                <Lanes lang={self.lang} slim=true marks={self.marks.clone()} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.causes.clone()} dark={self.dark} on_seek={self.calls(ctx).seek.clone()} />
+                <Lanes lang={self.settings.lang} slim=true marks={self.drawing.marks.clone()} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
                 <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
-                if self.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
+                if self.settings.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>
         }
     }
@@ -171,7 +177,7 @@ impl Page {
                 </div>
             };
         }
-        if !self.state.borrow().timeline.run.in_past() || self.embed {
+        if !self.state.borrow().timeline.run.in_past() || self.settings.embed {
             return Html::default();
         }
         let link = ctx.link();
@@ -184,7 +190,7 @@ impl Page {
     }
 
     pub(super) fn budget(&self) -> Html {
-        let Some(budget) = self.picture.budget.as_ref().filter(|_| self.beside.is_none()) else { return Html::default() };
-        html! { <Strip lang={self.lang} budget={budget.clone()} /> }
+        let Some(budget) = self.drawing.picture.budget.as_ref().filter(|_| self.drawing.beside.is_none()) else { return Html::default() };
+        html! { <Strip lang={self.settings.lang} budget={budget.clone()} /> }
     }
 }

@@ -10,8 +10,9 @@ use crate::session::Msg as Do;
 use crate::session::drawing::Picture;
 use crate::session::examples;
 use crate::session::selection::Tab;
-use crate::session::view::View;
+use crate::views;
 use crate::views::shape::Body;
+use crate::views::view::{Filter, View};
 use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
@@ -29,7 +30,7 @@ use yew::prelude::*;
 /// What the panels call: made once, so that a panel whose values are the same is not drawn again.
 pub(super) struct Calls {
     on: Callback<Do>,
-    view: Callback<View>,
+    view: Callback<&'static View>,
     example: Callback<usize>,
     speak: Callback<Lang>,
     theme: Callback<()>,
@@ -65,7 +66,7 @@ impl Page {
                 view: link.callback(|view| Msg::Do(Do::View(view))),
                 example: link.callback(|index: usize| {
                     let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
-                    Msg::Do(Do::Load((example.text)().into(), View::from_word(example.view)))
+                    Msg::Do(Do::Load((example.text)().into(), views::by_id(example.view)))
                 }),
                 speak: link.callback(Msg::Speak),
                 theme: link.callback(|()| Msg::Theme),
@@ -113,13 +114,13 @@ impl Page {
         html! {
             <Topbar
                 view={state.selection.view}
-                dark={self.dark}
+                dark={self.settings.dark}
                 narrow={self.narrow()}
                 example={example}
-                copied={self.copied.is_some()}
+                copied={self.timers.copied.is_some()}
                 on_view={calls.view.clone()}
                 on_example={calls.example.clone()}
-                lang={self.lang}
+                lang={self.settings.lang}
                 on_language={calls.speak.clone()}
                 on_theme={calls.theme.clone()}
                 on_share={calls.share.clone()}
@@ -138,13 +139,13 @@ impl Page {
         let narrow = self.narrow();
         html! {
             <Editor
-                lang={self.lang}
+                lang={self.settings.lang}
                 text={state.editor.text.clone()}
                 applied={state.editor.applied.clone()}
                 standing={state.editor.status}
                 diagnostics={state.editor.diagnostics.clone()}
                 plan={state.editor.plan.clone()}
-                drift={self.drift.clone()}
+                drift={self.inspection.drift.clone()}
                 narrow={narrow}
                 file={file.to_string()}
                 on_edit={calls.edit.clone()}
@@ -168,26 +169,26 @@ impl Page {
         let state = self.state.borrow();
         let now = state.object();
         let same = |shown: &&(Rc<Object>, Option<Message>)| now.is_some_and(|now| now.meta.uid == shown.0.meta.uid);
-        let (object, late) = match self.shown.as_ref().filter(same) {
+        let (object, late) = match self.drawing.selected.as_ref().filter(same) {
             Some((object, late)) => (Some(object.clone()), late.clone()),
             None => (now.cloned(), now.and_then(|object| state.status_lag(object))),
         };
         html! {
             <Inspector
-                lang={self.lang}
+                lang={self.settings.lang}
                 narrow={self.narrow()}
                 key_of={state.selection.selected.clone()}
                 late={late}
                 object={object}
                 epoch={state.timeline.run.sim().config.epoch}
                 tab={state.selection.tab}
-                chain={self.chain.clone()}
-                led={self.led.clone()}
-                found={self.found.clone()}
-                helps={self.helps.clone()}
+                chain={self.inspection.chain.clone()}
+                led={self.inspection.led.clone()}
+                found={self.inspection.found.clone()}
+                helps={self.inspection.helps.clone()}
                 offers={state.object().map(|object| remedies::of(state.timeline.run.sim(), object)).unwrap_or_default()}
                 on_cure={calls.cure.clone()}
-                events={self.events.clone()}
+                events={self.inspection.events.clone()}
                 on_tab={calls.tab.clone()}
                 on_command={calls.act.clone()}
                 on_select={calls.select.clone()}
@@ -203,11 +204,11 @@ impl Page {
         let narrow = self.narrow();
         html! {
             <Console
-                lang={self.lang}
+                lang={self.settings.lang}
                 lines={state.console.lines.clone()}
                 history={state.console.history.clone()}
                 on_complete={calls.complete.clone()}
-                open={self.console || narrow}
+                open={self.panels.console || narrow}
                 narrow={narrow}
                 on_line={calls.line.clone()}
                 on_stop={calls.stop.clone()}
@@ -223,19 +224,19 @@ impl Page {
         let link = ctx.link();
         let list = say(msg::ui_show_as_list());
         html! {
-            <div class="c-head"><h1>{ say(state.selection.view.title()) }</h1>
-                if self.beside.is_none() { { self.pill(&self.picture) } }
+            <div class="c-head"><h1>{ say((state.selection.view.title)()) }</h1>
+                if self.drawing.beside.is_none() { { self.pill(&self.drawing.picture) } }
                 <span class="grow" />
                 { self.hidden(ctx) }
                 { self.workloads(ctx) }
                 { self.pace(ctx) }
                 { self.filter(ctx) }
                 <span class="views" onfocusout={link.batch_callback(left_views)}>
-                    <button type="button" class="btn sm ghost opens" aria-expanded={self.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ say(msg::ui_view()) }{ icon("i-down", 14) }</button>
-                    <div class={self.views.then_some("open")}>
-                        <button type="button" class="btn sm ghost" title={list.clone()} aria-label={list.clone()} aria-pressed={self.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
+                    <button type="button" class="btn sm ghost opens" aria-expanded={self.panels.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ say(msg::ui_view()) }{ icon("i-down", 14) }</button>
+                    <div class={self.panels.views.then_some("open")}>
+                        <button type="button" class="btn sm ghost" title={list.clone()} aria-label={list.clone()} aria-pressed={self.panels.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
                         { self.branches(ctx) }
-                        if state.selection.view != View::Loops { { self.namespaces(ctx) } }
+                        if state.selection.view.filter >= Filter::Namespace { { self.namespaces(ctx) } }
                     </div>
                 </span>
             </div>
@@ -250,12 +251,12 @@ impl Page {
 
     /// How many objects the filter hides.
     pub(super) fn hidden(&self, ctx: &Context<Self>) -> Html {
-        if self.picture.hidden == 0 { Html::default() } else { hidden(ctx, self.picture.hidden) }
+        if self.drawing.picture.hidden == 0 { Html::default() } else { hidden(ctx, self.drawing.picture.hidden) }
     }
 
     pub(super) fn filter(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
-        if matches!(state.selection.view, View::Loops | View::Rollout) {
+        if state.selection.view.filter < Filter::Words {
             return Html::default();
         }
         let oninput = ctx.link().batch_callback(|event: InputEvent| {
@@ -276,7 +277,7 @@ impl Page {
             <label class="picker small">
                 <select aria-label={say(msg::ui_namespace())} onchange={onchange}>
                     <option value="" selected={state.selection.namespace.is_none()}>{ say(msg::ui_all_namespaces()) }</option>
-                    { for self.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.selection.namespace.as_ref() == Some(name)}>{ name }</option> }) }
+                    { for self.drawing.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.selection.namespace.as_ref() == Some(name)}>{ name }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
         }
@@ -286,14 +287,14 @@ impl Page {
     pub(super) fn pace(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         match &state.selection.selected_loop {
-            Some(name) if state.selection.view == View::Loops => pace(ctx, remedies::of_loop(state.timeline.run.sim(), name)),
+            Some(name) if state.selection.view.uses.loops => pace(ctx, remedies::of_loop(state.timeline.run.sim(), name)),
             _ => Html::default(),
         }
     }
 
     /// Whose rollout is drawn, where there are several.
     pub(super) fn workloads(&self, ctx: &Context<Self>) -> Html {
-        let Some(shown) = self.picture.scene.items.first().filter(|item| matches!(item.body, Body::Chart(_))) else {
+        let Some(shown) = self.drawing.picture.scene.items.first().filter(|item| matches!(item.body, Body::Chart(_))) else {
             return Html::default();
         };
         let all = self.state.borrow().workloads();
@@ -313,45 +314,44 @@ impl Page {
     /// The branches of the history, once there is more than one.
     pub(super) fn branches(&self, ctx: &Context<Self>) -> Html {
         let (shown, others) = self.state.borrow().timeline.run.branches();
-        if others.is_empty() { Html::default() } else { branch_picker(ctx, shown, others, self.beside.is_some()) }
+        if others.is_empty() { Html::default() } else { branch_picker(ctx, shown, others, self.drawing.beside.is_some()) }
     }
 
     pub(super) fn stage(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let empty = match state.selection.view {
-            View::Ownership | View::Storage | View::Network if self.picture.hidden > 0 => nothing_matches(ctx, self.picture.hidden),
-            View::Ownership => html! {
-                <><h2>{ say(msg::ui_nothing_here_yet()) }</h2><p>{ say(msg::ui_apply_a_manifest_or_start_with()) }</p>
-                { for examples::ALL.iter().map(|example| {
+        let of = &state.selection.view.empty;
+        let words = |words: Option<fn() -> Message>| words.map(|words| say(words()));
+        let empty = if of.by_filter && self.drawing.picture.hidden > 0 {
+            nothing_matches(ctx, self.drawing.picture.hidden)
+        } else {
+            html! {
+                <>if let Some(title) = words(of.title) { <h2>{ title }</h2> }if let Some(text) = words(of.text) { <p>{ text }</p> }
+                { for examples::ALL.iter().filter(|_| of.examples).map(|example| {
                     let (text, view) = (example.text, example.view);
-                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text().into(), View::from_word(view))))}>{ say((example.title)()) }</button> }
+                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text().into(), views::by_id(view))))}>{ say((example.title)()) }</button> }
                 }) }</>
-            },
-            View::Nodes => html! { <p>{ say(msg::ui_the_cluster_has_no_node()) }</p> },
-            View::Loops => Html::default(),
-            View::Rollout => html! { <p>{ say(msg::ui_no_deployment_statefulset_or_daemonset_yet()) }</p> },
-            View::Network => html! { <p>{ say(msg::ui_no_service_yet_one_would_give()) }</p> },
-            View::Storage => html! { <p>{ say(msg::ui_no_persistentvolumeclaim_yet_a_statefulset_with()) }</p> },
+            }
         };
         html! {
             <Stage
-                lang={self.lang}
-                scene={self.picture.scene.clone()}
+                lang={self.settings.lang}
+                scene={self.drawing.picture.scene.clone()}
                 selected={state.object().map(|object| object.meta.uid.to_string())}
-                scope={format!("{}/{}", state.selection.view.word(), state.timeline.run.epoch)}
+                view={state.selection.view}
+                scope={format!("{}/{}", state.selection.view.id, state.timeline.run.epoch)}
                 animate={state.timeline.speed <= 100.0}
-                embed={self.embed}
-                follow={self.told_of.clone().filter(|_| self.embed)}
+                embed={self.settings.embed}
+                follow={self.drawing.told_of.clone().filter(|_| self.settings.embed)}
                 empty={empty}
-                as_list={self.as_list}
-                dark={self.dark}
+                as_list={self.panels.as_list}
+                dark={self.settings.dark}
                 whole={window::is_whole()}
                 on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
                 on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
                 on_why={link.callback(Msg::Why)}
-                card={self.card.clone()}
-                changes={state.compare.difference.clone().filter(|_| self.tool == Some(Tool::Compare))}
+                card={self.hover.card.clone()}
+                changes={state.compare.difference.clone().filter(|_| self.panels.tool == Some(Tool::Compare))}
                 on_hover={link.callback(Msg::Hover)}
                 on_export={link.callback(|(form, done)| Msg::Export(form, done))}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
@@ -363,7 +363,7 @@ impl Page {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
         html! {
-            <Tools lang={self.lang} tool={tool} breakpoints={state.timeline.breakpoints.clone()} misread={state.timeline.breakpoint_error.clone()} stopped={state.timeline.stopped.clone()} instants={state.compare.snapshots.clone()} difference={state.compare.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
+            <Tools lang={self.settings.lang} tool={tool} breakpoints={state.timeline.breakpoints.clone()} misread={state.timeline.breakpoint_error.clone()} stopped={state.timeline.stopped.clone()} instants={state.compare.snapshots.clone()} difference={state.compare.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
         }
     }
 

@@ -1,0 +1,126 @@
+//! The engine's objects, read into a [`Model`]. Only this folder knows the API's types.
+
+mod filter;
+mod pods;
+mod references;
+mod scope;
+mod services;
+mod sieve;
+mod status;
+mod storage;
+mod strip;
+mod workloads;
+
+#[cfg(test)]
+mod tests;
+
+use self::filter::sift;
+use self::references::{Reader, User, uses};
+use self::scope::{SYSTEM, sorted};
+use self::services::{policy, services};
+use self::storage::{claims, node, volume};
+use self::workloads::controller;
+use crate::api::storage::StorageClass;
+use crate::api::{Kind, Object, Uid};
+use crate::projection::model::{Block, Class, Group, Model, Root, natural};
+pub use pods::Pods;
+pub use scope::{List, ROOTS, Scope, first_workload, id, workloads};
+pub use services::nearest;
+pub use status::status;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+pub use strip::budget;
+
+/// Reads the objects. Nodes show the Pods of all namespaces; the other diagrams those of the scope.
+pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
+    let mut owned: BTreeMap<Uid, Vec<Rc<Object>>> = BTreeMap::new();
+    let mut uids = std::collections::BTreeSet::new();
+    let of = |kind: Kind| {
+        let mut objects = list(kind);
+        objects.retain(|object| scope.holds(object));
+        objects
+    };
+    let nodes = of(Kind::Node);
+    let answers = |node: &Rc<Object>| node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready);
+    pods.look(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string()).collect(), scope.now);
+    let all_nodes = pods.nodes(&nodes);
+    let mut out = Model::default();
+
+    let owners: Vec<Vec<Rc<Object>>> = ROOTS.into_iter().map(|kind| sorted(of(kind))).collect();
+    for object in owners.iter().flatten() {
+        uids.insert(object.meta.uid);
+        if let Some(owner) = object.meta.controller() {
+            owned.entry(owner.uid).or_default().push(object.clone());
+        }
+    }
+    let mut reader = Reader { owned: &owned, pods, users: Vec::new() };
+    for object in owners.iter().flatten() {
+        if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
+            out.roots.push(reader.root(object));
+        }
+    }
+    let mut users = reader.users;
+    let system = |namespace: &str| scope.namespace.as_deref().map_or(namespace.starts_with(SYSTEM), |one| namespace != one);
+    let lone = |(owner, _): &(Uid, &Block)| !uids.contains(owner);
+    let bare: Block =
+        pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
+    if !bare.is_empty() {
+        out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
+    }
+    let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
+    out.services = services(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
+    for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
+        out.policies.extend(of(kind).iter().map(|object| policy(object, &of)));
+    }
+    out.claims = claims(&of(Kind::PersistentVolumeClaim), &of(Kind::StatefulSet));
+    out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
+    crate::sort::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
+    out.classes = of(Kind::StorageClass)
+        .iter()
+        .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
+        .collect();
+    out.nodes = all_nodes;
+    let still = crate::api::kind::ALL.iter().filter(|kind| {
+        let info = kind.info();
+        (!info.animated && info.namespaced || **kind == Kind::ServiceAccount) && **kind != Kind::Lease
+    });
+    // What every namespace has by itself says nothing.
+    let made = |object: &Rc<Object>| {
+        !matches!((object.kind, object.meta.name.as_str()), (Kind::ServiceAccount, "default") | (Kind::ConfigMap, "kube-root-ca.crt"))
+    };
+    out.inert = still.flat_map(|kind| of(*kind)).filter(made).map(|object| id(&object)).collect();
+    let alone = pods.lone().into_iter().filter(|(id, _)| !system(&id.namespace));
+    users.extend(alone.map(|(id, names)| User { id: id.clone(), names: names.clone(), old: false }));
+    if !users.is_empty() {
+        out.uses = uses(&users, &mut out.inert);
+    }
+    if scope.filter.trim().is_empty() && scope.namespace.is_none() {
+        out.on = pods.on().clone();
+        // Asked first, so that the opening does not carry the code that drops one.
+        if pods.sieve.is_some() {
+            pods.sieve = None;
+        }
+    } else {
+        sift(&mut out, list, pods, scope);
+    }
+    out
+}
+
+/// Namespaces that hold something a person has made.
+pub fn namespaces(list: List, pods: &Pods) -> Vec<String> {
+    let mut names = std::collections::BTreeSet::new();
+    names.insert("default".to_string());
+    for kind in ROOTS.into_iter().chain([Kind::Service, Kind::PersistentVolumeClaim]) {
+        for object in list(kind) {
+            if !names.contains(object.meta.namespace.as_str()) {
+                names.insert(object.meta.namespace.to_string());
+            }
+        }
+    }
+    // Pods of an owner are where it is; those without one may be anywhere.
+    for (owner, block) in pods.blocks() {
+        let told = if owner == pods::NOBODY { block.len() } else { 1 };
+        names.extend(block.iter().take(told).map(|pod| pod.id.namespace.clone()));
+    }
+    names.into_iter().collect()
+}

@@ -1,0 +1,72 @@
+//! What is shown of a cluster.
+
+use crate::api::{Kind, Object, ObjectRef};
+use crate::engine::Sim;
+use crate::projection::model::{Id, natural};
+use std::rc::Rc;
+
+/// What to read, and when it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scope {
+    /// One namespace, or all but the system's.
+    pub namespace: Option<String>,
+    /// Words that objects are chosen by: part of a name, `kind:pod`, `app=nginx`; all of them must hold.
+    pub filter: String,
+    /// Now, in milliseconds since 1970, as timestamps of objects count.
+    pub now: i64,
+    /// Whether the Pods are still being read: one that is not known yet may be there.
+    pub lags: bool,
+    /// Whether nodes are drawn: words may name them too.
+    pub nodes: bool,
+}
+
+/// Kinds that stand at the root of a tree, in the order of the diagram.
+pub const ROOTS: [Kind; 7] =
+    [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob, Kind::Job, Kind::ReplicaSet, Kind::ReplicationController];
+
+/// What a person applies first of all, in the order in which pictures show it.
+pub fn workloads() -> impl Iterator<Item = Kind> {
+    ROOTS.into_iter().chain([Kind::Pod])
+}
+
+/// What a reader will want to look at first.
+pub fn first_workload(sim: &Sim) -> Option<ObjectRef> {
+    let all = workloads().flat_map(|kind| sim.list(kind));
+    all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with(SYSTEM)).map(|object| object.key()).next()
+}
+
+/// Where namespaces of the system begin.
+pub(super) const SYSTEM: &str = "kube-";
+
+impl Scope {
+    /// Whether an object is of a namespace that is shown.
+    pub fn holds(&self, object: &Object) -> bool {
+        match &self.namespace {
+            _ if !object.kind.info().namespaced => true,
+            Some(one) => object.meta.namespace == *one,
+            None => !object.meta.namespace.starts_with(SYSTEM),
+        }
+    }
+}
+
+/// Which object a shape will stand for.
+pub fn id(object: &Object) -> Id {
+    Id {
+        kind: object.kind.name().into(),
+        namespace: object.meta.namespace.to_string(),
+        name: object.meta.name.to_string(),
+        uid: object.meta.uid.to_string(),
+    }
+}
+
+/// The objects of a kind.
+pub type List<'a> = &'a dyn Fn(Kind) -> Vec<Rc<Object>>;
+
+pub(super) fn sorted(mut objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
+    crate::sort::sort_by(&mut objects, |a, b| {
+        (a.meta.creation_timestamp, &a.meta.namespace)
+            .cmp(&(b.meta.creation_timestamp, &b.meta.namespace))
+            .then_with(|| natural(&a.meta.name, &b.meta.name))
+    });
+    objects
+}

@@ -1,0 +1,153 @@
+//! Services with their endpoints, and the policies about Pods.
+
+use super::pods::SEEN;
+use super::scope::{List, id};
+use crate::api::network::{EndpointSlice, TargetRef, is_slice_of};
+use crate::api::policy::BudgetSpec;
+use crate::api::{Kind, Object, Str, Uid};
+use crate::i18n::{Message, msg};
+use crate::projection::model::{Endpoint, Policy, Service, natural};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn Fn(Uid) -> bool) -> Vec<Service> {
+    let read = |object: &Rc<Object>| {
+        let body = object.get::<crate::api::network::Service>()?;
+        // The API server's own Service selects nothing and serves no Pod.
+        if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
+            return None;
+        }
+        let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let own: Vec<&Rc<Object>> = slices.iter().filter(|slice| is_slice_of(slice, object)).collect();
+        let all = || own.iter().filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints);
+        // Of very many nobody looks at each.
+        let few = all().count() <= SEEN;
+        // What a person wrote may lead to something else, or say only what a Pod is called.
+        let leads = |one: &TargetRef| few && one.kind == "Pod" && one.uid != Uid::default();
+        let mut endpoints: Vec<Endpoint> = all()
+            .filter_map(|endpoint| {
+                Some(Endpoint {
+                    gone: endpoint.target_ref.as_ref().is_some_and(|pod| leads(pod) && gone(pod.uid)),
+                    pod: endpoint.target_ref.as_ref()?.name.to_string(),
+                    address: endpoint.addresses.first()?.to_string(),
+                    hostname: endpoint.hostname.to_string(),
+                    ready: endpoint.conditions.ready.unwrap_or(true),
+                    terminating: endpoint.conditions.terminating.unwrap_or(false),
+                    serving: endpoint.conditions.serving.unwrap_or(true),
+                })
+            })
+            .collect();
+        crate::sort::sort_by(&mut endpoints, |a, b| natural(&a.pod, &b.pod).then_with(|| a.cmp(b)));
+        endpoints.dedup_by(|a, b| a.pod == b.pod);
+        let form = if body.is_headless() {
+            "headless".to_string()
+        } else if body.spec.kind.is_empty() {
+            "ClusterIP".into()
+        } else {
+            body.spec.kind.to_string()
+        };
+        let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
+        let hint = match endpoints.iter().filter(|one| one.gone).count() {
+            _ if endpoints.is_empty() => no_endpoints(object, body, &of(Kind::Pod)),
+            0 => Message::default(),
+            n => msg::hint_stale_endpoints(n),
+        };
+        let address = match body.spec.kind.as_str() {
+            "ExternalName" => body.spec.external_name.to_string(),
+            _ if body.is_headless() => String::new(),
+            _ => body.spec.cluster_ip.to_string(),
+        };
+        let ports = body.spec.ports.iter().map(port).collect();
+        let slice = if let [one] = own[..] { Some(id(one)) } else { None };
+        let (slices, selector) = (own.len(), selector.join(","));
+        let node_ports = body.spec.ports.iter().filter(|port| port.node_port > 0).map(|port| port.node_port.to_string()).collect();
+        let external = if body.spec.kind == "LoadBalancer" { balancer(&body.status) } else { String::new() };
+        Some(Service { id: id(object), form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint })
+    };
+    let mut out: Vec<Service> = services.iter().filter_map(read).collect();
+    crate::sort::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
+    out
+}
+
+/// The addresses that a load balancer has given, or that none has yet.
+pub(super) fn balancer(status: &serde_json::Value) -> String {
+    let ingress = status["loadBalancer"]["ingress"].as_array().into_iter().flatten();
+    let all: Vec<&str> = ingress.filter_map(|one| one["ip"].as_str().or(one["hostname"].as_str())).collect();
+    if all.is_empty() { crate::projection::model::PENDING.into() } else { all.join(",") }
+}
+
+/// Why a Service reaches nothing: the label in which the nearest Pod differs.
+pub(super) fn no_endpoints(object: &Object, body: &crate::api::network::Service, pods: &[Rc<Object>]) -> Message {
+    let wanted = &body.spec.selector;
+    if wanted.is_empty() {
+        return msg::hint_no_selector();
+    }
+    let here = pods.iter().filter(|pod| pod.meta.namespace == object.meta.namespace);
+    let Some((pod, differs)) = nearest(wanted, here) else { return msg::hint_no_pod() };
+    let Some((key, value)) = differs else { return msg::hint_no_address(&pod.meta.name) };
+    match pod.meta.labels.get(key) {
+        Some(other) => msg::hint_label_differs(format!("{key}={value}"), &pod.meta.name, format!("{key}={other}")),
+        None => msg::hint_label_missing(format!("{key}={value}"), &pod.meta.name, key),
+    }
+}
+
+/// A label: key and value.
+pub(super) type Label<'a> = (&'a Str, &'a Str);
+
+/// The first of the Pods that have most of the labels, and the label in which it differs, if it does.
+pub fn nearest<'a, 'b>(
+    wanted: &'b BTreeMap<Str, Str>,
+    pods: impl Iterator<Item = &'a Rc<Object>>,
+) -> Option<(&'a Rc<Object>, Option<Label<'b>>)> {
+    let lacks = |pod: &Object, (key, value): &(&Str, &Str)| pod.meta.labels.get(*key) != Some(*value);
+    let has = |pod: &Object| wanted.iter().filter(|label| !lacks(pod, label)).count();
+    let near = pods.map(|pod| (has(pod), pod)).reduce(|best, next| if next.0 > best.0 { next } else { best });
+    near.map(|(_, pod)| (pod, wanted.iter().find(|label| lacks(pod, label))))
+}
+
+/// An autoscaler or a disruption budget, with the workload it is about.
+pub(super) fn policy(object: &Object, of: List) -> Policy {
+    let value = object.to_value();
+    let at = |path: &str| text(value.pointer(path));
+    let named = |kind: &str, name: &str| {
+        let kind = Kind::from_name(kind)?;
+        of(kind).into_iter().find(|o| o.meta.namespace == object.meta.namespace && o.meta.name == name)
+    };
+    let mut out = Policy { id: id(object), ..Policy::default() };
+    if object.kind == Kind::HorizontalPodAutoscaler {
+        let (kind, name) = (at("/spec/scaleTargetRef/kind"), at("/spec/scaleTargetRef/name"));
+        let least = if at("/spec/minReplicas").is_empty() { "1".to_string() } else { at("/spec/minReplicas") };
+        out.form = msg::policy_range(least, at("/spec/maxReplicas"));
+        // The first metric of the two kinds that are known here.
+        let source = if at("/spec/metrics/0/type") == "ContainerResource" { "containerResource" } else { "resource" };
+        let now = at(&["/status/currentMetrics/0/", source, "/current/averageUtilization"].concat());
+        let goal = at(&["/spec/metrics/0/", source, "/target/averageUtilization"].concat());
+        let what = at(&["/spec/metrics/0/", source, "/name"].concat());
+        out.words = match (now.is_empty(), goal.is_empty()) {
+            (false, false) => msg::policy_metric(what, format!("{now}%"), format!("{goal}%")),
+            (true, false) => msg::policy_no_metric(what, format!("{goal}%")),
+            _ => msg::policy_scales(kind.as_str(), name.as_str()),
+        };
+        out.target = named(&kind, &name).map(|o| o.meta.uid.to_string()).unwrap_or_default();
+        return out;
+    }
+    let may = at("/status/disruptionsAllowed");
+    out.form = msg::policy_evictions(may.parse::<i64>().unwrap_or(0));
+    let number = |path| at(path).parse::<i64>().unwrap_or(0);
+    out.words = msg::policy_healthy(number("/status/currentHealthy"), number("/status/desiredHealthy"));
+    let budget = BudgetSpec::of(object);
+    let mut owner = of(Kind::Pod).into_iter().find(|pod| pod.meta.namespace == object.meta.namespace && budget.selects(pod));
+    while let Some(next) = owner.as_ref().and_then(|o| o.meta.controller()).and_then(|o| named(&o.kind, &o.name)) {
+        owner = Some(next);
+    }
+    out.target = owner.map(|o| o.meta.uid.to_string()).unwrap_or_default();
+    out
+}
+
+pub(super) fn text(value: Option<&serde_json::Value>) -> String {
+    match value {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,44 @@
+//! Which object a shape stands for.
+
+/// Which object a shape stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Id {
+    /// `Pod`, `ReplicaSet`, …
+    pub kind: String,
+    /// Empty for objects of the cluster.
+    pub namespace: String,
+    /// `metadata.name`
+    pub name: String,
+    /// `metadata.uid`: the key of everything drawn.
+    pub uid: String,
+}
+
+impl Id {
+    /// Stands for an object that is referred to and does not exist.
+    pub fn missing(kind: &str, namespace: &str, name: &str) -> Id {
+        Id { kind: kind.into(), namespace: namespace.into(), name: name.into(), uid: format!("missing/{kind}/{namespace}/{name}") }
+    }
+
+    /// An identity whose uid is its kind and name: for tests and for shapes that are not objects.
+    pub fn named(kind: &str, name: &str) -> Self {
+        Id { kind: kind.into(), namespace: "default".into(), name: name.into(), uid: format!("{kind}/{name}") }
+    }
+}
+
+/// Compares names with their numbers as numbers: `node-2` before `node-10`.
+pub fn natural(a: &str, b: &str) -> std::cmp::Ordering {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let Some(mut at) = a.iter().zip(b).position(|(x, y)| x != y) else { return a.len().cmp(&b.len()) };
+    // A number begins before the first digit that differs.
+    while at > 0 && a[at - 1].is_ascii_digit() {
+        at -= 1;
+    }
+    let number = |text: &[u8]| {
+        let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
+        digits.fold((0u128, 0usize), |(n, length), digit| (n.saturating_mul(10).saturating_add(u128::from(digit - b'0')), length + 1))
+    };
+    match (number(&a[at..]), number(&b[at..])) {
+        ((x, n), (y, m)) if n > 0 && m > 0 && x != y => x.cmp(&y),
+        _ => a[at..].cmp(&b[at..]),
+    }
+}

@@ -1,0 +1,45 @@
+//! Shapes that several diagrams share: Pods, claims, the numbers of a controller.
+
+use crate::i18n::{Arg, Message, dotted, msg};
+use crate::projection::model::{Claim, Controller, Pod, Service};
+use crate::views::shape::{Body, Rect, Scene};
+
+/// The numbers of a controller, each with its word.
+pub fn numbers(of: &Controller) -> Vec<Message> {
+    of.counters.iter().map(|counter| msg::counted(&counter.value, counter.metric.word())).collect()
+}
+
+/// The type of a Service, or that it is headless.
+pub fn service_form(service: &Service) -> Message {
+    if service.form == "headless" { msg::service_headless() } else { Message::state(&service.form) }
+}
+
+/// A Pod as a card.
+pub fn pod_body(pod: &Pod, most: usize) -> Body {
+    let (lead, tail) = pod.parts(most);
+    // The node goes before a letter of the status does.
+    let long = pod.note == Message::name(&pod.node) && pod.word.length() + pod.note.length() > most + 2;
+    let note = if long { Message::default() } else { pod.note.clone() };
+    // Less than six pixels a letter of it: of what is left of the grace period only how long.
+    let note = match note.args() {
+        [left @ Arg::Duration(_)] if pod.word.length() + note.length() + 3 > most * 5 / 4 => Message::only(left.clone()),
+        _ => note,
+    };
+    Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
+}
+
+/// A Pod's words for a reader who does not see it.
+pub fn pod_label(pod: &Pod) -> Message {
+    match pod.node.is_empty() {
+        true => msg::pod_label(&pod.id.name, &pod.word),
+        false => msg::pod_label_on(&pod.id.name, &pod.word, &pod.node),
+    }
+}
+
+/// Puts a claim's ticket, with a few facts.
+pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usize>, facts: &[&str]) -> usize {
+    let fact = dotted(facts.iter().map(|fact| Message::state(*fact)).collect());
+    let label = msg::claim_label(&claim.id.name, &claim.phase, &fact);
+    let body = Body::Claim { fact, bound: claim.phase == "Bound" };
+    out.put(&claim.id, rect, body, parent, &claim.phase.to_ascii_lowercase(), label)
+}

@@ -1,0 +1,159 @@
+//! What the layout of Nodes keeps.
+
+use super::cache::{LayoutCache, On, arrange};
+use super::layout::layout;
+use super::tray::{reasons, refuses};
+use crate::i18n::msg;
+use crate::projection::model::{Group, Id, Model, Node, Pod, PodState};
+use crate::views::shape::Body;
+use std::rc::Rc;
+
+use crate::projection::model::Root;
+
+#[test]
+fn a_few_nodes_share_the_width() {
+    let node = |n: usize| Rc::new(Node { id: Id::named("Node", &format!("node-{n}")), ready: true, ..Node::default() });
+    for (nodes, width, share) in [(3, 1280.0, 0.9), (3, 800.0, 0.9), (2, 800.0, 0.9), (1, 800.0, 0.4)] {
+        let model = Model { nodes: Rc::new((0..nodes).map(node).collect()), ..Model::default() };
+        let scene = layout(&model, None, width, &mut LayoutCache::default());
+        let right = scene.items.iter().map(|item| item.rect.right()).fold(0.0, f64::max);
+        assert!(right <= width && right > width * share, "{nodes} {width}: {right}");
+    }
+}
+
+#[test]
+fn pods_stand_on_their_node_and_the_rest_in_the_tray() {
+    let pod = |name: &str, node: &str| Pod { id: Id::named("Pod", name), node: node.into(), cpu: 1500, ..Pod::default() };
+    let node =
+        |name: &str| Rc::new(Node { id: Id::named("Node", name), ready: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() });
+    let model = Model {
+        roots: vec![Root {
+            controller: None,
+            groups: vec![Group { controller: None, pods: [pod("a", "node-1"), pod("b", "node-1"), pod("c", "")].into_iter().collect() }],
+            folded: 0,
+        }],
+        nodes: Rc::new(vec![node("node-1"), node("node-2")]),
+        ..Model::default()
+    };
+    let scene = layout(&model, None, 800.0, &mut LayoutCache::default());
+    let under = |name: &str| {
+        scene.items.iter().find(|item| item.id.name == name).and_then(|item| item.parent).map(|parent| scene.items[parent].id.name.clone())
+    };
+    assert_eq!(under("a").as_deref(), Some("node-1"));
+    assert_eq!(under("c").as_deref(), Some(""));
+    let Body::Node(body) = &scene.items[0].body else { panic!("a node") };
+    assert_eq!(body.meters[0].1, "3 / 4");
+    assert!(body.note[0].contains("1 CPU free: not enough"));
+}
+
+#[test]
+fn the_pods_of_a_chosen_owner_are_marked() {
+    let pod = |name: &str| Pod { id: Id::named("Pod", name), node: "n".into(), ..Pod::default() };
+    let root = |name: &str| Root {
+        controller: Some(crate::projection::model::Controller { id: Id::named("Deployment", name), ..Default::default() }.into()),
+        groups: vec![Group { controller: None, pods: [pod(&format!("{name}-0"))].into_iter().collect() }],
+        folded: 0,
+    };
+    let nodes = Rc::new(vec![Rc::new(Node { id: Id::named("Node", "n"), ready: true, pods: 110, ..Node::default() })]);
+    let model = Model { roots: vec![root("a"), root("b")], nodes, ..Model::default() };
+    let scene = layout(&model, Some("Deployment/b"), 800.0, &mut LayoutCache::default());
+    let marked = scene.items.iter().filter(|item| matches!(item.body, Body::Tile { kin: true, .. })).map(|item| item.id.name.as_str());
+    assert_eq!(marked.collect::<Vec<_>>(), ["b-0"]);
+}
+
+#[test]
+fn a_node_says_with_its_numbers_why_it_takes_no_more() {
+    let node = |name: &str| Node { id: Id::named("Node", name), ready: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
+    let pod = Pod { id: Id::named("Pod", "a"), cpu: 1500, ..Pod::default() };
+    let full = Rc::new(Pod { cpu: 3400, ..Pod::default() });
+    let on = On::new([full].into_iter().collect(), usize::MAX);
+    assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "Insufficient cpu", "requests 1.5, 0.6 free"]);
+    assert_eq!(refuses(&node("n"), &On::default(), &pod), None);
+    assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, &On::default(), &pod).unwrap()[2], "kubectl cordon n");
+}
+
+#[test]
+fn many_pods_stand_with_the_newest_revision_first_and_three_cards_fit_a_tablet() {
+    let pod = |name: String, state| Pod { id: Id::named("Pod", &name), node: "n".into(), state, ..Pod::default() };
+    let group = |set: &str, n: usize, state| Group { controller: None, pods: (0..n).map(|i| pod(format!("{set}{i}"), state)).collect() };
+    let of = crate::projection::model::Controller { id: Id::named("Deployment", "d"), ..Default::default() };
+    let groups = vec![group("a", 150, PodState::Ready), group("b", 60, PodState::Ready), group("c", 3, PodState::NotReady)];
+    let node = |name: &str| Node { id: Id::named("Node", name), ready: true, pods: 500, ..Node::default() };
+    let roots = vec![Root { controller: Some(of.into()), groups, folded: 0 }];
+    let nodes = Rc::new(["n", "o", "p"].map(|name| Rc::new(node(name))).to_vec());
+    let model = Model { roots, nodes, ..Model::default() };
+    let scene = layout(&model, None, 656.0, &mut LayoutCache::default());
+    assert!(scene.width <= 656.0, "{}", scene.width);
+    let cells = scene.items.iter().find_map(|item| if let Body::Cells(cells) = &item.body { Some(cells) } else { None }).unwrap();
+    let states: Vec<&str> = [0, 2, 3].map(|at| cells.pods[at].id.name.get(..1).unwrap()).to_vec();
+    assert_eq!((states, cells.old), (vec!["c", "c", "a"], 3));
+    let Body::Totals { parts, numbers } = &scene.items[0].body else { panic!("the strip") };
+    let numbers: Vec<(usize, &str)> = numbers.iter().map(|(n, word)| (*n, word.as_str())).collect();
+    assert_eq!(numbers, [(213, "Pods in total"), (210, "ready"), (0, "terminating")]);
+    assert_eq!(parts[..], [(PodState::NotReady, false, 3), (PodState::Ready, true, 210)]);
+}
+
+#[test]
+fn a_rollout_is_a_wave_in_a_tile_and_pale_where_pods_have_names() {
+    use PodState::{Creating, NotReady, Ready, Terminating};
+    let pod = |name: &str, state| Rc::new(Pod { id: Id::named("Pod", name), state, ..Pod::default() });
+    let all = [(true, Ready), (true, Terminating), (false, Creating), (false, Ready), (false, NotReady), (true, Ready), (false, Creating)];
+    let pods: Vec<_> = all.iter().enumerate().map(|(at, (old, state))| (*old, pod(&format!("p{at}"), *state))).collect();
+    let some = || pods.iter().map(|(old, pod)| (*old, pod)).collect::<Vec<_>>();
+    let on = arrange(some(), true);
+    assert_eq!(on.pods.states().collect::<Vec<_>>(), [Ready, NotReady, Creating, Creating, Terminating, Ready, Ready]);
+    assert_eq!(on.old, 5);
+    assert_eq!(arrange(some(), false).older, [true, true, false, false, false, true, false]);
+}
+
+#[test]
+fn many_nodes_stand_as_large_as_few() {
+    let node = |n: usize| Rc::new(Node { id: Id::named("Node", &format!("node-{n}")), ready: true, pods: 110, ..Node::default() });
+    let pod = |n: usize| Pod { id: Id::named("Pod", &format!("p{n}")), node: format!("node-{}", n % 60), ..Pod::default() };
+    let groups = vec![Group { controller: None, pods: (0..5_000).map(pod).collect() }];
+    let roots = vec![Root { controller: None, groups, folded: 0 }];
+    let model = Model { roots, nodes: Rc::new((0..60).map(node).collect()), ..Model::default() };
+    for width in [390.0, 600.0, 656.0, 760.0, 1100.0, 1360.0] {
+        let scene = layout(&model, None, width, &mut LayoutCache::default());
+        assert!(scene.width <= width, "{width}: {}", scene.width);
+    }
+}
+
+#[test]
+fn pods_that_the_scheduler_has_not_come_to_are_refused_by_nobody() {
+    let pod =
+        |name: &str, unscheduled: &str| Pod { id: Id::named("Pod", name), cpu: 1500, unscheduled: unscheduled.into(), ..Pod::default() };
+    let node = Node { id: Id::named("Node", "n"), ready: true, cordoned: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
+    let tray = |pods: &[Pod]| {
+        let groups = vec![Group { controller: None, pods: pods.iter().cloned().collect() }];
+        let roots = vec![Root { controller: None, groups, folded: 0 }];
+        let model = Model { roots, nodes: Rc::new(vec![Rc::new(node.clone())]), ..Model::default() };
+        let scene = layout(&model, None, 800.0, &mut LayoutCache::default());
+        scene
+            .items
+            .iter()
+            .find_map(|item| if let Body::Tray { aside, rows, .. } = &item.body { Some((aside.clone(), rows.len())) } else { None })
+    };
+    let queued = tray(&[pod("a", ""), pod("b", "")]).unwrap();
+    assert_eq!(queued, (msg::tray_queued(), 0));
+    let (pods, model_of) = ([pod("a", "0/1 nodes are available: 1 node(s) were unschedulable.")], |pods: &[Pod]| Model {
+        roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods: pods.iter().cloned().collect() }], folded: 0 }],
+        nodes: Rc::new(vec![Rc::new(node.clone())]),
+        ..Model::default()
+    });
+    // On a phone the one that waits for a person stands over the nodes, elsewhere below them.
+    for (width, over) in [(390.0, true), (800.0, false)] {
+        let scene = layout(&model_of(&pods), None, width, &mut LayoutCache::default());
+        let at = |uid: &str| scene.items.iter().find(|item| item.id.uid == uid).unwrap().rect;
+        assert_eq!(at("tray").bottom() < at("Node/n").y, over);
+    }
+    let refused = tray(&[pod("a", ""), pod("b", "0/1 nodes are available: 1 node(s) were unschedulable.")]).unwrap();
+    assert_eq!(refused, (msg::tray_retried(), 1));
+}
+
+#[test]
+fn the_schedulers_message_is_split_by_reason() {
+    let rows = reasons("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: 0/3 nodes are available.");
+    assert_eq!(rows, [["1 node", "Insufficient cpu", ""], ["2 nodes", "node(s) were unschedulable", ""]]);
+    assert!(reasons("").is_empty());
+}

@@ -1,0 +1,91 @@
+//! The Pods that no node took, and why.
+
+use super::cache::{ByNode, On};
+use super::words::{cores, gib};
+use crate::i18n::format;
+use crate::i18n::{Message, msg};
+use crate::projection::model::{Id, Model, Node, Pod};
+use crate::views::bodies::{pod_body, pod_label};
+use crate::views::shape::{Body, Rect, Scene};
+use std::rc::Rc;
+
+/// The Pods that wait for a node: the first, and how many they are.
+pub(super) struct Waiting {
+    pub(super) first: Option<Rc<Pod>>,
+    pub(super) pods: usize,
+}
+
+impl Waiting {
+    pub(super) fn of(model: &Model, on: Option<&Rc<On>>) -> Waiting {
+        let Some(pods) = model.on.get("").or(on.map(|on| &on.pods)) else { return Waiting { first: None, pods: 0 } };
+        // One that was refused, if there is one near the front: the others wait for their turn.
+        let waits = || pods.iter().filter(|pod| !pod.ended);
+        let first = waits().take(1000).find(|pod| !pod.unscheduled.is_empty()).or_else(|| waits().next()).cloned();
+        Waiting { first, pods: pods.len() - pods.ended() }
+    }
+}
+
+/// The Pods without a node, and per node why not: with its numbers where they tell it, else out of the scheduler's message.
+pub(super) fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f64, f64), width: f64, out: &mut Scene) {
+    let Some(pod) = &waiting.first else { return };
+    let none = On::default();
+    // The scheduler has not come to it yet, so nobody has refused it.
+    let queued = pod.unscheduled.is_empty() && !model.nodes.is_empty();
+    let refusal = |node: &Rc<Node>| refuses(node, on.get(node.id.name.as_str()).map_or(&none, |on| on), pod);
+    let own: Vec<_> = model.nodes.iter().filter(|_| !queued).filter_map(refusal).collect();
+    let mut rows = if own.is_empty() || own.len() < model.nodes.len() { reasons(&pod.unscheduled) } else { own };
+    if rows.len() > 5 {
+        let more = rows.len() - 4;
+        rows.truncate(4);
+        rows.push([msg::more_nodes(more), Message::default(), Message::default()]);
+    }
+    let small = width < 460.0;
+    let high = if small { 130.0 + rows.len() as f64 * 24.0 } else { (76.0 + rows.len() as f64 * 24.0).max(126.0) };
+    let rect = Rect::new(x, y, if small { width } else { width.max(460.0) }, high);
+    let title = msg::summary_pods(waiting.pods);
+    let head = Message::state(pod.unscheduled.split(": ").next().unwrap_or(""));
+    let id = Id { kind: "Unscheduled".into(), uid: "tray".into(), ..Id::default() };
+    let aside = match () {
+        () if model.nodes.is_empty() => msg::tray_no_node(),
+        () if queued => msg::tray_queued(),
+        () => msg::tray_retried(),
+    };
+    let label = msg::tray_label(waiting.pods, &pod.unscheduled);
+    let parent = out.put(&id, rect, Body::Tray { title, aside, head, rows }, None, "", label);
+    let at = Rect::new(x + 14.0, y + 42.0, 196.0, 52.0);
+    out.put(&pod.id, at, pod_body(pod, 19), Some(parent), pod.state.class(), pod_label(pod));
+    if waiting.pods > 1 && !small {
+        let text = msg::more(waiting.pods - 1);
+        out.labels.push(crate::views::shape::Label { x: x + 16.0, y: at.bottom() + 6.0, text, class: "", centred: false });
+    }
+}
+
+/// Why a node does not take a Pod, as far as its state and its room tell.
+pub(super) fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[Message; 3]> {
+    let (cpu, memory, pods) = (node.cpu.saturating_sub(on.cpu), node.memory.saturating_sub(on.memory), on.live as u64);
+    let (why, detail) = match () {
+        () if !node.ready => ("untolerated taint", Message::name("node.kubernetes.io/unreachable")),
+        () if node.cordoned => ("node(s) were unschedulable", Message::name(format!("kubectl cordon {}", node.id.name))),
+        () if pods >= node.pods => ("Too many pods", msg::refusal_pods(node.pods)),
+        () if cpu < pod.cpu => ("Insufficient cpu", msg::tray_needs(cores(pod.cpu), cores(cpu))),
+        () if memory < pod.memory => {
+            ("Insufficient memory", msg::tray_needs(format!("{}Gi", gib(pod.memory)), format!("{}Gi", gib(memory))))
+        }
+        () => return None,
+    };
+    Some([Message::name(format::middle(&node.id.name, 12)), Message::state(why), detail])
+}
+
+/// Splits `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: …`.
+pub(super) fn reasons(message: &str) -> Vec<[Message; 3]> {
+    let Some((_, rest)) = message.split_once("available: ") else { return Vec::new() };
+    let rest = rest.split(". ").next().unwrap_or(rest).trim_end_matches('.');
+    rest.split(", ")
+        .map(|part| match part.split_once(' ') {
+            Some((n, why)) if n.chars().all(|c| c.is_ascii_digit()) => {
+                [msg::tray_nodes(n.parse::<i64>().unwrap_or(0)), Message::state(why), Message::default()]
+            }
+            _ => [Message::default(), Message::state(part), Message::default()],
+        })
+        .collect()
+}

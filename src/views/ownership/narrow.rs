@@ -1,0 +1,158 @@
+//! Ownership on a phone: one column.
+
+use super::cards::{card_height, chosen, claims_of, line, orphans, put_controller};
+use super::leaves::counts_height;
+use super::measures::{DENSE, PAD};
+use super::rows::{endpoints, policy_label};
+use super::words::summary;
+use crate::i18n::{Arg, Message, msg};
+use crate::projection::model::{Controller, Counter, Group, Id, Metric, Model, Policy, Tone};
+use crate::views::bodies::{pod_body, pod_label, put_claim};
+use crate::views::references;
+use crate::views::shape::{Body, Cells, Line, Look, Rect, Scene, drop};
+use std::rc::Rc;
+
+/// The stacked layout of a phone: cards in full width, children below.
+pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
+    let (m, w) = (16.0, (width - 32.0).max(280.0));
+    let total = model.population();
+    let mut out = Scene { summary: summary(model), ..Scene::default() };
+    let (mut y, mut drawn) = (16.0, Vec::new());
+    let homes = references::homes(model);
+    let of_home =
+        |at: Option<usize>| model.uses.iter().zip(&homes).filter(|(_, home)| **home == at).map(|(used, _)| used).collect::<Vec<_>>();
+    // A Service stands over the first tree that it reaches.
+    let over: Vec<usize> = model.services.iter().map(|service| service.reached(&model.roots).first().copied().unwrap_or(0)).collect();
+    for (at, root) in model.roots.iter().enumerate() {
+        for service in model.services.iter().zip(&over).filter(|(_, over)| **over == at).map(|(service, _)| service) {
+            let (form, state) = (endpoints(service.ready()), if service.ready() > 0 { "ready" } else { "none" });
+            let label = msg::service_label_short(&service.id.name, &form);
+            out.put(&service.id, Rect::new(m, y, w, 44.0), Body::Service { form }, None, state, label);
+            y += 60.0;
+        }
+        let aims = |policy: &&Policy| root.controller.as_ref().is_some_and(|of| of.id.uid == policy.target);
+        for policy in model.policies.iter().filter(aims) {
+            let label = policy_label(policy);
+            out.put(&policy.id, Rect::new(m, y, w, 44.0), Body::Service { form: policy.form.clone() }, None, "settled", label);
+            y += 60.0;
+        }
+        let (mut parent, mut from) = (None, Rect::default());
+        if let Some(of) = &root.controller {
+            let (of, look) = match model.budget.as_ref().filter(|budget| budget.uid == of.id.uid) {
+                Some(budget) => (with_updated(of), Look::Stacked(budget.clone())),
+                None => (of.clone(), Look::Tall),
+            };
+            from = Rect::new(m, y, w, if look == Look::Tall { card_height(&of) } else { STACKED });
+            parent = Some(put_controller(&mut out, &of, from, None, look));
+            y = from.bottom() + 40.0;
+        }
+        let across = if root.groups.len() > 1 { 2 } else { 1 };
+        let group_w = (w - 16.0 * (across - 1) as f64) / across as f64;
+        for pair in root.groups.chunks(across) {
+            let mut lowest = y;
+            for (column, group) in pair.iter().enumerate() {
+                let x = m + column as f64 * (group_w + 16.0);
+                let (mut at, mut owner) = (y, (parent, from));
+                if let Some(of) = &group.controller {
+                    let mut small = (**of).clone();
+                    (small.footer, small.chip) = Default::default();
+                    // That it is a ReplicaSet goes without saying.
+                    if let [Arg::Number(revision)] = small.caption.args() {
+                        small.caption = msg::why_revision(*revision);
+                    }
+                    let rect = Rect::new(x, at, group_w, card_height(&small));
+                    let index = put_controller(&mut out, &Rc::new(small), rect, parent, Look::Tall);
+                    let on = chosen(selected, &of.id) || model.place(group, selected).is_some();
+                    out.link(of.id.uid.clone(), drop(from.cx(), from.bottom(), rect.cx(), rect.y, rect.y - 20.0), line(on, of.leaving));
+                    at = rect.bottom() + 21.0;
+                    owner = (Some(index), rect);
+                }
+                let look = (total, root.older(group), model.place(group, selected));
+                lowest = lowest.max(stack(group, (x, at, group_w), owner, look, &mut out));
+            }
+            y = lowest + 24.0;
+        }
+        // Claims below their Pods, each with the name of its volume.
+        let pods = root.groups.iter().filter(|group| group.pods.mounts()).flat_map(|group| group.pods.iter());
+        for claim in pods.flat_map(|pod| claims_of(model, pod)) {
+            if !drawn.contains(&claim.id.uid) {
+                drawn.push(claim.id.uid.clone());
+                put_claim(
+                    &mut out,
+                    claim,
+                    Rect::new(m, y, w, 60.0),
+                    parent,
+                    &[&claim.phase, &claim.capacity, &crate::i18n::format::volume(&claim.volume)],
+                );
+                y += 68.0;
+            }
+        }
+        let own = of_home(Some(at));
+        if !own.is_empty() {
+            references::put(&own, (m, y - references::BELOW, w), parent, &mut out);
+            y += references::height(own.len());
+        }
+        y += 8.0;
+    }
+    let shared = of_home(None);
+    if !shared.is_empty() {
+        y = references::put_shared(&shared, (m, y + 12.0, w), &mut out);
+    }
+    references::link(model, &homes, selected, &mut out);
+    out.width = w;
+    orphans(model, (m, y), 1, &mut out, &drawn);
+    out.width = 0.0;
+    out.finish(16.0)
+}
+
+/// With one counter more, for which there is room in the whole width of a phone.
+pub(super) fn with_updated(of: &Controller) -> Rc<Controller> {
+    let mut of = of.clone();
+    if let Some(updated) = of.updated {
+        of.counters.push(Counter {
+            value: crate::i18n::format::short_count(updated as u64),
+            metric: Metric::Updated,
+            tone: Tone::Plain,
+            lags: Message::default(),
+        });
+    }
+    of.into()
+}
+
+/// The height of a Deployment's card with its budget.
+pub(super) const STACKED: f64 = 164.0;
+
+pub(super) fn stack(
+    group: &Group,
+    (x, top, w): (f64, f64, f64),
+    (parent, from): (Option<usize>, Rect),
+    (total, old, ring): (usize, usize, Option<usize>),
+    out: &mut Scene,
+) -> f64 {
+    let mut y = top;
+    if let (Some(first), true) = (group.pods.first(), from.h > 0.0) {
+        out.link(format!("{}/stem", first.id.uid), drop(from.cx(), from.bottom(), x + w / 2.0, top, top - 12.0), Line::Owns);
+    }
+    if group.pods.len() <= 6 {
+        for pod in group.pods.iter() {
+            let mut body = pod_body(pod, if w > 240.0 { 30 } else { 5.max(pod.parts(5).1.len()) });
+            if let (Body::Pod { lead, .. }, true) = (&mut body, w <= 240.0) {
+                lead.clear();
+            }
+            if let (Body::Pod { note, .. }, true) = (&mut body, w <= 240.0) {
+                *note = Message::default();
+            }
+            out.put(&pod.id, Rect::new(x, y, w, 48.0), body, parent, pod.state.class(), pod_label(pod));
+            y += 56.0;
+        }
+        return y;
+    }
+    let (side, pitch) = if total > DENSE { (7.0, 8.0) } else { (8.0, 10.0) };
+    let columns = ((w - 2.0 * PAD) / pitch) as usize;
+    let head = counts_height(&group.pods, w);
+    let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (PAD, head + 6.0), old, ring };
+    let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 14.0;
+    let id = Id { kind: "Pods".into(), uid: format!("{}/pods", group.pods[0].id.uid), ..group.pods[0].id.clone() };
+    out.put(&id, Rect::new(x, y, w, h), Body::Cells(cells), parent, "progressing", msg::summary_pods(group.pods.len()));
+    y + h + 8.0
+}

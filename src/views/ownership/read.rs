@@ -1,0 +1,95 @@
+//! What Ownership reads: what Pods lack, how ReplicaSets were last scaled, and which counters are out of date.
+
+use crate::api::{Kind, ObjectRef, Uid, sources};
+use crate::engine::Record;
+use crate::engine::kubelet::lack;
+use crate::explain::words;
+use crate::i18n::{Arg, Message, msg};
+use crate::projection::model::{Group, Model, Pod, PodState, Root};
+use crate::projection::stale;
+use crate::views::view::{Memory, Source};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Pods that are at most asked what they lack.
+const MAX_LACKING: usize = 24;
+/// Entries looked back for the last scale of a ReplicaSet.
+const SCALE_LOOKBACK: usize = 100_000;
+
+/// Reads what is drawn beside owners and Pods.
+pub fn read(model: &mut Model, source: &Source, memory: &mut Memory) {
+    say_lacks(model, source);
+    if model.roots.iter().any(updates) {
+        memory.scales.read(model, source);
+    }
+    stale::mark(model, source.sim, source.pods, source.scope, source.all_read);
+}
+
+/// Whether a Deployment has Pods of several revisions.
+fn updates(root: &Root) -> bool {
+    root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
+}
+
+/// A Pod that cannot start for want of a ConfigMap or a Secret names it on its card; those of many are cells.
+fn say_lacks(model: &mut Model, source: &Source) {
+    let mut left = MAX_LACKING;
+    let creates =
+        |group: &&mut Group| group.pods.len() <= MAX_LACKING && group.pods.counts().iter().any(|(state, _)| *state == PodState::Creating);
+    for group in model.roots.iter_mut().flat_map(|root| &mut root.groups).filter(creates) {
+        for at in 0..group.pods.len() {
+            let Some(pod) = group.pods.get(at).filter(|pod| pod.state == PodState::Creating).cloned() else { continue };
+            if left == 0 {
+                return;
+            }
+            left -= 1;
+            let object = source.sim.get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name));
+            let Some(object) = object.filter(|object| !sources::of(object).is_empty()) else { continue };
+            let Some(lack) = lack(object, source.sim.server()) else { continue };
+            let (kind, name) = (lack.source.kind.name(), crate::i18n::format::front(&lack.source.name, 13));
+            let word = match lack.only_key {
+                true => msg::pod_waits_key(kind, name),
+                false => msg::pod_waits_source(kind, name),
+            };
+            group.pods.replace(at, Rc::new(Pod { word, note: Message::default(), ..(*pod).clone() }));
+        }
+    }
+}
+
+/// How ReplicaSets were last scaled, up to an entry of the history.
+#[derive(Default)]
+pub struct LastScales {
+    epoch: u64,
+    read: usize,
+    sizes: BTreeMap<Uid, String>,
+}
+
+impl LastScales {
+    /// Puts the last scale of each ReplicaSet of an update onto its card.
+    fn read(&mut self, model: &mut Model, source: &Source) {
+        let happened = source.history.len();
+        if self.epoch != source.epoch || self.read > happened {
+            *self = LastScales { epoch: source.epoch, ..LastScales::default() };
+        }
+        let from = happened.saturating_sub(SCALE_LOOKBACK);
+        if self.read < from {
+            // What came between is not known.
+            self.sizes.clear();
+        }
+        let from = self.read.max(from);
+        for entry in source.history.from(from).iter() {
+            let Record::Write { object, before: Some(before), .. } = &entry.record else { continue };
+            if object.kind == Kind::ReplicaSet
+                && let Some(sizes) = words::scaled(before, object)
+            {
+                self.sizes.insert(object.meta.uid, sizes);
+            }
+        }
+        self.read = happened;
+        for group in model.roots.iter_mut().filter(|root| updates(root)).flat_map(|root| &mut root.groups) {
+            let Some(set) = group.controller.as_mut().filter(|set| set.chip.is_empty()) else { continue };
+            if let Some(sizes) = Uid::parse(&set.id.uid).and_then(|uid| self.sizes.get(&uid)) {
+                Rc::make_mut(set).chip = Message::only(Arg::Change(sizes.as_str().into()));
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A drawn chart, and what can be asked about any of its instants.
+
+use crate::i18n::format;
+use crate::i18n::{Arg, Message, clauses, msg};
+use crate::projection::rollout_track::Point;
+use crate::views::axis::Axis;
+use crate::views::shape::Rect;
+
+/// Place, anchor, class, words.
+pub(super) type Word = (f64, f64, &'static str, &'static str, Message);
+
+/// A drawn chart: paths with their classes, words, and what can be asked about any of its instants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chart {
+    /// Class and path, in paint order.
+    pub paths: Vec<(String, String)>,
+    /// Place, anchor, class, words.
+    pub words: Vec<Word>,
+    /// Whose Pods they are.
+    pub title: Message,
+    /// The revisions that are named: the class of their layer, which one, image and hash.
+    pub keys: Vec<(&'static str, usize, [Message; 2])>,
+    /// Where they are named, from the left.
+    pub left: f64,
+    /// In a low frame they are named in one row.
+    pub low: bool,
+    /// Where the plot is.
+    pub plot: Rect,
+    /// Its time.
+    pub axis: Axis,
+    /// What changed, in order of time.
+    pub points: Vec<Point>,
+    /// The instant shown.
+    pub now: u64,
+}
+
+impl Chart {
+    /// What holds at an instant.
+    pub fn point(&self, at: u64) -> Point {
+        let after = self.points.partition_point(|point| point.at <= at);
+        self.points.get(after.saturating_sub(1)).cloned().unwrap_or_default()
+    }
+
+    /// The next change after an instant, or the last before it.
+    pub fn next(&self, at: u64, forward: bool) -> u64 {
+        let mut times = self.points.iter().map(|point| point.at);
+        let found = if forward { times.find(|time| *time > at) } else { times.rfind(|time| *time < at) };
+        found.unwrap_or(if forward { self.now } else { self.axis.from }).max(self.axis.from)
+    }
+
+    /// What is desired at an instant, and between which limits.
+    pub fn wants(&self, at: u64) -> Message {
+        let Point { desired, limits: (least, most), .. } = self.point(at);
+        match least == most {
+            true => msg::chart_desired(desired),
+            false => msg::chart_limits(desired, least, most),
+        }
+    }
+
+    /// Ready and not ready Pods of a revision at an instant.
+    pub fn counts(&self, revision: usize, at: u64) -> [String; 2] {
+        let of = self.point(at).counts.get(revision).copied().unwrap_or_default();
+        [of.ready, of.unready].map(|n| format::count(n as usize))
+    }
+
+    /// Ready Pods of all of a revision at an instant.
+    pub fn share(&self, revision: usize, at: u64) -> String {
+        let of = self.point(at).counts.get(revision).copied().unwrap_or_default();
+        [of.ready, of.ready + of.unready].map(|n| format::count(n as usize)).join(" / ")
+    }
+
+    /// What there is of each revision at the instant shown, the newest first: image, hash, Pods.
+    pub fn rows(&self) -> Vec<[Message; 3]> {
+        let row = |(_, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
+            let [ready, not] = self.counts(*revision, self.now);
+            [image.clone(), hash.clone(), msg::chart_counts(ready, not)]
+        };
+        self.keys.iter().rev().map(row).collect()
+    }
+
+    /// An instant in words.
+    pub fn said(&self, at: u64) -> Message {
+        let all = self.keys.iter().map(|(_, revision, [image, _])| {
+            let [ready, not] = self.counts(*revision, at);
+            msg::chart_said(image, msg::chart_counts(ready, not))
+        });
+        clauses([Message::only(Arg::Clock(at as i64)), self.wants(at)].into_iter().chain(all).collect())
+    }
+}

@@ -1,0 +1,54 @@
+//! What Storage reads: the last Pod of a StatefulSet that was deleted.
+
+use crate::api::pod::Pod;
+use crate::api::storage::PersistentVolumeClaim;
+use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::{Actor, Entry, Op, Record};
+use crate::projection::adapt;
+use crate::projection::model::Removed;
+use crate::views::view::Source;
+
+/// Entries looked back for the last Pod that was deleted.
+const DELETION_LOOKBACK: usize = 400;
+
+/// The last Pod of a StatefulSet that somebody deleted: a person, until that person does something else; or who else, while
+/// no other is ready in its place.
+pub fn removed(source: &Source) -> Option<Removed> {
+    let happened = source.history;
+    let newest = happened.from(happened.len().saturating_sub(DELETION_LOOKBACK));
+    let deleted = |entry: &Entry| match &entry.record {
+        Record::Write { op, object, before: Some(before) } if object.kind == Kind::Pod && !before.meta.is_deleting() => {
+            (*op == Op::Deleted || object.meta.is_deleting()).then(|| object.clone())
+        }
+        _ => None,
+    };
+    // What its set has made go, with fewer replicas or an update, the set tells of.
+    let by_set = |entry: &Entry| entry.actor.name == "statefulset-controller";
+    let of_set = |object: &Object| object.meta.controller().is_some_and(|owner| owner.kind == "StatefulSet");
+    let mut since = false;
+    for entry in newest.iter().rev() {
+        let Some(object) = deleted(entry).filter(|object| of_set(object) && !by_set(entry)) else {
+            since |= matches!(&entry.record, Record::Command(line) if !crate::kubectl::only_reads(line));
+            continue;
+        };
+        let other = source.sim.get(&object.key()).filter(|now| now.meta.uid != object.meta.uid);
+        let back = other.and_then(|now| now.pod()).is_some_and(Pod::is_ready);
+        let by_user = entry.actor == Actor::USER;
+        if since || back && !by_user {
+            return None;
+        }
+        let bound = |claim: &&Str| {
+            let found = source.sim.get(&ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, claim));
+            found
+                .filter(|claim| !claim.meta.is_deleting())
+                .and_then(|claim| claim.get::<PersistentVolumeClaim>())
+                .is_some_and(|claim| claim.status.phase == "Bound")
+        };
+        let claims: Vec<String> = object.pod()?.spec.claims().filter(bound).map(|claim| claim.to_string()).collect();
+        if claims.is_empty() {
+            return None;
+        }
+        return Some(Removed { id: adapt::id(&object), claims, by_user, back });
+    }
+    None
+}

@@ -1,0 +1,178 @@
+//! What the layout of Storage keeps.
+
+use super::layout::layout;
+use super::measures::{CLOSE, ROOM, THREE, WIDE};
+use crate::projection::model::{Claim, Id, Model, Pod, PodState, Root};
+use crate::views::shape::{Line, Rect, Scene};
+
+use crate::projection::model::{Class, Controller, Group, Removed, Volume, counters};
+use std::rc::Rc;
+
+const WHOLE: (f64, f64) = (800.0, 700.0);
+
+fn web(replicas: u32, claims: u32) -> Model {
+    let pod = |n: u32| Pod {
+        id: Id::named("Pod", &format!("web-{n}")),
+        ordinal: Some(n),
+        claims: vec![format!("www-web-{n}")],
+        state: PodState::Ready,
+        ..Pod::default()
+    };
+    let claim = |n: u32| Claim {
+        id: Id::named("PersistentVolumeClaim", &format!("www-web-{n}")),
+        phase: "Bound".into(),
+        volume: format!("pv-{n}"),
+        class: "standard".into(),
+        member: Some(("web".into(), n)),
+        ..Claim::default()
+    };
+    let volume = |n: u32| Volume { id: Id::named("PersistentVolume", &format!("pv-{n}")), class: "standard".into(), ..Volume::default() };
+    let set = Controller { id: Id::named("StatefulSet", "web"), counters: counters(3, 3, 3), ..Controller::default() };
+    Model {
+        roots: vec![Root {
+            controller: Some(set.into()),
+            groups: vec![Group { controller: None, pods: (0..replicas).map(pod).collect() }],
+            folded: 0,
+        }],
+        claims: (0..claims).map(claim).collect(),
+        volumes: (0..claims).map(volume).collect(),
+        classes: vec![Class { id: Id::named("StorageClass", "standard"), reclaim: "Delete".into() }],
+        ..Model::default()
+    }
+}
+
+fn rect(scene: &Scene, uid: &str) -> Rect {
+    scene.items.iter().find(|item| item.id.uid == uid).expect("drawn").rect
+}
+
+#[test]
+fn a_member_its_claim_and_its_volume_share_a_column() {
+    let scene = layout(&web(3, 3), None, WHOLE);
+    let x = rect(&scene, "Pod/web-1").x;
+    assert_eq!(rect(&scene, "PersistentVolumeClaim/www-web-1").x, x);
+    assert_eq!(rect(&scene, "PersistentVolume/pv-1").x, x);
+    assert!(rect(&scene, "StorageClass/standard").x > rect(&scene, "PersistentVolume/pv-2").right());
+    assert!(scene.width <= 830.0, "{}", scene.width);
+}
+
+#[test]
+fn a_scale_down_leaves_the_columns_of_the_claims() {
+    let scene = layout(&web(1, 3), None, WHOLE);
+    assert_eq!(rect(&scene, "PersistentVolumeClaim/www-web-2").x, rect(&layout(&web(3, 3), None, WHOLE), "Pod/web-2").x);
+    assert_eq!(scene.items.iter().filter(|item| item.id.kind == "Pod").count(), 1);
+}
+
+#[test]
+fn three_columns_stand_whole_on_a_small_screen_and_the_bar_is_as_wide_as_they_are() {
+    for (pods, desired) in [(1, 1), (2, 2), (3, 3), (5, 5), (1, 3)] {
+        let mut model = web(pods, pods);
+        let of = model.roots[0].controller.as_mut().map(Rc::make_mut).unwrap();
+        (of.desired, of.claims) = (desired, true);
+        for (width, height) in [(656.0, 476.0), (800.0, 700.0), (1200.0, 700.0), (390.0, 600.0)] {
+            let scene = layout(&model, None, (width, height));
+            let (bar, first, last) =
+                (rect(&scene, "StatefulSet/web"), rect(&scene, "Pod/web-0"), rect(&scene, &format!("Pod/web-{}", pods - 1)));
+            assert_eq!(bar.x, first.x);
+            // It has its room from the beginning, and does not grow with each Pod that comes.
+            let coming = (desired - pods as usize) as f64
+                * if width < 560.0 {
+                    THREE.pitch
+                } else if width < ROOM {
+                    CLOSE.pitch
+                } else {
+                    WIDE.pitch
+                };
+            assert_eq!(bar.right(), last.right() + coming, "{pods} {width}");
+            if pods == 3 {
+                assert!(scene.width <= width, "{width}: {}", scene.width);
+                assert!(width < 560.0 || scene.height <= height, "{width}: {}", scene.height);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_claim_that_outlives_its_pod_is_told_of_and_nothing_moves_for_it() {
+    let mut model = web(3, 3);
+    let quiet = layout(&model, None, WHOLE);
+    model.removed = Some(Removed { id: Id::named("Pod", "web-1"), claims: vec!["www-web-1".into()], by_user: true, back: false });
+    model.claims[1].capacity = "1Gi".into();
+    let told = layout(&model, None, WHOLE);
+    assert_eq!((told.width, told.height), (quiet.width, quiet.height));
+    let words = |scene: &Scene| scene.labels.iter().find(|label| label.class == "kept").map(|label| label.text.clone());
+    assert_eq!(words(&quiet), None);
+    assert_eq!(words(&told).as_deref(), Some("You deleted Pod web-1, not its claim: www-web-1 keeps its 1Gi"));
+    model.removed.as_mut().unwrap().back = true;
+    assert_eq!(
+        words(&layout(&model, None, WHOLE)).as_deref(),
+        Some("You deleted Pod web-1, not its claim: the new Pod has www-web-1 again")
+    );
+}
+
+/// Two Deployments that mount a claim each, one below the other.
+fn deployments() -> Model {
+    let mut model = web(1, 2);
+    let root = |name: &str, n: u32| {
+        let of = |kind: &str, name: &str| Controller { id: Id::named(kind, name), counters: counters(1, 1, 1), ..Controller::default() };
+        let pod = Pod {
+            id: Id::named("Pod", &format!("{name}-1-a")),
+            claims: vec![format!("www-web-{n}")],
+            state: PodState::Ready,
+            ..Pod::default()
+        };
+        let sets = vec![Group { controller: Some(of("ReplicaSet", &format!("{name}-1")).into()), pods: std::iter::once(pod).collect() }];
+        Root { controller: Some(of("Deployment", name).into()), groups: sets, folded: 0 }
+    };
+    model.roots = vec![root("a", 0), root("b", 1)];
+    model.claims.iter_mut().for_each(|claim| claim.member = None);
+    model
+}
+
+#[test]
+fn between_a_deployment_and_its_pod_stands_what_owns_the_pod() {
+    for size in [WHOLE, (390.0, 600.0), (720.0, 500.0)] {
+        let scene = layout(&deployments(), None, size);
+        let at = |uid: &str| scene.items.iter().position(|item| item.id.uid == uid).expect("drawn");
+        let parent = |uid: &str| scene.items[at(uid)].parent;
+        assert_eq!(parent("Pod/a-1-a"), Some(at("ReplicaSet/a-1")));
+        assert_eq!(parent("ReplicaSet/a-1"), Some(at("Deployment/a")));
+        let (of, set, pod) = (rect(&scene, "Deployment/a"), rect(&scene, "ReplicaSet/a-1"), rect(&scene, "Pod/a-1-a"));
+        assert!(of.bottom() + 8.0 < set.y && set.bottom() + 8.0 < pod.y, "{of:?} {set:?} {pod:?}");
+    }
+}
+
+#[test]
+fn what_a_class_provisions_is_joined_to_it_beside_other_cards() {
+    for size in [(390.0, 600.0), (430.0, 900.0)] {
+        let scene = layout(&deployments(), None, size);
+        let ways: Vec<_> = scene.edges.iter().filter(|edge| edge.line == Line::Provides).collect();
+        let below = rect(&scene, "Deployment/b");
+        // The first goes out above the card below it, and meets no card on the way down.
+        let first =
+            ways.iter().find(|edge| edge.d.starts_with(&format!("M{} {}V", below.cx(), rect(&scene, "PersistentVolume/pv-0").bottom())));
+        let mut numbers = first.expect("drawn").d.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|n| n.parse::<f64>().ok());
+        let (out, aside) = (numbers.nth(2).unwrap(), numbers.next().unwrap());
+        assert!(out < below.y, "{out} {below:?}");
+        assert!(aside < below.x || aside > below.right(), "{aside} {below:?}");
+    }
+}
+
+#[test]
+fn small_sets_stand_side_by_side_where_there_is_room() {
+    for size in [WHOLE, (720.0, 500.0)] {
+        let scene = layout(&deployments(), None, size);
+        let (a, b) = (rect(&scene, "Deployment/a"), rect(&scene, "Deployment/b"));
+        assert!(a.y == b.y && a.right() < b.x, "{a:?} {b:?}");
+        assert_eq!(scene.labels.iter().filter(|label| label.class == "rowname" && label.text == "Pod").count(), 1);
+        assert!(scene.width <= size.0, "{} {size:?}", scene.width);
+        // What is provided comes out below, and meets nothing.
+        assert!(scene.edges.iter().any(|edge| edge.line == Line::Provides));
+    }
+}
+
+#[test]
+fn the_column_of_what_is_selected_is_highlighted() {
+    assert_eq!(layout(&web(3, 3), Some("PersistentVolume/pv-2"), WHOLE).bands.len(), 1);
+    assert!(layout(&web(3, 3), None, WHOLE).bands.is_empty());
+    assert!(layout(&Model::default(), None, WHOLE).items.is_empty());
+}

@@ -1,0 +1,190 @@
+//! What a diagram is: its descriptor, what it may read, and what it remembers from one picture to the next.
+
+use crate::api::ObjectRef;
+use crate::engine::Sim;
+use crate::engine::journal::Journal;
+use crate::i18n::Message;
+use crate::projection::adapt::{Pods, Scope};
+use crate::projection::model::Model;
+use crate::projection::rollout_track::Tracker;
+use crate::views::nodes::LayoutCache;
+use crate::views::ownership::LastScales;
+use crate::views::shape::Scene;
+
+/// A diagram. Each folder of `views/` has one as `VIEW`; `views::ALL` lists them.
+pub struct View {
+    /// Its name in links and identifiers.
+    pub id: &'static str,
+    /// On the tab.
+    pub title: fn() -> Message,
+    /// Its icon.
+    pub icon: &'static str,
+    /// What explains its signs.
+    pub legend: Legend,
+    /// Shown where there is nothing to draw.
+    pub empty: Empty,
+    /// How the stage scales and places it.
+    pub fit: Fit,
+    /// The pill in its head.
+    pub status: Status,
+    /// What it can be narrowed down by.
+    pub filter: Filter,
+    /// What else of the page depends on it.
+    pub uses: Uses,
+    /// Milliseconds after which it is another picture although nothing was written; `None` if only writes change it.
+    pub refresh_ms: fn(&Sim) -> Option<i64>,
+    /// Reads the projection and lays it out.
+    pub draw: fn(&mut Model, &Source, &mut Memory) -> Scene,
+}
+
+impl PartialEq for View {
+    fn eq(&self, other: &View) -> bool {
+        self.id == other.id
+    }
+}
+
+impl std::fmt::Debug for View {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.id)
+    }
+}
+
+/// What explains the signs of a diagram.
+pub enum Legend {
+    /// None: its signs are named where they are.
+    Hidden,
+    /// The states of the Pods in it.
+    PodStates,
+    /// Classes of the style sheet, each with its words.
+    Signs(&'static [(&'static str, fn() -> Message)]),
+}
+
+/// Shown where there is nothing to draw.
+pub struct Empty {
+    /// A heading.
+    pub title: Option<fn() -> Message>,
+    /// A sentence.
+    pub text: Option<fn() -> Message>,
+    /// Whether the examples are offered.
+    pub examples: bool,
+    /// Whether the filter can be why; that is said then.
+    pub by_filter: bool,
+}
+
+/// The least scale at which a picture opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Laid out for the width there is: never smaller.
+    Fixed,
+    /// Either whole, or not smaller: a column is read as a whole, and what is beside it is panned to.
+    WholeOrFixed,
+    /// A little smaller if that brings all of it into sight.
+    Shrinks,
+}
+
+/// How the stage scales and places a diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// The least scale at which it opens.
+    pub scale: Scale,
+    /// Whether it hangs from the top; else it stands in the middle.
+    pub hangs: bool,
+    /// Whether it is drawn as large as the stage.
+    pub fills: bool,
+    /// Whether its head stays in sight: an embed does not scroll to what is told.
+    pub keeps_head: bool,
+}
+
+impl Fit {
+    /// Columns and tables: a little smaller where that helps, from the top.
+    pub const HANGING: Fit = Fit { scale: Scale::Shrinks, hangs: true, fills: false, keeps_head: false };
+}
+
+/// Which workloads the pill is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workloads {
+    /// Those in the picture.
+    Drawn,
+    /// All of the namespace, unless a filter is set.
+    InScope,
+    /// The one whose rollout is followed.
+    Followed,
+}
+
+/// The pill in the head of a diagram.
+pub enum Status {
+    /// Always the same words.
+    Fixed(fn() -> Message),
+    /// The summary of the scene.
+    Summary,
+    /// How workloads stand.
+    Of(Workloads),
+}
+
+/// What a diagram can be narrowed down by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Filter {
+    /// Nothing.
+    Nothing,
+    /// A namespace.
+    Namespace,
+    /// A namespace and words.
+    Words,
+}
+
+/// What else of the page depends on the diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uses {
+    /// The filter finds nodes too.
+    pub nodes: bool,
+    /// The budget of a rollout stands over it.
+    pub budget: bool,
+    /// Its items are loops: the chosen one filters the timeline and can be slowed.
+    pub loops: bool,
+    /// It shows the records behind Services: the caption tells of their writes.
+    pub endpoints: bool,
+}
+
+impl Uses {
+    /// Nothing else.
+    pub const NOTHING: Uses = Uses { nodes: false, budget: false, loops: false, endpoints: false };
+}
+
+/// What a diagram is drawn from.
+pub struct Source<'a> {
+    /// The cluster at the instant shown.
+    pub sim: &'a Sim,
+    /// What has happened until then.
+    pub history: Journal<'a>,
+    /// Changes with every jump.
+    pub epoch: u64,
+    /// The Pods.
+    pub pods: &'a Pods,
+    /// Whether these are read up to the instant shown.
+    pub all_read: bool,
+    /// What is shown of the cluster.
+    pub scope: &'a Scope,
+    /// The selected object, and its uid if it exists.
+    pub selected: Option<&'a ObjectRef>,
+    /// Its uid.
+    pub uid: Option<&'a str>,
+    /// The selected loop.
+    pub chosen: Option<&'a str>,
+    /// The size of the stage.
+    pub stage: (f64, f64),
+    /// Entries that may be read for a picture.
+    pub read_limit: usize,
+}
+
+/// What diagrams remember from one picture to the next.
+#[derive(Default)]
+pub struct Memory {
+    /// Nodes as they were last laid out.
+    pub nodes: LayoutCache,
+    /// The rollout that is followed.
+    pub rollout: Tracker,
+    /// How ReplicaSets were last scaled.
+    pub scales: LastScales,
+    /// Whether the diagram is still being read.
+    pub lags: bool,
+}

@@ -1,0 +1,143 @@
+//! What the page tells of the selected object: the chain of causes, what it waits for, its Events.
+
+use super::{Over, Page};
+use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::engine::{Entry, Op};
+use crate::explain::diagnose::Diagnosis;
+use crate::explain::words::{self, Reason};
+use crate::session::State;
+use crate::session::selection::Tab;
+use crate::views::view::View;
+use crate::web::dom;
+use std::rc::Rc;
+
+/// Milliseconds between two looks at what an object waits for, while the clock runs.
+const DIAGNOSIS_INTERVAL_MS: f64 = 300.0;
+/// A look that took long is followed by so many times that without another.
+const DIAGNOSIS_REST_FACTOR: f64 = 40.0;
+/// More Events than so many are not looked through one by one.
+const MAX_SCANNED_EVENTS: usize = 20_000;
+/// So many consequences of a decision are told.
+const MAX_CONSEQUENCES: usize = 6;
+
+/// The selected object at an instant: what is kept of it is made anew for another.
+type Subject = (Option<ObjectRef>, usize, (u64, &'static View));
+
+/// What the inspector tells of the selected object.
+#[derive(Default)]
+pub(super) struct Inspection {
+    pub(super) chain: Rc<Vec<Reason>>,
+    /// The consequences, and how much of the history was read for them.
+    pub(super) led: Rc<Vec<Reason>>,
+    pub(super) led_read: usize,
+    pub(super) chain_of: Option<Subject>,
+    pub(super) found: Rc<Vec<Diagnosis>>,
+    pub(super) helps: Rc<Vec<bool>>,
+    /// In what the cluster differs from the manifest that was applied.
+    pub(super) drift: Rc<Vec<String>>,
+    pub(super) causes: Rc<Vec<(u64, u8)>>,
+    pub(super) events: Rc<Vec<Rc<Object>>>,
+    /// When it is looked again for what the object waits for.
+    pub(super) diagnose_ms: f64,
+}
+
+impl Page {
+    /// What the card says of the object that the pointer or the focus rests on.
+    pub(super) fn describe(&mut self) {
+        let Some(key) = &self.hover.key else { return };
+        let state = self.state.borrow();
+        let at = (state.timeline.run.happened(), state.timeline.run.epoch);
+        if self.hover.card.is_none() || self.hover.card_of != at {
+            let card = state.card(key);
+            if self.hover.card.as_deref() != card.as_ref() {
+                self.hover.card = card.map(Rc::new);
+            }
+            self.hover.card_of = at;
+        }
+    }
+
+    /// Why what is selected is as it is.
+    pub(super) fn explain(&mut self) {
+        let state = self.state.borrow();
+        let happened = state.timeline.run.happened();
+        // What is told beside the clock is of what the diagram shows.
+        let of = (state.selection.selected.clone(), happened, (state.timeline.run.epoch, state.selection.view));
+        if self.inspection.chain_of.as_ref() == Some(&of) {
+            return;
+        }
+        let history = state.timeline.run.journal().first(happened);
+        let read = self.inspection.chain_of.take().filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened).map(|old| old.1);
+        let news = |since: usize| of.0.as_ref().is_some_and(|key| history.from(since).iter().any(|entry| words::concerns(entry, key)));
+        if read.is_none_or(news) {
+            let version = state.object().map_or(0, |object| object.meta.resource_version);
+            let chain = |key| words::chain(history, state.timeline.run.sim().delays(), key, version);
+            self.inspection.chain = Rc::new(of.0.as_ref().map(chain).unwrap_or_default());
+            (self.inspection.led, self.inspection.led_read) = (Rc::default(), 0);
+        }
+        if let Some(first) = self.inspection.chain.first().filter(|_| self.inspection.led.len() < MAX_CONSEQUENCES) {
+            let since = std::mem::replace(&mut self.inspection.led_read, happened);
+            let more = words::led_to(history, first.entry, since as u32, MAX_CONSEQUENCES - self.inspection.led.len());
+            if !more.is_empty() {
+                Rc::make_mut(&mut self.inspection.led).extend(more);
+            }
+        }
+        let lane = |reason: &Reason| words::lane(&state.timeline.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
+        self.inspection.causes = Rc::new(self.inspection.chain.iter().filter_map(lane).collect());
+        events(&mut self.inspection.events, &state, read);
+        // Records behind a Service have a diagram of their own; what is written of an object that is gone tells nothing of what is there.
+        let behind = |kind| matches!(kind, Kind::EndpointSlice | Kind::Endpoints) && !state.selection.view.uses.endpoints;
+        let drawn = |key: &ObjectRef, op: Op| !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some());
+        (self.drawing.caption, self.drawing.told_of) = words::caption(history, &drawn);
+        self.inspection.chain_of = Some(of);
+    }
+
+    /// Looks up what the selected object waits for. While the clock runs this is a task of its own, a few times a second.
+    pub(super) fn diagnose(&mut self) {
+        let drift = self.state.borrow_mut().drift();
+        if *self.inspection.drift != drift {
+            self.inspection.drift = Rc::new(drift);
+        }
+        let state = self.state.borrow();
+        let asked = state.selection.tab == Tab::Why && (self.panels.right || self.panels.over == Over::Inspector);
+        let begun = dom::now();
+        let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
+        // An equal answer keeps its pointer, so that its component need not look.
+        if *self.inspection.found != found {
+            self.inspection.found = Rc::new(found);
+        }
+        self.inspection.helps = helps;
+        let now = dom::now();
+        self.inspection.diagnose_ms = now + DIAGNOSIS_INTERVAL_MS.max(DIAGNOSIS_REST_FACTOR * (now - begun));
+    }
+}
+
+/// The Events about what is selected, or what has been written of them since an entry: there may be tens of thousands about others.
+fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) {
+    let Some(key) = &state.selection.selected else {
+        *found = Rc::default();
+        return;
+    };
+    let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.is(key));
+    match since {
+        Some(since) => {
+            let written = state.timeline.run.journal().first(state.timeline.run.happened()).from(since).iter().filter_map(Entry::write);
+            for (op, object) in written.filter(|(_, object)| about(object)) {
+                let found = Rc::make_mut(found);
+                found.retain(|old| old.meta.uid != object.meta.uid);
+                if op != Op::Deleted {
+                    found.push(object.clone());
+                }
+            }
+        }
+        None => {
+            let sim = state.timeline.run.sim();
+            // Of a large cluster's there are more than can be looked through at a time.
+            let mut all: Vec<Rc<Object>> = match sim.get(key).filter(|_| sim.server().count(Kind::Event) > MAX_SCANNED_EVENTS) {
+                Some(object) => sim.events_about(object),
+                None => sim.each(Kind::Event).filter(about).cloned().collect(),
+            };
+            crate::sort::sort_by_key(&mut all, |object| object.meta.resource_version);
+            *found = Rc::new(all);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What happens to the page.
+
+use crate::api::ObjectRef;
+use crate::session::Msg as Do;
+use crate::web::language::Lang;
+use crate::web::tools::Tool;
+use web_sys::KeyboardEvent;
+use yew::prelude::*;
+
+/// What happens to the page.
+pub enum Msg {
+    /// Something for the state.
+    Do(Do),
+    /// The state was changed from outside.
+    Changed,
+    /// The timer.
+    Tick,
+    /// An animation frame.
+    Frame,
+    /// A key anywhere.
+    Key(KeyboardEvent),
+    /// The window has another size.
+    Resized,
+    /// The other theme.
+    Theme,
+    /// Another language.
+    Speak(Lang),
+    /// The page speaks it now.
+    Spoken(Lang),
+    /// Panels.
+    Left(bool),
+    /// Panels.
+    Right(bool),
+    /// Panels.
+    Console(bool),
+    /// Copy a link.
+    Share,
+    /// The message on Share is over.
+    Shared,
+    /// What lies over the page.
+    Over(Over),
+    /// Open or close a panel of the timeline.
+    Tool(Option<Tool>),
+    /// What happens on the stage of the branch beside.
+    Other(Do),
+    /// Objects as a list.
+    List,
+    /// Something was chosen about the frame for other pages.
+    FrameLike,
+    /// Opens or closes the menu of the head, or closes it.
+    Views,
+    Unview,
+    /// Why this object?
+    Why(ObjectRef),
+    /// A button of the inspector: a kubectl line, or a fault.
+    Act(String),
+    /// What the button said has been read.
+    Read,
+    /// The pointer or the focus rests on an object.
+    Hover(Option<ObjectRef>),
+    /// Save the picture, as SVG or PNG.
+    Export(&'static str, Callback<()>),
+    /// Keep the link.
+    Save,
+    /// A fragment of another link was entered.
+    Hash,
+}
+
+/// What lies over the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Over {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The snippet for other pages.
+    Embed,
+    /// The keys.
+    Keys,
+    /// Small windows: the manifest.
+    Manifest,
+    /// Small windows: the inspector.
+    Inspector,
+    /// Small windows: the console.
+    Console,
+    /// Small windows: what has no room in the bars.
+    More,
+}
