@@ -82,9 +82,7 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
     let mut talk = None;
     for step in &remedy.steps {
         let answer = actions::run(&mut copy, &mut talk, &command(step));
-        if answer.diagnostics.iter().any(|diagnostic| diagnostic.error)
-            || answer.lines.iter().any(|line| line.error && line.text.contains("rror"))
-        {
+        if answer.failed || answer.diagnostics.iter().any(|diagnostic| diagnostic.error) {
             return false;
         }
     }
