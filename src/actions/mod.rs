@@ -279,7 +279,7 @@ fn at(text: &str, document: &Document, path: &str, message: Message, fix: Option
 fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<Diagnostic> {
     match &failure.causes[..] {
         causes @ [_, _, ..] => {
-            causes.iter().map(|cause| at(text, document, &cause.field, Message::state(&cause.to_string()), None)).collect()
+            causes.iter().map(|cause| at(text, document, &cause.field, Message::state(cause.to_string()), None)).collect()
         }
         causes => {
             let field = causes.first().map_or("", |cause| &cause.field);
