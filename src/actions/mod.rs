@@ -4,7 +4,7 @@ use crate::api::Kind;
 use crate::api::schema::{schema, strict_errors};
 use crate::engine::Sim;
 use crate::i18n::{Message, msg};
-use crate::kubectl::{Progress, Session, distance, parse};
+use crate::kubectl::{Applied, ApplyResult, Failure, Progress, Session, distance, parse};
 use crate::manifest::{self, Document, Reader};
 use crate::projection::changes::{self, Change};
 use serde_json::Value;
@@ -53,10 +53,26 @@ pub struct Line {
 pub struct Answer {
     /// Whether the cluster was written to: such commands are part of the history.
     pub changed: bool,
+    /// Whether it failed, or a part of it.
+    pub failed: bool,
+    /// What came of each object that it applied.
+    pub applied: Vec<Applied>,
     /// What it printed.
     pub lines: Vec<Line>,
     /// What it says about the manifest.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Answer {
+    /// How many objects were created or configured.
+    pub fn written(&self) -> usize {
+        self.applied.iter().filter(|applied| matches!(applied.result, ApplyResult::Created | ApplyResult::Configured)).count()
+    }
+
+    /// How many objects stay as they were.
+    pub fn unchanged(&self) -> usize {
+        self.applied.iter().filter(|applied| applied.result == ApplyResult::Unchanged).count()
+    }
 }
 
 /// So many rows of a table are read or printed at a time: what is long goes on when it is polled.
@@ -71,27 +87,35 @@ pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answ
             let args = parse::split(line.strip_prefix("kubectl").map_or(line, str::trim_start));
             let before = sim.journal().len();
             let mut session = Session::with_rows(sim, &args, "", ROWS);
-            let lines = take(&mut session);
+            let answer = answer_of(&mut session, sim.journal().len() > before);
             *talk = session.exit.is_none().then_some(session);
-            Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
+            answer
         }
         Command::Fault(line) => {
             let before = sim.journal().len();
             let error = sim.fault(line).err();
+            let (changed, failed) = (sim.journal().len() > before, error.is_some());
             let lines = error.map(|text| Line { text: format!("error: {text}"), error: true }).into_iter().collect();
-            Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
+            Answer { changed, failed, lines, ..Answer::default() }
         }
         Command::Poll => {
             let before = sim.journal().len();
             let Some(session) = talk else { return Answer::default() };
             let done = session.poll(sim) == Progress::Done;
-            let lines = take(session);
+            let answer = answer_of(session, sim.journal().len() > before);
             if done {
                 *talk = None;
             }
-            Answer { changed: sim.journal().len() > before, lines, diagnostics: Vec::new() }
+            answer
         }
     }
+}
+
+/// What came of a command since it was last asked.
+fn answer_of(session: &mut Session, changed: bool) -> Answer {
+    let failed = session.exit.is_some_and(|exit| exit != 0);
+    let applied = std::mem::take(&mut session.applied);
+    Answer { changed, failed, applied, lines: take(session), diagnostics: Vec::new() }
 }
 
 /// What a command has printed since it was last asked.
@@ -171,6 +195,7 @@ impl ApplyJob {
 
 fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut Answer) {
     if let Some(message) = manifest::header_error(&document.value) {
+        answer.applied.push(Applied { key: None, result: ApplyResult::Refused(Failure::error(&message)) });
         answer.diagnostics.push(Diagnostic {
             line: document.line,
             columns: (0, 0),
@@ -187,17 +212,21 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
             .iter()
             .map(|problem| at(text, document, &problem.path, Message::state(&problem.message), suggestion(version, kind, &problem.path)));
         answer.diagnostics.extend(told);
+        let words: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+        answer.applied.push(Applied { key: None, result: ApplyResult::Refused(Failure::plain(words.join("\n"))) });
         return;
     }
     // A refusal is part of the history too.
     answer.changed = true;
-    let mut session = Session::start(sim, &["apply".into(), "-f".into(), "-".into()], &document.value.to_string());
+    let mut session = Session::apply(sim, document.value.clone());
+    for applied in std::mem::take(&mut session.applied) {
+        if let ApplyResult::Refused(failure) = &applied.result {
+            answer.diagnostics.extend(refusal(text, document, failure));
+        }
+        answer.applied.push(applied);
+    }
     if session.exit == Some(0) {
         answer.lines.extend(take(&mut session));
-    } else {
-        for message in split(&session.stderr) {
-            answer.diagnostics.push(at(text, document, path_of(&message), Message::state(&message), None));
-        }
     }
     let ignored: Vec<Diagnostic> = without_effect(&document.value)
         .into_iter()
@@ -233,7 +262,7 @@ impl DryRun {
     /// Tries the next document; the plan when all have been tried.
     pub fn step(&mut self) -> Option<Plan> {
         let answer = self.applying.step(&mut self.sim)?;
-        let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
+        let unchanged = answer.unchanged();
         let changes = changes::written(self.sim.journal().from(self.applying.begun));
         Some(Plan { changes, unchanged, diagnostics: Rc::new(answer.diagnostics) })
     }
@@ -246,20 +275,17 @@ fn at(text: &str, document: &Document, path: &str, message: Message, fix: Option
     Diagnostic { line, columns: (column - 1, column - 1 + length), message, error: true, fix }
 }
 
-/// Splits a refusal that lists several causes (`invalid: [a: …, b: …]` or lines with bullets).
-fn split(words: &str) -> Vec<String> {
-    let bullets: Vec<String> = words.lines().filter_map(|line| line.strip_prefix("* ")).map(str::to_string).collect();
-    if bullets.is_empty() { vec![words.trim().to_string()] } else { bullets }
-}
-
-/// The path of the field that a refusal is about: `spec.template.metadata.labels: Invalid value: …`.
-fn path_of(message: &str) -> &str {
-    let tail = message.split_once(" is invalid: ").map_or(message, |(_, tail)| tail);
-    let path = tail.trim_start_matches('[').split(": ").next().unwrap_or("");
-    let fine = path.contains('.')
-        && path.chars().all(|c| c.is_ascii_alphanumeric() || ".[]-_/".contains(c))
-        && path.contains(|c: char| c.is_ascii_lowercase());
-    if fine { path } else { "" }
+/// A refusal: each of several causes at its field.
+fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<Diagnostic> {
+    match &failure.causes[..] {
+        causes @ [_, _, ..] => {
+            causes.iter().map(|cause| at(text, document, &cause.field, Message::state(cause.to_string()), None)).collect()
+        }
+        causes => {
+            let field = causes.first().map_or("", |cause| &cause.field);
+            vec![at(text, document, field, Message::state(failure.message.trim()), None)]
+        }
+    }
 }
 
 /// A field that exists where an unknown one stands, if its name is at most two edits away.
@@ -325,11 +351,32 @@ mod tests {
 
     #[test]
     fn the_field_of_a_refusal_is_found() {
-        assert_eq!(
-            path_of("The Deployment \"nginx\" is invalid: spec.template.metadata.labels: Invalid value: {}"),
-            "spec.template.metadata.labels"
+        let text: Rc<str> =
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: d\nspec:\n  replicas: -1\n  selector: {matchLabels: {a: b}}\n  \
+                             template:\n    metadata:\n      labels: {a: c}\n    spec: {containers: [{name: c, image: i}]}\n"
+                .into();
+        let mut sim = Sim::new(crate::engine::cluster::ClusterConfig::default(), 1);
+        let answer = apply(&mut sim, &text);
+        let ApplyResult::Refused(failure) = &answer.applied[0].result else { panic!("{answer:?}") };
+        let fields: Vec<&str> = failure.causes.iter().map(|cause| cause.field.as_str()).collect();
+        assert_eq!(fields, ["spec.replicas", "spec.template.metadata.labels"]);
+        assert_eq!(answer.diagnostics.iter().map(|told| told.line).collect::<Vec<_>>(), [6, 10]);
+        assert!(answer.lines.is_empty() && answer.diagnostics.iter().all(|told| told.error), "{answer:?}");
+    }
+
+    #[test]
+    fn each_document_is_answered_for() {
+        let config = |data: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{a: {data}}}\n---\n");
+        let text: Rc<str> =
+            [config("x"), config("x"), config("z"), "apiVersion: v1\nkind: Thing\nmetadata: {name: t}\n".into()].concat().into();
+        let mut sim = Sim::new(crate::engine::cluster::ClusterConfig::default(), 1);
+        let answer = apply(&mut sim, &text);
+        let results: Vec<&ApplyResult> = answer.applied.iter().map(|applied| &applied.result).collect();
+        assert!(
+            matches!(results[..], [ApplyResult::Created, ApplyResult::Unchanged, ApplyResult::Configured, ApplyResult::Refused(_)]),
+            "{results:?}"
         );
-        assert_eq!(path_of("spec.replicas: Invalid value: -1: must be greater than or equal to 0"), "spec.replicas");
-        assert_eq!(path_of("error: something else"), "");
+        assert_eq!((answer.written(), answer.unchanged()), (2, 1));
+        assert_eq!(answer.applied[0].key.as_ref().map(|key| &*key.name), Some("c"));
     }
 }

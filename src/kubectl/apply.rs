@@ -1,5 +1,6 @@
 //! `kubectl apply`: creates what is not there, and patches what is with the difference to last time.
 
+use super::applied::{Applied, ApplyResult};
 use super::client::{Client, server_error, source_error};
 use super::parse::Args;
 use super::targets::label;
@@ -42,11 +43,27 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         return Err(Failure::error("no objects passed to apply"));
     }
     for value in documents {
-        if let Err(failure) = one(client, &args, value) {
-            client.fail(&failure);
-        }
+        one(client, &args, value);
     }
     Ok(Outcome::Done)
+}
+
+/// Applies an object that has been read already.
+pub fn object(client: &mut Client<'_>, words: &[String], value: Value) -> Result<Outcome, Failure> {
+    let args = Args::parse("apply", FLAGS, words)?;
+    client.use_flags(&args);
+    one(client, &args, value);
+    Ok(Outcome::Done)
+}
+
+/// Applies an object, prints what came of it and keeps it.
+fn one(client: &mut Client<'_>, args: &Args, value: Value) {
+    let mut key = None;
+    let result = send(client, args, value, &mut key).unwrap_or_else(|failure| {
+        client.fail(&failure);
+        ApplyResult::Refused(failure)
+    });
+    client.applied.push(Applied { key, result });
 }
 
 /// Flags that do not go together.
@@ -126,13 +143,14 @@ pub fn with_last_applied(value: &Value) -> Value {
     value
 }
 
-fn one(client: &mut Client<'_>, args: &Args, value: Value) -> Result<(), Failure> {
+fn send(client: &mut Client<'_>, args: &Args, value: Value, sent: &mut Option<ObjectRef>) -> Result<ApplyResult, Failure> {
     let (kind, value) = prepare(client, args, value)?;
     let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
     if name.is_empty() {
         return Err(nameless(client, kind, &value));
     }
     let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+    *sent = Some(key.clone());
     let dry =
         args.get("dry-run").filter(|how| *how != "none").map_or("", |how| if how == "server" { " (server dry run)" } else { " (dry run)" });
     if args.on("server-side") {
@@ -144,7 +162,7 @@ fn one(client: &mut Client<'_>, args: &Args, value: Value) -> Result<(), Failure
             client.create(modified).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
         }
         client.say(format!("{} created{dry}", label(kind, &name)));
-        return Ok(());
+        return Ok(ApplyResult::Created);
     };
     if current["metadata"]["annotations"].get(LAST_APPLIED).is_none() {
         client.warn(missing_annotation(kind, &name));
@@ -152,24 +170,24 @@ fn one(client: &mut Client<'_>, args: &Args, value: Value) -> Result<(), Failure
     let (how, change) = difference(kind, &modified, &current);
     if change == json!({}) {
         client.say(format!("{} unchanged{dry}", label(kind, &name)));
-        return Ok(());
+        return Ok(ApplyResult::Unchanged);
     }
     if dry.is_empty() {
         client.patch(&key, how, &change).map_err(|error| patch_failure(&error, kind, &key, &change))?;
     }
     client.say(format!("{} configured{dry}", label(kind, &name)));
-    Ok(())
+    Ok(ApplyResult::Configured)
 }
 
 /// Lets the server merge; it knows who set which field.
-fn server_side(client: &mut Client<'_>, args: &Args, object: (Kind, Value), dry: &str) -> Result<(), Failure> {
+fn server_side(client: &mut Client<'_>, args: &Args, object: (Kind, Value), dry: &str) -> Result<ApplyResult, Failure> {
     let (kind, value) = object;
     let force = args.on("force-conflicts");
     let result = if dry.is_empty() { client.apply(value, force) } else { client.try_apply(value, force) };
     match result {
         Ok(applied) => {
             client.say(format!("{} serverside-applied{dry}", label(kind, applied["metadata"]["name"].as_str().unwrap_or(""))));
-            Ok(())
+            Ok(ApplyResult::Configured)
         }
         Err(error) if error.reason == Reason::Conflict => Err(Failure::error(format!("{}\n{WAYS_OUT}", error.message))),
         Err(error) => Err(server_error(&error)),

@@ -1,6 +1,7 @@
 //! What every verb works with: the cluster, the namespace, the terminal.
 
 use super::Failure;
+use super::applied::Applied;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::store::{ApiError, Delete, Manager, Origin, Patch, Reason, Unknown};
 use crate::engine::{Listing, Sim, Why};
@@ -20,6 +21,8 @@ pub struct Client<'a> {
     pub err: String,
     /// An error was printed although the command went on.
     pub failed: bool,
+    /// What came of the objects it applied.
+    pub applied: Vec<Applied>,
     /// How many rows of a table it reads or prints at a time.
     pub rows: usize,
 }
@@ -27,7 +30,7 @@ pub struct Client<'a> {
 impl<'a> Client<'a> {
     /// A client that writes on behalf of a command.
     pub fn new(sim: &'a mut Sim, origin: Origin, namespace: String, rows: usize) -> Client<'a> {
-        Client { sim, origin, namespace, out: String::new(), err: String::new(), failed: false, rows }
+        Client { sim, origin, namespace, out: String::new(), err: String::new(), failed: false, applied: Vec::new(), rows }
     }
 
     /// Prints a line.
@@ -191,7 +194,7 @@ pub fn not_found(kind: Kind, name: &str) -> Failure {
 /// An API error as kubectl prints it.
 pub fn server_error(error: &ApiError) -> Failure {
     match error.reason {
-        Reason::Invalid => Failure::plain(invalid(&error.message)),
+        Reason::Invalid => invalid(error),
         Reason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
         reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
     }
@@ -200,38 +203,19 @@ pub fn server_error(error: &ApiError) -> Failure {
 /// The same for an object of a file; only errors that are not about fields name the file.
 pub fn source_error(error: &ApiError, doing: &str) -> Failure {
     match error.reason {
-        Reason::Invalid => Failure::plain(invalid(&error.message)),
+        Reason::Invalid => invalid(error),
         reason => Failure::plain(format!("Error from server ({reason:?}): {doing}: {}", error.message)),
     }
 }
 
-/// `Deployment.apps "x" is invalid: […]` as `The Deployment "x" is invalid: …`, one line for each of several faults.
-fn invalid(message: &str) -> String {
-    let Some((head, faults)) = message.split_once(" is invalid: ") else { return format!("The request is invalid: {message}") };
-    let (kind, name) = head.split_once(' ').unwrap_or((head, ""));
-    let kind = kind.split('.').next().unwrap_or(kind);
-    let Some(list) = faults.strip_prefix('[').and_then(|f| f.strip_suffix(']')) else {
-        return format!("The {kind} {name} is invalid: {faults}");
+/// `The Deployment "x" is invalid: …`, one line for each of several causes.
+fn invalid(error: &ApiError) -> Failure {
+    let Some(invalid) = &error.invalid else { return Failure::plain(format!("The request is invalid: {}", error.message)) };
+    let kind = invalid.group_kind.split('.').next().unwrap_or(&invalid.group_kind);
+    let causes = match &invalid.causes[..] {
+        [cause] => cause.to_string(),
+        causes => causes.iter().map(|cause| format!("\n* {cause}")).collect(),
     };
-    let lines: Vec<String> = split_faults(list).iter().map(|fault| format!("* {fault}")).collect();
-    format!("The {kind} {name} is invalid: \n{}", lines.join("\n"))
-}
-
-const FAULTS: [&str; 7] = ["Required value", "Invalid value", "Unsupported value", "Forbidden", "Duplicate value", "Not found", "Too long"];
-
-/// Splits `a: Required value: x, b: Forbidden: y` at the commas that a new field follows.
-fn split_faults(list: &str) -> Vec<&str> {
-    let starts_fault = |text: &str| {
-        text.split_once(": ").is_some_and(|(field, rest)| !field.contains(' ') && FAULTS.iter().any(|fault| rest.starts_with(fault)))
-    };
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, _) in list.match_indices(", ") {
-        if starts_fault(&list[at + 2..]) {
-            parts.push(&list[start..at]);
-            start = at + 2;
-        }
-    }
-    parts.push(&list[start..]);
-    parts
+    let message = format!("The {kind} \"{}\" is invalid: {causes}", invalid.name);
+    Failure { causes: invalid.causes.clone(), ..Failure::plain(message) }
 }

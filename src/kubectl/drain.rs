@@ -75,7 +75,7 @@ impl Drain {
                 self.nodes.iter().map(|n| format!(" {n}\n")).collect::<String>()
             ));
             let message: String = errors.iter().map(|error| format!("{error}\n")).collect();
-            return Err(Failure { message, exit: 1 });
+            return Err(Failure::exit(message, 1));
         }
         if !warnings.is_empty() {
             client.warn(format!("Warning: {}", warnings.join("; ")));
@@ -220,7 +220,7 @@ impl Drain {
         for name in &self.nodes {
             client.err.push_str(&format!(" {name}\n"));
         }
-        Some(Failure { message: errors.iter().map(|error| format!("{error}\n")).collect(), exit: 1 })
+        Some(Failure::exit(errors.iter().map(|error| format!("{error}\n")).collect::<String>(), 1))
     }
 }
 

@@ -74,7 +74,7 @@ pub fn finish(client: &mut Client<'_>, pod: &Rc<Object>, container: usize, comma
     client.err.push_str(&done.err);
     match done.code {
         0 => Ok(Outcome::Done),
-        code => Err(Failure { message: format!("command terminated with exit code {code}\n"), exit: code }),
+        code => Err(Failure::exit(format!("command terminated with exit code {code}\n"), code)),
     }
 }
 

@@ -1,5 +1,7 @@
 //! How a command fails.
 
+use crate::engine::store::validation::FieldError;
+
 /// Why a command ends early: what goes to stderr, and the exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -7,16 +9,23 @@ pub struct Failure {
     pub message: String,
     /// The exit code.
     pub exit: i32,
+    /// What the server found wrong with which fields.
+    pub causes: Vec<FieldError>,
 }
 
 impl Failure {
+    /// A text as it is, with an exit code.
+    pub fn exit(message: impl Into<String>, exit: i32) -> Failure {
+        Failure { message: message.into(), exit, causes: Vec::new() }
+    }
+
     /// `error: …`
     pub fn error(message: impl std::fmt::Display) -> Failure {
-        Failure { message: format!("error: {message}\n"), exit: 1 }
+        Failure::exit(format!("error: {message}\n"), 1)
     }
 
     /// A message without `error: ` before it.
     pub fn plain(message: impl std::fmt::Display) -> Failure {
-        Failure { message: format!("{message}\n"), exit: 1 }
+        Failure::exit(format!("{message}\n"), 1)
     }
 }

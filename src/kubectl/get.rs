@@ -152,7 +152,7 @@ impl GetWatch {
     fn first(&mut self, client: &mut Client<'_>) -> Result<(), Failure> {
         let objects = self.targets.fetch(client);
         if objects.is_empty() && client.failed {
-            return Err(Failure { message: String::new(), exit: 1 });
+            return Err(Failure::exit("", 1));
         }
         objects.iter().try_for_each(|(kind, object)| self.print(client, *kind, object))
     }

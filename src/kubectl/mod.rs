@@ -3,6 +3,7 @@
 //! A command that has to wait (`rollout status`, `delete`, `get -w`, `wait`, `drain`) stays open as a
 //! `Session`; whoever drives virtual time polls it. Output, errors and exit codes are those of kubectl 1.36.
 
+mod applied;
 mod apply;
 mod autoscale;
 mod client;
@@ -32,6 +33,7 @@ mod wait;
 
 use crate::api::Time;
 use crate::engine::Sim;
+pub use applied::{Applied, ApplyResult};
 use client::Client;
 pub use failure::Failure;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
@@ -54,6 +56,8 @@ pub struct Session {
     pub stderr: String,
     /// Its exit code, once it has ended.
     pub exit: Option<i32>,
+    /// What came of the objects it applied.
+    pub applied: Vec<Applied>,
     origin: crate::engine::store::Origin,
     namespace: String,
     task: Outcome,
@@ -70,23 +74,37 @@ impl Session {
 
     /// The same, with so many rows of a table at a time: it goes on with the next when it is polled.
     pub fn with_rows(sim: &mut Sim, args: &[String], stdin: &str, rows: usize) -> Session {
-        let origin = sim.command(&format!("kubectl {}", args.join(" ")));
-        let mut session = Session {
-            stdout: String::new(),
-            stderr: String::new(),
-            exit: None,
-            origin,
-            namespace: "default".to_owned(),
-            task: Outcome::Done,
-            failed: false,
-            rows,
-        };
+        let mut session = Session::new(sim, args, rows);
         let result = session.with_client(sim, |client| dispatch(client, args, stdin));
         session.settle(result);
         if session.exit.is_none() {
             session.poll(sim);
         }
         session
+    }
+
+    /// `kubectl apply -f -` of an object that has been read from a manifest.
+    pub fn apply(sim: &mut Sim, object: serde_json::Value) -> Session {
+        let args = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
+        let mut session = Session::new(sim, &args, usize::MAX);
+        let result = session.with_client(sim, |client| apply::object(client, &args[1..], object));
+        session.settle(result);
+        session
+    }
+
+    fn new(sim: &mut Sim, args: &[String], rows: usize) -> Session {
+        let origin = sim.command(&format!("kubectl {}", args.join(" ")));
+        Session {
+            stdout: String::new(),
+            stderr: String::new(),
+            exit: None,
+            applied: Vec::new(),
+            origin,
+            namespace: "default".to_owned(),
+            task: Outcome::Done,
+            failed: false,
+            rows,
+        }
     }
 
     /// Lets the command look at what has happened since.
@@ -132,10 +150,11 @@ impl Session {
         let result = run(&mut client);
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
+        self.applied.append(&mut client.applied);
         self.failed |= client.failed;
         self.namespace = client.namespace;
         match result {
-            Ok(Outcome::Done) if self.failed => Err(Failure { message: String::new(), exit: 1 }),
+            Ok(Outcome::Done) if self.failed => Err(Failure::exit("", 1)),
             other => other,
         }
     }

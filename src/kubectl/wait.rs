@@ -127,7 +127,7 @@ impl PendingCommand for WaitCommand {
             .left
             .iter()
             .map(|(_, key)| format!("error: timed out waiting for the condition on {}/{}\n", key.kind.info().plural, key.name));
-        Err(Failure { message: lines.collect(), exit: 1 })
+        Err(Failure::exit(lines.collect::<String>(), 1))
     }
 
     fn deadline(&self) -> Option<Time> {

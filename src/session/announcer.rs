@@ -1,7 +1,7 @@
 //! What is announced to a screen reader: once, politely.
 
 use super::journal_marks::JournalMarks;
-use super::run::{QUIET, Run};
+use super::run::{QUIET_US, Run};
 use crate::api::Time;
 use crate::explain::words;
 use crate::i18n::{Message, msg};
@@ -45,7 +45,7 @@ impl Announcer {
         };
         if let Some(bad) = bad {
             self.notice = words::narrate(journal.first(bad + 1));
-        } else if settled != before.settled && run.sim().now().0 >= settled.after(QUIET).0 {
+        } else if settled != before.settled && run.sim().now().0 >= settled.after(QUIET_US).0 {
             self.announced.settled = settled;
             self.notice = msg::notice_stable_at(settled.0 / 1000, standing());
         } else if all && new.iter().any(|entry| !entry.is_event()) {

@@ -5,10 +5,10 @@ use crate::engine::Sim;
 use crate::projection::changes::Field;
 use serde_json::Value;
 
-/// A longer text is not followed: nobody compares so much by eye.
-const TEXT: usize = 20_000;
+/// Longest text whose drift is computed.
+const MAX_TEXT_BYTES: usize = 20_000;
 /// What is not set by a person, or names the object; labels and annotations are looked at for themselves.
-const DULL: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
+const IGNORED_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
 /// An object of the manifest.
 #[derive(Debug)]
@@ -19,12 +19,12 @@ struct Set {
     /// What it was when that was applied.
     then: Value,
     /// What of it was compared last, and in which fields it differs.
-    seen: Option<Seen>,
+    observed: Option<ObservedVersion>,
     fields: Vec<String>,
 }
 
 /// Which object it is, the generation of its spec, labels and annotations: all that a person sets.
-type Seen = (Uid, u64, Labels, Labels);
+type ObservedVersion = (Uid, u64, Labels, Labels);
 
 /// The objects of the manifest that was applied last.
 #[derive(Debug, Default)]
@@ -32,14 +32,14 @@ pub struct Drift {
     sets: Vec<Set>,
     /// When they were applied, in milliseconds.
     pub since: u64,
-    /// In which turn of the history it was read last: another branch has the same generations of the same objects.
-    turn: u64,
+    /// The epoch in which it was read last: another branch has the same generations of the same objects.
+    epoch: u64,
 }
 
 impl Drift {
     /// Notes how the objects of a text are now that it has been applied.
     pub fn of(text: &str, sim: &Sim) -> Drift {
-        let documents = if text.len() > TEXT { Vec::new() } else { crate::manifest::parse(text.as_bytes()).documents };
+        let documents = if text.len() > MAX_TEXT_BYTES { Vec::new() } else { crate::manifest::parse(text.as_bytes()).documents };
         let set = |document: crate::manifest::Document| {
             let text = document.value;
             let at = |path: &str| text.pointer(path).and_then(Value::as_str);
@@ -47,29 +47,29 @@ impl Drift {
             let namespace = if kind.info().namespaced { at("/metadata/namespace").unwrap_or("default") } else { "" };
             let key = ObjectRef::new(kind, namespace, at("/metadata/name")?);
             let then = sim.get(&key)?.to_value();
-            Some(Set { key, text, then, seen: None, fields: Vec::new() })
+            Some(Set { key, text, then, observed: None, fields: Vec::new() })
         };
-        Drift { sets: documents.into_iter().filter_map(set).collect(), since: sim.now().0 / 1000, turn: 0 }
+        Drift { sets: documents.into_iter().filter_map(set).collect(), since: sim.now().0 / 1000, epoch: 0 }
     }
 
     /// What differs now, a line for each field. An object is compared again only when what a person sets has been written.
-    pub fn read(&mut self, sim: &Sim, turn: u64) -> Vec<String> {
-        let turned = std::mem::replace(&mut self.turn, turn) != turn;
+    pub fn read(&mut self, sim: &Sim, epoch: u64) -> Vec<String> {
+        let epoch_changed = std::mem::replace(&mut self.epoch, epoch) != epoch;
         for set in &mut self.sets {
             let of = [set.key.kind.name(), " ", &set.key.name].concat();
             let Some(object) = sim.get(&set.key) else {
-                (set.seen, set.fields) = (None, vec![[&of, ": not found"].concat()]);
+                (set.observed, set.fields) = (None, vec![[&of, ": not found"].concat()]);
                 continue;
             };
             // What has no spec has no generation.
             let meta = &object.meta;
             let written = if meta.generation > 0 { meta.generation as u64 } else { meta.resource_version };
-            let seen = Some((meta.uid, written, meta.labels.clone(), meta.annotations.clone()));
-            if set.seen == seen && !turned {
+            let observed = Some((meta.uid, written, meta.labels.clone(), meta.annotations.clone()));
+            if set.observed == observed && !epoch_changed {
                 continue;
             }
             let (now, mut fields) = (object.to_value(), Vec::new());
-            for (name, text) in set.text.as_object().into_iter().flatten().filter(|(name, _)| !DULL.contains(&name.as_str())) {
+            for (name, text) in set.text.as_object().into_iter().flatten().filter(|(name, _)| !IGNORED_FIELDS.contains(&name.as_str())) {
                 compare(name, text, set.then.get(name), now.get(name), &mut fields);
             }
             for name in ["labels", "annotations"] {
@@ -82,7 +82,7 @@ impl Drift {
             }
             let said = |value: Option<String>| value.unwrap_or_else(|| "none".into());
             let line = |field: Field| [&of, ": ", &field.path, " ", &said(field.from), " → ", &said(field.to)].concat();
-            (set.seen, set.fields) = (seen, fields.into_iter().map(line).collect());
+            (set.observed, set.fields) = (observed, fields.into_iter().map(line).collect());
         }
         self.sets.iter().flat_map(|set| set.fields.iter().cloned()).collect()
     }

@@ -154,10 +154,10 @@ impl Editor {
     fn finish_apply(&mut self, job: &ApplyJob, answer: Answer, run: &Run) -> Vec<Effect> {
         let pending = std::mem::take(&mut self.pending);
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
-        let nothing = refused == 0 && answer.lines.is_empty();
-        let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
-        self.status = match answer.lines.len() {
-            applied if applied > 0 && refused > 0 => ApplyStatus::Partly(applied - unchanged, unchanged, refused),
+        let nothing = refused == 0 && answer.applied.is_empty();
+        let (written, unchanged) = (answer.written(), answer.unchanged());
+        self.status = match written + unchanged {
+            accepted if accepted > 0 && refused > 0 => ApplyStatus::Partly(written, unchanged, refused),
             _ if refused > 0 || nothing => ApplyStatus::Rejected,
             _ if pending.opens => ApplyStatus::Clean,
             _ => ApplyStatus::Applied,

@@ -11,18 +11,18 @@ use crate::engine::{Journal, Sim};
 use crate::kubectl::Session;
 use std::rc::Rc;
 
-/// So long after the last change all is settled.
-pub const QUIET: u64 = 3 * SECOND;
+/// Time without a change after which the cluster counts as settled, in microseconds.
+pub const QUIET_US: u64 = 3 * SECOND;
 /// Tasks between two checkpoints, at first.
-const EVERY: u64 = 2_000;
-/// With more checkpoints than this, every second one is dropped, one at a time: fewer of a large cluster, where more has changed from one to the next.
-const MOST: usize = 64;
-const FEWER: usize = 24;
-const LARGE: usize = 20_000;
-/// To apply a document takes as long as so many tasks.
-const DOCUMENT: usize = 64;
+const CHECKPOINT_INTERVAL_TASKS: u64 = 2_000;
+/// Checkpoints kept; above that every second one is dropped, one at a time. Fewer of a large cluster, where more changes from one to the next.
+const MAX_CHECKPOINTS: usize = 64;
+const MAX_CHECKPOINTS_LARGE: usize = 24;
+const LARGE_CLUSTER_PODS: usize = 20_000;
+/// Cost of applying a document, in tasks.
+const DOCUMENT_COST_TASKS: usize = 64;
 
-/// A simulation and how it got there. A copy is a checkpoint: it shares whatever does not change.
+/// A simulation and how it got there. A clone shares whatever does not change.
 #[derive(Clone, Debug)]
 struct Checkpoint {
     sim: Sim,
@@ -30,9 +30,9 @@ struct Checkpoint {
     steps: u64,
     /// Commands carried out since time 0.
     done: usize,
-    /// A kubectl command that still waits.
-    talk: Option<Session>,
-    /// A manifest of which documents are left to apply: the clock stands until there are none.
+    /// The kubectl command in the foreground, while it runs.
+    foreground: Option<Session>,
+    /// An apply in progress: the clock stands until it ends.
     applying: Option<ApplyJob>,
 }
 
@@ -58,7 +58,7 @@ impl Checkpoint {
             }
             if self.applying.is_some() {
                 self.repeat_next();
-                budget = budget.saturating_sub(DOCUMENT);
+                budget = budget.saturating_sub(DOCUMENT_COST_TASKS);
                 continue;
             }
             let due = commands.get(self.done).filter(|(_, time, _)| *time <= to);
@@ -68,7 +68,7 @@ impl Checkpoint {
                     if let Command::Apply(text) = command {
                         self.applying = Some(ApplyJob::new(&self.sim, text));
                     } else {
-                        actions::run(&mut self.sim, &mut self.talk, command);
+                        actions::run(&mut self.sim, &mut self.foreground, command);
                         self.done += 1;
                     }
                     continue;
@@ -83,7 +83,7 @@ impl Checkpoint {
     }
 }
 
-/// A future that was left when the history was forked before it.
+/// A branch that is not shown.
 #[derive(Clone, Debug)]
 struct Branch {
     live: Checkpoint,
@@ -94,7 +94,7 @@ struct Branch {
     number: u32,
 }
 
-/// More branches than this are not kept: the oldest goes.
+/// Branches kept; above that the oldest is dropped.
 const MAX_BRANCHES: usize = 4;
 
 /// Where a branch began.
@@ -111,7 +111,7 @@ pub struct Fork {
 /// The simulation, and how it came to be.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The branches that are not shown, and where each branch began.
+    /// The branches that are not shown.
     branches: Vec<Branch>,
     forks: Vec<Fork>,
     /// The number of the one that is, and of the last that was begun.
@@ -126,14 +126,14 @@ pub struct Run {
     /// After how many tasks, when, what.
     commands: Vec<(u64, Time, Command)>,
     seed: u64,
-    /// Grows whenever what is shown may have changed otherwise than by time: seek, branch, reset.
+    /// Incremented whenever what is shown may have changed otherwise than by time: seek, branch, reset.
     pub epoch: u64,
 }
 
 impl Run {
     /// An empty cluster at time 0.
     pub fn new(seed: u64) -> Run {
-        let live = Checkpoint { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, talk: None, applying: None };
+        let live = Checkpoint { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, foreground: None, applying: None };
         Run {
             branches: Vec::new(),
             forks: Vec::new(),
@@ -142,7 +142,7 @@ impl Run {
             checkpoints: vec![live.clone()],
             live,
             past: None,
-            every: EVERY,
+            every: CHECKPOINT_INTERVAL_TASKS,
             thin: None,
             commands: Vec::new(),
             seed,
@@ -160,7 +160,7 @@ impl Run {
         &self.past.as_ref().unwrap_or(&self.live).sim
     }
 
-    /// Uses a moment that is spare.
+    /// Idle work.
     pub fn run_idle_work(&mut self) {
         self.past.as_mut().unwrap_or(&mut self.live).sim.run_idle_work();
     }
@@ -241,7 +241,7 @@ impl Run {
         if self.past.is_some() {
             self.live();
         }
-        let quiet = self.live.sim.last_change().after(QUIET);
+        let quiet = self.live.sim.last_change().after(QUIET_US);
         if self.live.sim.now() >= quiet {
             return true;
         }
@@ -265,7 +265,7 @@ impl Run {
             return true;
         }
         let limit = Time(self.live.sim.now().0.saturating_add(limit.0));
-        let soon = self.live.sim.now().after(QUIET);
+        let soon = self.live.sim.now().after(QUIET_US);
         let mut idle = None;
         while let Some(at) = self.live.sim.next_task().filter(|at| *at <= limit) {
             if idle.is_none() && at > soon {
@@ -294,7 +294,7 @@ impl Run {
             return;
         }
         self.checkpoints.push(self.live.clone());
-        let most = if self.live.sim.server().count(Kind::Pod) > LARGE { FEWER } else { MOST };
+        let most = if self.live.sim.server().count(Kind::Pod) > LARGE_CLUSTER_PODS { MAX_CHECKPOINTS_LARGE } else { MAX_CHECKPOINTS };
         if self.checkpoints.len() > most {
             self.thin = Some((1, self.checkpoints.len() / 2));
             self.every *= 2;
@@ -303,7 +303,7 @@ impl Run {
 
     /// Carries out a command at the newest instant.
     pub fn command(&mut self, command: Command) -> actions::Answer {
-        let answer = actions::run(&mut self.live.sim, &mut self.live.talk, &command);
+        let answer = actions::run(&mut self.live.sim, &mut self.live.foreground, &command);
         if answer.changed {
             self.record(command);
         }
@@ -343,7 +343,7 @@ impl Run {
 
     /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
     pub fn poll(&mut self) -> Vec<actions::Line> {
-        if self.past.is_some() || self.live.talk.is_none() {
+        if self.past.is_some() || self.live.foreground.is_none() {
             return Vec::new();
         }
         self.command(Command::Poll).lines
@@ -351,17 +351,17 @@ impl Run {
 
     /// Whether a command still waits.
     pub fn waits(&self) -> bool {
-        self.live.talk.is_some()
+        self.live.foreground.is_some()
     }
 
     /// Whether a command goes on by itself, also while the clock stands.
     pub fn goes_on(&self) -> bool {
-        self.past.is_none() && (self.applies() || self.live.talk.as_ref().is_some_and(Session::goes_on))
+        self.past.is_none() && (self.applies() || self.live.foreground.as_ref().is_some_and(Session::goes_on))
     }
 
     /// Ends a command that still waits.
     pub fn interrupt(&mut self) {
-        self.live.talk = None;
+        self.live.foreground = None;
     }
 
     /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.
@@ -385,8 +385,8 @@ impl Run {
         self.epoch += 1;
     }
 
-    /// Forks the history at the instant shown: from here on it is the newest. What came after it is kept as a future
-    /// that one can return to.
+    /// Forks the history at the instant shown: from here on it is the newest. What came after it is kept as a
+    /// branch that one can return to.
     pub fn branch(&mut self) {
         if let Some(mut point) = self.past.take() {
             // A manifest is applied wholly or not at all.
@@ -420,7 +420,7 @@ impl Run {
 
     /// The number of the branch that is shown, and of those that are kept beside it.
     pub fn branches(&self) -> (u32, Vec<u32>) {
-        (self.number, self.branches.iter().map(|future| future.number).collect())
+        (self.number, self.branches.iter().map(|branch| branch.number).collect())
     }
 
     /// Where the branch that is shown began, or the last that left it; the history on the other side of that fork, and its end.
@@ -428,13 +428,13 @@ impl Run {
         let mut newest = self.forks.iter().rev();
         let fork = *newest.clone().find(|fork| fork.number == self.number).or_else(|| newest.find(|fork| fork.of == self.number))?;
         let other = fork.number + fork.of - self.number;
-        let future = self.branches.iter().find(|future| future.number == other)?;
-        Some((fork, future.live.sim.journal(), future.live.sim.now().0 / 1000))
+        let branch = self.branches.iter().find(|branch| branch.number == other)?;
+        Some((fork, branch.live.sim.journal(), branch.live.sim.now().0 / 1000))
     }
 
     /// Shows the newest instant of another branch.
     pub fn switch(&mut self, number: u32) {
-        let Some(at) = self.branches.iter().position(|future| future.number == number) else { return };
+        let Some(at) = self.branches.iter().position(|branch| branch.number == number) else { return };
         let left = self.leave();
         let to = std::mem::replace(&mut self.branches[at], left);
         (self.live, self.checkpoints, self.every, self.commands, self.number) = (to.live, to.checkpoints, to.every, to.commands, to.number);
@@ -452,20 +452,20 @@ impl Run {
 
     /// Keeps how far the copy that [`Run::other`] made has come.
     pub fn keep(&mut self, other: &Run) {
-        if let Some(future) = self.branches.iter_mut().find(|future| future.number == other.number) {
-            *future = other.leave();
+        if let Some(branch) = self.branches.iter_mut().find(|branch| branch.number == other.number) {
+            *branch = other.leave();
         }
     }
 
     /// Answers a question about the instant shown, without a trace in the history.
     pub fn ask(&self, line: &str) -> Vec<actions::Line> {
-        let (mut sim, mut talk) = (self.sim().clone(), None);
-        let mut lines = actions::run(&mut sim, &mut talk, &Command::Kubectl(line.into())).lines;
-        while talk.as_ref().is_some_and(Session::goes_on) {
-            lines.extend(actions::run(&mut sim, &mut talk, &Command::Poll).lines);
+        let (mut sim, mut foreground) = (self.sim().clone(), None);
+        let mut lines = actions::run(&mut sim, &mut foreground, &Command::Kubectl(line.into())).lines;
+        while foreground.as_ref().is_some_and(Session::goes_on) {
+            lines.extend(actions::run(&mut sim, &mut foreground, &Command::Poll).lines);
         }
         // What it waits for does not come: time stands.
-        if talk.is_some() {
+        if foreground.is_some() {
             lines.push(actions::Line { text: "It is not so yet at this instant".into(), error: false });
         }
         lines

@@ -252,7 +252,7 @@ impl State {
                     self.edit(EditorMsg::Apply { opens: false });
                 }
                 Effect::Fork => self.fork(),
-                Effect::Execute(command) => self.execute(command),
+                Effect::Execute(command) => drop(self.execute(command)),
                 Effect::ExecuteFault(line) => self.execute_fault(&line),
                 Effect::Enter(line) => self.type_in(ConsoleMsg::Enter(line)),
                 Effect::Print(lines) => self.type_in(ConsoleMsg::Print(lines)),
@@ -272,7 +272,8 @@ impl State {
         }
     }
 
-    fn execute(&mut self, command: Command) {
+    /// Carries out a command; true if it failed.
+    fn execute(&mut self, command: Command) -> bool {
         let silent = match &command {
             Command::Fault(line) => msg::notice_fault(&**line),
             _ => Message::default(),
@@ -283,12 +284,14 @@ impl State {
         if prints {
             self.type_in(ConsoleMsg::Print(answer.lines));
         }
+        answer.failed
     }
 
     fn execute_fault(&mut self, line: &str) {
-        self.update(Msg::Fault(line.into()));
+        self.fork();
+        let error = self.execute(Command::Fault(line.into()));
         let text = self.announcer.notice.english();
-        self.type_in(ConsoleMsg::Print(vec![crate::actions::Line { error: text.starts_with("error"), text }]));
+        self.type_in(ConsoleMsg::Print(vec![crate::actions::Line { error, text }]));
     }
 
     /// Applies the rest of the apply in progress: what comes next is about all of it.

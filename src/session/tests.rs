@@ -159,8 +159,8 @@ fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
         assert_eq!(*state.editor.diagnostics, answer.diagnostics);
         assert_eq!(state.announcer.notice, answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", "));
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
-        let unchanged = answer.lines.iter().filter(|line| line.text.ends_with(" unchanged")).count();
-        assert_eq!(state.editor.status, ApplyStatus::Partly(answer.lines.len() - unchanged, unchanged, refused));
+        let (written, unchanged) = (answer.written(), answer.unchanged());
+        assert_eq!(state.editor.status, ApplyStatus::Partly(written, unchanged, refused));
         assert_eq!(state.selection.selected.as_ref().map(|key| &*key.name), Some("web-0"));
         for seconds in [10, 30] {
             whole.advance(Time(seconds * 1_000_000), usize::MAX);

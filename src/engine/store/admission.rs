@@ -213,16 +213,13 @@ impl ApiServer {
         let name = object.meta.name.as_str();
         let asked = service.spec.cluster_ip.as_str();
         if !asked.is_empty() && asked != "None" && ips.iter().any(|ip| ip == asked) {
-            return Err(ApiError::invalid(format!(
-                "Service {name:?} is invalid: spec.clusterIPs: Invalid value: [{asked:?}]: failed to allocate IP {asked}: provided IP is already allocated"
-            )));
+            let detail = format!("failed to allocate IP {asked}: provided IP is already allocated");
+            return Err(taken_value(name, "spec.clusterIPs".into(), format!("[{asked:?}]"), detail));
         }
         if let Some((i, port)) = service.spec.ports.iter().enumerate().find(|(_, p)| p.node_port != 0 && node_ports.contains(&p.node_port))
         {
-            return Err(ApiError::invalid(format!(
-                "Service {name:?} is invalid: spec.ports[{i}].nodePort: Invalid value: {}: provided port is already allocated",
-                port.node_port
-            )));
+            let field = format!("spec.ports[{i}].nodePort");
+            return Err(taken_value(name, field, port.node_port.to_string(), "provided port is already allocated".into()));
         }
         let mut ip = asked.to_string();
         while ip.is_empty() || (ip != "None" && ips.iter().any(|taken| *taken == ip)) {
@@ -288,7 +285,7 @@ fn check_families(name: &str, service: &Service) -> Result<(), ApiError> {
     }
     match errors.is_empty() {
         true => Ok(()),
-        false => Err(ApiError::invalid(validation::invalid_message(&Kind::Service.group_kind(), name, &errors))),
+        false => Err(ApiError::invalid_fields(&Kind::Service.group_kind(), name, &errors)),
     }
 }
 
@@ -384,4 +381,10 @@ fn qos_class(pod: &Pod) -> Str {
         .iter()
         .all(|of| ["cpu", "memory"].iter().all(|r| of.limits.get(*r).is_some_and(|limit| of.requests.get(*r).is_none_or(|q| q == limit))));
     if guaranteed { "Guaranteed" } else { "Burstable" }.into()
+}
+
+/// A Service asks for a value that another has.
+fn taken_value(name: &str, field: String, value: String, detail: String) -> ApiError {
+    let error = validation::FieldError { field, fault: validation::Fault::Invalid, value, detail };
+    ApiError::invalid_fields(&Kind::Service.group_kind(), name, &[error])
 }

@@ -1,5 +1,6 @@
 //! Refusals of the API server, in its words.
 
+use super::validation::{FieldError, invalid_message};
 use crate::api::{Kind, Object};
 use std::fmt;
 
@@ -26,6 +27,19 @@ pub struct ApiError {
     pub reason: Reason,
     /// The person's words for it.
     pub message: String,
+    /// The object and its fields at fault, if the refusal is about fields.
+    pub invalid: Option<Box<InvalidObject>>,
+}
+
+/// An object that breaks rules of its kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvalidObject {
+    /// Kind and group, as `Deployment.apps`.
+    pub group_kind: String,
+    /// Its name.
+    pub name: String,
+    /// What is wrong with which fields, each once.
+    pub causes: Vec<FieldError>,
 }
 
 impl fmt::Display for ApiError {
@@ -39,7 +53,7 @@ impl std::error::Error for ApiError {}
 impl ApiError {
     /// There is no such object.
     pub fn not_found(kind: Kind, name: &str) -> Self {
-        ApiError { reason: Reason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()) }
+        ApiError { reason: Reason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()), invalid: None }
     }
 
     /// Every name that was made up for an object is in use.
@@ -51,7 +65,7 @@ impl ApiError {
 
     /// There is one already.
     pub fn already_exists(kind: Kind, name: &str) -> Self {
-        ApiError { reason: Reason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()) }
+        ApiError { reason: Reason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()), invalid: None }
     }
 
     /// The write was made from a state that is no longer current.
@@ -62,6 +76,7 @@ impl ApiError {
                 "Operation cannot be fulfilled on {} {name:?}: the object has been modified; please apply your changes to the latest version and try again",
                 kind.group_resource()
             ),
+            invalid: None,
         }
     }
 
@@ -79,31 +94,50 @@ impl ApiError {
         } else {
             ("pods/binding", format!("pod {name} is already assigned to node {:?}", node?.as_str()))
         };
-        Some(ApiError { reason: Reason::Conflict, message: format!("Operation cannot be fulfilled on {resource} {name:?}: {what}") })
+        Some(ApiError {
+            reason: Reason::Conflict,
+            message: format!("Operation cannot be fulfilled on {resource} {name:?}: {what}"),
+            invalid: None,
+        })
     }
 
-    /// The object breaks a rule; the message is complete.
+    /// The request breaks a rule that is about no field; the message is complete.
     pub fn invalid(message: String) -> Self {
-        ApiError { reason: Reason::Invalid, message }
+        ApiError { reason: Reason::Invalid, message, invalid: None }
+    }
+
+    /// Fields of the object break rules.
+    pub fn invalid_fields(group_kind: &str, name: &str, errors: &[FieldError]) -> Self {
+        let mut causes: Vec<FieldError> = Vec::new();
+        for error in errors {
+            // Two that read the same are one.
+            let text = error.to_string();
+            if causes.iter().all(|known| known.to_string() != text) {
+                causes.push(error.clone());
+            }
+        }
+        let message = invalid_message(group_kind, name, &causes);
+        let invalid = InvalidObject { group_kind: group_kind.to_owned(), name: name.to_owned(), causes };
+        ApiError { reason: Reason::Invalid, message, invalid: Some(Box::new(invalid)) }
     }
 
     /// The request could not be read.
     pub fn bad_request(message: String) -> Self {
-        ApiError { reason: Reason::BadRequest, message }
+        ApiError { reason: Reason::BadRequest, message, invalid: None }
     }
 
     /// Not now; the client may try again.
     pub fn too_many_requests(message: &str) -> Self {
-        ApiError { reason: Reason::TooManyRequests, message: message.into() }
+        ApiError { reason: Reason::TooManyRequests, message: message.into(), invalid: None }
     }
 
     /// The server or a loop cannot do it.
     pub fn internal(message: &str) -> Self {
-        ApiError { reason: Reason::InternalError, message: message.into() }
+        ApiError { reason: Reason::InternalError, message: message.into(), invalid: None }
     }
 
     /// The request is not allowed.
     pub fn forbidden(message: String) -> Self {
-        ApiError { reason: Reason::Forbidden, message }
+        ApiError { reason: Reason::Forbidden, message, invalid: None }
     }
 }

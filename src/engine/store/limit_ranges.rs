@@ -45,7 +45,7 @@ fn hold_to(ranges: &[Value], object: &mut Object) -> Result<(), ApiError> {
         fill_limits(&mut value, ranges);
         let errors = validation::validate_create(&value);
         if !errors.is_empty() {
-            return Err(ApiError::invalid(validation::invalid_message("Pod", &object.meta.name, &errors)));
+            return Err(ApiError::invalid_fields("Pod", &object.meta.name, &errors));
         }
         check_pod(&value, ranges)
     } else {

@@ -127,7 +127,7 @@ impl ApiServer {
             errors = self.warn_of_security(origin, kind, &value, old.map(|old| &**old));
         }
         if !errors.is_empty() {
-            let error = ApiError::invalid(validation::invalid_message(&kind.group_kind(), &name, &errors));
+            let error = ApiError::invalid_fields(&kind.group_kind(), &name, &errors);
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
             return Err(error);
         }

@@ -245,9 +245,13 @@ impl ApiServer {
         {
             let name = &new.meta.name;
             let ready = job.status.ready.unwrap_or_default();
-            let message =
-                format!("Job.batch {name:?} is invalid: status.ready: Invalid value: {ready}: cannot set more ready pods than active");
-            let error = ApiError::invalid(message);
+            let cause = super::validation::FieldError {
+                field: "status.ready".into(),
+                fault: super::validation::Fault::Invalid,
+                value: ready.to_string(),
+                detail: "cannot set more ready pods than active".into(),
+            };
+            let error = ApiError::invalid_fields(&Kind::Job.group_kind(), name, &[cause]);
             self.refuse(origin, new.key(), &error, why);
             return Err(error);
         }

@@ -1,15 +1,14 @@
 //! Jobs that fail or are held back, and CronJobs between their runs.
 
-use super::finding::{Diagnosis, flag, free_name, line};
+use super::finding::{Context, Diagnosis, flag, free_name, line};
 use super::workloads::{follow, stuck};
 use crate::api::batch::Job;
 use crate::api::{Body, Kind, Object, ObjectRef};
-use crate::engine::Sim;
 use crate::explain::waits::{Cure, Label, Waits};
 use serde_json::Value;
 use std::rc::Rc;
 
-pub fn job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Job = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
     if let Some(failed) = status.met("Failed") {
@@ -48,7 +47,7 @@ pub fn job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
-pub fn cron_job(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else { return None };
     let (spec, status) = (body.get("spec")?, body.get("status"));
     let text = |name: &str| spec.get(name).and_then(Value::as_str).unwrap_or("");

@@ -8,6 +8,32 @@ use crate::explain::why::Row;
 use crate::i18n::Message;
 use std::rc::Rc;
 
+/// The cluster, and how to ask what another object waits for.
+pub struct Context<'a> {
+    sim: &'a Sim,
+    diagnose: fn(&Sim, &ObjectRef) -> Option<Diagnosis>,
+}
+
+impl<'a> Context<'a> {
+    /// Of a cluster, with the function that knows every kind.
+    pub fn new(sim: &'a Sim, diagnose: fn(&Sim, &ObjectRef) -> Option<Diagnosis>) -> Context<'a> {
+        Context { sim, diagnose }
+    }
+
+    /// What another object waits for.
+    pub fn diagnose(&self, key: &ObjectRef) -> Option<Diagnosis> {
+        (self.diagnose)(self.sim, key)
+    }
+}
+
+impl std::ops::Deref for Context<'_> {
+    type Target = Sim;
+
+    fn deref(&self) -> &Sim {
+        self.sim
+    }
+}
+
 /// What is said of an object that waits or fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {

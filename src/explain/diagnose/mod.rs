@@ -18,26 +18,27 @@ use crate::actions::Command;
 use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Sim;
 use crate::explain::waits::{Cure, Waits};
-use finding::owners;
+use finding::{Context, owners};
 pub use finding::{Diagnosis, Remedy};
 
 /// What an object waits for or why it failed; nothing if all is well or on its way.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
-    let Some(object) = sim.get(key) else { return held_up::gone(sim, key).or_else(|| pods::waits_for(sim, key)) };
+    let context = &Context::new(sim, diagnose);
+    let Some(object) = sim.get(key) else { return held_up::gone(sim, key).or_else(|| pods::waits_for(context, key)) };
     let found = match object.kind {
-        Kind::Pod => pods::pod(sim, object),
-        Kind::Deployment => workloads::deployment(sim, object),
-        Kind::ReplicaSet | Kind::ReplicationController => workloads::replica_set(sim, object),
-        Kind::StatefulSet => workloads::stateful_set(sim, object),
-        Kind::DaemonSet => workloads::daemon_set(sim, object),
-        Kind::Job => batch::job(sim, object),
-        Kind::CronJob => batch::cron_job(sim, object),
-        Kind::HorizontalPodAutoscaler => policy::autoscaler(sim, object),
-        Kind::PodDisruptionBudget => policy::budget(sim, object),
-        Kind::Node => pods::node(sim, object),
-        Kind::PersistentVolumeClaim => storage::claim(sim, object),
+        Kind::Pod => pods::pod(context, object),
+        Kind::Deployment => workloads::deployment(context, object),
+        Kind::ReplicaSet | Kind::ReplicationController => workloads::replica_set(context, object),
+        Kind::StatefulSet => workloads::stateful_set(context, object),
+        Kind::DaemonSet => workloads::daemon_set(context, object),
+        Kind::Job => batch::job(context, object),
+        Kind::CronJob => batch::cron_job(context, object),
+        Kind::HorizontalPodAutoscaler => policy::autoscaler(context, object),
+        Kind::PodDisruptionBudget => policy::budget(context, object),
+        Kind::Node => pods::node(context, object),
+        Kind::PersistentVolumeClaim => storage::claim(context, object),
         Kind::PersistentVolume => storage::volume(object),
-        Kind::Service => network::service(sim, object),
+        Kind::Service => network::service(context, object),
         _ => None,
     };
     found.or_else(|| held_up::held_up_or_idle(sim, object))
@@ -82,9 +83,7 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
     let mut talk = None;
     for step in &remedy.steps {
         let answer = actions::run(&mut copy, &mut talk, &command(step));
-        if answer.diagnostics.iter().any(|diagnostic| diagnostic.error)
-            || answer.lines.iter().any(|line| line.error && line.text.contains("rror"))
-        {
+        if answer.failed || answer.diagnostics.iter().any(|diagnostic| diagnostic.error) {
             return false;
         }
     }

@@ -1,16 +1,15 @@
 //! Services that reach nothing.
 
-use super::finding::{Diagnosis, all_in, line, owners};
+use super::finding::{Context, Diagnosis, all_in, line, owners};
 use crate::api::network::{EndpointSlice, Service, is_slice_of};
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, Str};
-use crate::engine::Sim;
 use crate::explain::waits::{Cure, Fact, Label, Waits};
 use crate::i18n::msg;
 use crate::projection::adapt::nearest;
 use std::rc::Rc;
 
-pub fn service(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Service = object.get()?;
     let api = object.meta.name == "kubernetes" && object.meta.namespace == "default";
     if body.spec.kind == "ExternalName" || api || object.meta.is_deleting() {
@@ -94,9 +93,9 @@ fn pairs<'a>(labels: impl Iterator<Item = (&'a Str, &'a Str)>) -> String {
 }
 
 /// Pods match; what they wait for is what the Service waits for.
-fn none_ready(sim: &Sim, object: &Object, matching: &[&Rc<Object>]) -> Option<Diagnosis> {
+fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> Option<Diagnosis> {
     // A Pod that is on its way is soon behind the Service.
-    let worst = matching.iter().take(8).find_map(|pod| super::diagnose(sim, &pod.key()))?;
+    let worst = matching.iter().take(8).find_map(|pod| sim.diagnose(&pod.key()))?;
     let mut out = Diagnosis::new(object, Waits::NoneReady(matching.len()));
     out.count(Label::Matching, matching.len() as i64);
     out.count(Label::Ready, 0);

@@ -1,6 +1,6 @@
 //! Pods that have no node: gates, claims, and what each node has against them.
 
-use super::finding::{Diagnosis, free_name, free_names, line, owners};
+use super::finding::{Context, Diagnosis, free_name, free_names, line, owners};
 use super::held_up;
 use crate::api::daemonset::DaemonSet;
 use crate::api::node::Node;
@@ -24,7 +24,7 @@ const MOST_NODES: i64 = 200;
 const NODES: usize = 12;
 
 /// The claim of a Pod that keeps it from being scheduled.
-fn claim(sim: &Sim, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
+fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
     pod.spec.claims().find_map(|name| {
         let key = ObjectRef::new(Kind::PersistentVolumeClaim, &object.meta.namespace, name);
         let Some(claim) = sim.get(&key) else { return Some((Waits::ClaimMissing(name.clone()), key)) };
@@ -42,7 +42,7 @@ fn claim(sim: &Sim, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
 }
 
 /// A Pod without a node: what each node has against it, and what would give it one.
-pub fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
+pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let key = object.key();
     if let [first, ..] = &pod.spec.scheduling_gates[..] {
         let mut out = Diagnosis::new(object, Waits::Gated);
@@ -60,7 +60,7 @@ pub fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     if let Some((waits, claim)) = claim(sim, object, pod) {
         let mut out = Diagnosis::new(object, waits);
         out.since(sim, said.last_transition_time);
-        match super::diagnose(sim, &claim) {
+        match sim.diagnose(&claim) {
             Some(deeper) => out.remedies = deeper.remedies,
             None => missing_claim(sim, &claim, &mut out),
         }
@@ -93,7 +93,7 @@ pub fn unbound(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
-fn missing_claim(sim: &Sim, claim: &ObjectRef, out: &mut Diagnosis) {
+fn missing_claim(sim: &Context<'_>, claim: &ObjectRef, out: &mut Diagnosis) {
     if sim.get(claim).is_none() {
         let manifest = [
             "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: ",
@@ -108,7 +108,7 @@ fn missing_claim(sim: &Sim, claim: &ObjectRef, out: &mut Diagnosis) {
 }
 
 /// What would give the Pod a node: where one thing alone is against it, its opposite. What harms nobody comes first.
-fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
+fn place(sim: &Context<'_>, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
     let alone: Vec<(&Str, &Refuses)> =
         nodes.iter().filter_map(|(node, refuses)| if let [one] = &refuses[..] { Some((node, one)) } else { None }).collect();
     // Of many alike all have to find room: what makes room for some of them is no remedy.
@@ -156,7 +156,7 @@ fn place(sim: &Sim, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mu
 type Room<'a> = (&'a Str, i64);
 
 /// Takes away what alone keeps Pods from nodes that are there: from one node if that is enough, else from several.
-fn free_up(sim: &Sim, object: &Object, alone: &[(&Str, &Refuses)], alike: i64, out: &mut Diagnosis) {
+fn free_up(sim: &Context<'_>, object: &Object, alone: &[(&Str, &Refuses)], alike: i64, out: &mut Diagnosis) {
     let Some(pod) = object.pod() else { return };
     let most = if keeps_apart(object, pod) { 1 } else { i64::MAX };
     let room = |node: &str| fit(sim.free_on(node), sim.places_on(node).min(most), pod.spec.requests);
@@ -235,7 +235,7 @@ struct Waiting {
 
 impl Waiting {
     /// Looks at each once, unless they are too many.
-    fn count(sim: &Sim, object: &Rc<Object>) -> Waiting {
+    fn count(sim: &Context<'_>, object: &Rc<Object>) -> Waiting {
         let own = object.meta.controller().map(|owner| owner.uid);
         let node = cluster::node(1, &NodeConfig { name: "new".into(), allocatable: Vec::new() }, Timestamp::default());
         let node = Object::from_value(Kind::Node, node).ok();
@@ -269,7 +269,7 @@ impl Waiting {
 }
 
 /// Whether a new node would do for a Pod: no gate and no claim is before it, and it asks for no label that is given by hand.
-fn takes(sim: &Sim, object: &Object, node: &Object) -> bool {
+fn takes(sim: &Context<'_>, object: &Object, node: &Object) -> bool {
     object.pod().is_some_and(|pod| {
         let asked = pod.spec.scheduling_gates.is_empty() && pod.spec.scheduler_name == "default-scheduler";
         asked && Sim::suits(&pod.spec, node) && claim(sim, object, pod).is_none()
@@ -294,7 +294,7 @@ fn fit(free: Resources, most: i64, asks: Resources) -> i64 {
 }
 
 /// What a new node has for other Pods than those of DaemonSets, which come first.
-fn new_node(sim: &Sim, node: &Object) -> (Resources, i64) {
+fn new_node(sim: &Context<'_>, node: &Object) -> (Resources, i64) {
     let node: &Node = node.body();
     let daemons: Vec<Resources> =
         sim.list(Kind::DaemonSet).filter_map(|set| Some(set.get::<DaemonSet>()?.template.spec.requests)).collect();
@@ -309,7 +309,7 @@ fn outgrown(refuses: &[Refuses]) -> bool {
 }
 
 /// A node larger than all there are, if such machines are sold, for those Pods alike that no other could take.
-fn add_larger(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
+fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
     let (Some(pod), Some(node), alike) = (object.pod(), &waiting.node, waiting.alike) else { return };
     let (asks, (free, places)) = (pod.spec.requests, new_node(sim, node));
     if !Sim::suits(&pod.spec, node) || places < alike || alike > 1 && keeps_apart(object, pod) {
@@ -344,7 +344,7 @@ fn add_larger(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis
 }
 
 /// As many new nodes as all Pods without one need: others that wait as long take their share of them.
-fn add_nodes(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
+fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
     let (Some(pod), Some(node), Some(others)) = (object.pod(), &waiting.node, &waiting.others) else { return };
     if !Sim::suits(&pod.spec, node) {
         return;
@@ -374,7 +374,7 @@ fn add_nodes(sim: &Sim, object: &Object, waiting: &Waiting, out: &mut Diagnosis)
 }
 
 /// A Pod goes for good: by its owner's size, or itself.
-fn make_room(sim: &Sim, key: &ObjectRef, uses: &str, out: &mut Diagnosis) {
+fn make_room(sim: &Context<'_>, key: &ObjectRef, uses: &str, out: &mut Diagnosis) {
     let Some(other) = sim.get(key) else { return };
     let owner = owners(sim, key).pop().and_then(|owner| sim.get(&owner).cloned());
     let Some(owner) = owner else {
@@ -390,7 +390,7 @@ fn make_room(sim: &Sim, key: &ObjectRef, uses: &str, out: &mut Diagnosis) {
 }
 
 /// The Pod of a node that would leave room enough, the smallest that does.
-fn room_for(sim: &Sim, node: &str, what: &'static str, short: i64, out: &mut Diagnosis) {
+fn room_for(sim: &Context<'_>, node: &str, what: &'static str, short: i64, out: &mut Diagnosis) {
     let asks = |pod: &Pod| if what == "memory" { pod.spec.requests.memory } else { pod.spec.requests.cpu };
     let on_node = sim.pods_on(node).filter(|object| object.pod().is_some_and(|pod| asks(pod) >= short));
     let Some(other) = on_node.min_by_key(|object| object.pod().map_or(0, asks)) else { return };
@@ -399,7 +399,7 @@ fn room_for(sim: &Sim, node: &str, what: &'static str, short: i64, out: &mut Dia
 }
 
 /// Requests that would fit the roomiest node that has nothing else against the Pod.
-fn lower(sim: &Sim, object: &Rc<Object>, what: &'static str, asks: i64, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
+fn lower(sim: &Context<'_>, object: &Rc<Object>, what: &'static str, asks: i64, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
     let most = nodes.iter().filter_map(|(_, refuses)| match &refuses[..] {
         [Refuses::Short { what: other, free, .. }] if *other == what => Some(*free),
         _ => None,

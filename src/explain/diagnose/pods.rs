@@ -1,19 +1,18 @@
 //! Pods that fail or are not ready, and nodes. Those that have no node yet: `placement`.
 
-use super::finding::{Diagnosis, flag, line, owner, owners};
+use super::finding::{Context, Diagnosis, flag, line, owner, owners};
 use super::placement;
 use super::workloads::revision;
 use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod, image_parts};
 use crate::api::workload::ReplicaSet;
 use crate::api::{self, Kind, Object, ObjectRef, Str};
-use crate::engine::Sim;
 use crate::engine::kubelet::{can_be_pulled, lack};
 use crate::explain::waits::{Cure, Fact, Label, Waits};
 use crate::i18n::msg;
 use std::rc::Rc;
 
-pub fn pod(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let pod = object.pod()?;
     if pod.is_terminal() && !object.meta.is_deleting() {
         return if pod.status.phase == "Failed" { failed(sim, object, pod) } else { None };
@@ -48,7 +47,7 @@ fn held(object: &Object) -> Option<Diagnosis> {
     Some(out)
 }
 
-fn failed(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
+fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     // Who owns it has replaced it, or will; what is left is there to be read.
     if object.meta.controller().is_some() {
         return None;
@@ -66,7 +65,7 @@ fn failed(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
 }
 
 /// A Pod whose kubelet says nothing.
-fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
+fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
     if sim.get(&node).is_none() {
         let mut out = Diagnosis::new(object, Waits::NodeMissing(pod.node_name.clone()));
@@ -89,7 +88,7 @@ fn silent(sim: &Sim, object: &Object, pod: &Pod) -> Option<Diagnosis> {
 const ASKED: usize = 1_000;
 
 /// Who waits for a ConfigMap, a Secret or a service account that does not exist: the first of them.
-pub fn waits_for(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
+pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
     let near = |kind: Kind| super::finding::all_in(sim, kind, &key.namespace);
     match key.kind {
         Kind::ConfigMap | Kind::Secret => {
@@ -104,14 +103,14 @@ pub fn waits_for(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
             let names =
                 |object: &&Rc<Object>| api::sources::of(object).iter().any(|one| one.kind == Kind::ServiceAccount && one.name == key.name);
             let makers = [Kind::ReplicaSet, Kind::StatefulSet, Kind::DaemonSet, Kind::Job].into_iter().flat_map(near);
-            makers.take(ASKED).filter(names).find_map(|object| super::diagnose(sim, &object.key()))
+            makers.take(ASKED).filter(names).find_map(|object| sim.diagnose(&object.key()))
         }
         _ => None,
     }
 }
 
 /// A ConfigMap or Secret, or a key of it, that a container or a volume cannot be made without.
-fn sources(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
+fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let lack = lack(object, sim.server())?;
     let (kind, name) = (lack.source.kind, &lack.source.name);
     let of: Str = [kind.name(), " ", name].concat().into();
@@ -141,7 +140,7 @@ fn sources(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
 }
 
 /// A container that cannot start or stay.
-fn container(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus) -> Option<Diagnosis> {
+fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus) -> Option<Diagnosis> {
     let waiting = status.state.waiting.as_ref();
     if let Some(waiting) = waiting.filter(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff") {
         let mut out = Diagnosis::new(object, Waits::Image(status.image.clone()));
@@ -174,7 +173,7 @@ fn container(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus
 }
 
 /// Rolling back, where there is something to roll back to.
-fn undo(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
+fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     let Some(top) =
         owners(sim, &object.key()).pop().filter(|top| matches!(top.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet))
     else {
@@ -194,7 +193,7 @@ fn undo(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
 }
 
 /// The owner whose template can be changed, and what else has to be done for the Pod to be replaced.
-fn changed(sim: &Sim, object: &Rc<Object>) -> Option<(ObjectRef, Vec<String>)> {
+fn changed(sim: &Context<'_>, object: &Rc<Object>) -> Option<(ObjectRef, Vec<String>)> {
     let top = owners(sim, &object.key()).pop()?;
     match top.kind {
         Kind::Deployment | Kind::DaemonSet => Some((top, Vec::new())),
@@ -206,7 +205,7 @@ fn changed(sim: &Sim, object: &Rc<Object>) -> Option<(ObjectRef, Vec<String>)> {
 }
 
 /// An image that exists: what the tag may have been meant to be.
-fn image(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, out: &mut Diagnosis) {
+fn image(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, out: &mut Diagnosis) {
     undo(sim, object, out);
     let wanted = pod.spec.containers.iter().chain(&pod.spec.init_containers).find(|container| container.name == status.name);
     let Some(wanted) = wanted else { return };
@@ -230,7 +229,7 @@ fn image(sim: &Sim, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus, ou
 }
 
 /// The image that this container of a Deployment had in its newest revision that could be pulled.
-fn earlier(sim: &Sim, deployment: &ObjectRef, container: &str) -> Option<String> {
+fn earlier(sim: &Context<'_>, deployment: &ObjectRef, container: &str) -> Option<String> {
     let sets = sim.owned(sim.get(deployment)?.meta.uid, Kind::ReplicaSet);
     let had = |set: &Rc<Object>| {
         let spec = &set.get::<ReplicaSet>()?.spec.template.spec;
@@ -241,7 +240,7 @@ fn earlier(sim: &Sim, deployment: &ObjectRef, container: &str) -> Option<String>
 }
 
 /// What keeps a container from ending: without the annotation, or with the image's own command.
-fn behave(sim: &Sim, object: &Rc<Object>, container: &Str, out: &mut Diagnosis) {
+fn behave(sim: &Context<'_>, object: &Rc<Object>, container: &Str, out: &mut Diagnosis) {
     let Some((top, steps)) = changed(sim, object) else { return };
     let patch = |change: &str| {
         let patch = line("patch", &top, &[" -p '{\"spec\":{\"template\":", change, "}}'"].concat());
@@ -261,14 +260,14 @@ fn behave(sim: &Sim, object: &Rc<Object>, container: &Str, out: &mut Diagnosis) 
 }
 
 /// A new Pod instead of this one.
-fn again(sim: &Sim, object: &Rc<Object>, out: &mut Diagnosis) {
+fn again(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     if owner(sim, object).is_some_and(|owner| owner.kind != Kind::Job) {
         out.cure(Cure::DeletePod, &object.meta.name, "", &[line("delete", &object.key(), " --wait=false")]);
     }
 }
 
 /// Everything runs, and a container is not ready.
-fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
+fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let status = pod.status.container_statuses.iter().find(|status| status.state.running.is_some() && !status.ready)?;
     let spec = pod.spec.containers.iter().find(|container| container.name == status.name)?;
     // It will be ready by itself.
@@ -295,7 +294,7 @@ fn not_ready(sim: &Sim, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
-pub fn node(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn node(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let node: &Node = object.get()?;
     let silent = sim.silent_since(&object.meta.name);
     let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready");

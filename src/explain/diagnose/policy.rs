@@ -1,16 +1,15 @@
 //! Autoscalers that do not scale, and disruption budgets that allow nothing.
 
-use super::finding::{Diagnosis, all_in, line, target};
+use super::finding::{Context, Diagnosis, all_in, line, target};
 use super::workloads::follow;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::{Body, Kind, Object, ObjectRef};
-use crate::engine::Sim;
 use crate::explain::waits::{Cure, Fact, Label, Waits};
 use crate::i18n::msg;
 use serde_json::Value;
 use std::rc::Rc;
 
-pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else { return None };
     let conditions = body.get("status")?.get("conditions")?.as_array()?;
     let bad = |c: &&Value| c["status"] == "False" && (c["type"] == "ScalingActive" || c["type"] == "AbleToScale");
@@ -44,7 +43,7 @@ pub fn autoscaler(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
-pub fn budget(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let (spec, status) = (BudgetSpec::of(object), BudgetStatus::of(object));
     if status.disruptions_allowed > 0 || status.observed_generation == 0 || status.expected_pods == 0 {
         return None;
@@ -55,7 +54,7 @@ pub fn budget(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     out.count(Label::AtLeast, status.desired_healthy);
     let pods: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace).filter(|pod| spec.selects(pod)).collect();
     // What is unhealthy uses up what the budget would allow.
-    let ill = pods.iter().filter(|pod| !pod.pod().is_some_and(|pod| pod.is_ready())).find_map(|pod| super::diagnose(sim, &pod.key()));
+    let ill = pods.iter().filter(|pod| !pod.pod().is_some_and(|pod| pod.is_ready())).find_map(|pod| sim.diagnose(&pod.key()));
     follow(&mut out, ill);
     let owner = pods.first().and_then(|pod| super::finding::owners(sim, &pod.key()).pop()).and_then(|owner| sim.get(&owner));
     if let Some(owner) = owner

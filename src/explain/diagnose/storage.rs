@@ -1,10 +1,9 @@
 //! Claims and volumes that wait.
 
-use super::finding::{Diagnosis, all_in, line};
+use super::finding::{Context, Diagnosis, all_in, line};
 use crate::api::pod::Pod;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::{Kind, Object, ObjectRef, Str};
-use crate::engine::Sim;
 use crate::explain::waits::{Cure, Fact, Label, Unfit, Waits};
 use crate::i18n::msg;
 use serde_json::Value;
@@ -14,7 +13,7 @@ use std::rc::Rc;
 const OURS: &str = "loopscope.dev/provisioner";
 const NONE: &str = "kubernetes.io/no-provisioner";
 
-pub fn claim(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &PersistentVolumeClaim = object.get()?;
     if object.meta.is_deleting() {
         return in_use(sim, object);
@@ -77,7 +76,7 @@ pub fn claim(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     match &out.waits {
         Waits::FirstConsumer => match consumer {
             Some(pod) => {
-                let deeper = super::diagnose(sim, &pod.key());
+                let deeper = sim.diagnose(&pod.key());
                 out.waits_for = Some(pod.key());
                 out.remedies = deeper.filter(|deeper| deeper.waits_for.is_none()).map(|deeper| deeper.remedies).unwrap_or_default();
             }
@@ -98,7 +97,7 @@ pub fn claim(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
 }
 
 /// What would give a claim its volume.
-fn offers(sim: &Sim, object: &Object, body: &PersistentVolumeClaim, out: &mut Diagnosis) {
+fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out: &mut Diagnosis) {
     // No class named at all: a default class is put in later too.
     if body.spec.storage_class_name.is_none()
         && let Some(class) =
@@ -210,7 +209,7 @@ fn fits(body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
 }
 
 /// Deleted, and a Pod still has it.
-fn in_use(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+fn in_use(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let uses = |pod: &&Rc<Object>| {
         let body: &Pod = pod.body();
         !body.is_terminal() && body.spec.claims().any(|name| *name == object.meta.name)

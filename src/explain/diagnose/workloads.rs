@@ -1,11 +1,10 @@
 //! Workloads that are stuck, wait, or are held back.
 
-use super::finding::{Diagnosis, line};
+use super::finding::{Context, Diagnosis, line};
 use super::held_up;
 use crate::api::daemonset::DaemonSet;
 use crate::api::workload::{Condition, Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
-use crate::engine::Sim;
 use crate::explain::waits::{Cure, Fact, Label, Waits};
 use crate::i18n::msg;
 use crate::projection::adapt::status;
@@ -20,7 +19,7 @@ const PASSED: usize = 20_000;
 
 /// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits. Whether one
 /// that is being deleted is waited for depends on the owner: a ReplicaSet has counted it out, a DaemonSet has not.
-pub fn stuck(sim: &Sim, owner: Uid, leaving: bool) -> Option<Diagnosis> {
+pub fn stuck(sim: &Context<'_>, owner: Uid, leaving: bool) -> Option<Diagnosis> {
     let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
     let well = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
     // All that are not well have been seen: there is no need to look at the rest.
@@ -35,7 +34,7 @@ pub fn stuck(sim: &Sim, owner: Uid, leaving: bool) -> Option<Diagnosis> {
     }
     crate::sort::sort_by_key(&mut all, |(later, _)| *later);
     // Pods of one template mostly have one trouble: the first few tell it.
-    all.iter().take(8).find_map(|(_, pod)| super::diagnose(sim, &pod.key()))
+    all.iter().take(8).find_map(|(_, pod)| sim.diagnose(&pod.key()))
 }
 
 /// Goes on with a Pod: it is waited for, and what helps it helps here.
@@ -54,7 +53,7 @@ fn failure(conditions: &[Condition]) -> Option<&Condition> {
 }
 
 /// The API server refuses Pods: mostly a quota.
-fn refused(sim: &Sim, object: &Object, condition: &Condition, replicas: Option<i32>, have: i32) -> Diagnosis {
+fn refused(sim: &Context<'_>, object: &Object, condition: &Condition, replicas: Option<i32>, have: i32) -> Diagnosis {
     let mut out = Diagnosis::new(object, Waits::Refused(condition.message.clone()));
     let message = condition.message.as_str();
     let reason = message.split_once(" is forbidden: ").map_or(message, |(_, reason)| reason);
@@ -94,7 +93,7 @@ fn refused(sim: &Sim, object: &Object, condition: &Condition, replicas: Option<i
     out
 }
 
-pub fn deployment(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Deployment = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
     let desired = spec.replicas;
@@ -167,7 +166,7 @@ pub fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-pub fn replica_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn replica_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::ReplicaSet(body) = &object.body else { return None };
     if let Some(condition) = failure(&body.status.conditions) {
         return Some(refused(sim, object, condition, Some(body.spec.replicas), body.status.replicas));
@@ -183,7 +182,7 @@ pub fn replica_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
-pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &StatefulSet = object.get()?;
     let (spec, status) = (&body.spec, &body.status);
     let (first, desired) = (spec.ordinals.start, spec.replicas);
@@ -204,7 +203,7 @@ pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
             }
             let next = (ordinal + 1..first.saturating_add(desired)).find(|next| get(*next).is_none());
             let ordered = spec.pod_management_policy != "Parallel";
-            let pod = found.and_then(|pod| super::diagnose(sim, &pod.key()));
+            let pod = found.and_then(|pod| sim.diagnose(&pod.key()));
             let waits = match next.filter(|_| ordered) {
                 Some(next) => Waits::Ordinal { pod: name(ordinal).into(), then: name(next).into() },
                 None if pod.is_some() || found.is_some_and(|pod| pod.meta.is_deleting()) => {
@@ -265,7 +264,7 @@ pub fn stateful_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
-pub fn daemon_set(sim: &Sim, object: &Rc<Object>) -> Option<Diagnosis> {
+pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &DaemonSet = object.get()?;
     let status = &body.status;
     if status.number_ready < status.desired_number_scheduled

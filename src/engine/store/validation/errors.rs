@@ -26,7 +26,7 @@ pub enum Fault {
 }
 
 /// One fault of one field.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     /// Path such as `spec.template.spec.containers[0].image`.
     pub field: String,
