@@ -17,7 +17,7 @@ use crate::web::dom::icon;
 use crate::web::editor::Editor;
 use crate::web::inspector::Inspector;
 use crate::web::language::{Lang, say};
-use crate::web::stage::Stage;
+use crate::web::stage::{Scope, Stage};
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
 use crate::web::window;
@@ -337,8 +337,7 @@ impl Page {
                 lang={self.settings.lang}
                 scene={self.drawing.picture.scene.clone()}
                 selected={state.object().map(|object| object.meta.uid.to_string())}
-                view={state.view}
-                scope={format!("{}/{}", state.view.id, state.run.turns)}
+                scope={Scope { view: state.view, epoch: state.run.turns }}
                 animate={state.speed <= 100.0}
                 embed={self.settings.embed}
                 follow={self.drawing.told_of.clone().filter(|_| self.settings.embed)}
