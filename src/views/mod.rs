@@ -7,6 +7,7 @@ pub mod card;
 pub mod columns;
 pub mod highlight;
 pub mod loops;
+pub mod mounted;
 pub mod network;
 pub mod nodes;
 pub mod ownership;
@@ -16,6 +17,7 @@ pub mod roster;
 pub mod shape;
 pub mod storage;
 pub mod timeline;
+pub mod variant;
 pub mod view;
 pub mod viewport;
 

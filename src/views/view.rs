@@ -49,6 +49,9 @@ impl std::fmt::Debug for View {
     }
 }
 
+/// A class of the style sheet, and what it stands for.
+pub type Sign = (&'static str, fn() -> Message);
+
 /// What explains the signs of a diagram.
 pub enum Legend {
     /// None: its signs are named where they are.
@@ -56,7 +59,7 @@ pub enum Legend {
     /// The states of the Pods in it.
     PodStates,
     /// Classes of the style sheet, each with its words.
-    Signs(&'static [(&'static str, fn() -> Message)]),
+    Signs(&'static [Sign]),
 }
 
 /// Shown where there is nothing to draw.

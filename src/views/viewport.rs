@@ -1,4 +1,506 @@
-//! The viewport of a stage: scale and place of a picture.
+//! The viewport of a stage: scale and place of a picture. Sizes are arguments; nothing here knows the document.
 
-/// A frame lower than this has them.
+use crate::views::shape::{Body, Item, Label, Rect, Scene};
+use crate::views::view::{Fit, Scale};
+use std::rc::Rc;
+
+/// A frame lower than this has lower cards.
 pub const LOW_FRAME: f64 = 400.0;
+/// The height of the controls at the foot.
+const FOOT: f64 = 44.0;
+/// What is a little too large is made so much smaller to be seen whole: letters of 12 px are 10.5 then, and smaller ones are made larger
+/// (`views.css`).
+const NEARLY: f64 = 0.875;
+/// The scale at which all of a picture may be shown, and the largest.
+const SCALES: (f64, f64) = (0.25, 2.0);
+/// A narrower stage that is not lower is a phone's.
+const PHONE: f64 = 560.0;
+/// Items so far out of sight are not put into the page.
+const FAR: f64 = 160.0;
+/// Width of a hover card, and the height it may have.
+const CARD: f64 = 264.0;
+const TALL: f64 = 256.0;
+/// Size of a stage with room for a legend.
+const LEGEND: (f64, f64) = (620.0, 300.0);
+/// Height of a stage with room for controls.
+const CONTROLS: f64 = 300.0;
+/// The largest size of the map.
+const LARGEST_MAP: (f64, f64) = (152.0, 104.0);
+
+/// What the viewport needs to know of what it shows.
+#[derive(Clone, Copy)]
+pub struct Picture<'a> {
+    /// The diagram.
+    pub scene: &'a Scene,
+    /// How its view is scaled and placed.
+    pub fit: Fit,
+    /// Whether it is in a frame of another page.
+    pub embed: bool,
+}
+
+/// The side of a hover card that is fixed, and where.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Side {
+    /// Its top.
+    Top(f64),
+    /// Its bottom, from that of the stage.
+    Bottom(f64),
+}
+
+/// The scale of the map of a diagram.
+pub fn map_scale(scene: &Scene) -> f64 {
+    (LARGEST_MAP.0 / scene.width).min(LARGEST_MAP.1 / scene.height)
+}
+
+/// How large the map of a diagram is.
+pub fn map_size(scene: &Scene) -> (f64, f64) {
+    (scene.width * map_scale(scene), scene.height * map_scale(scene))
+}
+
+/// A pan that leaves no more than `over` empty, and nothing out of sight that has room.
+fn slide(pan: f64, over: f64) -> f64 {
+    pan.clamp(over.min(0.0), over.max(0.0))
+}
+
+/// Scale and place of a picture in a stage.
+#[derive(Clone, Debug)]
+pub struct Viewport {
+    /// The size of the stage.
+    pub size: (f64, f64),
+    /// Its height with the console and the line of the past closed: these come and go, and the picture keeps its scale.
+    pub whole: f64,
+    /// Where the picture begins.
+    pub pan: (f64, f64),
+    /// Its scale.
+    pub zoom: f64,
+    /// Whether a person moved it.
+    pub touched: bool,
+    /// Whether a person wants all of it in sight.
+    pub all: bool,
+    /// The corner of the map, if there is one.
+    pub map: Option<u8>,
+    /// The size at the last fit.
+    fitted: (f64, f64),
+    /// Whether the width has been another since the last picture.
+    resized: bool,
+    /// The size of the stage when the map was placed.
+    mapped: (f64, f64),
+}
+
+impl Default for Viewport {
+    fn default() -> Viewport {
+        Viewport {
+            size: (0.0, 0.0),
+            whole: 0.0,
+            pan: (0.0, 0.0),
+            zoom: 1.0,
+            touched: false,
+            all: false,
+            map: None,
+            fitted: (0.0, 0.0),
+            resized: false,
+            mapped: (0.0, 0.0),
+        }
+    }
+}
+
+impl Viewport {
+    /// The stage has another size; `taken`: the height that panels at the foot take from it. False if it has the same.
+    pub fn resize(&mut self, size: (f64, f64), taken: f64, of: &Picture) -> bool {
+        if size == self.size {
+            return false;
+        }
+        let ((width, before), whole) = (self.size, self.whole);
+        self.size = size;
+        self.measure(of, taken);
+        self.resized = (self.resized || size.0 != width) && of.scene.stage != (size.0, self.whole);
+        if self.touched {
+        } else if (width, whole) == (size.0, self.whole) {
+            self.give_way(of, before);
+        } else if !self.stays(of) {
+            self.fit(of);
+        }
+        true
+    }
+
+    /// Whether a new scene is the one laid out for the width that the stage has got.
+    pub fn take_resized(&mut self, scene: &Scene) -> bool {
+        // What was laid out for another width may still come.
+        let resized = self.resized && scene.stage == (self.size.0, self.whole);
+        self.resized &= !resized;
+        resized
+    }
+
+    pub fn fit(&mut self, of: &Picture) {
+        let scene = of.scene;
+        let (w, h) = (self.size.0, self.whole);
+        if w < 1.0 || h < 1.0 || scene.width < 1.0 {
+            return;
+        }
+        let room = self.room_in(of, h);
+        let narrow = w < PHONE && h >= w;
+        let (across, down) = (w / scene.width, room / scene.height);
+        // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
+        let least = match () {
+            () if self.all => SCALES.0,
+            () if of.fit.scale == Scale::Fixed => 1.0,
+            // In a frame nobody makes them larger; a low one has lower cards.
+            () if of.embed && h < LOW_FRAME && !scene.dense() => 1.0,
+            () if of.embed => 0.85,
+            () if w < PHONE => 0.8,
+            // A column is read as a whole, and what is beside it is panned to.
+            () if of.fit.scale == Scale::WholeOrFixed && across.min(down) < NEARLY => 1.0,
+            () => NEARLY,
+        };
+        // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
+        // Nodes with cells get higher and lower as Pods come and go, and keep their scale.
+        self.zoom =
+            if !self.all && (narrow || scene.dense() || down < least && h > 320.0) { across } else { across.min(down) }.clamp(least, 1.0);
+        self.fitted = (w, h);
+        self.place(of);
+    }
+
+    /// Puts the picture into the middle, or where it hangs from.
+    pub fn place(&mut self, of: &Picture) {
+        let over = |size: f64, length: f64| (size - length * self.zoom).max(0.0);
+        let left = over(self.size.0, of.scene.width) / 2.0;
+        let whole = over(self.room_in(of, self.whole), of.scene.height) / 2.0;
+        let top = if self.hangs(of) { 0.0 } else { whole.min(over(self.room(of), of.scene.height)) };
+        self.pan = (left.round(), top.round());
+    }
+
+    /// The height without panels at the foot; a chart is drawn for the height there is.
+    pub fn measure(&mut self, of: &Picture, taken: f64) {
+        self.whole = self.size.1 + if of.fit.fills { 0.0 } else { taken };
+    }
+
+    /// A panel at the foot has opened or closed: what is in sight stays where it is.
+    fn give_way(&mut self, of: &Picture, before: f64) {
+        if self.size.1 > before {
+            return self.place(of);
+        }
+        self.pan.1 = self.pan.1.min((self.room(of) - of.scene.height * self.zoom).max(0.0)).round();
+    }
+
+    /// Ownership grows to all sides; columns and tables hang from the top, and so does all of a phone.
+    fn hangs(&self, of: &Picture) -> bool {
+        self.size.0 < PHONE && self.size.1 >= self.size.0 || !of.embed && of.fit.hangs
+    }
+
+    /// Another height, as with a line more at the foot: as long as all of it stays in sight nothing moves.
+    fn stays(&self, of: &Picture) -> bool {
+        self.size.0 == self.fitted.0
+            && (self.whole - self.fitted.1).abs() < 80.0
+            && self.pan.1 + of.scene.height * self.zoom <= self.room(of)
+    }
+
+    /// The picture has become another. It keeps its place and scale as long as it is in sight. True if it could be larger, or nearer to
+    /// the middle: that is worth a move only if it lasts.
+    pub fn settle(&mut self, of: &Picture, opens: bool) -> bool {
+        let (pan, zoom) = (self.pan, self.zoom);
+        self.fit(of);
+        // A chart is as large as the stage it is drawn for.
+        if of.fit.fills {
+            return false;
+        }
+        let over = (self.size.0 - of.scene.width * zoom, self.room(of) - of.scene.height * zoom);
+        if self.zoom < zoom || opens {
+            return false;
+        }
+        let left = slide(pan.0, over.0);
+        let aside = over.0 > 0.0 && (over.0 - 2.0 * left).abs() > self.size.0 / 8.0;
+        let larger = self.zoom > zoom * 1.01 || aside;
+        let top = slide(pan.1, over.1);
+        // It may hang a little lower or higher than the middle, by a fifth of the height.
+        let top = if !self.hangs(of) && over.1 > 0.0 && (over.1 - 2.0 * top).abs() > self.room(of) / 5.0 { over.1 / 2.0 } else { top };
+        (self.pan, self.zoom) = ((left.round(), top.round()), zoom);
+        larger
+    }
+
+    /// The height in which the controls at the foot cover nothing.
+    pub fn room(&self, of: &Picture) -> f64 {
+        self.room_in(of, self.size.1)
+    }
+
+    /// The same in a stage of another height.
+    fn room_in(&self, of: &Picture, height: f64) -> f64 {
+        if self.controlled(of, height) { height - FOOT } else { height }
+    }
+
+    /// Whether so much is out of sight that a map helps.
+    fn hides(&self, scene: &Scene) -> bool {
+        let seen = |pan: f64, length: f64, size: f64| (pan + length * self.zoom).min(size) - pan.max(0.0);
+        let (across, down) = (seen(self.pan.0, scene.width, self.size.0), seen(self.pan.1, scene.height, self.size.1));
+        let share = across.max(0.0) * down.max(0.0) / (scene.width * scene.height * self.zoom * self.zoom);
+        share < 0.97
+    }
+
+    /// In which corner the map covers nothing. Once the picture was moved it stays where it is; if there was no such corner,
+    /// it comes only then, where it covers least, and over Pods as cells never.
+    pub fn place_map(&mut self, of: &Picture, wanted: bool) {
+        if !self.controls(of) || !wanted || !self.hides(of.scene) {
+            self.map = None;
+            return;
+        }
+        if self.touched && self.map.is_some() && self.mapped == self.size {
+            return;
+        }
+        let (w, h) = map_size(of.scene);
+        let z = self.zoom;
+        let covered = |corner: &u8| {
+            let (x, y) = self.corner(*corner, of);
+            let (x, y) = (x - self.pan.0, y - self.pan.1);
+            let meets = |item: &Rc<Item>| {
+                let at = item.rect;
+                at.h > 0.0 && at.x * z < x + w && at.right() * z > x && at.y * z < y + h && at.bottom() * z > y
+            };
+            // Of a label only its point is known: it is taken to be as wide as most of them are.
+            let over = |label: &Label| {
+                let (left, wide) = (if label.centred { label.x - 60.0 } else { label.x }, 120.0);
+                left * z < x + w && (left + wide) * z > x && (label.y - 12.0) * z < y + h && (label.y + 12.0) * z > y
+            };
+            let labels = &of.scene.labels;
+            of.scene.items.iter().filter(|item| meets(item)).count() + labels.iter().filter(|label| over(label)).count()
+        };
+        let cells = of.scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
+        self.map = (0..4)
+            .map(|corner| (covered(&corner), corner))
+            .min()
+            .filter(|(covers, _)| *covers == 0 || self.touched && !cells)
+            .map(|(_, corner)| corner);
+        self.mapped = self.size;
+    }
+
+    /// Where the map lies in a corner: at the right first, at the foot first.
+    pub fn corner(&self, corner: u8, of: &Picture) -> (f64, f64) {
+        let (w, h) = map_size(of.scene);
+        let x = if corner & 1 == 0 { self.size.0 - w - 12.0 } else { 12.0 };
+        (x, if corner & 2 == 0 { self.room(of) - h - 8.0 } else { 12.0 })
+    }
+
+    /// A low stage has no room for them.
+    pub fn controls(&self, of: &Picture) -> bool {
+        self.controlled(of, self.size.1)
+    }
+
+    fn controlled(&self, of: &Picture, height: f64) -> bool {
+        self.size.0 >= PHONE && height >= CONTROLS && !of.embed
+    }
+
+    /// Zooms by a factor about a point of the stage.
+    pub fn zoom_about(&mut self, scene: &Scene, factor: f64, x: f64, y: f64) {
+        let zoom = (self.zoom * factor).clamp(SCALES.0, SCALES.1);
+        let grown = zoom / self.zoom;
+        self.zoom = zoom;
+        // What fits stays in sight, and what does not fills the stage.
+        let place = |at: f64, pan: f64, size: f64, length: f64| slide(at - (at - pan) * grown, size - length * zoom);
+        self.pan = (place(x, self.pan.0, self.size.0, scene.width), place(y, self.pan.1, self.size.1, scene.height));
+        self.touched = true;
+    }
+
+    /// Zooms by a factor about the middle.
+    pub fn zoom_middle(&mut self, scene: &Scene, factor: f64) {
+        self.zoom_about(scene, factor, self.size.0 / 2.0, self.size.1 / 2.0);
+    }
+
+    /// Moves the picture.
+    pub fn pan_by(&mut self, x: f64, y: f64) {
+        self.pan = (self.pan.0 + x, self.pan.1 + y);
+        self.touched = true;
+    }
+
+    /// A place of the scene into the middle.
+    pub fn centre(&mut self, x: f64, y: f64) {
+        self.pan = (self.size.0 / 2.0 - x * self.zoom, self.size.1 / 2.0 - y * self.zoom);
+        self.touched = true;
+    }
+
+    /// The place of the scene under a point of the stage.
+    pub fn to_scene(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        ((x - self.pan.0) / self.zoom, (y - self.pan.1) / self.zoom)
+    }
+
+    /// Fits it again: as it opens, or all of it.
+    pub fn refit(&mut self, of: &Picture, all: bool) {
+        (self.touched, self.all) = (false, all);
+        self.fit(of);
+    }
+
+    /// Whether something of the scene begins above the foot.
+    pub fn above_foot(&self, of: &Picture, y: f64) -> bool {
+        y * self.zoom + self.pan.1 < self.room(of)
+    }
+
+    /// Whether the picture goes on below the controls.
+    pub fn overflows(&self, of: &Picture) -> bool {
+        self.pan.1 + of.scene.height * self.zoom > self.room(of) + 12.0
+    }
+
+    /// Whether there is room for a legend.
+    pub fn has_legend(&self, of: &Picture) -> bool {
+        self.size.0 >= LEGEND.0 && self.size.1 >= LEGEND.1 && !of.embed && !of.scene.dense()
+    }
+
+    /// Where the hover card of a place stands: from the left, and from the top or the bottom.
+    pub fn card_at(&self, rect: Rect) -> (f64, Side) {
+        let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
+        let (w, h) = (rect.w * self.zoom, rect.h * self.zoom);
+        let (width, height) = self.size;
+        // Below, above, or beside it: where there is room.
+        let middle = (x + w / 2.0 - CARD / 2.0).clamp(8.0, (width - CARD - 8.0).max(8.0));
+        if height - y - h >= TALL {
+            (middle, Side::Top(y + h + 10.0))
+        } else if y >= TALL {
+            (middle, Side::Bottom(height - y + 10.0))
+        } else {
+            let right = x + w + 10.0;
+            let left = if right + CARD <= width { right } else { (x - CARD - 10.0).max(8.0) };
+            (left, Side::Top(y.clamp(8.0, (height - TALL).max(8.0))))
+        }
+    }
+
+    /// Moves the picture until a place of it is in sight; whether it had to be moved.
+    pub fn bring(&mut self, of: &Picture, rect: Rect) -> bool {
+        let (w, h) = (self.size.0, self.room(of));
+        let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
+        let (iw, ih) = (rect.w * self.zoom, rect.h * self.zoom);
+        let shift = |at: f64, size: f64, room: f64| {
+            if at < 12.0 {
+                12.0 - at
+            } else if at + size > room - 12.0 {
+                (room - 12.0 - at - size).max(12.0 - at)
+            } else {
+                0.0
+            }
+        };
+        let (dx, dy) = (shift(x, iw, w), shift(y, ih, h));
+        self.pan = (self.pan.0 + dx, self.pan.1 + dy);
+        dx != 0.0 || dy != 0.0
+    }
+
+    /// Whether an item is in sight, or nearly.
+    pub fn sees(&self, rect: Rect) -> bool {
+        let near = |from: f64, to: f64, pan: f64, size: f64| to * self.zoom + pan > -FAR && from * self.zoom + pan < size + FAR;
+        near(rect.x, rect.right(), self.pan.0, self.size.0) && near(rect.y, rect.bottom(), self.pan.1, self.size.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::projection::model::Id;
+    use crate::views;
+
+    fn scene(width: f64, height: f64) -> Scene {
+        let mut scene = Scene::default();
+        scene.put(&Id::default(), Rect::new(0.0, 0.0, width, height), Body::Note(Default::default()), None, "", "");
+        scene.finish(0.0)
+    }
+
+    fn shown<'a>(scene: &'a Scene, view: &str) -> Picture<'a> {
+        Picture { scene, fit: views::by_id(view).unwrap().fit, embed: false }
+    }
+
+    fn opened(of: &Picture, size: (f64, f64)) -> Viewport {
+        let mut port = Viewport::default();
+        assert!(port.resize(size, 0.0, of));
+        port
+    }
+
+    #[test]
+    fn what_is_a_little_too_large_is_made_smaller_and_no_more_than_can_be_read() {
+        let (fits, wide, far) = (scene(400.0, 300.0), scene(1_100.0, 300.0), scene(4_000.0, 300.0));
+        assert_eq!(opened(&shown(&fits, "ownership"), (1_000.0, 700.0)).zoom, 1.0);
+        assert_eq!(opened(&shown(&wide, "ownership"), (1_000.0, 700.0)).zoom, 1_000.0 / 1_100.0);
+        assert_eq!(opened(&shown(&far, "ownership"), (1_000.0, 700.0)).zoom, NEARLY);
+        assert_eq!(opened(&shown(&wide, "loops"), (1_000.0, 700.0)).zoom, 1.0);
+        let of = shown(&far, "ownership");
+        let mut port = opened(&of, (1_000.0, 700.0));
+        port.refit(&of, true);
+        assert_eq!(port.zoom, 0.25);
+    }
+
+    #[test]
+    fn ownership_stands_in_the_middle_and_tables_hang_from_the_top() {
+        let of = scene(400.0, 300.0);
+        assert_eq!(opened(&shown(&of, "ownership"), (1_000.0, 700.0)).pan, (300.0, (700.0 - FOOT - 300.0) / 2.0));
+        assert_eq!(opened(&shown(&of, "network"), (1_000.0, 700.0)).pan, (300.0, 0.0));
+    }
+
+    #[test]
+    fn the_place_under_the_pointer_stays_while_zooming() {
+        let of = scene(4_000.0, 3_000.0);
+        let mut port = opened(&shown(&of, "ownership"), (1_000.0, 700.0));
+        port.centre(2_000.0, 1_500.0);
+        let before = port.to_scene((300.0, 200.0));
+        port.zoom_about(&of, 1.25, 300.0, 200.0);
+        let after = port.to_scene((300.0, 200.0));
+        assert!((before.0 - after.0).abs() < 1e-9 && (before.1 - after.1).abs() < 1e-9);
+        assert!(port.touched);
+        (0..40).for_each(|_| port.zoom_middle(&of, 1.25));
+        assert_eq!(port.zoom, SCALES.1);
+    }
+
+    #[test]
+    fn a_picture_that_grows_keeps_its_place_as_long_as_it_is_in_sight() {
+        let (small, more, huge) = (scene(400.0, 300.0), scene(420.0, 330.0), scene(1_050.0, 300.0));
+        let mut port = opened(&shown(&small, "network"), (1_000.0, 700.0));
+        let pan = port.pan;
+        assert!(!port.settle(&shown(&more, "network"), false));
+        assert_eq!(port.pan, pan);
+        // It is made smaller at once; larger only if that lasts.
+        port.settle(&shown(&huge, "network"), false);
+        assert!(port.zoom < 1.0);
+        assert!(port.settle(&shown(&small, "network"), false));
+        assert!(port.zoom < 1.0);
+    }
+
+    #[test]
+    fn a_panel_at_the_foot_moves_only_what_it_would_cover() {
+        let of = scene(400.0, 600.0);
+        let of = shown(&of, "ownership");
+        let mut port = opened(&of, (1_000.0, 700.0));
+        let pan = port.pan;
+        assert!(!port.resize((1_000.0, 700.0), 0.0, &of));
+        port.resize((1_000.0, 660.0), 40.0, &of);
+        assert_eq!((port.zoom, port.pan.0), (1.0, pan.0));
+        assert!(port.pan.1 < pan.1);
+    }
+
+    #[test]
+    fn an_item_is_brought_into_sight_by_the_shortest_way() {
+        let of = scene(4_000.0, 3_000.0);
+        let of = shown(&of, "loops");
+        let mut port = opened(&of, (1_000.0, 700.0));
+        let rect = Rect::new(1_200.0, 100.0, 100.0, 50.0);
+        assert!(!port.sees(rect));
+        assert!(port.bring(&of, rect));
+        assert_eq!(port.pan.0, 1_000.0 - 12.0 - 1_300.0);
+        assert!(port.sees(rect) && !port.bring(&of, rect));
+    }
+
+    #[test]
+    fn a_map_comes_where_something_is_out_of_sight_and_covers_nothing() {
+        let of = scene(400.0, 300.0);
+        let mut port = opened(&shown(&of, "ownership"), (1_000.0, 700.0));
+        port.place_map(&shown(&of, "ownership"), true);
+        assert_eq!(port.map, None);
+        let mut of = scene(900.0, 300.0);
+        of.width = 3_000.0;
+        let mut port = opened(&shown(&of, "loops"), (1_000.0, 700.0));
+        port.place_map(&shown(&of, "loops"), true);
+        let corner = port.map.unwrap();
+        assert!(corner & 2 == 0, "at the foot: {corner}");
+        port.place_map(&shown(&of, "loops"), false);
+        assert_eq!(port.map, None);
+    }
+
+    #[test]
+    fn a_card_stands_where_there_is_room() {
+        let of = scene(1_000.0, 700.0);
+        let port = opened(&shown(&of, "loops"), (1_000.0, 700.0));
+        assert!(matches!(port.card_at(Rect::new(100.0, 50.0, 100.0, 50.0)).1, Side::Top(y) if y == port.pan.1 + 110.0));
+        assert!(matches!(port.card_at(Rect::new(100.0, 600.0, 100.0, 50.0)).1, Side::Bottom(_)));
+        assert_eq!(port.card_at(Rect::new(0.0, 100.0, 100.0, 500.0)).0, 110.0);
+    }
+}

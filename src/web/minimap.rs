@@ -2,6 +2,7 @@
 
 use crate::i18n::format::Px;
 use crate::views::shape::{Body, Item, Rect, Scene};
+use crate::views::viewport::{map_scale, map_size};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
@@ -24,25 +25,13 @@ pub struct Props {
     pub on_centre: Callback<(f64, f64)>,
 }
 
-/// The largest size of the map.
-const LARGEST: (f64, f64) = (152.0, 104.0);
-
-fn scale(scene: &Scene) -> f64 {
-    (LARGEST.0 / scene.width).min(LARGEST.1 / scene.height)
-}
-
-/// How large the map of a diagram is.
-pub fn size(scene: &Scene) -> (f64, f64) {
-    (scene.width * scale(scene), scene.height * scale(scene))
-}
-
 /// The map.
 #[component]
 pub fn Minimap(props: &Props) -> Html {
     super::dom::renders("Minimap");
     let (scene, zoom) = (&props.scene, props.zoom);
     let (w, h) = props.size;
-    let (scale, (wide, high)) = (scale(scene), size(scene));
+    let (scale, (wide, high)) = (map_scale(scene), map_size(scene));
     let (x, y) = ((-props.pan.0 / zoom).max(0.0), (-props.pan.1 / zoom).max(0.0));
     let right = ((w - props.pan.0) / zoom).min(scene.width);
     let bottom = ((h - props.pan.1) / zoom).min(scene.height);

@@ -16,20 +16,14 @@ mod pass;
 mod rich;
 mod shapes;
 mod stage;
+mod status;
 mod timeline;
 mod tools;
 mod topbar;
 mod window;
 
-use std::cell::Cell;
+use status::{SHOWN, STOPPED};
 use wasm_bindgen::prelude::*;
-
-thread_local! {
-    /// Set by the panic hook: after it, nothing of the page runs any more.
-    static STOPPED: Cell<bool> = const { Cell::new(false) };
-    /// The time shown, for the panic hook.
-    static SHOWN: Cell<u64> = const { Cell::new(0) };
-}
 
 /// Mounts the page. Called by static/start.js.
 #[wasm_bindgen]

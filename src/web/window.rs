@@ -1,7 +1,8 @@
 //! `window.loopscope`: what other scripts on the page, tests and curious people may call.
 
+use super::dom;
 use super::language::say;
-use super::{STOPPED, dom};
+use super::status::STOPPED;
 use crate::api::{Kind, ObjectRef};
 use crate::scenario;
 use crate::session::Msg;

@@ -1,18 +1,18 @@
 //! What a filter leaves of a model.
 
+use super::pod_filter::{PodFilter, Words};
 use super::pods::Pods;
 use super::scope::{List, Scope};
-use super::sieve::{Sieve, Words};
 use crate::api::Kind;
 use crate::projection::model::{Controller, Id, Model, Pod};
 use std::rc::Rc;
 
 /// Leaves out what the words do not ask for, and gives what is left of the Pods on each node.
-pub(super) fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
+pub(super) fn filter(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
     let words = Words::of(&scope.filter);
-    let mut sieve = pods.sieve.take().unwrap_or_default();
+    let mut pod_filter = pods.pod_filter.take().unwrap_or_default();
     if words.is_none() {
-        sieve.groups = Default::default();
+        pod_filter.groups = Default::default();
     }
     // Of a node that is named all Pods stay, and no other node.
     let named = words.as_ref().filter(|_| scope.nodes).map_or_else(Vec::new, |words| words.nodes(&model.nodes));
@@ -20,7 +20,7 @@ pub(super) fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope
     if !named.is_empty() {
         model.nodes = Rc::new(model.nodes.iter().filter(|node| named.binary_search(&node.id.name).is_ok()).cloned().collect());
     }
-    let whole = words.as_ref().map_or_else(Vec::new, |words| narrow(model, list, (words, &named), &mut sieve));
+    let whole = words.as_ref().map_or_else(Vec::new, |words| narrow(model, list, (words, &named), &mut pod_filter));
     model.hidden += all - model.nodes.len();
     let lies = |pod: &Pod| scope.namespace.as_ref().is_none_or(|one| pod.id.namespace == *one);
     let keeps = |pod: &Pod| {
@@ -30,15 +30,15 @@ pub(super) fn sift(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope
                 .as_ref()
                 .is_none_or(|words| on() || whole.binary_search_by(|uid| (**uid).cmp(&pod.owner)).is_ok() || words.want_pod(pod))
     };
-    sieve.nodes.begin(&(scope.namespace.clone(), scope.filter.clone(), [whole.clone(), named.clone()]));
-    let on = pods.on().iter().map(|(node, block)| (node.clone(), sieve.nodes.pass(node, block, &keeps)));
+    pod_filter.nodes.begin(&(scope.namespace.clone(), scope.filter.clone(), [whole.clone(), named.clone()]));
+    let on = pods.on().iter().map(|(node, block)| (node.clone(), pod_filter.nodes.pass(node, block, &keeps)));
     model.on = Rc::new(on.filter(|(_, block)| !block.is_empty()).collect());
-    pods.sieve = Some(sieve);
+    pods.pod_filter = Some(pod_filter);
 }
 
 /// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners. Gives the
 /// uids of those whose Pods all stay, in order.
-pub(super) fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[String]), sieve: &mut Sieve) -> Vec<String> {
+pub(super) fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[String]), pod_filter: &mut PodFilter) -> Vec<String> {
     let mut uids: Vec<String> = Vec::new();
     for kind in crate::api::kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Event | Kind::Pod)) {
         uids.extend(list(*kind).iter().filter(|object| words.want(object)).map(|object| object.meta.uid.to_string()));
@@ -61,7 +61,7 @@ pub(super) fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[S
     };
     let before = count(model);
     let mut whole = Vec::new();
-    sieve.groups.begin(&(words.clone(), named.to_vec()));
+    pod_filter.groups.begin(&(words.clone(), named.to_vec()));
     for root in &mut model.roots {
         let stays = wants(root.controller.as_ref());
         for group in &mut root.groups {
@@ -69,7 +69,8 @@ pub(super) fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[S
             if stays || wants(group.controller.as_ref()) {
                 whole.push(owner.to_string());
             } else {
-                group.pods = sieve.groups.pass(owner, &group.pods, &|pod| words.want_pod(pod) || named.binary_search(&pod.node).is_ok());
+                group.pods =
+                    pod_filter.groups.pass(owner, &group.pods, &|pod| words.want_pod(pod) || named.binary_search(&pod.node).is_ok());
             }
         }
         if !stays {
@@ -90,14 +91,14 @@ pub(super) fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[S
     model.policies.retain(|policy| is(&policy.id));
     model.inert.retain(is);
     if !model.uses.is_empty() {
-        sift_uses(model, &is);
+        filter_references(model, &is);
     }
     model.hidden = before - count(model);
     whole
 }
 
 /// What is used stays with its users, or alone if it is asked for itself.
-pub(super) fn sift_uses(model: &mut Model, is: &dyn Fn(&Id) -> bool) {
+pub(super) fn filter_references(model: &mut Model, is: &dyn Fn(&Id) -> bool) {
     let bare = model.roots.iter().filter(|root| root.controller.is_none()).flat_map(|root| &root.groups);
     let bare = bare.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.clone());
     let roots = model.roots.iter().filter_map(|root| Some(root.controller.as_ref()?.id.uid.clone()));

@@ -5,7 +5,7 @@ mod pods;
 mod references;
 mod scope;
 mod services;
-mod sieve;
+mod pod_filter;
 mod status;
 mod storage;
 mod strip;
@@ -14,7 +14,7 @@ mod workloads;
 #[cfg(test)]
 mod tests;
 
-use self::filter::sift;
+use self::filter::filter;
 use self::references::{Reader, User, uses};
 use self::scope::{SYSTEM, sorted};
 use self::services::{policy, services};
@@ -97,11 +97,11 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     if scope.filter.trim().is_empty() && scope.namespace.is_none() {
         out.on = pods.on().clone();
         // Asked first, so that the opening does not carry the code that drops one.
-        if pods.sieve.is_some() {
-            pods.sieve = None;
+        if pods.pod_filter.is_some() {
+            pods.pod_filter = None;
         }
     } else {
-        sift(&mut out, list, pods, scope);
+        filter(&mut out, list, pods, scope);
     }
     out
 }

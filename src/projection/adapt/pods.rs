@@ -1,7 +1,8 @@
 //! The Pods as the diagrams need them. Each is read when it is written, not when it is drawn: a frame costs what has changed.
 
 use super::id;
-use super::sieve::Sieve;
+use super::pod_filter::PodFilter;
+use super::scope::SEEN;
 use crate::api::pod::image_parts;
 use crate::api::sources::{self, Reference};
 use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
@@ -11,9 +12,6 @@ use crate::projection::model::{Block, Controller, Id, Node, Pod, natural};
 use crate::projection::totals::PodTotals;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// Above so many, Pods are cells, and what a leaving one says is not seen.
-pub(super) const SEEN: usize = 200;
 
 /// So many controllers are remembered, also such as are gone.
 const KNOWN: usize = 4_096;
@@ -44,7 +42,7 @@ pub struct Pods {
     nodes: Rc<Vec<Rc<Node>>>,
     read: Vec<ReadNode>,
     /// While a filter or a namespace is chosen.
-    pub(super) sieve: Option<Box<Sieve>>,
+    pub(super) pod_filter: Option<Box<PodFilter>>,
 }
 
 /// Which version of a node was read, and where it stands among the others.
@@ -145,7 +143,7 @@ impl Pods {
 
     /// Whether the filter has still to look at some.
     pub fn lags(&self) -> bool {
-        self.sieve.as_ref().is_some_and(|sieve| sieve.lags())
+        self.pod_filter.as_ref().is_some_and(|pod_filter| pod_filter.lags())
     }
 
     fn put(&mut self, owner: Uid, uid: Uid, pod: Rc<Pod>) {

@@ -70,3 +70,14 @@ pub(super) fn sorted(mut objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
     });
     objects
 }
+
+/// Above so many, Pods are cells, and what a leaving one says is not seen.
+pub(super) const SEEN: usize = 200;
+
+pub(super) fn text(value: Option<&serde_json::Value>) -> String {
+    match value {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}

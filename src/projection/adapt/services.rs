@@ -1,6 +1,7 @@
 //! Services with their endpoints, and the policies about Pods.
 
-use super::pods::SEEN;
+use super::scope::SEEN;
+use super::scope::text;
 use super::scope::{List, id};
 use crate::api::network::{EndpointSlice, TargetRef, is_slice_of};
 use crate::api::policy::BudgetSpec;
@@ -142,12 +143,4 @@ pub(super) fn policy(object: &Object, of: List) -> Policy {
     }
     out.target = owner.map(|o| o.meta.uid.to_string()).unwrap_or_default();
     out
-}
-
-pub(super) fn text(value: Option<&serde_json::Value>) -> String {
-    match value {
-        Some(serde_json::Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-        None => String::new(),
-    }
 }

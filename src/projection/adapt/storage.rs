@@ -1,7 +1,7 @@
 //! Claims, volumes and nodes.
 
 use super::scope::id;
-use super::services::text;
+use super::scope::text;
 use crate::api::Object;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim};
 use crate::api::workload::StatefulSet;

@@ -1,7 +1,7 @@
 //! The budget of the rollout that is watched.
 
 use super::pods::Pods;
-use super::pods::SEEN;
+use super::scope::SEEN;
 use super::scope::{List, Scope, sorted};
 use super::workloads::revision;
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet};

@@ -1,7 +1,7 @@
 //! Controllers and their counters.
 
 use super::scope::id;
-use super::services::text;
+use super::scope::text;
 use crate::api::workload::Deployment;
 use crate::api::{Body, Kind, Object};
 use crate::i18n::format::short_count;

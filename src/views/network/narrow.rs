@@ -16,8 +16,6 @@ pub(super) const ASKS: f64 = 96.0;
 pub(super) const BELOW: f64 = 52.0;
 pub(super) const SLICES: f64 = 126.0;
 pub(super) const APART: f64 = 24.0;
-/// So many nodes are named.
-pub(super) const NODES: usize = 3;
 
 /// The stacked layout of a phone: who asks, the Service with what it does, and a stem to the Pods that it reaches.
 pub(super) fn narrow(model: &Model, service: &Service, follows: Option<&str>, width: f64, top: f64, out: &mut Scene) -> f64 {

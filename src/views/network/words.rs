@@ -1,11 +1,13 @@
 //! The sentences and table rows of Network.
 
 use super::measures::Row;
-use super::narrow::NODES;
 use crate::i18n::format::middle;
 use crate::i18n::{Message, clauses, msg};
 use crate::projection::model::{Endpoint, Model, Service};
 use crate::views::bodies::service_form;
+
+/// So many nodes are named.
+pub(super) const NODES: usize = 3;
 
 /// A card's title beside its pill: the middle goes where it is long, for names that begin alike differ at their ends.
 pub(super) fn titled(name: &str, pill: &Message, w: f64) -> String {

@@ -13,7 +13,7 @@ use crate::views::shape::Body;
 use crate::web::budget::Strip;
 use crate::web::dom::{self, icon};
 use crate::web::language::{marked, say};
-use crate::web::stage::Stage;
+use crate::web::stage::{Scope, Stage};
 use crate::web::timeline::{Lanes, Transport, late};
 use crate::web::topbar::{logo, tabs};
 use std::rc::Rc;
@@ -76,9 +76,8 @@ impl Page {
                         id="stage-beside"
                         lang={self.settings.lang}
                         scene={picture.scene.clone()}
-                        view={other.selection.view}
                         selected={other.selection.object(&other.run).map(|object| object.meta.uid.to_string())}
-                        scope={format!("{}/{}", other.selection.view.id, other.run.epoch)}
+                        scope={Scope { view: other.selection.view, epoch: other.run.epoch }}
                         animate={state.timeline.speed <= 100.0}
                         embed={false}
                         empty={html! { <p>{ say(msg::ui_nothing_here_on_this_branch()) }</p> }}

@@ -15,8 +15,8 @@ use self::inspection::Inspection;
 use self::message::{Msg, Over};
 use self::panels::Panels;
 use super::dom::{self, icon};
-use super::tools::Tool;
-use super::{SHOWN, STOPPED, window};
+use super::status::{SHOWN, STOPPED};
+use super::window;
 use crate::api::{Object, ObjectRef};
 use crate::engine::deferred_drop;
 use crate::explain::remedies;
@@ -213,6 +213,13 @@ impl Page {
     fn toast(&mut self, ctx: &Context<Self>) {
         let to = ctx.link().clone();
         self.timers.said = Some(Timeout::new(3000, move || to.send_message(Msg::Read)));
+    }
+}
+
+impl Page {
+    /// Whether panels lie over the page.
+    fn narrow(&self) -> bool {
+        self.panels.size.0 < panels::NARROW && !self.settings.embed
     }
 }
 

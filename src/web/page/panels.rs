@@ -1,6 +1,7 @@
 //! Which panels are open.
 
-use super::{Over, Page, Tool};
+use super::message::Over;
+use crate::web::tools::Tool;
 use web_sys::Element;
 
 /// From this width on both sides have room, from this one the manifest, and below the last panels lie over the page.
@@ -84,12 +85,5 @@ impl Panels {
         if self.size.0 >= NARROW && self.size.0 < WIDE {
             self.open_right(true);
         }
-    }
-}
-
-impl Page {
-    /// Whether panels lie over the page.
-    pub(super) fn narrow(&self) -> bool {
-        self.panels.size.0 < NARROW && !self.settings.embed
     }
 }

@@ -18,7 +18,7 @@ use crate::web::dom::icon;
 use crate::web::editor::Editor;
 use crate::web::inspector::Inspector;
 use crate::web::language::{Lang, say};
-use crate::web::stage::Stage;
+use crate::web::stage::{Scope, Stage};
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
 use crate::web::window;
@@ -338,8 +338,7 @@ impl Page {
                 lang={self.settings.lang}
                 scene={self.drawing.picture.scene.clone()}
                 selected={state.object().map(|object| object.meta.uid.to_string())}
-                view={state.selection.view}
-                scope={format!("{}/{}", state.selection.view.id, state.timeline.run.epoch)}
+                scope={Scope { view: state.selection.view, epoch: state.timeline.run.epoch }}
                 animate={state.timeline.speed <= 100.0}
                 embed={self.settings.embed}
                 follow={self.drawing.told_of.clone().filter(|_| self.settings.embed)}

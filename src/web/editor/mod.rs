@@ -1,19 +1,20 @@
 //! The manifest: the code editor where its file can be had, else a text area over its own coloured copy; messages at their
 //! lines, and what applying would change.
 
-use super::dom::{self, icon};
-use super::language::{Lang, say};
-use super::rich::{self, On, Rich};
-use super::window;
+mod plan;
+
 use crate::actions::{Diagnostic, Plan};
-use crate::api::Kind;
 use crate::engine::Op;
 use crate::i18n::{Counted, Message, msg};
-use crate::projection::changes::{Change, Field};
-use crate::session::Msg as Do;
 use crate::session::editor::ApplyStatus;
 use crate::views::highlight;
+use crate::web::dom::{self, icon};
+use crate::web::language::{Lang, say};
+use crate::web::rich::{self, On, Rich};
+use crate::web::window;
 use gloo_timers::callback::Timeout;
+pub use plan::change;
+use plan::{AFTER, changed, dropped, label, message, replaced};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
@@ -76,27 +77,27 @@ pub enum Msg {
 
 /// The editor.
 pub struct Editor {
-    area: NodeRef,
-    lines: NodeRef,
+    pub(super) area: NodeRef,
+    pub(super) lines: NodeRef,
     /// Esc was pressed: the next Tab leaves the editor.
-    leaving: bool,
-    host: NodeRef,
-    rich: Option<Rich>,
+    pub(super) leaving: bool,
+    pub(super) host: NodeRef,
+    pub(super) rich: Option<Rich>,
     /// The text that the code editor has.
-    held: Rc<str>,
+    pub(super) held: Rc<str>,
     /// The selection of the text area that it takes the focus from.
-    typing: Option<(usize, usize)>,
-    planned: bool,
-    _later: Option<Timeout>,
+    pub(super) typing: Option<(usize, usize)>,
+    pub(super) planned: bool,
+    pub(super) _later: Option<Timeout>,
 }
 
 impl Editor {
-    fn area(&self) -> Option<HtmlTextAreaElement> {
+    pub(super) fn area(&self) -> Option<HtmlTextAreaElement> {
         self.area.cast()
     }
 
     /// Inserts text as if typed, so that undo knows it.
-    fn insert(area: &HtmlTextAreaElement, text: &str) {
+    pub(super) fn insert(area: &HtmlTextAreaElement, text: &str) {
         let document = dom::document().dyn_into::<web_sys::HtmlDocument>();
         let done = document.is_ok_and(|document| document.exec_command_with_show_ui_and_value("insertText", false, text).unwrap_or(false));
         if !done {
@@ -104,7 +105,7 @@ impl Editor {
         }
     }
 
-    fn tab(area: &HtmlTextAreaElement, back: bool) {
+    pub(super) fn tab(area: &HtmlTextAreaElement, back: bool) {
         let (from, to) = selection(area);
         let text = area.value();
         let units: Vec<u16> = text.encode_utf16().collect();
@@ -127,7 +128,7 @@ impl Editor {
         let _ = area.set_selection_range(first as u32, (first + shifted.encode_utf16().count()) as u32);
     }
 
-    fn enter(area: &HtmlTextAreaElement) {
+    pub(super) fn enter(area: &HtmlTextAreaElement) {
         let (from, _) = selection(area);
         let units: Vec<u16> = area.value().encode_utf16().take(from).collect();
         let before = String::from_utf16_lossy(&units);
@@ -140,7 +141,7 @@ impl Editor {
     }
 }
 
-fn selection(area: &HtmlTextAreaElement) -> (usize, usize) {
+pub(super) fn selection(area: &HtmlTextAreaElement) -> (usize, usize) {
     let number = |value: Result<Option<u32>, _>| value.ok().flatten().unwrap_or(0) as usize;
     (number(area.selection_start()), number(area.selection_end()))
 }
@@ -352,13 +353,13 @@ impl Component for Editor {
 
 impl Editor {
     /// Tells the code editor what it does not know yet.
-    fn told(&mut self, props: &Props) {
+    pub(super) fn told(&mut self, props: &Props) {
         if self.rich.is_some() {
             self.tell(props);
         }
     }
 
-    fn tell(&mut self, props: &Props) {
+    pub(super) fn tell(&mut self, props: &Props) {
         if let Some(rich) = &self.rich {
             if self.held != props.text {
                 rich.set(&props.text);
@@ -374,57 +375,16 @@ impl Editor {
     }
 }
 
-/// How the text is called, and how one leaves it.
-fn label() -> String {
-    say(msg::editor_label())
-}
-
-/// Milliseconds after which the code editor is fetched, unless somebody wants to type before.
-const AFTER: u32 = 1_500;
-
-/// The text with a word of a line in the place of another.
-fn replaced(text: &str, line: usize, (from, to): (usize, usize), word: &str) -> String {
-    let lines: Vec<String> = text
-        .split('\n')
-        .enumerate()
-        .map(|(at, text)| {
-            if at + 1 != line {
-                return text.to_string();
-            }
-            let head: String = text.chars().take(from).collect();
-            let tail: String = text.chars().skip(to).collect();
-            [&head, word, &tail].concat()
-        })
-        .collect();
-    lines.join("\n")
-}
-
-fn dropped(ctx: &Context<Editor>, event: &DragEvent) {
-    let file = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0));
-    if let Some(file) = file {
-        event.prevent_default();
-        let on_edit = ctx.props().on_edit.clone();
-        let promise = file.text();
-        wasm_bindgen_futures::spawn_local(async move {
-            if let Ok(text) = wasm_bindgen_futures::JsFuture::from(promise).await
-                && let Some(text) = text.as_string()
-            {
-                on_edit.emit(text);
-            }
-        });
-    }
-}
-
 impl Editor {
     /// The page comes first.
-    fn later(&mut self, ctx: &Context<Self>) -> bool {
+    pub(super) fn later(&mut self, ctx: &Context<Self>) -> bool {
         let link = ctx.link().clone();
         self._later = Some(Timeout::new(AFTER, move || link.send_message(Msg::Load)));
         false
     }
 
     /// The code editor in the place of the text area, with its focus and selection.
-    fn enrich(&mut self, ctx: &Context<Self>) -> bool {
+    pub(super) fn enrich(&mut self, ctx: &Context<Self>) -> bool {
         let Some(host) = self.host.cast::<web_sys::Element>().filter(|_| self.rich.is_none()) else { return false };
         self.typing = self
             .area()
@@ -443,7 +403,7 @@ impl Editor {
     }
 
     /// What applying would change: a line, and behind it each object with its fields.
-    fn plan(&self, ctx: &Context<Self>, plan: &Plan) -> Html {
+    pub(super) fn plan(&self, ctx: &Context<Self>, plan: &Plan) -> Html {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));
         let refused = plan.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
@@ -468,7 +428,7 @@ impl Editor {
         }
     }
 
-    fn lines(&self, ctx: &Context<Self>) -> Html {
+    pub(super) fn lines(&self, ctx: &Context<Self>) -> Html {
         let props = ctx.props();
         let mut block = None;
         let old: Vec<&str> = props.applied.split('\n').collect();
@@ -503,78 +463,4 @@ impl Editor {
         });
         html! { <>{ for rows }</> }
     }
-}
-
-/// An object that differs, with its fields.
-pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
-    let (sign, class, word) = match change.op {
-        Op::Added => ("+", "new", msg::change_created()),
-        Op::Deleted => ("−", "gone", msg::change_deleted()),
-        Op::Modified => ("~", "", msg::field_changed()),
-    };
-    let line = |field: &Field| {
-        if field.is_deletion() {
-            return html! { <p class="field"><ins>{ say(msg::ui_is_being_deleted()) }</ins></p> };
-        }
-        // A whole element that came or went is there to be read in the inspector.
-        let whole = |value: &str| value.starts_with('{') && value.len() > 24;
-        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
-        let values = match (&field.from, &field.to) {
-            (None, Some(to)) if whole(to) => html! { <ins>{ say(msg::field_added()) }</ins> },
-            (Some(from), None) if whole(from) => html! { <del>{ say(msg::field_removed()) }</del> },
-            (from, to) => html! { <><del>{ value(from) }</del>{ " → " }<ins>{ value(to) }</ins></> },
-        };
-        // A path may break after its dots.
-        html! { <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span>{ values }</p> }
-    };
-    let (mut key, other): (Vec<&Field>, Vec<&Field>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
-    // What is asked for comes before what it is called, and what is so.
-    crate::sort::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
-    // What counts in a status comes before what the machinery keeps.
-    let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
-    let (counted, technical): (Vec<&Field>, Vec<&Field>) =
-        other.into_iter().partition(|field| !field.is_technical() && (slice || field.path.starts_with("status.")));
-    let of = if slice { "endpoints" } else { "status" };
-    let folded = match (counted.len(), technical.len()) {
-        (0, n) => msg::change_technical(n),
-        (n, 0) => msg::change_in(n, of),
-        (n, m) => msg::change_in_technical(n, of, m),
-    };
-    let name = html! { <b class="mono">{ &*change.key.name }</b> };
-    let name = match on.filter(|_| change.op != Op::Deleted) {
-        Some(on) => {
-            let key = change.key.clone();
-            html! { <button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| Do::Select(Some(key.clone())))}>{ name }</button> }
-        }
-        None => name,
-    };
-    html! {
-        <li class={class}><p><i aria-hidden="true">{ sign }</i><span>{ change.key.kind.name() }</span>{ name }<small>{ say(word) }</small></p>
-            { for key.into_iter().map(line) }
-            if !counted.is_empty() || !technical.is_empty() { <details><summary>{ say(folded) }</summary>{ for counted.into_iter().chain(technical).map(line) }</details> }
-        </li>
-    }
-}
-
-fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
-    let fix = diagnostic.fix.clone().map(|word| {
-        let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
-        let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Fix(line, columns, put.clone()));
-        html! { <div>{ say(msg::ui_did_you_mean()) }{ " " }<button type="button" tabindex="-1" class="fix" onclick={onclick}>{ word }</button>{ "?" }</div> }
-    });
-    html! {
-        <div class={classes!("diag", (!diagnostic.error).then_some("warn"))}>{ icon(if diagnostic.error { "i-error" } else { "i-info" }, 16) }
-            <div><span class="mono">{ say(&diagnostic.message) }</span>{ fix }</div>
-        </div>
-    }
-}
-
-/// Lines that are not in the old text at their place: a common head and tail, and what is between.
-fn changed(new: &[&str], old: &[&str]) -> Vec<bool> {
-    if old == [""] {
-        return vec![false; new.len()];
-    }
-    let head = new.iter().zip(old).take_while(|(a, b)| a == b).count();
-    let tail = new[head..].iter().rev().zip(old[head..].iter().rev()).take_while(|(a, b)| a == b).count();
-    (0..new.len()).map(|at| at >= head && at < new.len() - tail && !old[head..old.len() - tail].contains(&new[at])).collect()
 }

@@ -66,12 +66,12 @@ impl Words {
 
 /// What is left of the Pods of owners, and of those on nodes.
 #[derive(Clone, Debug, Default)]
-pub struct Sieve {
+pub struct PodFilter {
     pub(super) groups: Sifted<(Words, Vec<String>)>,
     pub(super) nodes: Sifted<(Option<String>, String, [Vec<String>; 2])>,
 }
 
-impl Sieve {
+impl PodFilter {
     /// Whether some Pods have not been looked at yet.
     pub fn lags(&self) -> bool {
         self.groups.lags || self.nodes.lags

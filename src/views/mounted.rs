@@ -1,0 +1,127 @@
+//! Virtualization: which items of a scene are in the document.
+
+use crate::views::shape::{Item, Scene};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Of more items than this, those far out of sight are not put into the page.
+pub const MAX_WHOLE_ITEMS: usize = 150;
+/// Items that come at a time where there are many, and that go.
+const ITEMS_ADDED: usize = 12;
+const ITEMS_REMOVED: usize = 48;
+/// Items that come at a time of what is saved whole.
+const ITEMS_SAVED: usize = 30;
+
+/// The items in the document.
+#[derive(Clone, Debug, Default)]
+pub struct Mounted {
+    /// By their place in the scene.
+    shown: Vec<usize>,
+    uids: BTreeSet<String>,
+}
+
+impl Mounted {
+    /// The items, by their place in the scene.
+    pub fn shown<'a>(&'a self, scene: &'a Scene) -> impl Iterator<Item = (usize, &'a Rc<Item>)> + Clone {
+        self.shown.iter().filter_map(|index| Some((*index, scene.items.get(*index)?)))
+    }
+
+    /// Another picture: nothing of it is there yet.
+    pub fn clear(&mut self) {
+        self.uids.clear();
+    }
+
+    /// Decides which items are in the document next: where many come at once, they come one part after the other, and what is there
+    /// stays; they leave in parts too, for to take very many out at once takes long. `stop` has the keyboard's focus; `saves`: all of
+    /// the scene is needed. True when more is to come or to go.
+    pub fn admit(&mut self, scene: &Scene, stop: usize, saves: bool, sees: &dyn Fn(&Item) -> bool) -> bool {
+        let items = &scene.items;
+        let all = items.len() <= MAX_WHOLE_ITEMS;
+        let whole = all || saves;
+        let (mut goes, mut late) = (ITEMS_REMOVED, false);
+        let mut stays = |item: &Item| {
+            let there = self.uids.contains(&item.id.uid);
+            let stays = there && goes == 0;
+            late |= stays;
+            goes -= usize::from(there && !stays);
+            stays
+        };
+        // One without Pods has no height, and nothing to see.
+        let belongs = |item: &Item| item.rect.h > 0.0 && (whole || sees(item));
+        let seen = |(index, item): &(usize, &Rc<Item>)| *index == stop || belongs(item) || stays(item);
+        let sight: Vec<usize> = items.iter().enumerate().filter(seen).map(|(index, _)| index).collect();
+        // Of a few all come, and are known to be there when they have become many.
+        let mut room = match (all, whole) {
+            (true, _) => usize::MAX,
+            (_, true) => ITEMS_SAVED,
+            _ => ITEMS_ADDED,
+        };
+        let mut waits = late;
+        let shown = sight.into_iter().filter(|index| {
+            let there = *index == stop || self.uids.contains(&items[*index].id.uid);
+            let comes = !there && room > 0;
+            room -= usize::from(comes);
+            waits |= !there && !comes;
+            there || comes
+        });
+        let shown: Vec<usize> = shown.collect();
+        self.uids = shown.iter().map(|index| items[*index].id.uid.clone()).collect();
+        self.shown = shown;
+        waits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::projection::model::Id;
+    use crate::views::shape::{Body, Rect};
+
+    fn scene(items: usize) -> Scene {
+        let mut scene = Scene::default();
+        for at in 0..items {
+            let id = Id { uid: at.to_string(), ..Id::default() };
+            scene.put(&id, Rect::new(0.0, at as f64, 10.0, 1.0), Body::Note(Default::default()), None, "", "");
+        }
+        scene
+    }
+
+    fn first(n: usize) -> impl Fn(&Item) -> bool {
+        move |item| item.rect.y < n as f64
+    }
+
+    #[test]
+    fn of_a_few_items_all_are_there_at_once() {
+        let (mut mounted, scene) = (Mounted::default(), scene(MAX_WHOLE_ITEMS));
+        assert!(!mounted.admit(&scene, 0, false, &|_| false));
+        assert_eq!(mounted.shown(&scene).count(), MAX_WHOLE_ITEMS);
+    }
+
+    #[test]
+    fn of_many_those_in_sight_come_in_parts() {
+        let (mut mounted, scene) = (Mounted::default(), scene(400));
+        let mut rounds = 0;
+        while mounted.admit(&scene, 0, false, &first(100)) {
+            rounds += 1;
+            assert_eq!(mounted.shown(&scene).count(), 1 + rounds * ITEMS_ADDED);
+        }
+        assert_eq!(mounted.shown(&scene).count(), 100);
+    }
+
+    #[test]
+    fn those_out_of_sight_leave_in_parts_and_what_has_the_focus_stays() {
+        let (mut mounted, scene) = (Mounted::default(), scene(400));
+        while mounted.admit(&scene, 5, false, &first(100)) {}
+        assert!(mounted.admit(&scene, 5, false, &|_| false));
+        assert_eq!(mounted.shown(&scene).count(), 100 - ITEMS_REMOVED);
+        while mounted.admit(&scene, 5, false, &|_| false) {}
+        assert_eq!(mounted.shown(&scene).map(|(at, _)| at).collect::<Vec<_>>(), [5]);
+    }
+
+    #[test]
+    fn what_is_saved_comes_whole() {
+        let (mut mounted, scene) = (Mounted::default(), scene(400));
+        while mounted.admit(&scene, 0, true, &|_| false) {}
+        assert_eq!(mounted.shown(&scene).count(), 400);
+    }
+}

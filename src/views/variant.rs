@@ -1,0 +1,141 @@
+//! The variant in which a shape is drawn, by the room it has: what draws it compares no width.
+
+use crate::views::shape::{Body, Item, Look, Rect};
+
+/// A column of storage on a phone, without glyphs.
+const SLENDER: f64 = 150.0;
+
+/// Whether a shape has no room for a glyph.
+pub fn is_slender(width: f64) -> bool {
+    width < SLENDER
+}
+
+/// Whether a controller's caption is its revision alone.
+pub fn has_short_caption(width: f64) -> bool {
+    width < 190.0
+}
+
+/// Whether the numbers of a controller stand close.
+pub fn has_tight_numbers(width: f64) -> bool {
+    width < 200.0
+}
+
+/// Whether a controller of a low frame is small.
+pub fn is_small_controller(width: f64) -> bool {
+    width < 160.0
+}
+
+/// Whether the counts over cells are thin.
+pub fn has_thin_counts(width: f64) -> bool {
+    width < 180.0
+}
+
+/// Whether a stored object has two lines.
+pub fn has_two_lines(rect: Rect) -> bool {
+    rect.h > 30.0
+}
+
+/// Lines of a claim's name.
+pub fn claim_lines(rect: Rect) -> usize {
+    if rect.h < 50.0 { 1 } else { 2 }
+}
+
+/// Whether a band is a line between two parts.
+pub fn divides(band: Rect) -> bool {
+    band.h < 2.0
+}
+
+fn present<const N: usize>(all: [Option<&'static str>; N]) -> Vec<&'static str> {
+    all.into_iter().flatten().collect()
+}
+
+/// The classes of an item: what it is, in which state, and in which variant for the room it has.
+pub fn classes(item: &Item) -> Vec<&'static str> {
+    let (w, h) = (item.rect.w, item.rect.h);
+    match &item.body {
+        Body::Controller { of, look } => {
+            let of_look = match look {
+                Look::Wide if h > 60.0 => "wide two",
+                Look::Wide => "wide",
+                Look::Low => "brief",
+                _ => "",
+            };
+            present([Some("card"), Some(of_look), of.leaving.then_some("leaving")])
+        }
+        Body::Service { .. } if h < 50.0 => {
+            present([Some("card"), Some("flat"), (w < 310.0).then_some("two"), (h < 40.0).then_some("slim")])
+        }
+        Body::Stored { missing, .. } => present([Some("card"), Some("chip"), (h > 30.0).then_some("two"), missing.then_some("missing")]),
+        Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => present([Some("card")]),
+        Body::Cells(cells) if cells.bare() => present([Some("cells"), Some("bare")]),
+        Body::Cells(_) => present([Some("card"), Some("cells")]),
+        Body::Pod { state, stale, .. } => {
+            let thin = (w < SLENDER && h > 40.0).then_some("thin");
+            present([Some("pod"), Some(state.class()), (h < 40.0).then_some("line"), thin, stale.then_some("stale")])
+        }
+        Body::Tile { state, stale, kin, old, .. } => {
+            let slim = (w < 60.0).then_some("slim");
+            present([
+                Some("pod"),
+                Some("tile"),
+                Some(state.class()),
+                slim,
+                stale.then_some("stale"),
+                kin.then_some("kin"),
+                old.then_some("older"),
+            ])
+        }
+        Body::Gone { .. } => present([Some("pod"), Some("tile"), Some("gone")]),
+        Body::Claim { .. } => present([Some("ticket"), (h < 50.0).then_some("slim")]),
+        Body::Cylinder { .. } => present([Some("cylinder")]),
+        Body::Node(node) => present([Some("card"), Some("node"), (!node.ready).then_some("down")]),
+        Body::Tray { .. } => present([Some("tray")]),
+        Body::Totals { .. } => present([Some("card"), Some("totals")]),
+        Body::Note(_) => present([Some("foldnote")]),
+        Body::Store { .. } => present([Some("card"), Some("store"), (h < 100.0).then_some("low"), (h < 40.0).then_some("line")]),
+        Body::Loop { of, big, above, far, two } => present([
+            Some("loop"),
+            (h < 70.0).then_some("low"),
+            (!of.slow.is_empty()).then_some("slow"),
+            of.part.map(|_| "part"),
+            (h < 24.0).then_some("line"),
+            big.then_some("big"),
+            (w < 132.0).then_some("small"),
+            above.then_some("above"),
+            far.then_some("far"),
+            two.then_some("two"),
+            of.writes.then_some("writes"),
+            of.told.then_some("arcs"),
+        ]),
+        Body::Pass(_) => present([Some("card"), Some("pass")]),
+        Body::Terminal { .. } => present([Some("card"), Some("term"), (w < 210.0).then_some("tight")]),
+        Body::Table(_) => present([Some("card"), Some("table")]),
+        Body::Chart(_) => present([Some("card"), Some("chart")]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::projection::model::Id;
+    use crate::views::shape::Scene;
+
+    fn of(body: Body, w: f64, h: f64) -> Vec<&'static str> {
+        let mut scene = Scene::default();
+        scene.put(&Id::default(), Rect::new(0.0, 0.0, w, h), body, None, "", "");
+        classes(&scene.items[0])
+    }
+
+    #[test]
+    fn a_variant_is_chosen_by_the_room_there_is() {
+        let claim = || Body::Claim { fact: Default::default(), bound: true };
+        assert_eq!(of(claim(), 172.0, 60.0), ["ticket"]);
+        assert_eq!(of(claim(), 172.0, 40.0), ["ticket", "slim"]);
+        let service = || Body::Service { form: Default::default() };
+        assert_eq!(of(service(), 320.0, 60.0), ["card"]);
+        assert_eq!(of(service(), 320.0, 44.0), ["card", "flat"]);
+        assert_eq!(of(service(), 300.0, 36.0), ["card", "flat", "two", "slim"]);
+        assert_eq!(of(Body::Store { version: 1 }, 100.0, 36.0), ["card", "store", "low", "line"]);
+        assert_eq!((is_slender(114.0), is_slender(172.0)), (true, false));
+    }
+}

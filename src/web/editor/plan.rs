@@ -1,0 +1,127 @@
+//! What applying the text would do, in rows.
+
+use super::{Editor, Msg};
+use crate::actions::Diagnostic;
+use crate::api::Kind;
+use crate::engine::Op;
+use crate::i18n::msg;
+use crate::projection::changes::{Change, Field};
+use crate::session::Msg as Do;
+use crate::web::dom::icon;
+use crate::web::language::say;
+use yew::prelude::*;
+
+/// How the text is called, and how one leaves it.
+pub(super) fn label() -> String {
+    say(msg::editor_label())
+}
+
+/// Milliseconds after which the code editor is fetched, unless somebody wants to type before.
+pub(super) const AFTER: u32 = 1_500;
+
+/// The text with a word of a line in the place of another.
+pub(super) fn replaced(text: &str, line: usize, (from, to): (usize, usize), word: &str) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .enumerate()
+        .map(|(at, text)| {
+            if at + 1 != line {
+                return text.to_string();
+            }
+            let head: String = text.chars().take(from).collect();
+            let tail: String = text.chars().skip(to).collect();
+            [&head, word, &tail].concat()
+        })
+        .collect();
+    lines.join("\n")
+}
+
+pub(super) fn dropped(ctx: &Context<Editor>, event: &DragEvent) {
+    let file = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0));
+    if let Some(file) = file {
+        event.prevent_default();
+        let on_edit = ctx.props().on_edit.clone();
+        let promise = file.text();
+        wasm_bindgen_futures::spawn_local(async move {
+            if let Ok(text) = wasm_bindgen_futures::JsFuture::from(promise).await
+                && let Some(text) = text.as_string()
+            {
+                on_edit.emit(text);
+            }
+        });
+    }
+}
+
+/// An object that differs, with its fields.
+pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
+    let (sign, class, word) = match change.op {
+        Op::Added => ("+", "new", msg::change_created()),
+        Op::Deleted => ("−", "gone", msg::change_deleted()),
+        Op::Modified => ("~", "", msg::field_changed()),
+    };
+    let line = |field: &Field| {
+        if field.is_deletion() {
+            return html! { <p class="field"><ins>{ say(msg::ui_is_being_deleted()) }</ins></p> };
+        }
+        // A whole element that came or went is there to be read in the inspector.
+        let whole = |value: &str| value.starts_with('{') && value.len() > 24;
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
+        let values = match (&field.from, &field.to) {
+            (None, Some(to)) if whole(to) => html! { <ins>{ say(msg::field_added()) }</ins> },
+            (Some(from), None) if whole(from) => html! { <del>{ say(msg::field_removed()) }</del> },
+            (from, to) => html! { <><del>{ value(from) }</del>{ " → " }<ins>{ value(to) }</ins></> },
+        };
+        // A path may break after its dots.
+        html! { <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span>{ values }</p> }
+    };
+    let (mut key, other): (Vec<&Field>, Vec<&Field>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
+    // What is asked for comes before what it is called, and what is so.
+    crate::sort::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
+    // What counts in a status comes before what the machinery keeps.
+    let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
+    let (counted, technical): (Vec<&Field>, Vec<&Field>) =
+        other.into_iter().partition(|field| !field.is_technical() && (slice || field.path.starts_with("status.")));
+    let of = if slice { "endpoints" } else { "status" };
+    let folded = match (counted.len(), technical.len()) {
+        (0, n) => msg::change_technical(n),
+        (n, 0) => msg::change_in(n, of),
+        (n, m) => msg::change_in_technical(n, of, m),
+    };
+    let name = html! { <b class="mono">{ &*change.key.name }</b> };
+    let name = match on.filter(|_| change.op != Op::Deleted) {
+        Some(on) => {
+            let key = change.key.clone();
+            html! { <button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| Do::Select(Some(key.clone())))}>{ name }</button> }
+        }
+        None => name,
+    };
+    html! {
+        <li class={class}><p><i aria-hidden="true">{ sign }</i><span>{ change.key.kind.name() }</span>{ name }<small>{ say(word) }</small></p>
+            { for key.into_iter().map(line) }
+            if !counted.is_empty() || !technical.is_empty() { <details><summary>{ say(folded) }</summary>{ for counted.into_iter().chain(technical).map(line) }</details> }
+        </li>
+    }
+}
+
+pub(super) fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
+    let fix = diagnostic.fix.clone().map(|word| {
+        let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
+        let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Fix(line, columns, put.clone()));
+        html! { <div>{ say(msg::ui_did_you_mean()) }{ " " }<button type="button" tabindex="-1" class="fix" onclick={onclick}>{ word }</button>{ "?" }</div> }
+    });
+    html! {
+        <div class={classes!("diag", (!diagnostic.error).then_some("warn"))}>{ icon(if diagnostic.error { "i-error" } else { "i-info" }, 16) }
+            <div><span class="mono">{ say(&diagnostic.message) }</span>{ fix }</div>
+        </div>
+    }
+}
+
+/// Lines that are not in the old text at their place: a common head and tail, and what is between.
+pub(super) fn changed(new: &[&str], old: &[&str]) -> Vec<bool> {
+    if old == [""] {
+        return vec![false; new.len()];
+    }
+    let head = new.iter().zip(old).take_while(|(a, b)| a == b).count();
+    let tail = new[head..].iter().rev().zip(old[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    (0..new.len()).map(|at| at >= head && at < new.len() - tail && !old[head..old.len() - tail].contains(&new[at])).collect()
+}

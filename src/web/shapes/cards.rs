@@ -1,0 +1,212 @@
+//! Cards of everything else.
+
+use crate::i18n::format::Px;
+use crate::i18n::{Message, msg};
+use crate::projection::model::PodState;
+use crate::views::loops::model::Loop;
+use crate::views::shape::{Item, NodeBody, Table};
+use crate::views::variant;
+use crate::web::cells::swatch;
+use crate::web::dom::{icon, tile};
+use crate::web::language::say;
+use yew::prelude::*;
+
+/// The word of a state, which breaks between its parts where there is little room: it is never cut.
+pub(super) fn humps(word: &str) -> Html {
+    let at = |(at, pair): (usize, &[u8])| (pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).then_some(at + 1);
+    match word.as_bytes().windows(2).enumerate().find_map(at) {
+        Some(at) => html! { <>{ &word[..at] }<wbr />{ humps(&word[at..]) }</> },
+        None => html! { { word } },
+    }
+}
+
+/// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
+pub(super) fn cut(item: &Item, taken: f64) -> String {
+    crate::i18n::format::middle(&item.id.name, (((item.rect.w - taken) / 7.0) as usize).max(8))
+}
+
+pub(super) fn class(item: &Item, reclaim: &Message) -> Html {
+    html! {
+        <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ cut(item, 24.0) }</b><small>{ say(msg::class_reclaim(reclaim)) }</small></div>
+    }
+}
+
+pub(super) fn store(version: u64) -> Html {
+    html! {
+        <>
+            <div class="hd"><span class="kicon cluster">{ icon("i-apiserver", 18) }</span><div class="grow"><b>{ "API server" }</b><small>{ say(msg::store_does()) }</small></div></div>
+            <div class="hd"><span class="kicon cluster">{ icon("i-etcd", 18) }</span><div class="grow"><b>{ "etcd" }</b><small>{ "resourceVersion " }<em class="mono">{ version }</em></small></div></div>
+        </>
+    }
+}
+
+pub(super) fn loop_of(of: &Loop) -> Html {
+    let queue = of.queue;
+    html! {
+        <>
+            <span class="ring" style={of.part.map(|part| format!("--part:{part}%"))}>{ icon(of.glyph, 18) }</span>
+            <span class="nm"><b>{ &of.title }</b>
+                <i class="queue">if !of.slow.is_empty() { { say(&of.slow) } }{ for (0..queue.min(6)).map(|_| html! { <i /> }) }if queue > 6 { { format!("+{}", queue - 6) } }</i>
+            </span>
+        </>
+    }
+}
+
+pub(super) fn terminal(state: Option<PodState>, title: &Message, lines: &[String]) -> Html {
+    html! {
+        <>
+            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ say(msg::ui_pod_for_example()) }</small><b class="ell">{ say(title) }</b></div></div>
+            <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
+                Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
+                None => html! { <p>{ line }</p> },
+            }) }</pre>
+        </>
+    }
+}
+
+pub(super) fn volume(name: &str, fact: &Message) -> Html {
+    html! {
+        <div class="hd">{ tile("PersistentVolume") }<div class="grow"><b class="ell">{ name.to_string() }</b><small class="ell">{ say(fact) }</small></div></div>
+    }
+}
+
+pub(super) fn stored(item: &Item, fact: &Message) -> Html {
+    let kind = &item.id.kind;
+    if variant::has_two_lines(item.rect) {
+        return html! {
+            <div class="hd">{ tile(kind) }<div class="grow"><small class="ell">{ kind }if !fact.is_empty() { { " · " }<em>{ say(fact) }</em> }</small><b class="ell">{ cut(item, 48.0) }</b></div></div>
+        };
+    }
+    html! {
+        <div class="hd">{ tile(kind) }<small>{ kind }</small><b class="ell">{ cut(item, 44.0 + 7.0 * kind.len() as f64) }</b></div>
+    }
+}
+
+pub(super) fn table(of: &Table) -> Html {
+    let cell = |text: &Message| match *text == msg::net_ready() {
+        true => html! { <td class="ok">{ icon("i-check", 12) }{ say(msg::metric_ready()) }</td> },
+        false => html! { <td>{ say(text) }</td> },
+    };
+    html! {
+        <>
+            <div class="hd">{ tile(of.kind) }<div class="grow"><small>{ say(&of.caption) }</small><b class="ell">{ say(&of.title) }</b></div>
+                if !of.pill.is_empty() { <span class="pill network">{ say(&of.pill) }</span> }
+            </div>
+            <table class={if of.head.is_empty() { "plain" } else { "" }}>
+                if !of.head.is_empty() { <thead><tr>{ for of.head.iter().map(|name| html! { <th>{ say(name) }</th> }) }</tr></thead> }
+                <tbody>{ for of.rows.iter().map(|(cells, on)| html! { <tr class={on.then_some("on")}>{ for cells.iter().map(cell) }</tr> }) }</tbody>
+            </table>
+        </>
+    }
+}
+
+pub(super) fn ticket(item: &Item, fact: &Message) -> Html {
+    let (w, h) = (item.rect.w, item.rect.h);
+    let d = format!(
+        "M10 .5H{}A9.5 9.5 0 0 1 {r} 10V{}A6 6 0 0 0 {r} {}V{}A9.5 9.5 0 0 1 {} {b}H10A9.5 9.5 0 0 1 .5 {}V{}A6 6 0 0 0 .5 {}V10A9.5 9.5 0 0 1 10 .5Z",
+        w - 10.0,
+        h / 2.0 - 6.0,
+        h / 2.0 + 6.0,
+        h - 10.0,
+        w - 10.0,
+        h - 10.0,
+        h / 2.0 + 6.0,
+        h / 2.0 - 6.0,
+        r = w - 0.5,
+        b = h - 0.5
+    );
+    // Two lines tell a name that one would cut.
+    let most = ((w - if variant::is_slender(w) { 28.0 } else { 66.0 }) / 7.0).max(4.0) as usize;
+    let lines = variant::claim_lines(item.rect);
+    let (long, name) = (lines > 1 && item.id.name.len() > most, crate::i18n::format::middle(&item.id.name, most * lines));
+    html! {
+        <>
+            <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>
+            <div class="in">if !variant::is_slender(w) { { tile("PersistentVolumeClaim") } }<div class="grow"><b class={if long { "long" } else { "ell" }}>{ name }</b><small class="ell">{ say(fact) }</small></div></div>
+        </>
+    }
+}
+
+pub(super) fn cylinder(item: &Item, fact: &Message, data: &Message) -> Html {
+    let (w, h) = (item.rect.w, item.rect.h);
+    html! {
+        <>
+            <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true">
+                <path d={format!("M1 13V{}A{} 12 0 0 0 {} {}V13", h - 13.0, w / 2.0 - 1.0, w - 1.0, h - 13.0)} />
+                <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
+            </svg>
+            <div class="in"><div class="nm">if !variant::is_slender(w) { { icon("i-pv", 14) } }<b>{ crate::i18n::format::volume(&item.id.name) }</b></div><small>{ say(fact) }</small>
+                // What a program writes by itself is not simulated: nothing is said where nobody wrote, in the room of what would be.
+                if !data.is_empty() { <span class="pill storage">{ say(data) }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ crate::i18n::format::sentence(&item.state) }</span> }
+            </div>
+        </>
+    }
+}
+
+pub(super) fn node(name: &str, body: &NodeBody) -> Html {
+    let pill = match (body.ready, body.cordoned) {
+        (false, _) => html! { <span class="pill failed">{ icon("i-error", 12) }{ "NotReady" }</span> },
+        (true, true) => html! { <span class="pill notready">{ icon("i-cordon", 12) }{ say(msg::ui_cordoned()) }</span> },
+        (true, false) => html! { <span class="pill ready">{ icon("pod-ready", 12) }{ say(msg::ui_ready()) }</span> },
+    };
+    let note = if !body.ready {
+        "bad"
+    } else if body.cordoned {
+        "warn"
+    } else {
+        ""
+    };
+    html! {
+        <>
+            <div class="hd">{ tile("Node") }<div class="grow"><small>{ "Node" }</small><b class="ell">{ name }</b></div>{ pill }</div>
+            { for body.meters.iter().map(|(what, value, share)| html! {
+                <div class="bar"><div><span>{ *what }</span><span class="mono">{ value }</span></div>
+                    <div class="meter"><i class={if !body.ready { "mute" } else if *share > 80.0 { "full" } else { "" }} style={format!("width:{share:.1}%")} /></div></div>
+            }) }
+            <div class={classes!("note", note, body.note.iter().all(Message::is_empty).then_some("none"))}>{ for body.note.iter().map(|line| html! { <p>{ say(line) }</p> }) }</div>
+        </>
+    }
+}
+
+/// One of many nodes: its name and how many Pods it has.
+pub(super) fn small_node(item: &Item, body: &NodeBody) -> Html {
+    let glyph = match (body.ready, body.cordoned) {
+        (false, _) => Some("i-error"),
+        (true, true) => Some("i-cordon"),
+        (true, false) => None,
+    };
+    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ crate::i18n::format::count(body.small.unwrap_or(0)) }</span></div> }
+}
+
+/// The strip over cells.
+pub(super) fn totals(numbers: &[(usize, Message)], parts: &[(PodState, bool, usize)]) -> Html {
+    let count = crate::i18n::format::count;
+    let rolls = parts.iter().any(|(_, old, _)| *old);
+    html! {
+        <>
+            <div class="nums">{ for numbers.iter().map(|(n, word)| html! { <div class={(*word == msg::metric_ready()).then_some("ok")}><b>{ count(*n) }</b><small>{ say(word) }</small></div> }) }</div>
+            <div class="grow">
+                <div class="share">{ for parts.iter().map(|(state, old, n)| html! { <i class={swatch(*state, *old)} style={format!("flex:{n}")} /> }) }</div>
+                <div class="parts">
+                    { for parts.iter().map(|(state, old, n)| html! { <span><i class={swatch(*state, *old)} />{ match (rolls, state, old) {
+                        (true, PodState::Ready, true) => say(msg::totals_older()),
+                        (true, PodState::Ready, false) => say(msg::totals_newest()),
+                        _ => say(state.word()),
+                    } }<b>{ count(*n) }</b></span> }) }
+                    <small>{ say(msg::ui_one_square_is_one_pod()) }</small>
+                </div>
+            </div>
+        </>
+    }
+}
+
+pub(super) fn tray(title: &Message, aside: &Message, head: &Message, rows: &[[Message; 3]]) -> Html {
+    html! {
+        <>
+            <div class="th"><b>{ say(msg::ui_unscheduled()) }</b><span class="pill">{ say(title) }</span><span class="grow" /><small>{ say(aside) }</small></div>
+            <div class="tb"><small class="h">{ say(head) }</small>
+                { for rows.iter().map(|[who, why, detail]| html! { <div class="tr"><span class="mono ell">{ say(who) }</span><i>{ if why.is_empty() { "" } else { "×" } }</i><b>{ say(why) }</b><small class="ell">{ say(detail) }</small></div> }) }
+            </div>
+        </>
+    }
+}

@@ -1,0 +1,202 @@
+//! The shapes of a scene as HTML over SVG.
+
+mod cards;
+mod controllers;
+
+use self::cards::{class, cut, cylinder, humps, loop_of, node, small_node, store, stored, table, terminal, ticket, totals, tray, volume};
+use self::controllers::{brief, controller, stacked, wide};
+use crate::i18n::format::Px;
+use crate::i18n::msg;
+use crate::views::shape::{Body, Item, Look, Scene};
+use crate::views::variant;
+use crate::web::cells::{Sheet, swatch};
+use crate::web::chart::ChartView;
+use crate::web::dom::{icon, tile};
+use crate::web::language::{Lang, say};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// Everything under the cards: bands and lines. It has a key as all its neighbours have: a list with one that has none is
+/// matched by place, and an object that comes would build all after it anew.
+pub fn under(scene: &Scene) -> Html {
+    let bands = scene.bands.iter().map(
+        |band| html! { <div class={classes!("band", variant::divides(*band).then_some("divides"))} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
+    );
+    let edges = scene.edges.iter().map(|edge| {
+        html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
+    });
+    html! {
+        <key="under">
+            { for bands }
+            <svg class="edges" width={Px(scene.width).to_string()} height={Px(scene.height).to_string()} aria-hidden="true">{ for edges }</svg>
+        </>
+    }
+}
+
+/// Everything over the cards: ports and words. So much of the left is not in sight: names of rows stay in it.
+pub fn over(scene: &Scene, hidden: f64) -> Html {
+    let ports = scene.ports.iter().map(|port| {
+        let class = match (port.network, port.full) {
+            (true, true) => "port net full",
+            (true, false) => "port net",
+            (false, true) => "port full",
+            (false, false) => "port",
+        };
+        html! { <circle class={class} cx={Px(port.x).to_string()} cy={Px(port.y).to_string()} r={if port.network { "4.5" } else { "4" }} /> }
+    });
+    let labels = scene.labels.iter().map(|label| {
+        let x = label.x + if label.class == "rowname" { hidden } else { 0.0 };
+        let style = format!("translate:{}px {}px", Px(x), Px(label.y));
+        // What comes first stands out: the number of a stop, what a band is about.
+        let text = say(&label.text);
+        let (first, rest) = match label.class {
+            "stop" | "bandname" => text.split_once(if label.class == "stop" { " " } else { " — " }).unwrap_or((&text, "")),
+            _ => ("", text.as_str()),
+        };
+        let dash = if label.class == "bandname" { " — " } else { "" };
+        html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>if !first.is_empty() { <b>{ first }</b>{ dash } }{ rest }</span></span> }
+    });
+    html! {
+        <key="over">
+            { for labels }
+            <svg class="ports" width={Px(scene.width).to_string()} height={Px(scene.height).to_string()} aria-hidden="true">{ for ports }</svg>
+        </>
+    }
+}
+
+/// One thing of the scene.
+#[derive(Properties, PartialEq)]
+pub struct ShapeProps {
+    /// The language.
+    pub lang: Lang,
+    /// What.
+    pub item: Rc<Item>,
+    /// Its place in the scene: the order of the keyboard.
+    pub index: usize,
+    /// Whether the inspector shows it.
+    pub selected: bool,
+    /// Whether Tab comes here.
+    pub stop: bool,
+    /// On its way out.
+    #[prop_or_default]
+    pub ghost: bool,
+    /// It has just come.
+    #[prop_or_default]
+    pub fresh: bool,
+    /// How it differs where two instants are compared.
+    #[prop_or_default]
+    pub mark: &'static str,
+    /// The theme: what is painted has its colours.
+    pub dark: bool,
+    /// Whether all of the page is there: what the opening can do without is in its second part.
+    #[prop_or_default]
+    pub whole: bool,
+}
+
+/// One thing of the scene, at its place.
+#[component]
+pub fn Shape(props: &ShapeProps) -> Html {
+    crate::web::dom::renders("Shape");
+    let item = &props.item;
+    let rect = item.rect;
+    // What is one of a thousand does not glide to its place: the browser would keep a layer for each.
+    let many = match &item.body {
+        Body::Cells(cells) => cells.bare(),
+        Body::Node(node) => node.small.is_some(),
+        _ => false,
+    };
+    let (x, y) = (Px(rect.x), Px(rect.y));
+    let place = if many { format!("left:{x}px;top:{y}px") } else { format!("translate:{x}px {y}px") };
+    let style = format!("{place};width:{}px;height:{}px", Px(rect.w), Px(rect.h));
+    let still = still(&item.body);
+    let class = classes!(
+        "item",
+        classes!(variant::classes(item)),
+        props.selected.then_some("pick"),
+        props.ghost.then_some("ghost"),
+        props.fresh.then_some("fresh"),
+        props.mark
+    );
+    let real = !still && !props.ghost && !item.id.kind.is_empty();
+    html! {
+        <div
+            class={class}
+            style={style}
+            data-index={props.index.to_string()}
+            data-kind={real.then(|| item.id.kind.clone())}
+            data-namespace={real.then(|| item.id.namespace.clone())}
+            data-name={real.then(|| item.id.name.clone())}
+            data-state={real.then(|| item.state.clone())}
+            role={(!still && !props.ghost).then_some("button")}
+            aria-pressed={(!still && !props.ghost).then(|| props.selected.to_string())}
+            aria-label={(!props.ghost).then(|| say(&item.label))}
+            aria-hidden={props.ghost.then_some("true")}
+            tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
+        >
+            { content(item, props.dark, props.whole) }
+        </div>
+    }
+}
+
+/// What is no button: what cannot be chosen, and the chart, which has a slider in it.
+pub fn still(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::Tray { .. }
+            | Body::Totals { .. }
+            | Body::Note(_)
+            | Body::Store { .. }
+            | Body::Pass(_)
+            | Body::Terminal { .. }
+            | Body::Gone { .. }
+            | Body::Chart(_)
+    )
+}
+
+pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
+    match &item.body {
+        Body::Controller { of, look: Look::Wide } => wide(of),
+        Body::Controller { of, look: Look::Low } if whole => brief(of, item.rect.w),
+        Body::Controller { of, look: Look::Stacked(budget) } if whole => stacked(of, budget, item.rect.w),
+        Body::Controller { of, .. } => controller(of, item.rect.w),
+        Body::Service { form } => html! {
+            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ cut(item, 92.0 + 6.6 * form.length() as f64) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ say(form) }</span></div>
+        },
+        Body::Pod { state, lead, tail, word, note, .. } => html! {
+            <>
+                { icon(state.glyph(), 24) }
+                <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ humps(&say(word)) }</em>{ (!note.is_empty()).then(|| format!(" · {}", say(note))) }</small></div>
+            </>
+        },
+        Body::Tile { state, tail, note, .. } => {
+            let (lead, end) = tail.split_at(tail.rfind('-').map_or(0, |at| at + 1));
+            html! { <>{ icon(state.glyph(), 14) }<b class="ell"><span>{ lead }</span>{ end }</b>if !note.is_empty() { <small class="ell">{ say(note) }</small> }</> }
+        }
+        Body::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_gone()) }</small></> },
+        // On a sheet, which the stage has.
+        Body::Cells(cells) if cells.bare() => crate::web::cells::ring(cells),
+        Body::Cells(cells) => html! {
+            <>
+                <div class={classes!("counts", variant::has_thin_counts(item.rect.w).then_some("thin"))}>{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::i18n::format::count(*n) }</b>{ " " }<small class="ell">{ say(cells.pods.word(*state)) }</small></span> }) }</div>
+                <Sheet at={cells.at} origin={(item.rect.x, item.rect.y)} items={vec![item.clone()]} dark={dark} />
+                { crate::web::cells::ring(cells) }
+            </>
+        },
+        Body::Claim { fact, .. } => ticket(item, fact),
+        Body::Cylinder { fact, data } => cylinder(item, fact, data),
+        Body::Volume { fact } => volume(&crate::i18n::format::volume(&item.id.name), fact),
+        Body::Class { reclaim } => class(item, reclaim),
+        Body::Node(body) if body.small.is_some() => small_node(item, body),
+        Body::Node(body) => node(&cut(item, 134.0), body),
+        Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
+        Body::Totals { numbers, parts } => totals(numbers, parts),
+        Body::Stored { fact, .. } => stored(item, fact),
+        Body::Note(text) => html! { { say(text) } },
+        Body::Store { version } => store(*version),
+        Body::Loop { of, .. } => loop_of(of),
+        Body::Pass(pass) => crate::web::pass::view(pass),
+        Body::Terminal { state, title, lines } => terminal(*state, title, lines),
+        Body::Table(of) => table(of),
+        Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} lang={crate::web::language::current()} /> },
+    }
+}

@@ -1,0 +1,482 @@
+//! The stage: pan, zoom, fit, the keyboard's way through the objects, and what enters and leaves.
+
+mod cards;
+mod pointer;
+mod props;
+mod sheets;
+
+pub use props::{Scope, key_of};
+
+use crate::api::ObjectRef;
+use crate::i18n::format::Px;
+use crate::i18n::msg;
+use crate::views::mounted::{MAX_WHOLE_ITEMS, Mounted};
+use crate::views::shape::{Body, Item, Rect, Scene};
+use crate::views::viewport::Viewport;
+use crate::web::cells::Sheet;
+use crate::web::dom::{self, icon};
+use crate::web::language::say;
+use crate::web::list::List;
+use crate::web::minimap::Minimap;
+use crate::web::shapes::{Shape, over, under};
+use cards::legend;
+use gloo_timers::callback::Timeout;
+use props::{Msg, Props, mark};
+use sheets::corner;
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use web_sys::{Element, MouseEvent, PointerEvent};
+use yew::prelude::*;
+
+/// Milliseconds that saving may take.
+const SAVE_LIMIT_MS: u32 = 15_000;
+/// Milliseconds after which a picture that could be larger is made so.
+const REFIT_DELAY_MS: u32 = 3_000;
+/// Milliseconds between two parts: each has a frame of its own.
+const PART_INTERVAL_MS: u32 = 20;
+
+/// The stage.
+pub struct Stage {
+    node: NodeRef,
+    port: Viewport,
+    mounted: Mounted,
+    pointers: Vec<(i32, f64, f64)>,
+    dragged: bool,
+    ghosts: Vec<(u32, Rc<Item>)>,
+    /// What has just come: it alone enters, also where the browser puts others back in.
+    fresh: Vec<(u32, String)>,
+    generation: u32,
+    stop: usize,
+    /// The focus goes there once it is in the page.
+    goes: bool,
+    /// What is saved as a picture is saved whole.
+    saves: Option<&'static str>,
+    /// Nothing moves while it is; not for longer than this.
+    still: Option<Timeout>,
+    /// What was shown when that began.
+    scope: Option<Scope>,
+    timers: Vec<Timeout>,
+    observer: Option<(Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
+    quiet: bool,
+    /// What the pointer or the focus is on, and where that is in the scene.
+    over: Option<(ObjectRef, Rect)>,
+    /// Whether its card is open.
+    rested: bool,
+    resting: Option<Timeout>,
+    menu: bool,
+    /// Runs while the picture could be larger.
+    larger: Option<Timeout>,
+    more: Option<Timeout>,
+}
+
+/// The height that panels at the foot take from the stage while they are open.
+fn taken() -> f64 {
+    let high = |of: &str, least: i32| {
+        let found = dom::document().query_selector(of).ok().flatten();
+        found.map_or(0, |panel| panel.client_height() + least).max(0)
+    };
+    // The console's line is always there; about the line of the past there is some room.
+    f64::from(high(".app > .console", -31) + high(".canvas > .past", 12))
+}
+
+impl Stage {
+    /// Brings an item into view and moves the focus to it.
+    fn focus(&mut self, props: &Props, index: usize) {
+        let Some(item) = props.scene.items.get(index) else { return };
+        self.stop = index;
+        self.port.touched |= self.port.bring(&props.picture(), item.rect);
+        self.goes = !self.go();
+    }
+
+    /// Brings what a person chose into sight, else what the line below a frame tells of. Tables and nodes would be torn at each
+    /// line: there the head stays where it is.
+    fn follow(&mut self, props: &Props) {
+        let hangs = props.scope.view.fit.keeps_head;
+        let is = |item: &&Rc<Item>| !hangs && props.follow.is_some() && key_of(&item.id) == props.follow;
+        let chosen = |item: &&Rc<Item>| Some(item.id.uid.as_str()) == props.selected.as_deref();
+        let items = &props.scene.items;
+        // Where it has room in the picture as it opened, that is shown; half of it is enough.
+        self.port.place(&props.picture());
+        if let Some(rect) = items.iter().find(chosen).or_else(|| items.iter().find(is)).map(|item| item.rect)
+            && (!hangs || !self.port.above_foot(&props.picture(), rect.cy()))
+        {
+            self.port.bring(&props.picture(), rect);
+        }
+    }
+
+    /// Moves the focus to its item, if that is in the page.
+    fn go(&self) -> bool {
+        let find = |stage: Element| stage.query_selector(&format!(".item[data-index='{}']:not(.ghost)", self.stop)).ok().flatten();
+        self.node.cast::<Element>().and_then(find).is_some_and(|element| {
+            dom::focus(&element);
+            true
+        })
+    }
+
+    /// Decides which items are in the page, and when the next come.
+    fn admit(&mut self, ctx: &Context<Self>) {
+        let props = ctx.props();
+        self.port.place_map(&props.picture(), !props.as_list);
+        let sees = |item: &Item| self.port.sees(item.rect);
+        if !self.mounted.admit(&props.scene, self.stop, self.saves.is_some(), &sees) {
+            self.more = None;
+        } else if self.more.is_none() {
+            let link = ctx.link().clone();
+            self.more = Some(Timeout::new(PART_INTERVAL_MS, move || link.send_message(Msg::More)));
+        }
+    }
+
+    /// Does what a message says; whether the stage is to be drawn.
+    fn act(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        match msg {
+            Msg::Size => {
+                let Some(stage) = self.node.cast::<Element>() else { return false };
+                let size = (f64::from(stage.client_width()), f64::from(stage.client_height()));
+                if !self.port.resize(size, taken(), &ctx.props().picture()) {
+                    return false;
+                }
+                self.quiet = true;
+                ctx.props().on_size.emit((size.0, self.port.whole));
+                true
+            }
+            Msg::Down(event) => {
+                if event.button() == 0 && self.pointers.len() < 2 {
+                    self.dragged &= !self.pointers.is_empty();
+                    self.pointers.push((event.pointer_id(), f64::from(event.client_x()), f64::from(event.client_y())));
+                }
+                false
+            }
+            Msg::Move(event) if self.pointers.is_empty() && event.pointer_type() == "mouse" => {
+                let over = self.under(&ctx.props().scene, &event);
+                self.point(ctx, over, false)
+            }
+            Msg::Move(event) => {
+                let hidden = self.point(ctx, None, true);
+                self.drag(&ctx.props().scene, &event) | hidden
+            }
+            Msg::Up(event) => {
+                self.pointers.retain(|pointer| pointer.0 != event.pointer_id());
+                false
+            }
+            Msg::Wheel(event) => {
+                let zooming = event.ctrl_key() || event.meta_key();
+                if ctx.props().embed && !zooming || ctx.props().as_list {
+                    return false;
+                }
+                event.prevent_default();
+                if zooming {
+                    let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
+                    self.port.zoom_about(&ctx.props().scene, (-event.delta_y() * 0.002).exp(), x, y);
+                } else {
+                    self.port.pan_by(-event.delta_x(), -event.delta_y());
+                }
+                true
+            }
+            Msg::Click(event) => {
+                let shut = std::mem::take(&mut self.menu);
+                if !std::mem::take(&mut self.dragged) {
+                    self.choose(ctx, &event);
+                }
+                shut
+            }
+            Msg::Key(event) => self.key(ctx, &event),
+            Msg::Zoom(factor) => {
+                self.port.zoom_middle(&ctx.props().scene, factor);
+                true
+            }
+            Msg::Refit if self.port.touched => false,
+            Msg::Fit | Msg::Refit | Msg::All => {
+                self.larger = None;
+                let all = matches!(msg, Msg::All) || self.port.all && matches!(msg, Msg::Refit);
+                self.port.refit(&ctx.props().picture(), all);
+                true
+            }
+            Msg::Bury(generation) => {
+                self.ghosts.retain(|(of, _)| *of > generation);
+                self.fresh.retain(|(of, _)| *of > generation);
+                if self.ghosts.is_empty() && self.fresh.is_empty() {
+                    self.timers.clear();
+                }
+                true
+            }
+            Msg::Focus(index, by_key) => {
+                let moved = self.stop != index;
+                self.stop = index;
+                let item = ctx.props().scene.items.get(index).filter(|_| by_key);
+                let over = item.and_then(|item| Some((key_of(&item.id)?, item.rect)));
+                self.point(ctx, over, true) | moved
+            }
+            Msg::Rest => {
+                self.resting = None;
+                self.rested = self.over.is_some();
+                ctx.props().on_hover.emit(self.over.as_ref().map(|(key, _)| key.clone()));
+                true
+            }
+            Msg::Leave => self.point(ctx, None, true),
+            Msg::Centre(x, y) => {
+                self.port.centre(x, y);
+                true
+            }
+            Msg::Saved => {
+                // What has changed meanwhile is not known.
+                (self.still, self.larger, self.resting, self.quiet) = (None, None, None, true);
+                self.pointers.clear();
+                self.ghosts.clear();
+                self.fresh.clear();
+                self.dragged = false;
+                self.stop = self.stop.min(ctx.props().scene.items.len().saturating_sub(1));
+                if self.scope != Some(ctx.props().scope) {
+                    self.port.touched = false;
+                    self.mounted.clear();
+                    self.port.fit(&ctx.props().picture());
+                }
+                ctx.link().send_message(Msg::Size);
+                true
+            }
+            Msg::More => {
+                self.more = None;
+                true
+            }
+            Msg::Menu => {
+                self.menu = !self.menu;
+                true
+            }
+            Msg::Export(form) => {
+                self.menu = false;
+                self.saves = Some(form);
+                true
+            }
+        }
+    }
+}
+
+impl Component for Stage {
+    type Message = Msg;
+    type Properties = Props;
+
+    fn create(_: &Context<Self>) -> Self {
+        Stage {
+            node: NodeRef::default(),
+            port: Viewport::default(),
+            mounted: Mounted::default(),
+            pointers: Vec::new(),
+            dragged: false,
+            ghosts: Vec::new(),
+            fresh: Vec::new(),
+            generation: 0,
+            stop: 0,
+            goes: false,
+            saves: None,
+            still: None,
+            scope: None,
+            timers: Vec::new(),
+            observer: None,
+            quiet: true,
+            over: None,
+            rested: false,
+            resting: None,
+            menu: false,
+            larger: None,
+            more: None,
+        }
+    }
+
+    fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
+        if self.still.is_some() {
+            return false;
+        }
+        let props = ctx.props();
+        // The callbacks are new each time and do the same.
+        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark, props.whole, props.lang);
+        let same = Rc::ptr_eq(&old.scene, &props.scene)
+            && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props))
+            && (&old.changes, &old.follow) == (&props.changes, &props.follow);
+        if same {
+            return false;
+        }
+        let mut opens = false;
+        if !Rc::ptr_eq(&old.scene, &props.scene) {
+            let resized = self.port.take_resized(&props.scene);
+            // Another manifest is another picture: nothing of the one before is in it.
+            // Another run may have the same uids.
+            let same = |item: &Rc<Item>| props.scene.items.iter().any(|new| new.id == item.id);
+            let foreign = !old.scene.items.iter().take(50).any(same);
+            let other = old.scope != props.scope || foreign;
+            // A rewind is no other picture: it keeps its place, so that one sees what differs.
+            let elsewhere = foreign || old.scope.view != props.scope.view;
+            opens = elsewhere;
+            self.quiet = other || !props.animate;
+            if other {
+                self.ghosts.clear();
+                self.fresh.clear();
+                self.port.touched &= !elsewhere;
+                self.port.all &= !elsewhere;
+            } else if props.animate && old.scene.items.len() < 400 {
+                let lacks = |scene: &Scene, item: &Item| !scene.items.iter().any(|other| other.id.uid == item.id.uid);
+                self.generation += 1;
+                let before = self.ghosts.len() + self.fresh.len();
+                let gone = old.scene.items.iter().filter(|item| lacks(&props.scene, item));
+                self.ghosts.extend(gone.map(|item| (self.generation, item.clone())));
+                let come = props.scene.items.iter().filter(|item| lacks(&old.scene, item));
+                self.fresh.extend(come.map(|item| (self.generation, item.id.uid.clone())));
+                if self.ghosts.len() + self.fresh.len() > before {
+                    let (link, generation) = (ctx.link().clone(), self.generation);
+                    self.timers.push(Timeout::new(340, move || link.send_message(Msg::Bury(generation))));
+                }
+            }
+            self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
+            self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
+            if other {
+                self.mounted.clear();
+            }
+            if elsewhere {
+                let whole = self.port.whole;
+                self.port.measure(&props.picture(), taken());
+                if self.port.whole != whole {
+                    props.on_size.emit((self.port.size.0, self.port.whole));
+                }
+            }
+            if !self.port.touched && (elsewhere || resized) {
+                self.port.fit(&props.picture());
+            } else if !self.port.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
+                // The timer goes on while the picture could be larger.
+                let waits = self.larger.take();
+                if self.port.settle(&props.picture(), old.scene.items.is_empty()) {
+                    let link = ctx.link().clone();
+                    self.larger = waits.or_else(|| Some(Timeout::new(REFIT_DELAY_MS, move || link.send_message(Msg::Refit))));
+                }
+            }
+        }
+        // It opens at the top.
+        let told = (&old.follow, &old.selected) != (&props.follow, &props.selected);
+        if props.embed && !self.port.touched && !opens && told {
+            self.follow(props);
+        }
+        self.admit(ctx);
+        true
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        if self.still.is_some() && !matches!(msg, Msg::Saved) {
+            return false;
+        }
+        let drawn = self.act(ctx, msg);
+        if drawn {
+            self.admit(ctx);
+        }
+        drawn
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        dom::renders("Stage");
+        let props = ctx.props();
+        let link = ctx.link();
+        let scene = &props.scene;
+        let nothing = scene.items.is_empty();
+        let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
+        let world = format!(
+            "transform:translate({}px,{}px) scale({});--z:{}",
+            Px(self.port.pan.0),
+            Px(self.port.pan.1),
+            Px(self.port.zoom),
+            Px(self.port.zoom)
+        );
+        let onfocus = link.batch_callback(|event: FocusEvent| {
+            let element: Element = event.target()?.dyn_into().ok()?;
+            Some(Msg::Focus(element.get_attribute("data-index")?.parse().ok()?, element.matches(":focus-visible").unwrap_or(false)))
+        });
+        let moved_away = link.callback(|_: FocusEvent| Msg::Leave);
+        // So many that glide at once would each be a layer of the browser's.
+        let quiet = self.quiet || !props.animate || scene.items.len() > MAX_WHOLE_ITEMS;
+        let shown = self.mounted.shown(scene);
+        let drawing = html! {
+            <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={say(&scene.summary)} onfocusin={onfocus} onfocusout={moved_away}>
+                { under(scene) }
+                { for self.ghosts.iter().map(|(_, item)| html! { <Shape lang={props.lang} key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
+                { for shown.map(|(index, item)| html! {
+                    <Shape lang={props.lang} key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} whole={props.whole} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
+                }) }
+                { for self.sheets(scene).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
+                { over(scene, (-self.port.pan.0 / self.port.zoom).max(0.0)) }
+            </div>
+        };
+        html! {
+            <div
+                ref={self.node.clone()}
+                class={classes!("stage", props.as_list.then_some("listed"))}
+                id={props.id}
+                tabindex={if nothing { Some("-1") } else { None }}
+                onpointerdown={link.callback(Msg::Down)}
+                onpointermove={link.callback(Msg::Move)}
+                onpointerup={link.callback(Msg::Up)}
+                onpointercancel={link.callback(Msg::Up)}
+                onpointerleave={link.callback(|_: PointerEvent| Msg::Leave)}
+                onwheel={link.callback(Msg::Wheel)}
+                onclick={link.callback(Msg::Click)}
+                onkeydown={link.callback(Msg::Key)}
+            >
+                if nothing {
+                    <div class="nothing">{ props.empty.clone() }</div>
+                } else if props.as_list {
+                    <List lang={props.lang} key={format!("{:?}", props.scope)} scene={scene.clone()} on_select={props.on_select.clone()} />
+                } else {
+                    { drawing }
+                    if self.port.has_legend(&props.picture()) {
+                        { legend(&props.scope.view.legend, scene) }
+                    }
+                    { self.card(props) }
+                    // It comes last, with a Pod and a note in it.
+                    { for scene.items.iter().rev().take(4).find_map(|item| if let Body::Tray { title, .. } = &item.body { Some(self.far_tray(ctx, title, item.rect)) } else { None }) }
+                    // Where there is a legend too, what is under both is not drawn there.
+                    if self.port.overflows(&props.picture()) {
+                        <div class={classes!("foot", (!self.port.controls(&props.picture())).then_some("bare"))} />
+                    }
+                    if let Some(at) = self.port.map.map(|corner| self.port.corner(corner, &props.picture())) {
+                        <Minimap at={at} scene={scene.clone()} pan={self.port.pan} zoom={self.port.zoom} size={self.port.size} on_centre={link.callback(|(x, y)| Msg::Centre(x, y))} />
+                    }
+                    if self.port.controls(&props.picture()) {
+                        <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>
+                            <button type="button" aria-label={say(msg::ui_zoom_out())} onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
+                            <button type="button" class="pc" aria-label={say(msg::ui_readable_size())} onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.port.zoom * 100.0).round() as i64) }</button>
+                            <button type="button" aria-label={say(msg::ui_zoom_in())} onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
+                            <button type="button" aria-label={say(msg::ui_fit_everything())} onclick={link.callback(|_| Msg::All)}>{ icon("i-fit", 14) }</button>
+                            <button type="button" id="export" aria-label={say(msg::ui_save_the_picture())} aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
+                            if self.menu { { Self::menu(link) } }
+                        </div>
+                    }
+                }
+            </div>
+        }
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        if std::mem::take(&mut self.goes) {
+            self.go();
+        }
+        if self.more.is_none()
+            && let Some(form) = self.saves.take()
+        {
+            let link = ctx.link().clone();
+            self.scope = Some(ctx.props().scope);
+            self.still = Some(Timeout::new(SAVE_LIMIT_MS, move || link.send_message(Msg::Saved)));
+            ctx.props().on_export.emit((form, ctx.link().callback(|()| Msg::Saved)));
+        }
+        if !first {
+            return;
+        }
+        let link = ctx.link().clone();
+        let changed = Closure::<dyn FnMut()>::new(move || link.send_message(Msg::Size));
+        if let (Ok(observer), Some(stage)) = (web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()), self.node.cast::<Element>()) {
+            observer.observe(&stage);
+            self.observer = Some((changed, observer));
+        }
+        ctx.link().send_message(Msg::Size);
+    }
+
+    fn destroy(&mut self, _: &Context<Self>) {
+        if let Some((_, observer)) = &self.observer {
+            observer.disconnect();
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The pointer and the keyboard on the stage.
+
+use super::Stage;
+use super::props::{Msg, key_of, pick};
+use crate::api::ObjectRef;
+use crate::views::shape::{Body, Rect, Scene};
+use crate::web::shapes::still;
+use gloo_timers::callback::Timeout;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent};
+use yew::prelude::*;
+
+/// Milliseconds after which a card opens.
+const HOVER_DELAY_MS: u32 = 150;
+
+impl Stage {
+    /// The object under the pointer and its place: a whole item, or one cell of many.
+    pub(super) fn under(&self, scene: &Scene, event: &MouseEvent) -> Option<(ObjectRef, Rect)> {
+        // A chart tells more of itself than a card would.
+        let item = scene.items.get(self.item_at(event.target())?).filter(|item| !matches!(item.body, Body::Chart(_)))?;
+        if let Body::Cells(cells) = &item.body {
+            let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
+            let (x, y) = self.port.to_scene((x, y));
+            let (x, y) = (x - item.rect.x, y - item.rect.y);
+            let pod = cells.hit(x, y)?;
+            let (column, row) = ((pod % cells.columns) as f64, (pod / cells.columns) as f64);
+            let place = Rect::new(
+                item.rect.x + cells.at.0 + column * cells.pitch,
+                item.rect.y + cells.at.1 + row * cells.pitch,
+                cells.side,
+                cells.side,
+            );
+            return Some((key_of(&cells.pods[pod].id)?, place));
+        }
+        Some((key_of(&item.id)?, item.rect))
+    }
+
+    /// The pointer or the focus is on something else.
+    pub(super) fn point(&mut self, ctx: &Context<Self>, over: Option<(ObjectRef, Rect)>, at_once: bool) -> bool {
+        if self.over == over {
+            return false;
+        }
+        let had = std::mem::take(&mut self.rested);
+        self.resting = None;
+        if had {
+            ctx.props().on_hover.emit(None);
+        }
+        self.over = over;
+        if self.over.is_some() {
+            let link = ctx.link().clone();
+            self.resting = Some(Timeout::new(if at_once { 0 } else { HOVER_DELAY_MS }, move || link.send_message(Msg::Rest)));
+        }
+        had
+    }
+
+    pub(super) fn item_at(&self, target: Option<web_sys::EventTarget>) -> Option<usize> {
+        let element: Element = target?.dyn_into().ok()?;
+        element.closest("[data-index]").ok().flatten()?.get_attribute("data-index")?.parse().ok()
+    }
+
+    pub(super) fn local(&self, x: f64, y: f64) -> (f64, f64) {
+        self.node.cast::<Element>().map_or((x, y), |stage| {
+            let rect = stage.get_bounding_client_rect();
+            (x - rect.left(), y - rect.top())
+        })
+    }
+
+    pub(super) fn choose(&self, ctx: &Context<Self>, event: &MouseEvent) {
+        let scene = &ctx.props().scene;
+        let Some(item) = self.item_at(event.target()).and_then(|index| scene.items.get(index)) else {
+            return ctx.props().on_select.emit(None);
+        };
+        if let Body::Cells(cells) = &item.body {
+            let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
+            let (x, y) = self.port.to_scene((x, y));
+            let (x, y) = (x - item.rect.x, y - item.rect.y);
+            if let Some(pod) = cells.hit(x, y) {
+                ctx.props().on_select.emit(key_of(&cells.pods[pod].id));
+            }
+            return;
+        }
+        pick(ctx.props(), &item.id);
+    }
+
+    pub(super) fn drag(&mut self, scene: &Scene, event: &PointerEvent) -> bool {
+        let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
+        let Some(at) = self.pointers.iter().position(|pointer| pointer.0 == event.pointer_id()) else { return false };
+        let (_, ox, oy) = self.pointers[at];
+        if let [a, b] = self.pointers[..] {
+            let far = |a: (i32, f64, f64), b: (i32, f64, f64)| (a.1 - b.1).hypot(a.2 - b.2).max(1.0);
+            let before = far(a, b);
+            self.pointers[at] = (event.pointer_id(), x, y);
+            let after = far(self.pointers[0], self.pointers[1]);
+            let (mx, my) = self.local((self.pointers[0].1 + self.pointers[1].1) / 2.0, (self.pointers[0].2 + self.pointers[1].2) / 2.0);
+            self.port.zoom_about(scene, after / before, mx, my);
+        } else {
+            if !self.dragged && (x - ox).hypot(y - oy) < 4.0 {
+                return false;
+            }
+            self.pointers[at] = (event.pointer_id(), x, y);
+        }
+        if !self.dragged {
+            self.dragged = true;
+            if let Some(stage) = self.node.cast::<Element>() {
+                let _ = stage.set_pointer_capture(event.pointer_id());
+            }
+        }
+        self.port.pan_by(x - ox, y - oy);
+        true
+    }
+
+    pub(super) fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return false;
+        }
+        if event.key() == "Escape" && (self.rested || self.menu) {
+            event.stop_propagation();
+            self.menu = false;
+            self.point(ctx, None, true);
+            return true;
+        }
+        let scene = ctx.props().scene.clone();
+        let count = scene.items.len();
+        let at = self.item_at(event.target());
+        let usable = |index: &usize| !still(&scene.items[*index].body) && scene.items[*index].rect.h > 0.0;
+        let to = match (event.key().as_str(), at) {
+            ("ArrowDown", Some(at)) if event.shift_key() => (0..count).find(|index| scene.items[*index].parent == Some(at)),
+            ("ArrowUp", Some(at)) if event.shift_key() => scene.items[at].parent,
+            ("ArrowDown", at) => (at.map_or(0, |at| at + 1)..count).find(usable),
+            ("ArrowUp", at) => (0..at.unwrap_or(count)).rev().find(usable),
+            ("Enter", Some(at)) => {
+                event.prevent_default();
+                pick(ctx.props(), &scene.items[at].id);
+                return false;
+            }
+            ("w" | "W", Some(at)) => {
+                if let Some(key) = key_of(&scene.items[at].id) {
+                    ctx.props().on_why.emit(key);
+                }
+                return false;
+            }
+            (" ", Some(at)) => {
+                event.prevent_default();
+                event.stop_propagation();
+                pick(ctx.props(), &scene.items[at].id);
+                return false;
+            }
+            ("+" | "=", _) => {
+                self.port.zoom_middle(&scene, 1.25);
+                event.stop_propagation();
+                return true;
+            }
+            ("-", _) => {
+                self.port.zoom_middle(&scene, 0.8);
+                event.stop_propagation();
+                return true;
+            }
+            ("0", _) => {
+                self.port.refit(&ctx.props().picture(), true);
+                event.stop_propagation();
+                return true;
+            }
+            _ => return false,
+        };
+        event.prevent_default();
+        event.stop_propagation();
+        if let Some(to) = to {
+            self.focus(ctx.props(), to);
+        }
+        true
+    }
+}

@@ -1,0 +1,142 @@
+//! What the stage is given, and what happens to it.
+
+use crate::api::{Kind, ObjectRef};
+use crate::engine::Op;
+use crate::projection::changes::{Change, fate};
+use crate::projection::model::Id;
+use crate::views::card::Card;
+use crate::views::shape::{Item, Scene};
+use crate::views::view::View;
+use crate::views::viewport::Picture;
+use crate::web::language::Lang;
+use std::rc::Rc;
+use web_sys::{KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
+use yew::prelude::*;
+
+/// What a picture is of: it changes with the view and with every rewind, and what enters then has no cause to show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scope {
+    /// The descriptor of the diagram.
+    pub view: &'static View,
+    /// Changes with every rewind.
+    pub epoch: u64,
+}
+
+/// What the stage shows.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// The language.
+    pub lang: Lang,
+    /// The diagram.
+    pub scene: Rc<Scene>,
+    /// The uid of what is selected.
+    pub selected: Option<String>,
+    /// What it is a picture of.
+    pub scope: Scope,
+    /// `stage`, or another where two are shown.
+    #[prop_or("stage")]
+    pub id: &'static str,
+    /// Whether moves and entrances are shown.
+    pub animate: bool,
+    /// In a frame of another page the wheel belongs to that page.
+    pub embed: bool,
+    /// What the line below a frame tells of: it is brought into sight.
+    #[prop_or_default]
+    pub follow: Option<ObjectRef>,
+    /// Said where nothing is drawn.
+    pub empty: Html,
+    /// Objects as a nested list instead of a drawing.
+    pub as_list: bool,
+    /// The theme.
+    pub dark: bool,
+    /// Whether all of the page is there.
+    pub whole: bool,
+    /// A person chose an object.
+    pub on_select: Callback<Option<ObjectRef>>,
+    /// A person chose a loop.
+    pub on_loop: Callback<String>,
+    /// A person asks why.
+    pub on_why: Callback<ObjectRef>,
+    /// The size of the stage.
+    pub on_size: Callback<(f64, f64)>,
+    /// The pointer or the focus rests on an object.
+    pub on_hover: Callback<Option<ObjectRef>>,
+    /// What is said of it.
+    pub card: Option<Rc<Card>>,
+    /// What differs between two instants, while they are compared.
+    #[prop_or_default]
+    pub changes: Option<Rc<Vec<Change>>>,
+    /// The picture is to be saved, as SVG or PNG; and what is to be told when it is.
+    pub on_export: Callback<(&'static str, Callback<()>)>,
+}
+
+/// What happens to the stage.
+pub enum Msg {
+    /// Its size changed.
+    Size,
+    /// A pointer went down, moved, went up.
+    Down(PointerEvent),
+    Move(PointerEvent),
+    Up(PointerEvent),
+    /// The wheel.
+    Wheel(WheelEvent),
+    /// A click.
+    Click(MouseEvent),
+    /// A key.
+    Key(KeyboardEvent),
+    /// Zoom by a factor about the middle.
+    Zoom(f64),
+    /// As it opened; all of it in sight, however small; or as it opened because it could have been larger for a while.
+    Fit,
+    All,
+    Refit,
+    /// Ghosts are gone.
+    Bury(u32),
+    /// The focus is on this item, and whether the keyboard brought it there.
+    Focus(usize, bool),
+    /// The pointer has rested long enough.
+    Rest,
+    /// The pointer has left.
+    Leave,
+    /// A place of the scene into the middle.
+    Centre(f64, f64),
+    /// The menu of what can be saved.
+    Menu,
+    /// One of its entries.
+    Export(&'static str),
+    /// The picture has been saved.
+    Saved,
+    /// The next of many items.
+    More,
+}
+
+/// The key of an item's object, if the engine knows it.
+pub fn key_of(id: &Id) -> Option<ObjectRef> {
+    Some(ObjectRef::new(Kind::from_name(&id.kind)?, &id.namespace, &id.name))
+}
+
+/// Tells what a person chose: an object, or a loop.
+pub(super) fn pick(props: &Props, id: &Id) {
+    if id.kind == "Loop" {
+        props.on_loop.emit(id.name.clone());
+    } else if let Some(key) = key_of(id) {
+        props.on_select.emit(Some(key));
+    }
+}
+
+/// How an object differs between the two instants that are compared.
+pub(super) fn mark(props: &Props, item: &Item) -> &'static str {
+    let Some(changes) = &props.changes else { return "" };
+    let Some(kind) = Kind::from_name(&item.id.kind) else { return "" };
+    match fate(changes, (kind, &item.id.namespace, &item.id.name)) {
+        Some(Op::Added) => "came",
+        Some(_) => "differs",
+        None => "",
+    }
+}
+
+impl Props {
+    pub(super) fn picture(&self) -> Picture<'_> {
+        Picture { scene: &self.scene, fit: self.scope.view.fit, embed: self.embed }
+    }
+}

@@ -1,0 +1,35 @@
+//! The sheets that cells of many shapes are painted on.
+
+use super::Stage;
+use crate::views::shape::{Body, Item, Scene};
+use std::rc::Rc;
+
+/// Side of the sheets that cells of many shapes are painted on.
+pub(super) const SHEET: f64 = 1024.0;
+/// The column and the row of a sheet, and what is on it.
+pub(super) type OnSheet = ((i32, i32), Vec<Rc<Item>>);
+
+/// Where a sheet begins.
+pub(super) fn corner((column, row): (i32, i32)) -> (f64, f64) {
+    (f64::from(column) * SHEET, f64::from(row) * SHEET)
+}
+
+impl Stage {
+    /// The shapes whose cells are painted on sheets, by sheet: all that are on one with some of those in the page.
+    pub(super) fn sheets(&self, scene: &Scene) -> Vec<OnSheet> {
+        let bare = |item: &&Rc<Item>| matches!(&item.body, Body::Cells(cells) if cells.bare());
+        let place = |item: &Rc<Item>| ((item.rect.x / SHEET).floor() as i32, (item.rect.y / SHEET).floor() as i32);
+        let mut sheets: Vec<OnSheet> = Vec::new();
+        for at in self.mounted.shown(scene).map(|(_, item)| item).filter(bare).map(place) {
+            if !sheets.iter().any(|(of, _)| *of == at) {
+                sheets.push((at, Vec::new()));
+            }
+        }
+        for item in scene.items.iter().filter(bare) {
+            if let Some((_, items)) = sheets.iter_mut().find(|(of, _)| *of == place(item)) {
+                items.push(item.clone());
+            }
+        }
+        sheets
+    }
+}

@@ -1,0 +1,433 @@
+//! The transport at the left and the lanes at the right: where on the clock one is, and how to go elsewhere.
+
+mod paint;
+mod transport;
+
+pub use transport::{Transport, late};
+
+use self::paint::Paint;
+use crate::i18n::format::Px;
+use crate::i18n::format::clock;
+use crate::i18n::{Message, msg};
+use crate::projection::marks::Mark;
+use crate::session::journal_marks::AbandonedBranch;
+use crate::views::axis::{Axis, FOLD, Idle};
+use crate::views::timeline::{Block, blocks, rows};
+use crate::web::dom::{self, icon};
+use crate::web::language::{Lang, say};
+use std::rc::Rc;
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, KeyboardEvent, PointerEvent, WheelEvent};
+use yew::prelude::*;
+
+/// What the lanes show.
+#[derive(Properties, PartialEq)]
+pub struct LanesProps {
+    /// In order of time.
+    pub marks: Rc<Vec<Mark>>,
+    /// The instant shown, in milliseconds.
+    pub now: u64,
+    /// The newest instant.
+    pub end: u64,
+    /// The chosen chain of causes: time and lane, newest first.
+    pub chain: Rc<Vec<(u64, u8)>>,
+    /// The lane of the chosen loop: the others are dimmed.
+    #[prop_or_default]
+    pub only: Option<u8>,
+    /// Instants with a letter.
+    #[prop_or_default]
+    pub flags: Vec<(u64, &'static str)>,
+    /// The other side of a fork.
+    #[prop_or_default]
+    pub left: Option<Rc<AbandonedBranch>>,
+    /// Dark or light: the canvas is painted anew.
+    pub dark: bool,
+    /// The language.
+    #[prop_or_default]
+    pub lang: Lang,
+    /// One bar without lanes (embed, phone).
+    #[prop_or_default]
+    pub slim: bool,
+    /// To an instant.
+    pub on_seek: Callback<u64>,
+    /// What the marks of a lane between two instants say.
+    #[prop_or_default]
+    pub on_tell: Option<Callback<(u64, u64, u8), Message>>,
+}
+
+/// What happens to the lanes.
+pub enum Msg {
+    /// A pointer went down, moved, went up.
+    Down(PointerEvent),
+    Move(PointerEvent),
+    Up(i32),
+    /// It left: what it rested on is no longer told.
+    Leave,
+    /// The wheel.
+    Wheel(WheelEvent),
+    /// A key.
+    Key(KeyboardEvent),
+    /// Larger or smaller about the playhead; nothing: all of it.
+    Zoom(Option<f64>),
+    /// The size changed.
+    Size,
+}
+
+/// What is told of a mark, and where: from the left, or from the right where there is no room.
+pub(super) type Tip = (String, f64, bool);
+
+/// The lanes.
+pub struct Lanes {
+    pub(super) canvas: NodeRef,
+    /// Pointers that are down, and where.
+    pub(super) held: Vec<(i32, f64)>,
+    pub(super) width: f64,
+    /// From when, and milliseconds a pixel, where a part of the time is shown.
+    pub(super) near: Option<(u64, f64)>,
+    /// What the marks come to, and for how many of them and which axis.
+    pub(super) cached: Option<(Key, Vec<Block>, Vec<Block>)>,
+    pub(super) idle: Option<(Lens, Idle)>,
+    pub(super) tip: Option<Tip>,
+    pub(super) observer: Option<(wasm_bindgen::prelude::Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
+}
+
+/// Marks of this branch and of the other.
+pub(super) type Lens = (usize, usize);
+
+/// A fold that still grows moves no mark.
+pub(super) type Key = (Lens, u64, f64, f64, usize);
+
+/// Milliseconds a pixel, at least.
+pub(super) const FINEST: f64 = 0.25;
+
+impl Lanes {
+    /// Left of the lanes, and the room at their right.
+    pub(super) fn sides(slim: bool) -> (f64, f64) {
+        // The playhead's circle and a mark at the very beginning are whole.
+        if slim { (7.0, 7.0) } else { (104.0, 24.0) }
+    }
+
+    /// The other side of a fork.
+    pub(super) fn ghosts(props: &LanesProps) -> &[Mark] {
+        props.left.as_ref().map_or(&[], |left| &left.marks)
+    }
+
+    /// Where nothing happened on either side of a fork.
+    pub(super) fn idle(&mut self, props: &LanesProps) {
+        let ghosts = Self::ghosts(props);
+        let lens = (props.marks.len(), ghosts.len());
+        if self.idle.as_ref().is_some_and(|(of, _)| *of == lens) {
+            return;
+        }
+        let mut idle = Idle::default();
+        let mut ghosts = ghosts.iter().peekable();
+        for mark in props.marks.iter() {
+            while let Some(ghost) = ghosts.next_if(|ghost| ghost.at <= mark.at) {
+                idle.see(ghost.at);
+            }
+            idle.see(mark.at);
+        }
+        ghosts.for_each(|ghost| idle.see(ghost.at));
+        self.idle = Some((lens, idle));
+    }
+
+    /// The whole time, and where it ends.
+    pub(super) fn whole(&self, props: &LanesProps) -> (Axis, u64) {
+        let (left, right) = Self::sides(props.slim);
+        let last = props.left.as_ref().map_or(0, |left| left.end).max(props.end);
+        let folds = self.idle.as_ref().map(|(_, idle)| idle.folds(last)).unwrap_or_default();
+        // The scale changes in steps: a picture that slides all the time cannot be read.
+        let (busy, mut end) = (Axis::busy(last, &folds) as f64, 6_000_f64);
+        while end < busy {
+            end *= 1.3;
+        }
+        (Axis::new(0, end * 1.1, self.width - left - right, folds), last)
+    }
+
+    pub(super) fn axis(&self, props: &LanesProps) -> Axis {
+        let (axis, _) = self.whole(props);
+        match self.near {
+            Some((from, per)) => Axis { from, per, ..axis },
+            None => axis,
+        }
+    }
+
+    /// The place of a pointer on the axis.
+    pub(super) fn place(&self, props: &LanesProps, x: i32) -> f64 {
+        let canvas = self.canvas.cast::<Element>();
+        f64::from(x) - canvas.map_or(0.0, |canvas| canvas.get_bounding_client_rect().left()) - Self::sides(props.slim).0
+    }
+
+    pub(super) fn seek(&self, props: &LanesProps, x: f64) {
+        props.on_seek.emit(self.axis(props).time(x).min(props.end));
+    }
+
+    /// So many times larger, with a time at a place.
+    pub(super) fn zoom(&mut self, props: &LanesProps, factor: f64, at: u64, x: f64) {
+        let (whole, last) = self.whole(props);
+        let per = (self.axis(props).per / factor).max(FINEST);
+        self.near = (per < whole.per).then(|| {
+            let end = whole.time(whole.width).max(last);
+            let axis = whole.scaled(per, at, x, end);
+            (axis.from, axis.per)
+        });
+    }
+
+    /// Larger or smaller about the playhead, or about the middle where that is out of sight.
+    pub(super) fn about(&mut self, props: &LanesProps, factor: Option<f64>) {
+        let Some(factor) = factor else {
+            self.near = None;
+            return;
+        };
+        let axis = self.axis(props);
+        let x = axis.x(props.now);
+        let x = if (0.0..=axis.width).contains(&x) { x } else { axis.width / 2.0 };
+        self.zoom(props, factor, axis.time(x), x);
+    }
+
+    /// The wheel makes it larger and smaller, and goes along it.
+    pub(super) fn wheel(&mut self, props: &LanesProps, event: &WheelEvent) {
+        let axis = self.axis(props);
+        let (dx, dy) = (event.delta_x(), event.delta_y());
+        if dx.abs() > dy.abs() {
+            self.zoom(props, 1.0, axis.from, -dx);
+        } else {
+            let x = self.place(props, event.client_x()).clamp(0.0, axis.width);
+            self.zoom(props, (-dy * 0.002).exp(), axis.time(x), x);
+        }
+    }
+
+    /// Two fingers do the same.
+    pub(super) fn pinch(&mut self, props: &LanesProps, id: i32, x: f64) {
+        let [a, b] = self.held[..] else { return };
+        let axis = self.axis(props);
+        let (before, middle) = ((a.1 - b.1).abs().max(8.0), f64::midpoint(a.1, b.1));
+        self.held.iter_mut().filter(|held| held.0 == id).for_each(|held| held.1 = x);
+        let [a, b] = self.held[..] else { return };
+        self.zoom(props, (a.1 - b.1).abs().max(8.0) / before, axis.time(middle), f64::midpoint(a.1, b.1));
+    }
+
+    /// What is at a place: a mark, a fold, the beginning of a branch.
+    pub(super) fn tell(&self, props: &LanesProps, event: &PointerEvent) -> Option<Tip> {
+        let (on_tell, (_, merged, _)) = (props.on_tell.as_ref()?, self.cached.as_ref()?);
+        let top = self.canvas.cast::<Element>()?.get_bounding_client_rect().top();
+        let (x, axis) = (self.place(props, event.client_x()), self.axis(props));
+        let row = (f64::from(event.client_y()) - top - 24.0) / 12.0;
+        let tip = |words: String, x: f64| {
+            let turned = x > axis.width / 2.0;
+            let left = x + Self::sides(props.slim).0;
+            Some((words, if turned { self.width - left } else { left }, turned))
+        };
+        let (rows, _) = rows(&[&props.marks, Self::ghosts(props)]);
+        let off = |block: &Block| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
+        let here = merged.iter().filter(|block| row >= 0.0 && rows.get(usize::from(block.lane)) == Some(&(row as u8)) && off(block) < 4.0);
+        if let Some(block) = here.min_by(|a, b| off(a).total_cmp(&off(b))) {
+            let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));
+            let mut all = props.marks.iter().filter(inside).map(|mark| mark.at);
+            let from = all.next().unwrap_or_default();
+            return tip(say(on_tell.emit((from, all.next_back().unwrap_or(from), block.lane))), block.x);
+        }
+        if let Some((middle, idle)) = axis.breaks().find(|(middle, _)| (middle - x).abs() < FOLD / 2.0) {
+            return tip(say(msg::idle_time(idle)), middle);
+        }
+        let left = props.left.as_ref().filter(|left| (axis.x(left.at) - x).abs() < 8.0)?;
+        tip(say(msg::branch_begins(left.number)), axis.x(left.at))
+    }
+
+    pub(super) fn paint(&mut self, props: &LanesProps) {
+        let Some(canvas) = self.canvas.cast::<HtmlCanvasElement>() else { return };
+        let Some(context) = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok())
+        else {
+            return;
+        };
+        let height = if props.slim { 24.0 } else { 123.0 };
+        let scale = dom::window().device_pixel_ratio().max(1.0);
+        let (w, h) = ((self.width * scale) as u32, (height * scale) as u32);
+        if canvas.width() != w || canvas.height() != h {
+            canvas.set_width(w);
+            canvas.set_height(h);
+        }
+        let _ = context.set_transform(scale, 0.0, 0.0, scale, 0.0, 0.0);
+        context.clear_rect(0.0, 0.0, self.width, height);
+        if !props.slim {
+            self.idle(props);
+        }
+        let axis = self.axis(props);
+        let ghosts = Self::ghosts(props);
+        let key = ((props.marks.len(), ghosts.len()), axis.from, axis.per, axis.width, axis.folds.len());
+        if self.cached.as_ref().is_none_or(|(of, ..)| *of != key) {
+            self.cached = Some((key, blocks(&props.marks, &axis), blocks(ghosts, &axis)));
+        }
+        let Some((_, merged, ghosts)) = &self.cached else { return };
+        let paint = Paint { context: &context, axis, props, width: self.width };
+        if props.slim { paint.slim(merged) } else { paint.lanes(merged, ghosts) }
+    }
+}
+
+impl Component for Lanes {
+    type Message = Msg;
+    type Properties = LanesProps;
+
+    fn create(_: &Context<Self>) -> Self {
+        Lanes { canvas: NodeRef::default(), held: Vec::new(), width: 0.0, near: None, cached: None, idle: None, tip: None, observer: None }
+    }
+
+    fn changed(&mut self, ctx: &Context<Self>, old: &LanesProps) -> bool {
+        if self.near.is_some() {
+            self.keep_up(ctx.props(), old);
+        }
+        true
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        let props = ctx.props();
+        match msg {
+            Msg::Down(event) => {
+                let x = self.place(props, event.client_x());
+                self.held.push((event.pointer_id(), x));
+                if let Some(canvas) = self.canvas.cast::<Element>() {
+                    let _ = canvas.set_pointer_capture(event.pointer_id());
+                }
+                self.seek(props, x);
+            }
+            Msg::Move(event) => {
+                let x = self.place(props, event.client_x());
+                match self.held.len() {
+                    0 => {
+                        let tip = self.tell(props, &event);
+                        return std::mem::replace(&mut self.tip, tip) != self.tip;
+                    }
+                    1 => self.seek(props, x),
+                    _ if props.slim => {}
+                    _ => {
+                        self.pinch(props, event.pointer_id(), x);
+                        return true;
+                    }
+                }
+            }
+            Msg::Up(id) => self.held.retain(|held| held.0 != id),
+            Msg::Leave => return self.tip.take().is_some(),
+            Msg::Wheel(event) => {
+                event.prevent_default();
+                self.wheel(props, &event);
+                return true;
+            }
+            Msg::Zoom(factor) => {
+                self.about(props, factor);
+                return true;
+            }
+            Msg::Key(event) => {
+                let factor = match event.key().as_str() {
+                    "+" | "=" => Some(Some(1.5)),
+                    "-" => Some(Some(1.0 / 1.5)),
+                    "0" => Some(None),
+                    _ => None,
+                };
+                if let Some(factor) = factor.filter(|_| !props.slim) {
+                    // They are the diagram's keys too.
+                    event.stop_propagation();
+                    self.about(props, factor);
+                    return true;
+                }
+                let second = if event.shift_key() { 10_000 } else { 1_000 };
+                let to = match event.key().as_str() {
+                    "ArrowRight" | "ArrowUp" => props.now + second,
+                    "ArrowLeft" | "ArrowDown" => props.now.saturating_sub(second),
+                    "Home" => 0,
+                    "End" => props.end,
+                    _ => return false,
+                };
+                event.prevent_default();
+                event.stop_propagation();
+                props.on_seek.emit(to.min(props.end));
+            }
+            Msg::Size => {
+                let width = self.canvas.cast::<Element>().map_or(0.0, |canvas| f64::from(canvas.client_width()));
+                if width == self.width {
+                    return false;
+                }
+                self.width = width;
+                return true;
+            }
+        }
+        false
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        dom::renders("Lanes");
+        let props = ctx.props();
+        let link = ctx.link();
+        let canvas = html! {
+            <canvas
+                ref={self.canvas.clone()}
+                class={if props.slim { "scrub" } else { "lanes" }}
+                role="slider"
+                tabindex="0"
+                aria-label={say(msg::ui_time())}
+                aria-valuemin="0"
+                aria-valuemax={(props.end / 1000).to_string()}
+                aria-valuenow={(props.now / 1000).to_string()}
+                aria-valuetext={clock(props.now / 1000 * 1000)}
+                onpointerdown={link.callback(Msg::Down)}
+                onpointermove={link.callback(Msg::Move)}
+                onpointerup={link.callback(|event: PointerEvent| Msg::Up(event.pointer_id()))}
+                onpointercancel={link.callback(|event: PointerEvent| Msg::Up(event.pointer_id()))}
+                onpointerleave={link.callback(|_: PointerEvent| Msg::Leave)}
+                onwheel={(!props.slim).then(|| link.callback(Msg::Wheel))}
+                onkeydown={link.callback(Msg::Key)}
+            />
+        };
+        if props.slim { canvas } else { self.framed(link, canvas) }
+    }
+
+    fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
+        if first {
+            let link = ctx.link().clone();
+            let changed = wasm_bindgen::prelude::Closure::<dyn FnMut()>::new(move || link.send_message(Msg::Size));
+            if let (Ok(observer), Some(canvas)) =
+                (web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()), self.canvas.cast::<Element>())
+            {
+                observer.observe(&canvas);
+                self.observer = Some((changed, observer));
+            }
+            ctx.link().send_message(Msg::Size);
+        }
+        self.paint(ctx.props());
+    }
+
+    fn destroy(&mut self, _: &Context<Self>) {
+        if let Some((_, observer)) = &self.observer {
+            observer.disconnect();
+        }
+    }
+}
+
+impl Lanes {
+    /// A part of the time goes along with the playhead, as long as that was in sight.
+    pub(super) fn keep_up(&mut self, props: &LanesProps, old: &LanesProps) {
+        if props.end < old.end {
+            self.near = None;
+            return;
+        }
+        let axis = self.axis(props);
+        let seen = |at: u64| (0.0..=axis.width).contains(&axis.x(at));
+        if seen(old.now) && !seen(props.now) {
+            self.zoom(props, 1.0, props.now, axis.width / 4.0);
+        }
+    }
+
+    /// The lanes with what makes them larger and smaller, and what a mark stands for.
+    pub(super) fn framed(&self, link: &yew::html::Scope<Self>, canvas: Html) -> Html {
+        let button = |factor: Option<f64>, words: Message, glyph: &'static str| {
+            html! { <button type="button" aria-label={say(&words)} title={say(&words)} disabled={self.near.is_none() && factor.is_none_or(|factor| factor < 1.0)} onclick={link.callback(move |_: MouseEvent| Msg::Zoom(factor))}>{ icon(glyph, 12) }</button> }
+        };
+        html! {
+            <div class="lanebox">{ canvas }
+                <div class="scale" role="group" aria-label={say(msg::ui_scale_of_the_timeline())}>{ button(Some(1.0 / 1.5), msg::scale_longer(), "i-minus") }{ button(Some(1.5), msg::scale_shorter(), "i-plus") }{ button(None, msg::scale_all(), "i-fit") }</div>
+                if let Some((words, x, turned)) = &self.tip {
+                    <div class="tip" role="tooltip" style={format!("{}:{}px", if *turned { "right" } else { "left" }, Px(*x))}>{ words }</div>
+                }
+            </div>
+        }
+    }
+}
