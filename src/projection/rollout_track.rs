@@ -43,13 +43,28 @@ impl Point {
     }
 }
 
+/// What tells a revision apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Revision {
+    /// The image of the first container, without its registry and path.
+    pub image: String,
+    /// The end of the hash of its template.
+    pub hash: String,
+}
+
+impl std::fmt::Display for Revision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.hash.is_empty() { f.write_str(&self.image) } else { write!(f, "{} ({})", self.image, self.hash) }
+    }
+}
+
 /// The history of one workload's Pods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Track {
     /// Which workload.
     pub id: Id,
-    /// The revisions, oldest first: what tells them apart.
-    pub revisions: Vec<String>,
+    /// The revisions, oldest first.
+    pub revisions: Vec<Revision>,
     /// In order of time.
     pub points: Vec<Point>,
     /// Pods that were made to go last: when, the first of those that one made go at that instant, how many, and by whom.
@@ -209,8 +224,8 @@ impl Tracker {
             let image = pod.spec.containers.first().map(|container| container.image.as_str()).unwrap_or("");
             self.hashes.push(hash.clone());
             self.counts.push(Count::default());
-            let tail = hash.rsplit('-').next().unwrap_or("");
-            self.track.revisions.push(format!("{} ({tail})", image.rsplit('/').next().unwrap_or(image)));
+            let last = |text: &str, by: char| text.rsplit(by).next().unwrap_or(text).to_string();
+            self.track.revisions.push(Revision { image: last(image, '/'), hash: last(&hash, '-') });
             self.hashes.len() - 1
         })
     }

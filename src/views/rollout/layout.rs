@@ -4,7 +4,7 @@ use super::model::{Chart, Word};
 use crate::i18n::format;
 use crate::i18n::{Message, clauses, dotted, msg};
 use crate::projection::model::Id;
-use crate::projection::rollout_track::{Point, Track, began, fewer};
+use crate::projection::rollout_track::{Point, Revision, Track, began, fewer};
 use crate::views::axis::{Axis, FOLD, Idle};
 use crate::views::shape::{Body, Rect, Scene};
 use std::fmt::Write as _;
@@ -308,8 +308,7 @@ pub(super) fn axis(track: &Track, width: f64) -> Axis {
 /// The newest revisions, in their colours.
 pub(super) fn keys(track: &Track, small: bool, most: usize) -> Vec<(&'static str, usize, [Message; 2])> {
     let revisions = track.revisions.len();
-    let words = |(revision, name): (usize, &String)| {
-        let (image, hash) = name.trim_end_matches(')').split_once(" (").unwrap_or((name, ""));
+    let words = |(revision, Revision { image, hash }): (usize, &Revision)| {
         // On a small page the hash goes: the image tells enough.
         let hash = match revision + 1 == revisions {
             _ if small => Message::default(),
@@ -361,9 +360,9 @@ pub(super) fn summary(track: &Track) -> Message {
     let Some(point) = track.points.last() else {
         return msg::chart_nothing();
     };
-    let revision = |(name, count): (&String, &crate::projection::rollout_track::Count)| {
+    let revision = |(revision, count): (&Revision, &crate::projection::rollout_track::Count)| {
         let counts = msg::chart_counts(format::count(count.ready as usize), format::count(count.unready as usize));
-        msg::chart_revision(name, counts)
+        msg::chart_revision(revision.to_string(), counts)
     };
     let parts = track.revisions.iter().zip(&point.counts).map(revision);
     let of = msg::chart_summary(&track.id.kind, &track.id.name, point.desired);

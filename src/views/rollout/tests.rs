@@ -2,7 +2,7 @@
 
 use super::layout::{draw, layout, long};
 use crate::projection::model::Id;
-use crate::projection::rollout_track::{Point, Track};
+use crate::projection::rollout_track::{Point, Revision, Track};
 use crate::views::shape::Body;
 
 use crate::projection::rollout_track::Count;
@@ -11,11 +11,15 @@ fn num(text: &str) -> f64 {
     text.parse().expect("a number")
 }
 
+fn revision(image: &str, hash: &str) -> Revision {
+    Revision { image: image.into(), hash: hash.into() }
+}
+
 #[test]
 fn a_rollout_fills_the_chart_however_long_ago_it_was() {
     let point = |at, ready| Point { at, counts: vec![Count { ready, unready: 0 }], limits: (1, 1), desired: 1 };
     let (id, points) = (Id::named("Deployment", "web"), vec![point(60_000, 0), point(63_000, 1)]);
-    let track = Track { id, revisions: vec!["1.14 (a)".into()], points, left: Vec::new(), now: 3_600_000 };
+    let track = Track { id, revisions: vec![revision("1.14", "a")], points, left: Vec::new(), now: 3_600_000 };
     let chart = draw(&track, 900.0, 400.0);
     assert!(chart.axis.x(63_000) > chart.plot.w * 0.6, "{:?}", chart.axis);
     assert!(chart.axis.x(track.now) < chart.plot.w);
@@ -29,7 +33,7 @@ fn an_update_that_runs_has_the_chart_for_itself_and_no_longer() {
         Point { at, counts, limits: (2, 4), desired: 3 }
     };
     let points = vec![point(0, 0, 0), point(9_000, 3, 0), point(20_000, 3, 1), point(25_000, 2, 2)];
-    let mut track = Track { revisions: vec!["1.14 (a)".into(), "1.16 (b)".into()], points, now: 26_000, ..Track::default() };
+    let mut track = Track { revisions: vec![revision("1.14", "a"), revision("1.16", "b")], points, now: 26_000, ..Track::default() };
     let chart = draw(&track, 900.0, 400.0);
     assert!((19_000..20_000).contains(&chart.axis.from), "{:?}", chart.axis);
     assert_eq!(chart.counts(0, chart.axis.from), ["3", "0"]);
@@ -44,7 +48,7 @@ fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
     let point = |at, ready, unready| Point { at, counts: vec![Count { ready, unready }], limits: (9, 15), desired: 12 };
     let points = vec![point(0, 0, 12), point(3_000, 12, 0), point(10_000, 9, 6), point(14_000, 0, 7), point(17_000, 12, 5)];
     let left = vec![(14_000, "shop-a".into(), 15, "you".into())];
-    let track = Track { revisions: vec!["1.14 (a)".into()], points, left, now: 19_000, ..Track::default() };
+    let track = Track { revisions: vec![revision("1.14", "a")], points, left, now: 19_000, ..Track::default() };
     for (width, height) in [(358.0, 508.0), (760.0, 560.0), (1400.0, 720.0)] {
         let chart = draw(&track, width, height);
         let short: Vec<&String> = chart.paths.iter().filter(|path| path.0 == "short").map(|path| &path.1).collect();
@@ -84,7 +88,7 @@ fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
 #[test]
 fn what_is_written_beside_the_plot_has_room_on_the_card() {
     let point = |at| Point { at, counts: vec![Count { ready: 5_000, unready: 0 }], limits: (3_750, 6_250), desired: 5_000 };
-    let track = Track { revisions: vec!["1.14 (a)".into()], points: vec![point(0), point(9_000)], now: 9_000, ..Track::default() };
+    let track = Track { revisions: vec![revision("1.14", "a")], points: vec![point(0), point(9_000)], now: 9_000, ..Track::default() };
     for (width, height) in [(358.0, 508.0), (448.0, 240.0), (688.0, 300.0), (1400.0, 720.0)] {
         let chart = draw(&track, width, height);
         let beside = chart.words.iter().filter(|word| word.0 > chart.plot.right());
@@ -103,7 +107,7 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
     let track = Track {
         left: vec![(2_000, "web-0".into(), 1, "you".into())],
         id: Id::named("Deployment", "nginx"),
-        revisions: vec!["1.14".into(), "1.16".into()],
+        revisions: vec![revision("1.14", ""), revision("1.16", "")],
         points: vec![
             point(0, [count(3, 0), count(0, 0)]),
             point(1000, [count(3, 0), count(0, 1)]),
