@@ -22,8 +22,8 @@ const embed = '?embed&autoplay=1';
 const sized = (sizes, queries) => sizes.flatMap(([width, height]) => queries.map((query) => ({ width, height, query })));
 const openings = [
   ...sized([[1440, 900], [1024, 768], [720, 420], [390, 844]], ['', '?theme=dark']),
-  ...sized([[760, 420], [390, 420]], [embed]),
-  ...sized([[760, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
+  ...sized([[760, 420], [720, 420], [390, 420]], [embed, `${embed}&speed=0.5`]),
+  ...sized([[760, 420], [720, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
   // A slow machine, where slices of the engine end before their work; a slow clock, where each state on the way has a frame of its own.
   ...[{ cpu: 10, clock: 1, seconds: 10 }, { cpu: 1, clock: 0.2, seconds: 15 }].flatMap((how) =>
     [...sized([[1440, 900], [390, 844]], ['']), ...sized([[760, 420]], [embed])].map((opening) => ({ ...opening, ...how }))),

@@ -203,7 +203,7 @@ test('a lost event is made up for by the next list of everything, and stays lost
       await item(page, 'Deployment', 'nginx-deployment').click();
       await page.locator('.faults summary').click();
       await page.getByRole('button', { name: /^Disable relisting/ }).click();
-      await expect(page.locator('.toast')).toHaveText(/^Disable relisting: No component lists/);
+      await expect(page.locator('.toast')).toHaveText(/^Disable relisting: No component relists/);
     }
     await scope(page, () => loopscope.fault('lose deployment/nginx-deployment'));
     await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
@@ -271,7 +271,7 @@ test('Nodes: a Pod says why it is on its node, and one that fits nowhere why on 
   await page.locator('.item[data-kind="Pod"]:not(.ghost)').first().click();
   await page.getByRole('tab', { name: 'Why' }).click();
   const bound = page.locator('.why > li').filter({ hasText: 'default-scheduler' });
-  await expect(bound).toContainText(/3 of 3 nodes fit; this one scored highest \d+/);
+  await expect(bound).toContainText(/3 of 3 nodes fit; this one scored highest \(\d+\)/);
   // Its instant shows the filters and the scores.
   await bound.getByRole('button').click();
   await expect(page.locator('.why > li').first()).toContainText('bound to');
