@@ -342,12 +342,12 @@ test('the head has one menu where its controls have no room, and it closes by it
 test('Network: requests are spread over the ready endpoints', async ({ page }) => {
   await open(page, example('network'), 10);
   await page.keyboard.press('3');
-  const shop = page.locator('.table').filter({ hasText: 'every ready Pod' });
-  await expect(shop).toContainText('1 in 3');
+  const shop = page.locator('.table').filter({ hasText: 'share per Pod' });
+  await expect(shop).toContainText('1/3');
   const name = await scope(page, () => loopscope.kubectl('get pods -l app=shop -o name').split('\n')[0].replace('pod/', ''));
   await scope(page, (name) => loopscope.fault(`unready pod/${name}`), name);
   await on(page, 2);
-  await expect(shop).toContainText('1 in 2');
+  await expect(shop).toContainText('1/2');
   await expect(page.locator('.lbl').filter({ hasText: 'not ready: gets no traffic' })).toHaveCount(1);
 });
 
