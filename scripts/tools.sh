@@ -8,13 +8,16 @@ trunk_version=0.21.14
 have() { command -v "$1" >/dev/null 2>&1; }
 cannot() { echo "Missing: $1" >&2; echo "  $2" >&2; exit 1; }
 
-# Installs a command of Rust into target/tools: prebuilt where cargo binstall is at hand, else built, which always works.
+# Installs a command of Rust into target/tools: prebuilt where cargo binstall is at hand, else built with the versions its authors
+# locked, else, where a registry lacks one of those, with the newest it has.
 install() {
   local name=$1 version=$2
   if cargo binstall -V >/dev/null 2>&1 && cargo binstall --no-confirm --quiet --root target/tools "$name@$version"; then return; fi
   echo "Building $name $version into target/tools (some minutes, once; cargo binstall would fetch it prebuilt)"
   cargo install --quiet --force --locked --root target/tools "$name@$version" \
-    || cannot "$name $version" "cargo could not install it. Try: cargo install --locked $name@$version"
+    || { echo "Not all versions that $name locks are at hand: building it with the newest that are"; false; } \
+    || cargo install --quiet --force --root target/tools "$name@$version" \
+    || cannot "$name $version" "cargo could not install it. Try: cargo install $name@$version"
 }
 
 wasm() {
