@@ -121,16 +121,17 @@ fn available(object: &Object) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn a_pod_of_a_statefulset_follows_from_the_removal_of_the_one_before() {
         let mut state = State::new((examples::ALL[2].text)(), 1);
-        state.update(Msg::Seconds(60));
-        state.update(Msg::Kubectl("kubectl delete pod web-0 --wait=false".into()));
-        state.update(Msg::Seconds(60));
+        state.update(TimelineMsg::Seconds(60));
+        state.update(ConsoleMsg::Enter("kubectl delete pod web-0 --wait=false".into()));
+        state.update(TimelineMsg::Seconds(60));
         let journal = state.timeline.run.journal();
         let made = |name: &str| {
             let at =

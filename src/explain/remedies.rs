@@ -176,6 +176,8 @@ mod tests {
     use crate::api::Kind;
     use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
+    use crate::session::timeline::TimelineMsg;
 
     const POD: &str = "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {app: web, pod-template-hash: x}}, spec: {containers: [{name: c, \
                        image: i, livenessProbe: {tcpSocket: {port: 80}}}]}}";
@@ -188,7 +190,7 @@ mod tests {
     #[test]
     fn what_is_said_of_a_lost_event_goes_by_whether_anybody_relists() {
         let mut state = State::new(POD, 1);
-        state.update(Msg::Seconds(5));
+        state.update(TimelineMsg::Seconds(5));
         let said = |state: &State| {
             let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod");
             let lose = of(state.timeline.run.sim(), pod).into_iter().find(|offer| offer.line == "fault lose pod/p");
@@ -204,7 +206,7 @@ mod tests {
     #[test]
     fn what_is_broken_can_be_mended() {
         let mut state = State::new(POD, 1);
-        state.update(Msg::Seconds(5));
+        state.update(TimelineMsg::Seconds(5));
         let on_and_off = |state: &State, kind: Kind| -> Vec<String> {
             let all = offered(state, kind).into_iter();
             all.filter(|line| !["lose", "delay", "relist", "exit"].iter().any(|other| line.starts_with(&["fault ", other].concat())))
@@ -214,7 +216,7 @@ mod tests {
             for line in on_and_off(state, kind) {
                 state.update(Msg::Fault(line.trim_start_matches("fault ").into()));
             }
-            state.update(Msg::Seconds(1));
+            state.update(TimelineMsg::Seconds(1));
         };
         let pod = |ready: &str, probe: &str, load: &str| {
             [format!("fault {ready} pod/p"), format!("fault {probe}-probe pod/p liveness"), format!("fault memory-load app=web {load}")]
@@ -226,7 +228,7 @@ mod tests {
         assert_eq!(on_and_off(&state, Kind::Pod), pod("unready", "fail", "4Gi"));
         assert_eq!(on_and_off(&state, Kind::Node), ["fault node-down node-1", "fault memory-pressure node-1"]);
         press(&mut state, Kind::Node);
-        state.update(Msg::Seconds(60));
+        state.update(TimelineMsg::Seconds(60));
         assert_eq!(on_and_off(&state, Kind::Node)[0], "fault node-up node-1");
     }
 
@@ -243,7 +245,7 @@ mod tests {
                 "fault relist never"
             ]
         );
-        state.update(Msg::Seconds(5));
+        state.update(TimelineMsg::Seconds(5));
         assert_eq!(offered(&state, Kind::Pod)[0], "fault exit pod/p 1");
         let late = |late: &str| ["fault lose pod/p".into(), ["fault delay pod/p ", late].concat(), "fault relist never".into()];
         assert!(offered(&state, Kind::Pod).ends_with(&late("10s")));
@@ -260,11 +262,11 @@ mod tests {
         assert_eq!(offered(&state, Kind::Pod).last().map(String::as_str), Some("fault relist 10s"));
         assert!(offered(&state, Kind::Namespace).is_empty());
         let mut state = State::new((crate::session::examples::ALL[0].text)(), 1);
-        state.update(Msg::Seconds(5));
+        state.update(TimelineMsg::Seconds(5));
         let all = offered(&state, Kind::Deployment);
         assert!(all[0].starts_with("fault exit pod/nginx-deployment-"), "{all:?}");
         assert_eq!(all[1], "kubectl set image deployment/nginx-deployment nginx=nginx:broken");
-        state.update(Msg::Kubectl(all[1].clone()));
+        state.update(ConsoleMsg::Enter(all[1].clone()));
         assert!(!offered(&state, Kind::Deployment).contains(&all[1]));
     }
 

@@ -622,7 +622,7 @@ mod tests {
         let mut told = std::collections::BTreeMap::new();
         for example in crate::session::examples::ALL {
             let mut state = crate::session::State::new((example.text)(), 1);
-            state.update(crate::session::Msg::Seconds(70));
+            state.update(crate::session::timeline::TimelineMsg::Seconds(70));
             for entry in state.timeline.run.journal().iter() {
                 let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { continue };
                 let words = effect(entry).english();
@@ -654,8 +654,8 @@ mod tests {
             )
         };
         let mut state = crate::session::State::new(&of(8080, "one"), 1);
-        state.update(crate::session::Msg::Seconds(1));
-        state.update(crate::session::Msg::Edit(of(9090, "two")));
+        state.update(crate::session::timeline::TimelineMsg::Seconds(1));
+        state.update(crate::session::editor::EditorMsg::Edit(of(9090, "two")));
         state.update(crate::session::Msg::Apply);
         let journal = state.timeline.run.journal();
         let told: Vec<String> = journal.iter().filter(|entry| entry.actor.name == "user").map(|entry| effect(entry).english()).collect();

@@ -269,9 +269,10 @@ fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
+    use crate::session::timeline::TimelineMsg;
 
     fn show(change: &Change) -> String {
         let fields: Vec<String> = change
@@ -285,12 +286,12 @@ mod tests {
     #[test]
     fn two_instants_differ_by_what_came_went_and_changed() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         let before = state.timeline.run.objects();
         assert_eq!(between(&before, &state.timeline.run.objects(), 9), []);
-        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=1".into()));
-        state.update(Msg::Kubectl("kubectl create configmap colours --from-literal=a=b".into()));
-        state.update(Msg::Seconds(60));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=1".into()));
+        state.update(ConsoleMsg::Enter("kubectl create configmap colours --from-literal=a=b".into()));
+        state.update(TimelineMsg::Seconds(60));
         let all: Vec<String> = between(&before, &state.timeline.run.objects(), 99).iter().map(show).collect();
         assert!(all.iter().any(|one| one.starts_with("Added ConfigMap colours")), "{all:#?}");
         assert!(all.iter().any(|one| one.starts_with("Deleted Pod nginx-deployment-")), "{all:#?}");
@@ -305,7 +306,7 @@ mod tests {
     fn what_the_machinery_keeps_for_itself_comes_last() {
         let mut state = State::new((examples::ALL[2].text)(), 1);
         let before = state.timeline.run.objects();
-        state.update(Msg::Seconds(100));
+        state.update(TimelineMsg::Seconds(100));
         let kinds: Vec<Kind> = between(&before, &state.timeline.run.objects(), 99).iter().map(|change| change.key.kind).collect();
         let at = |kind: Kind| kinds.iter().position(|of| *of == kind).unwrap_or_else(|| panic!("{kind:?} in {kinds:?}"));
         assert!(at(Kind::StatefulSet) < at(Kind::Pod) && at(Kind::Pod) < at(Kind::ControllerRevision), "{kinds:?}");
@@ -328,14 +329,8 @@ mod tests {
         assert_eq!([fate(Kind::Pod, "web-0"), fate(Kind::Pod, "web-1")], [Some(Op::Modified), Some(Op::Added)]);
         assert_eq!([fate(Kind::Pod, "web-2"), fate(Kind::StatefulSet, "web")], [None, Some(Op::Modified)]);
         assert_eq!(together(&all).iter().map(|these| these.len()).collect::<Vec<_>>(), [1, 4, 2, 1]);
-        let halves = [
-            of(Op::Added, Kind::Pod, "web-10"),
-            of(Op::Added, Kind::Pod, "web-11"),
-            of(Op::Added, Kind::Pod, "web-12"),
-            of(Op::Added, Kind::Pod, "web-13"),
-            of(Op::Added, Kind::Pod, "web-2"),
-            of(Op::Deleted, Kind::Pod, "web-2"),
-        ];
+        let added = ["web-10", "web-11", "web-12", "web-13", "web-2"].map(|name| of(Op::Added, Kind::Pod, name));
+        let halves: Vec<Change> = added.into_iter().chain([of(Op::Deleted, Kind::Pod, "web-2")]).collect();
         assert_eq!(together(&halves).iter().map(|these| these.len()).collect::<Vec<_>>(), [4, 2]);
         let key = |path: &str, kind| Field { path: path.into(), from: None, to: None }.is_key(kind);
         assert!(key("spec.replicas", Kind::Deployment) && key("status.readyReplicas", Kind::Deployment) && key("status.phase", Kind::Pod));

@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn a_track_that_is_still_read_ends_where_it_is_read() {
         let mut state = crate::session::State::new((crate::session::examples::ALL[0].text)(), 1);
-        state.update(crate::session::Msg::Seconds(30));
+        state.update(crate::session::timeline::TimelineMsg::Seconds(30));
         let sim = state.timeline.run.sim();
         let (object, now) = (sim.list(Kind::Deployment).next().unwrap().clone(), state.timeline.run.now());
         let mut tracker = Tracker::default();

@@ -61,9 +61,10 @@ impl Announcer {
 #[cfg(test)]
 mod tests {
     use crate::api::Kind;
-    use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn what_fails_and_what_settles_is_said_once() {
@@ -74,28 +75,28 @@ mod tests {
             if state.announce(all) { state.announcer.notice.to_string() } else { String::new() }
         };
         said(&mut state, false);
-        state.update(Msg::Seconds(1));
+        state.update(TimelineMsg::Seconds(1));
         assert_eq!(said(&mut state, false), "");
         assert!(
             said(&mut state, true).contains("-controller: ") || state.announcer.notice.contains("kubelet"),
             "{}",
             state.announcer.notice
         );
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         let settled = said(&mut state, true);
         assert!(settled.starts_with("Stable since 00:0") && settled.ends_with(": All Pods are Ready"), "{settled}");
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         assert_eq!(said(&mut state, true), "");
         let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
-        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into()));
-        state.update(Msg::Seconds(20));
+        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into()));
+        state.update(TimelineMsg::Seconds(20));
         assert!(
             said(&mut state, false).contains("Image") || state.announcer.notice.contains("ErrImagePull"),
             "{} {pod}",
             state.announcer.notice
         );
         // A jump is not news.
-        state.update(Msg::Seek(1_000));
+        state.update(TimelineMsg::Seek(1_000));
         assert_eq!(said(&mut state, true), "");
     }
 }

@@ -94,7 +94,9 @@ mod tests {
     use super::*;
     use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
+    use crate::session::timeline::TimelineMsg;
 
     fn stopped(state: &State) -> Option<(&str, String)> {
         state.timeline.stopped.as_ref().map(|stop| (stop.text.as_str(), stop.words.to_string()))
@@ -102,13 +104,13 @@ mod tests {
 
     fn run(lines: &[&str], then: &str) -> State {
         let mut state = State::new((examples::ALL[0].text)(), 1);
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         for line in lines {
-            state.update(Msg::Break((*line).into()));
+            state.update(TimelineMsg::Break((*line).into()));
         }
-        state.update(Msg::Play);
-        state.update(Msg::Kubectl(then.into()));
-        state.update(Msg::Seconds(60));
+        state.update(TimelineMsg::Play);
+        state.update(ConsoleMsg::Enter(then.into()));
+        state.update(TimelineMsg::Seconds(60));
         state
     }
 
@@ -128,18 +130,18 @@ mod tests {
     #[test]
     fn a_ready_pod_that_is_no_longer_ready_stops_the_clock_also_in_the_past() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         let pod = state.timeline.run.objects().iter().find(|object| object.kind == Kind::Pod).expect("a Pod").meta.name.to_string();
         state.update(Msg::Fault(format!("unready pod/{pod}")));
-        state.update(Msg::Seconds(10));
-        state.update(Msg::Seek(5_000));
-        state.update(Msg::Break("pod not ready".into()));
-        state.update(Msg::Seconds(14));
+        state.update(TimelineMsg::Seconds(10));
+        state.update(TimelineMsg::Seek(5_000));
+        state.update(TimelineMsg::Break("pod not ready".into()));
+        state.update(TimelineMsg::Seconds(14));
         assert!(state.timeline.run.in_past() && state.timeline.run.now() < 11_000, "{}", state.timeline.run.now());
         assert_eq!(stopped(&state).map(|(text, _)| text), Some("pod not ready"));
         assert_eq!(state.selection.selected.as_ref().map(|key| key.name.to_string()), Some(pod));
         // What is gone over once does not stop it again.
-        state.update(Msg::Seconds(5));
+        state.update(TimelineMsg::Seconds(5));
         assert_eq!(stopped(&state), None);
     }
 

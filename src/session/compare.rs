@@ -122,36 +122,38 @@ impl Compare {
 mod tests {
     use crate::api::Kind;
     use crate::engine::Op;
-    use crate::session::Msg;
     use crate::session::State;
+    use crate::session::compare::CompareMsg;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
     use crate::session::tests::{ready, settled};
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn two_instants_are_compared_also_of_two_branches() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(Msg::Mark(false));
-        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
-        state.update(Msg::Seconds(20));
-        state.update(Msg::Mark(true));
+        state.update(CompareMsg::Mark(false));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        state.update(TimelineMsg::Seconds(20));
+        state.update(CompareMsg::Mark(true));
         let difference = state.compare.difference.clone().expect("a difference");
         let made = difference.iter().filter(|change| change.op == Op::Added).map(|change| change.key.kind.name());
         assert_eq!(made.collect::<Vec<_>>(), ["Pod"]);
         let fields =
             |kind: Kind| difference.iter().find(|change| change.key.kind == kind).map(|change| change.fields.clone()).unwrap_or_default();
         assert!(fields(Kind::Deployment).iter().any(|field| field.path == "spec.replicas" && field.to.as_deref() == Some("3")));
-        state.update(Msg::Unmark);
+        state.update(CompareMsg::Unmark);
         assert_eq!(state.compare.difference, None);
     }
 
     #[test]
     fn two_branches_run_side_by_side_on_one_clock() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=5".into()));
-        state.update(Msg::Seconds(10));
-        state.update(Msg::Seek(20_000));
-        state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=1".into()));
-        state.update(Msg::CompareWith(Some(1)));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=5".into()));
+        state.update(TimelineMsg::Seconds(10));
+        state.update(TimelineMsg::Seek(20_000));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=1".into()));
+        state.update(CompareMsg::With(Some(1)));
         let counts = |state: &mut State| {
             while !state.sync_branch(1_000) {}
             let other = state.compare.branch.as_ref().expect("another branch");
@@ -160,15 +162,15 @@ mod tests {
         };
         assert_eq!(counts(&mut state), (2, 2));
         // Beyond the end of the other's record both go on.
-        state.update(Msg::Seconds(90));
+        state.update(TimelineMsg::Seconds(90));
         assert_eq!(counts(&mut state), (1, 5));
-        state.update(Msg::Seek(25_000));
+        state.update(TimelineMsg::Seek(25_000));
         assert_eq!(counts(&mut state), (1, 2));
-        state.update(Msg::Live);
+        state.update(TimelineMsg::Live);
         assert_eq!(counts(&mut state), (1, 5));
         let end = state.timeline.run.end();
-        state.update(Msg::CompareWith(None));
-        state.update(Msg::Switch(1));
+        state.update(CompareMsg::With(None));
+        state.update(TimelineMsg::Switch(1));
         assert_eq!((state.timeline.run.end(), ready(&state.timeline.run)), (end, 5));
     }
 }

@@ -88,18 +88,19 @@ impl Console {
 #[cfg(test)]
 mod tests {
     use super::{HISTORY_LINES, OUTPUT_LINES};
-    use crate::session::Msg;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
     use crate::session::tests::settled;
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn a_question_in_the_past_is_answered_about_that_instant_and_forks_nothing() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(Msg::Seek(500));
-        state.update(Msg::Kubectl("kubectl get pods".into()));
+        state.update(TimelineMsg::Seek(500));
+        state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         assert!(state.timeline.run.in_past());
         assert!(state.console.lines.iter().any(|line| line.text.contains("ContainerCreating")), "{:?}", state.console.lines);
-        state.update(Msg::Live);
+        state.update(TimelineMsg::Live);
         assert_eq!(state.timeline.run.branches(), (1, vec![]));
     }
 
@@ -107,8 +108,8 @@ mod tests {
     fn the_console_and_its_history_are_bounded() {
         let mut state = settled((examples::ALL[0].text)());
         for at in 0..700 {
-            state.update(Msg::Kubectl(format!("kubectl get pods -n none-{at}")));
-            state.update(Msg::Kubectl("kubectl get nodes".into()));
+            state.update(ConsoleMsg::Enter(format!("kubectl get pods -n none-{at}")));
+            state.update(ConsoleMsg::Enter("kubectl get nodes".into()));
         }
         assert!(
             state.console.lines.len() <= OUTPUT_LINES && state.console.history.len() == HISTORY_LINES,

@@ -213,8 +213,12 @@ mod tests {
     use crate::api::Time;
     use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
+    use crate::session::editor::EditorMsg;
     use crate::session::examples;
+    use crate::session::selection::SelectionMsg;
     use crate::session::tests::{ready, settled};
+    use crate::session::timeline::TimelineMsg;
     use crate::views::shape::Body;
     use std::rc::Rc;
 
@@ -222,24 +226,24 @@ mod tests {
     fn a_rollout_is_followed_by_revision_and_again_after_a_seek() {
         let mut state = settled((examples::ALL[0].text)());
         let image = state.editor.text.replace("nginx:1.7.9", "nginx:1.9.1");
-        state.update(Msg::Edit(image));
+        state.update(EditorMsg::Edit(image));
         state.update(Msg::Apply);
-        state.update(Msg::View(&crate::views::rollout::VIEW));
-        state.update(Msg::Seconds(20));
+        state.update(SelectionMsg::View(&crate::views::rollout::VIEW));
+        state.update(TimelineMsg::Seconds(20));
         let words = |state: &mut State| state.picture().scene.summary.clone();
         let end = words(&mut state);
         assert!(end.contains("nginx:1.7.9") && end.contains("0 ready, 0 not ready; revision nginx:1.9.1"), "{end}");
-        state.update(Msg::Seek(10_000));
+        state.update(TimelineMsg::Seek(10_000));
         let before = words(&mut state);
         assert!(before.ends_with("2 ready, 0 not ready") && !before.contains("1.9.1"), "{before}");
-        state.update(Msg::Live);
+        state.update(TimelineMsg::Live);
         assert_eq!(words(&mut state), end);
     }
 
     #[test]
     fn the_limits_of_a_statefulset_hold_for_an_update_and_a_gap_is_named() {
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::View(&crate::views::rollout::VIEW));
+        state.update(SelectionMsg::View(&crate::views::rollout::VIEW));
         state.drawing.stage = (900.0, 600.0);
         let words = |state: &mut State| -> Vec<String> {
             let of = |item: &Rc<crate::views::shape::Item>| match &item.body {
@@ -250,12 +254,12 @@ mod tests {
         };
         let limits = |words: &[String]| words.iter().filter(|words| words.starts_with("at ")).count();
         assert_eq!(limits(&words(&mut state)), 0);
-        state.update(Msg::Kubectl("kubectl delete pod web-0 --wait=false".into()));
-        state.update(Msg::Seconds(10));
+        state.update(ConsoleMsg::Enter("kubectl delete pod web-0 --wait=false".into()));
+        state.update(TimelineMsg::Seconds(10));
         let told = words(&mut state);
         assert!(limits(&told) == 0 && told.contains(&"web-0 deleted by you".into()), "{told:?}");
-        state.update(Msg::Kubectl("kubectl set image statefulset/web nginx=nginx:1.27".into()));
-        state.update(Msg::Seconds(1));
+        state.update(ConsoleMsg::Enter("kubectl set image statefulset/web nginx=nginx:1.27".into()));
+        state.update(TimelineMsg::Seconds(1));
         assert_eq!(limits(&words(&mut state)), 2);
     }
 
@@ -275,7 +279,7 @@ mod tests {
         let mut state = settled((examples::ALL[2].text)());
         state.timeline.playing = false;
         for line in ["kubectl delete pod web-0", "kubectl scale sts/web --replicas=5", "fault node-down node-1", "kubectl delete sts web"] {
-            state.update(if line.starts_with("fault") { Msg::Fault(line[6..].into()) } else { Msg::Kubectl(line.into()) });
+            state.update(if line.starts_with("fault") { Msg::Fault(line[6..].into()) } else { ConsoleMsg::Enter(line.into()).into() });
             for _ in 0..30 {
                 let to = Time(state.timeline.run.sim().now().0 + 1_700_000);
                 state.advance(to, usize::MAX);
@@ -292,8 +296,8 @@ mod tests {
         let mut states = [(); 2].map(|()| State::new(many, 1));
         for state in &mut states {
             (4..=9).for_each(|node| state.update(Msg::Fault(format!("add-node node-{node}"))));
-            state.update(Msg::View(&crate::views::nodes::VIEW));
-            state.update(Msg::Seconds(20));
+            state.update(SelectionMsg::View(&crate::views::nodes::VIEW));
+            state.update(TimelineMsg::Seconds(20));
             while state.timeline.run_until.is_some() {
                 state.run_slice(usize::MAX);
             }
@@ -315,8 +319,8 @@ mod tests {
         assert_eq!(parts.draw(1).scene, whole.picture().scene);
         // All Pods are of an older revision then: again each node has its turn.
         for state in [&mut *parts, &mut *whole] {
-            state.update(Msg::Kubectl("kubectl set image deployment/many web=nginx:1.26".into()));
-            state.update(Msg::Seconds(1));
+            state.update(ConsoleMsg::Enter("kubectl set image deployment/many web=nginx:1.26".into()));
+            state.update(TimelineMsg::Seconds(1));
         }
         assert!(turns(parts) > 3);
         assert_eq!(parts.draw(1).scene, whole.picture().scene);
@@ -334,11 +338,11 @@ mod tests {
         };
         let (all, hidden) = names(&mut state);
         assert_eq!(hidden, 0);
-        state.update(Msg::Filter("web".into()));
+        state.update(SelectionMsg::Filter("web".into()));
         let (some, hidden) = names(&mut state);
         assert_eq!(some, ["Pod web-0", "Pod web-1", "Pod web-2", "StatefulSet web"]);
         assert_eq!(hidden + some.len(), all.len());
-        state.update(Msg::Filter("kind:pod app=shop".into()));
+        state.update(SelectionMsg::Filter("kind:pod app=shop".into()));
         assert_eq!(names(&mut state).0.iter().filter(|name| name.starts_with("Pod")).count(), 3);
     }
 
@@ -355,10 +359,10 @@ mod tests {
             };
             let mut state = settled(&[text("first", replicas), text("second", 2)].concat());
             state.update(Msg::Stage(stage.0, stage.1));
-            state.update(Msg::Kubectl("kubectl set image deployment/first c=nginx:2".into()));
+            state.update(ConsoleMsg::Enter("kubectl set image deployment/first c=nginx:2".into()));
             let mut seen = std::collections::BTreeSet::new();
             for _ in 0..1500 {
-                state.update(Msg::Step);
+                state.update(TimelineMsg::Step);
                 let scene = state.picture().scene.clone();
                 if scene.items.iter().filter(|item| item.id.kind == "ReplicaSet" && item.id.name.starts_with("first")).count() < 2 {
                     continue;

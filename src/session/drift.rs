@@ -119,25 +119,27 @@ fn compare(path: &str, text: &Value, then: Option<&Value>, now: Option<&Value>, 
 mod tests {
     use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn what_the_text_sets_and_the_cluster_has_otherwise_is_told_until_it_is_applied_again() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         assert_eq!(state.drift(), [""; 0]);
-        state.update(Msg::Kubectl("kubectl scale deployment/nginx-deployment --replicas=4".into()));
-        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
-        state.update(Msg::Seconds(10));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
+        state.update(TimelineMsg::Seconds(10));
         let image = "Deployment nginx-deployment: spec.template.spec.containers[nginx].image nginx:1.7.9 → nginx:1.9.1";
         assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4", image]);
         // What the text does not set is nobody's concern.
-        state.update(Msg::Kubectl("kubectl rollout pause deployment/nginx-deployment".into()));
+        state.update(ConsoleMsg::Enter("kubectl rollout pause deployment/nginx-deployment".into()));
         assert_eq!(state.drift().len(), 2);
         state.update(Msg::Apply);
         assert_eq!(state.drift(), [""; 0]);
-        state.update(Msg::Kubectl("kubectl delete deployment nginx-deployment --wait=false".into()));
-        state.update(Msg::Seconds(60));
+        state.update(ConsoleMsg::Enter("kubectl delete deployment nginx-deployment --wait=false".into()));
+        state.update(TimelineMsg::Seconds(60));
         assert_eq!(state.drift(), ["Deployment nginx-deployment: not found"]);
     }
 
@@ -145,16 +147,16 @@ mod tests {
     fn labels_and_annotations_that_the_text_sets_are_compared_too() {
         let text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: b, c: d}, annotations: {team: blue}}, data: {k: v}}";
         let mut state = State::new(text, 1);
-        state.update(Msg::Seconds(1));
+        state.update(TimelineMsg::Seconds(1));
         assert_eq!(state.drift(), [""; 0]);
-        state.update(Msg::Kubectl("kubectl label configmap c a=x new=y --overwrite".into()));
-        state.update(Msg::Kubectl("kubectl annotate configmap c team-".into()));
+        state.update(ConsoleMsg::Enter("kubectl label configmap c a=x new=y --overwrite".into()));
+        state.update(ConsoleMsg::Enter("kubectl annotate configmap c team-".into()));
         assert_eq!(state.drift(), ["ConfigMap c: metadata.labels.a b → x", "ConfigMap c: metadata.annotations.team blue → none"]);
         // Of a Deployment too, though its generation stays.
         let text = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, labels: {a: w}}, spec: {selector: {matchLabels: {a: w}}, template: {metadata: {labels: {a: w}}, spec: {containers: [{name: c, image: i}]}}}}";
         let mut state = State::new(text, 1);
         assert_eq!(state.drift(), [""; 0]);
-        state.update(Msg::Kubectl("kubectl label deployment w a=x --overwrite".into()));
+        state.update(ConsoleMsg::Enter("kubectl label deployment w a=x --overwrite".into()));
         assert_eq!(state.drift(), ["Deployment w: metadata.labels.a w → x"]);
     }
 
@@ -162,24 +164,24 @@ mod tests {
     fn what_was_changed_since_it_was_applied_is_told_though_nobody_has_asked_before() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Apply);
-        state.update(Msg::Kubectl("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
         assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
     }
 
     #[test]
     fn each_branch_has_its_own_differences() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         assert_eq!(state.drift(), [""; 0]);
         let scale = |state: &mut State, n: usize| {
-            state.update(Msg::Kubectl(format!("kubectl scale deployment/nginx-deployment --replicas={n}")));
-            state.update(Msg::Seconds(10));
+            state.update(ConsoleMsg::Enter(format!("kubectl scale deployment/nginx-deployment --replicas={n}")));
+            state.update(TimelineMsg::Seconds(10));
             state.drift()
         };
         assert_eq!(scale(&mut state, 4), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
-        state.update(Msg::Seek(9_000));
+        state.update(TimelineMsg::Seek(9_000));
         assert_eq!(scale(&mut state, 5), ["Deployment nginx-deployment: spec.replicas 2 → 5"]);
-        state.update(Msg::Switch(1));
+        state.update(TimelineMsg::Switch(1));
         assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
     }
 }

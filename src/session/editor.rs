@@ -245,14 +245,16 @@ mod tests {
     use crate::session::Msg;
     use crate::session::State;
     use crate::session::editor::ApplyStatus;
+    use crate::session::editor::EditorMsg;
     use crate::session::examples;
     use crate::session::tests::settled;
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn a_manifest_that_is_partly_refused_says_how_much_of_it() {
         let two = format!("{}\n---\n{}", (examples::ALL[0].text)(), (examples::ALL[0].text)().replace("replicas: 2", "replicas: two"));
         let mut state = settled("");
-        state.update(Msg::Edit(two));
+        state.update(EditorMsg::Edit(two));
         state.update(Msg::Apply);
         assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1));
     }
@@ -261,7 +263,7 @@ mod tests {
     fn a_refused_manifest_changes_nothing_and_is_told_at_its_line() {
         let mut state = settled((examples::ALL[0].text)());
         let version = state.timeline.run.version();
-        state.update(Msg::Edit((examples::ALL[0].text)().replace("  replicas: 2", "  replica: 2")));
+        state.update(EditorMsg::Edit((examples::ALL[0].text)().replace("  replicas: 2", "  replica: 2")));
         assert_eq!(state.editor.status, ApplyStatus::Edited);
         state.update(Msg::Apply);
         assert_eq!(state.editor.status, ApplyStatus::Rejected);
@@ -270,7 +272,7 @@ mod tests {
         assert_eq!(diagnostic.line, 9);
         assert!(diagnostic.message.contains("unknown field \"spec.replica\""), "{}", diagnostic.message);
         assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
-        state.update(Msg::Revert);
+        state.update(EditorMsg::Revert);
         assert_eq!(*state.editor.text, *(examples::ALL[0].text)());
     }
 
@@ -280,15 +282,15 @@ mod tests {
             format!("apiVersion: v1\nkind: Pod\nmetadata: {{{field}: {name}}}\nspec: {{containers: [{{name: c, image: i}}]}}\n")
         };
         let mut state = State::new(&[pod("a", "name"), pod("b", "name")].join("---\n"), 1);
-        state.update(Msg::Seconds(1));
+        state.update(TimelineMsg::Seconds(1));
         // The first is relabelled, the second cannot be read.
         let first = pod("a", "labels: {x: z}, name");
-        state.update(Msg::Edit([first.clone(), pod("b", "nam")].join("---\n")));
+        state.update(EditorMsg::Edit([first.clone(), pod("b", "nam")].join("---\n")));
         state.update(Msg::Apply);
         assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1), "{:?}", state.editor.diagnostics);
         assert_eq!(*state.editor.applied, [first.clone(), pod("b", "name")].join("---\n"));
         // One that is new, and refused, has never been applied.
-        state.update(Msg::Edit([first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n")));
+        state.update(EditorMsg::Edit([first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n")));
         state.update(Msg::Apply);
         assert_eq!(*state.editor.applied, [first, pod("b", "name")].join("---\n"));
     }
@@ -298,8 +300,8 @@ mod tests {
         let mut state = settled((examples::ALL[0].text)());
         let (version, entries) = (state.timeline.run.version(), state.timeline.run.journal().len());
         let more = "\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
-        state.update(Msg::Edit((examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more));
-        state.update(Msg::Check);
+        state.update(EditorMsg::Edit((examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more));
+        state.update(EditorMsg::Check);
         while !state.dry_run_next() {}
         let plan = state.editor.plan.clone().expect("a plan");
         let told: Vec<String> = plan.changes.iter().map(|change| format!("{:?} {}", change.op, change.key.name)).collect();
@@ -309,7 +311,7 @@ mod tests {
         assert!(state.editor.diagnostics[0].message.contains("Role is accepted but not simulated"), "{:?}", state.editor.diagnostics);
         assert!(state.editor.diagnostics[1].message.contains("metadata.nam"), "{:?}", state.editor.diagnostics);
         assert_eq!((state.timeline.run.version(), state.timeline.run.journal().len()), (version, entries));
-        state.update(Msg::Revert);
+        state.update(EditorMsg::Revert);
         assert_eq!((state.editor.plan.clone(), state.editor.diagnostics.len()), (None, 0));
     }
 }

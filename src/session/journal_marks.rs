@@ -77,10 +77,11 @@ impl JournalMarks {
 
 #[cfg(test)]
 mod tests {
-    use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
     use crate::session::tests::settled;
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn a_question_leaves_no_mark_and_is_no_step_of_ones_own() {
@@ -88,13 +89,13 @@ mod tests {
         let user = |state: &mut State| state.marks().iter().filter(|mark| mark.lane == 0).count();
         let before = user(&mut state);
         for line in ["kubectl get pods -o wide", "-n default describe pod x", "kubectl rollout history deployment nginx-deployment"] {
-            state.update(Msg::Kubectl(line.into()));
+            state.update(ConsoleMsg::Enter(line.into()));
         }
         assert_eq!(user(&mut state), before);
-        state.update(Msg::Jump(false));
+        state.update(TimelineMsg::Jump(false));
         assert_eq!(state.timeline.run.now(), 0);
-        state.update(Msg::Live);
-        state.update(Msg::Kubectl("kubectl rollout restart deployment nginx-deployment".into()));
+        state.update(TimelineMsg::Live);
+        state.update(ConsoleMsg::Enter("kubectl rollout restart deployment nginx-deployment".into()));
         assert!(user(&mut state) > before);
     }
 }

@@ -219,7 +219,7 @@ impl FramePacing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Msg;
+    use crate::session::timeline::TimelineMsg;
     use std::cell::Cell;
 
     const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 3\n  selector: {matchLabels: {app: w}}\n  \
@@ -259,7 +259,7 @@ mod tests {
     fn a_slice_ends_when_its_time_is_over_and_catches_up_later() {
         let now = Cell::new(0.0);
         let (mut pacing, mut state) = (FramePacing::new(0.0), playing());
-        state.update(Msg::Speed(1000.0));
+        state.update(TimelineMsg::Speed(1000.0));
         // Each look at the clock takes 3 ms: after two the slice is over.
         let slow = || {
             now.set(now.get() + 3.0);
@@ -299,7 +299,7 @@ mod tests {
         pacing.frame(205.0);
         assert!(pacing.request(&state, 206.0));
         pacing.frame(207.0);
-        state.update(Msg::Speed(200.0));
+        state.update(TimelineMsg::Speed(200.0));
         assert!(!pacing.request(&state, 300.0));
         assert!(pacing.request(&state, 308.0));
     }

@@ -92,10 +92,12 @@ mod tests {
     use crate::api::Kind;
     use crate::explain::words;
     use crate::projection::model::PodState;
-    use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
+    use crate::session::selection::SelectionMsg;
     use crate::session::tests::settled;
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn the_pill_tells_of_the_job_that_is_worst() {
@@ -107,7 +109,7 @@ mod tests {
         };
         let pill = |jobs: &[(&str, &str)], seconds: i64| {
             let mut state = State::new(&jobs.iter().map(|(name, command)| job(name, command)).collect::<String>(), 1);
-            state.update(Msg::Seconds(seconds));
+            state.update(TimelineMsg::Seconds(seconds));
             state.picture().pill.clone().expect("words").0
         };
         let (quick, slow, fails) = (("quick", "exit 0"), ("slow", "sleep 60"), ("fails", "exit 1"));
@@ -127,7 +129,7 @@ mod tests {
                  containers: [{{name: c, image: busybox}}]}}}}}}\n"
             );
             let mut state = State::new(&text, 1);
-            state.update(Msg::Seconds(0));
+            state.update(TimelineMsg::Seconds(0));
             let job = state.timeline.run.sim().list(Kind::Job).next().unwrap().clone();
             words::standing(&job, pods).unwrap().0
         };
@@ -149,7 +151,7 @@ mod tests {
                  busybox, command: [sh, -c, exit 1]}}]}}\n"
             );
             let mut state = State::new(&manifest, 1);
-            state.update(Msg::Seconds(30));
+            state.update(TimelineMsg::Seconds(30));
             state.picture().scene.word(PodState::Failed)
         };
         assert_eq!(pods("Never"), "Failed");
@@ -159,24 +161,24 @@ mod tests {
     #[test]
     fn over_a_rollout_it_is_said_how_it_stands() {
         let mut state = settled((examples::ALL[0].text)());
-        state.update(Msg::View(&crate::views::rollout::VIEW));
+        state.update(SelectionMsg::View(&crate::views::rollout::VIEW));
         let pill = |state: &mut State| state.picture().pill.clone().map(|pill| pill.0).unwrap_or_default();
         assert_eq!(pill(&mut state), "All Pods are Ready");
-        state.update(Msg::Kubectl("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
-        state.update(Msg::Seconds(1));
+        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
+        state.update(TimelineMsg::Seconds(1));
         assert_eq!(pill(&mut state), "Rolling update in progress");
-        state.update(Msg::Kubectl("kubectl rollout pause deployment/nginx-deployment".into()));
-        state.update(Msg::Seconds(1));
+        state.update(ConsoleMsg::Enter("kubectl rollout pause deployment/nginx-deployment".into()));
+        state.update(TimelineMsg::Seconds(1));
         assert_eq!(pill(&mut state), "Rollout paused");
-        state.update(Msg::Kubectl("kubectl rollout resume deployment/nginx-deployment".into()));
-        state.update(Msg::Seconds(30));
+        state.update(ConsoleMsg::Enter("kubectl rollout resume deployment/nginx-deployment".into()));
+        state.update(TimelineMsg::Seconds(30));
         assert_eq!(pill(&mut state), "All Pods are Ready");
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::View(&crate::views::rollout::VIEW));
-        state.update(Msg::Kubectl("kubectl set image statefulset/web nginx=nginx:1.27".into()));
-        state.update(Msg::Seconds(1));
+        state.update(SelectionMsg::View(&crate::views::rollout::VIEW));
+        state.update(ConsoleMsg::Enter("kubectl set image statefulset/web nginx=nginx:1.27".into()));
+        state.update(TimelineMsg::Seconds(1));
         assert_eq!(pill(&mut state), "Rolling update in progress");
-        state.update(Msg::Seconds(120));
+        state.update(TimelineMsg::Seconds(120));
         assert_eq!(pill(&mut state), "All Pods are Ready");
     }
 
@@ -194,7 +196,7 @@ mod tests {
         let pill = |text: &str, view: &'static crate::views::view::View| {
             let mut state = settled(text);
             state.drawing.stage = (1200.0, 700.0);
-            state.update(Msg::View(view));
+            state.update(SelectionMsg::View(view));
             let picture = state.picture();
             let drawn = picture.scene.items.iter().filter(|item| item.id.kind == "Deployment").count();
             (picture.pill.clone().expect("words").0.to_string(), drawn)

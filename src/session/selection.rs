@@ -200,26 +200,30 @@ pub fn first_workload(run: &Run) -> Option<ObjectRef> {
 #[cfg(test)]
 mod tests {
     use crate::session::Msg;
+    use crate::session::console::ConsoleMsg;
+    use crate::session::editor::EditorMsg;
     use crate::session::examples;
+    use crate::session::selection::SelectionMsg;
     use crate::session::tests::{ready, settled};
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn a_remedy_is_tried_on_a_copy_and_then_applied() {
         let mut state = settled("");
-        state.update(Msg::Kubectl("kubectl cordon node-1 node-2 node-3".into()));
-        state.update(Msg::Edit((examples::ALL[0].text)().into()));
+        state.update(ConsoleMsg::Enter("kubectl cordon node-1 node-2 node-3".into()));
+        state.update(EditorMsg::Edit((examples::ALL[0].text)().into()));
         state.update(Msg::Apply);
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         let (found, helps) = state.diagnosis();
         let kinds: Vec<&str> = found.iter().map(|found| found.object.kind.name()).collect();
         assert_eq!((kinds, helps.len()), (vec!["Deployment", "ReplicaSet", "Pod"], 0), "{found:#?}");
         let (commands, objects) = (state.timeline.run.journal().len(), state.timeline.run.objects());
-        state.update(Msg::Try);
+        state.update(SelectionMsg::TryRemedies);
         assert_eq!((state.timeline.run.journal().len(), state.timeline.run.objects()), (commands, objects));
         let (found, helps) = state.diagnosis();
         let at = helps.iter().position(|helps| *helps).expect("one helps");
-        state.update(Msg::Cure(found[0].remedies[at].clone()));
-        state.update(Msg::Seconds(10));
+        state.update(SelectionMsg::Remedy(found[0].remedies[at].clone()));
+        state.update(TimelineMsg::Seconds(10));
         assert_eq!((state.diagnosis().0, ready(&state.timeline.run)), (vec![], 2));
     }
 }

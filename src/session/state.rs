@@ -10,103 +10,66 @@ use super::examples;
 use super::journal_marks::{AbandonedBranch, JournalMarks};
 use super::permalink::Link;
 use super::run::Run;
-use super::selection::{Selection, SelectionMsg, Tab};
+use super::selection::{Selection, SelectionMsg};
 use super::timeline::{Timeline, TimelineMsg};
 use crate::actions::Command;
 use crate::api::{Object, ObjectRef, Time};
-use crate::explain::diagnose::{Diagnosis, Remedy};
+use crate::explain::diagnose::Diagnosis;
 use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::views::card::{self, Card};
 use crate::views::view::View;
 use std::rc::Rc;
 
-/// Something that happens to the page.
+/// What happens to the page: to one part of it, or to several.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Msg {
-    /// Starts or stops the clock.
-    Toggle,
-    /// Starts it.
-    Play,
-    /// Stops it.
-    Pause,
-    /// One reconcile on.
-    Step,
-    /// One reconcile back.
-    StepBack,
-    /// Virtual seconds on or back.
-    Seconds(i64),
-    /// How fast.
-    Speed(f64),
-    /// To an instant, in milliseconds.
-    Seek(u64),
-    /// To the next or previous thing a person did.
-    Jump(bool),
-    /// To the newest instant.
-    Live,
-    /// Makes the instant shown the newest.
-    Branch,
-    /// Shows another branch.
-    Switch(u32),
-    /// Begins again: an empty cluster, the manifest applied.
-    Restart,
-    /// The text of the editor.
-    Edit(String),
-    /// Tries on a copy what applying it would do.
-    Check,
-    /// Applies it.
+    /// To the clock and the history.
+    Timeline(TimelineMsg),
+    /// To the manifest.
+    Editor(EditorMsg),
+    /// To the console.
+    Console(ConsoleMsg),
+    /// To what is looked at.
+    Selection(SelectionMsg),
+    /// To what is compared.
+    Compare(CompareMsg),
+    /// Applies the manifest at the instant shown.
     Apply,
-    /// Back to the text last applied.
-    Revert,
-    /// Replaces the text and begins again with it.
+    /// Replaces the manifest, starts over with it and perhaps shows another diagram.
     Load(String, Option<&'static View>),
-    /// A kubectl line.
-    Kubectl(String),
-    /// Breaks something.
+    /// Injects a fault, given as a line of a scenario.
     Fault(String),
-    /// Does what may help the selected object.
-    Cure(Remedy),
-    /// Tries on a copy what may help the selected object.
-    Try,
-    /// Ends the kubectl command that still waits.
-    Interrupt,
-    /// Which diagram.
-    View(&'static View),
-    /// Which object.
-    Select(Option<ObjectRef>),
-    /// Which page of the inspector.
-    Tab(Tab),
-    /// One namespace, or all.
-    Namespace(Option<String>),
-    /// Words that objects are chosen by.
-    Filter(String),
-    /// On until nothing but Events has changed for three seconds.
-    Settle,
-    /// Stop the clock where this holds.
-    Break(String),
-    /// No longer at this one.
-    Unbreak(usize),
-    /// Keep the instant shown as A or, if true, as B.
-    Mark(bool),
-    /// Let both go.
-    Unmark,
-    /// Show another branch beside this one; none: no longer.
-    CompareWith(Option<u32>),
-    /// Which loop of the control plane; the one that is chosen already is let go.
-    Loop(Option<String>),
     /// Size of the stage in CSS pixels.
     Stage(f64, f64),
-    /// Size of the stage of the branch beside this one.
-    CompareStage(f64, f64),
 }
+
+/// A message of one part is a message of the page.
+macro_rules! part {
+    ($($variant:ident($message:ty),)*) => {
+        $(impl From<$message> for Msg {
+            fn from(msg: $message) -> Msg {
+                Msg::$variant(msg)
+            }
+        })*
+    };
+}
+
+part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), }
 
 impl Msg {
     /// Whether an apply in progress may go on after a message: it leaves the cluster and its clock alone, or replaces both.
     fn keeps_apply(&self) -> bool {
-        let clock = matches!(self, Msg::Toggle | Msg::Play | Msg::Pause | Msg::Speed(_) | Msg::Settle | Msg::Break(_) | Msg::Unbreak(_));
-        let shown = matches!(self, Msg::View(_) | Msg::Select(_) | Msg::Tab(_) | Msg::Namespace(_) | Msg::Filter(_) | Msg::Loop(_));
-        let text = matches!(self, Msg::Edit(_) | Msg::Check | Msg::Interrupt | Msg::Unmark | Msg::Restart | Msg::Load(..));
-        clock || shown || text || matches!(self, Msg::Stage(..) | Msg::CompareStage(..))
+        use TimelineMsg::{Break, Pause, Play, Restart, Settle, Speed, Toggle, Unbreak};
+        match self {
+            Msg::Timeline(msg) => matches!(msg, Toggle | Play | Pause | Speed(_) | Settle | Break(_) | Unbreak(_) | Restart),
+            Msg::Editor(msg) => matches!(msg, EditorMsg::Edit(_) | EditorMsg::Check),
+            Msg::Console(msg) => matches!(msg, ConsoleMsg::Interrupt),
+            Msg::Selection(msg) => !matches!(msg, SelectionMsg::TryRemedies | SelectionMsg::Remedy(_)),
+            Msg::Compare(msg) => matches!(msg, CompareMsg::Unmark | CompareMsg::Stage(..)),
+            Msg::Apply | Msg::Fault(_) => false,
+            Msg::Load(..) | Msg::Stage(..) => true,
+        }
     }
 }
 
@@ -164,51 +127,24 @@ impl State {
     }
 
     /// Does what a message says.
-    pub fn update(&mut self, msg: Msg) {
+    pub fn update(&mut self, msg: impl Into<Msg>) {
+        let msg = msg.into();
         if self.timeline.run.applies() && !msg.keeps_apply() {
             self.finish_apply();
         }
         match msg {
-            Msg::Toggle => self.clock(TimelineMsg::Toggle),
-            Msg::Play => self.clock(TimelineMsg::Play),
-            Msg::Pause => self.clock(TimelineMsg::Pause),
-            Msg::Step => self.clock(TimelineMsg::Step),
-            Msg::StepBack => self.clock(TimelineMsg::StepBack),
-            Msg::Seconds(seconds) => self.clock(TimelineMsg::Seconds(seconds)),
-            Msg::Speed(speed) => self.clock(TimelineMsg::Speed(speed)),
-            Msg::Seek(ms) => self.clock(TimelineMsg::Seek(ms)),
-            Msg::Jump(forward) => self.clock(TimelineMsg::Jump(forward)),
-            Msg::Live => self.clock(TimelineMsg::Live),
-            Msg::Branch => self.clock(TimelineMsg::Branch),
-            Msg::Switch(number) => self.clock(TimelineMsg::Switch(number)),
-            Msg::Restart => self.clock(TimelineMsg::Restart),
-            Msg::Settle => self.clock(TimelineMsg::Settle),
-            Msg::Break(text) => self.clock(TimelineMsg::Break(text)),
-            Msg::Unbreak(at) => self.clock(TimelineMsg::Unbreak(at)),
-            Msg::Edit(text) => self.edit(EditorMsg::Edit(text)),
-            Msg::Check => self.edit(EditorMsg::Check),
+            Msg::Timeline(msg) => self.clock(msg),
+            Msg::Editor(msg) => self.edit(msg),
+            Msg::Console(msg) => self.type_in(msg),
+            Msg::Selection(msg) => self.select(msg),
+            Msg::Compare(msg) => self.compare(msg),
             Msg::Apply => self.perform(vec![Effect::Apply]),
-            Msg::Revert => self.edit(EditorMsg::Revert),
             Msg::Load(text, view) => {
                 self.edit(EditorMsg::Load(text));
                 self.select(SelectionMsg::Load(view));
                 self.clock(TimelineMsg::Restart);
             }
-            Msg::Kubectl(line) => self.type_in(ConsoleMsg::Enter(line)),
-            Msg::Interrupt => self.type_in(ConsoleMsg::Interrupt),
             Msg::Fault(line) => self.perform(vec![Effect::Fork, Effect::Execute(Command::Fault(line.as_str().into()))]),
-            Msg::Cure(remedy) => self.select(SelectionMsg::Remedy(remedy)),
-            Msg::Try => self.select(SelectionMsg::TryRemedies),
-            Msg::View(view) => self.select(SelectionMsg::View(view)),
-            Msg::Select(key) => self.select(SelectionMsg::Select(key)),
-            Msg::Tab(tab) => self.select(SelectionMsg::Tab(tab)),
-            Msg::Namespace(namespace) => self.select(SelectionMsg::Namespace(namespace)),
-            Msg::Filter(words) => self.select(SelectionMsg::Filter(words)),
-            Msg::Loop(name) => self.select(SelectionMsg::Loop(name)),
-            Msg::Mark(second) => self.compare(CompareMsg::Mark(second)),
-            Msg::Unmark => self.compare(CompareMsg::Unmark),
-            Msg::CompareWith(number) => self.compare(CompareMsg::With(number)),
-            Msg::CompareStage(width, height) => self.compare(CompareMsg::Stage(width, height)),
             Msg::Stage(width, height) => self.drawing.stage = (width, height),
         }
     }
@@ -268,7 +204,7 @@ impl State {
     /// An action in the past forks the history there; what came after is kept as a branch.
     fn fork(&mut self) {
         if self.timeline.run.in_past() {
-            self.update(Msg::Branch);
+            self.clock(TimelineMsg::Branch);
         }
     }
 
@@ -431,15 +367,18 @@ mod tests {
     use crate::explain::words;
     use crate::session::Msg;
     use crate::session::State;
+    use crate::session::editor::EditorMsg;
     use crate::session::examples;
+    use crate::session::selection::SelectionMsg;
     use crate::session::tests::{ready, settled};
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn a_command_in_the_past_forks_the_history_and_the_old_future_is_kept() {
         let mut state = settled((examples::ALL[0].text)());
         let (end, future) = (state.timeline.run.end(), state.timeline.run.objects());
-        state.update(Msg::Seek(500));
-        state.update(Msg::Edit((examples::ALL[2].text)().into()));
+        state.update(TimelineMsg::Seek(500));
+        state.update(EditorMsg::Edit((examples::ALL[2].text)().into()));
         state.update(Msg::Apply);
         assert!(!state.timeline.run.in_past());
         assert_eq!((state.timeline.run.end(), state.timeline.run.branches()), (500, (2, vec![1])));
@@ -449,17 +388,17 @@ mod tests {
             (left.number, left.at, left.marks.iter().all(|mark| mark.at > 500), left.marks.iter().any(|mark| mark.lane == 0))
         };
         assert_eq!(left(&mut state), (2, 500, true, false));
-        state.update(Msg::Seconds(30));
+        state.update(TimelineMsg::Seconds(30));
         assert_eq!(ready(&state.timeline.run), 4);
         let other = state.timeline.run.objects();
-        state.update(Msg::Switch(1));
+        state.update(TimelineMsg::Switch(1));
         assert_eq!((state.timeline.run.end(), state.timeline.run.branches()), (end, (1, vec![2])));
         assert_eq!(state.timeline.run.objects(), future);
         assert_eq!(left(&mut state), (2, 500, true, false));
         // Both can be looked back into.
-        state.update(Msg::Seek(300));
-        state.update(Msg::Live);
-        state.update(Msg::Switch(2));
+        state.update(TimelineMsg::Seek(300));
+        state.update(TimelineMsg::Live);
+        state.update(TimelineMsg::Switch(2));
         assert_eq!(state.timeline.run.objects(), other);
     }
 
@@ -468,7 +407,7 @@ mod tests {
         let mut state = settled((examples::ALL[0].text)());
         let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
         state.update(Msg::Fault(format!("exit pod/{pod} 3")));
-        state.update(Msg::Seconds(5));
+        state.update(TimelineMsg::Seconds(5));
         let restarts = |state: &State| {
             state
                 .timeline
@@ -482,15 +421,15 @@ mod tests {
         };
         assert_eq!(restarts(&state), 1);
         let now = state.timeline.run.now();
-        state.update(Msg::Seek(100));
-        state.update(Msg::Seek(now - 1));
+        state.update(TimelineMsg::Seek(100));
+        state.update(TimelineMsg::Seek(now - 1));
         assert_eq!(restarts(&state), 1);
     }
 
     #[test]
     fn a_link_brings_the_same_page_back() {
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::View(&crate::views::storage::VIEW));
+        state.update(SelectionMsg::View(&crate::views::storage::VIEW));
         let link = crate::session::permalink::decode(&crate::session::permalink::encode(&state.link())).expect("a link");
         let again = State::from_link(link.as_ref());
         assert_eq!(again.editor.text, state.editor.text);

@@ -4,13 +4,18 @@ use super::{Msg, State, examples};
 use crate::actions::Command;
 use crate::api::{Kind, Time};
 use crate::engine::Entry;
+use crate::session::compare::CompareMsg;
+use crate::session::console::ConsoleMsg;
 use crate::session::editor::ApplyStatus;
+use crate::session::editor::EditorMsg;
 use crate::session::run::Run;
+use crate::session::selection::SelectionMsg;
+use crate::session::timeline::TimelineMsg;
 
 /// A page whose manifest has run for 30 seconds.
 pub fn settled(text: &str) -> State {
     let mut state = State::new(text, 1);
-    state.update(Msg::Seconds(30));
+    state.update(TimelineMsg::Seconds(30));
     state
 }
 
@@ -94,9 +99,9 @@ fn finish(state: &mut State) -> usize {
 /// A page on which a long manifest is being applied.
 fn begun(text: &str) -> State {
     let mut state = State::new((examples::ALL[0].text)(), 1);
-    state.update(Msg::Seconds(10));
-    state.update(Msg::Edit(text.into()));
-    state.update(Msg::Check);
+    state.update(TimelineMsg::Seconds(10));
+    state.update(EditorMsg::Edit(text.into()));
+    state.update(EditorMsg::Check);
     while state.in_dry_run() {
         state.dry_run_next();
     }
@@ -116,7 +121,7 @@ fn pods_without_a_workload_have_a_pill_as_well() {
     let pill = |text: &str| {
         let mut state = State::new(text, 1);
         finish(&mut state);
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         while !state.read(usize::MAX) {}
         state.draw(usize::MAX).pill.clone().map(|pill| pill.0)
     };
@@ -203,26 +208,26 @@ fn a_short_manifest_is_applied_at_once() {
 fn what_happens_meanwhile_is_as_if_it_came_after() {
     let other = long().replace("web-", "other-");
     let cases: Vec<Vec<Msg>> = vec![
-        vec![Msg::Restart],
+        vec![TimelineMsg::Restart.into()],
         vec![Msg::Load((examples::ALL[2].text)().into(), None)],
         vec![Msg::Load(other.clone(), None)],
         vec![Msg::Apply],
-        vec![Msg::Edit(other.clone()), Msg::Apply],
-        vec![Msg::Edit(other.clone()), Msg::Check],
-        vec![Msg::Edit(other), Msg::Edit(long()), Msg::Check],
-        vec![Msg::Revert],
-        vec![Msg::Seek(0)],
-        vec![Msg::Seek(5_000), Msg::Branch],
-        vec![Msg::Seconds(3)],
-        vec![Msg::Step],
-        vec![Msg::StepBack],
-        vec![Msg::Kubectl("kubectl delete deployment web-2 web-39".into())],
-        vec![Msg::Kubectl("kubectl get pods -w".into()), Msg::Interrupt],
+        vec![EditorMsg::Edit(other.clone()).into(), Msg::Apply],
+        vec![EditorMsg::Edit(other.clone()).into(), EditorMsg::Check.into()],
+        vec![EditorMsg::Edit(other).into(), EditorMsg::Edit(long()).into(), EditorMsg::Check.into()],
+        vec![EditorMsg::Revert.into()],
+        vec![TimelineMsg::Seek(0).into()],
+        vec![TimelineMsg::Seek(5_000).into(), TimelineMsg::Branch.into()],
+        vec![TimelineMsg::Seconds(3).into()],
+        vec![TimelineMsg::Step.into()],
+        vec![TimelineMsg::StepBack.into()],
+        vec![ConsoleMsg::Enter("kubectl delete deployment web-2 web-39".into()).into()],
+        vec![ConsoleMsg::Enter("kubectl get pods -w".into()).into(), ConsoleMsg::Interrupt.into()],
         vec![Msg::Fault("node-down node-1".into())],
-        vec![Msg::Fault("delay pod 2s".into()), Msg::Fault("slow replicaset-controller 300ms".into()), Msg::Seconds(3)],
-        vec![Msg::Try, Msg::Mark(true)],
-        vec![Msg::Select(None), Msg::View(&crate::views::nodes::VIEW)],
-        vec![Msg::Toggle, Msg::Settle],
+        vec![Msg::Fault("delay pod 2s".into()), Msg::Fault("slow replicaset-controller 300ms".into()), TimelineMsg::Seconds(3).into()],
+        vec![SelectionMsg::TryRemedies.into(), CompareMsg::Mark(true).into()],
+        vec![SelectionMsg::Select(None).into(), SelectionMsg::View(&crate::views::nodes::VIEW).into()],
+        vec![TimelineMsg::Toggle.into(), TimelineMsg::Settle.into()],
     ];
     let text = long();
     for msgs in cases {
@@ -279,7 +284,7 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     while state.timeline.run.sim().list(Kind::Deployment).count() < 20 {
         assert!(!state.timeline.run.advance(applied, 1));
     }
-    state.update(Msg::Branch);
+    state.update(TimelineMsg::Branch);
     assert_eq!((state.timeline.run.objects(), state.timeline.run.sim().now()), (then.clone(), applied));
     while !state.advance(Time(applied.0 + 20_000_000), usize::MAX) {}
     assert_eq!((state.timeline.run.objects(), entries(state.timeline.run.journal().iter())), (end, history));
@@ -287,8 +292,8 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     assert_eq!(state.timeline.run.objects(), then);
 
     // Another branch at the instant of it is there when all of it is.
-    state.update(Msg::Branch);
-    state.update(Msg::CompareWith(Some(1)));
+    state.update(TimelineMsg::Branch);
+    state.update(CompareMsg::With(Some(1)));
     while !state.sync_branch(16) {}
     let beside = state.compare.branch.as_ref().map(|other| (other.run.objects(), other.run.sim().now()));
     assert_eq!(beside, Some((then, applied)));

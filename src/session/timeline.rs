@@ -316,15 +316,17 @@ mod tests {
     use crate::api::Time;
     use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::examples;
     use crate::session::tests::{ready, settled};
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn a_step_when_all_is_settled_leaves_the_clock_where_it_is() {
         let mut state = settled((examples::ALL[0].text)());
         let (now, written) = (state.timeline.run.now(), state.timeline.run.journal().len());
         for _ in 0..3 {
-            state.update(Msg::Step);
+            state.update(TimelineMsg::Step);
             assert!(state.announcer.notice.starts_with("Stable"), "{}", state.announcer.notice);
         }
         assert!(state.timeline.run.now() < now + 4_000, "{now} {}", state.timeline.run.now());
@@ -332,8 +334,8 @@ mod tests {
         // What comes then is what would have come without the steps.
         let mut other = settled((examples::ALL[0].text)());
         for state in [&mut state, &mut other] {
-            state.update(Msg::Kubectl("scale deployment nginx-deployment --replicas=3".into()));
-            state.update(Msg::Seconds(30));
+            state.update(ConsoleMsg::Enter("scale deployment nginx-deployment --replicas=3".into()));
+            state.update(TimelineMsg::Seconds(30));
         }
         assert_eq!(state.timeline.run.journal().len(), other.timeline.run.journal().len());
         assert_eq!(ready(&state.timeline.run), 3);
@@ -345,7 +347,7 @@ mod tests {
         let mut seen = Vec::new();
         for _ in 0..4 {
             let before = state.timeline.run.journal().len();
-            state.update(Msg::Step);
+            state.update(TimelineMsg::Step);
             seen.push(
                 state.timeline.run.journal().from(before).iter().filter(|entry| !entry.is_event()).map(|entry| entry.actor.name).next(),
             );
@@ -357,20 +359,20 @@ mod tests {
     #[test]
     fn the_past_is_the_same_when_it_is_visited_again() {
         let mut state = settled((examples::ALL[2].text)());
-        state.update(Msg::Kubectl("kubectl delete pod web-0".into()));
-        state.update(Msg::Seconds(20));
+        state.update(ConsoleMsg::Enter("kubectl delete pod web-0".into()));
+        state.update(TimelineMsg::Seconds(20));
         let end: Vec<_> = state.timeline.run.objects();
         let entries = state.timeline.run.journal().len();
-        state.update(Msg::Seek(5_000));
+        state.update(TimelineMsg::Seek(5_000));
         assert!(state.timeline.run.in_past());
         let then = state.timeline.run.objects();
-        state.update(Msg::Seek(12_000));
-        state.update(Msg::Seek(5_000));
+        state.update(TimelineMsg::Seek(12_000));
+        state.update(TimelineMsg::Seek(5_000));
         assert_eq!(then, state.timeline.run.objects());
         // Playing on from there ends where the history ended.
-        state.update(Msg::Seconds(100));
+        state.update(TimelineMsg::Seconds(100));
         assert!(!state.timeline.run.in_past());
-        state.update(Msg::Live);
+        state.update(TimelineMsg::Live);
         assert_eq!(end, state.timeline.run.objects());
         assert_eq!(entries, state.timeline.run.journal().len());
     }
@@ -388,36 +390,36 @@ mod tests {
             (slices, state.timeline.run.now(), state.timeline.run.sim().server().version())
         };
         let mut state = State::new(many, 1);
-        let (slices, now, version) = reach(&mut state, Msg::Seconds(10));
+        let (slices, now, version) = reach(&mut state, TimelineMsg::Seconds(10).into());
         assert!(slices > 0 && now == 10_000, "{slices} {now}");
         let mut whole = State::new(many, 1);
         while !whole.advance(Time(10_000_000), usize::MAX) {}
         assert_eq!(whole.timeline.run.sim().server().version(), version);
-        let back = reach(&mut state, Msg::Seek(300));
-        let again = reach(&mut state, Msg::Seek(300));
+        let back = reach(&mut state, TimelineMsg::Seek(300).into());
+        let again = reach(&mut state, TimelineMsg::Seek(300).into());
         assert_eq!((back.1, back.2), (again.1, again.2));
         assert_eq!(back.1, 300);
-        let (_, _, end) = reach(&mut state, Msg::Seek(9_999));
+        let (_, _, end) = reach(&mut state, TimelineMsg::Seek(9_999).into());
         assert!(back.2 < end && end <= version);
         // Seconds add up, also while they are on their way.
         let mut quick = State::new(many, 1);
         for _ in 0..5 {
-            quick.update(Msg::Seconds(1));
+            quick.update(TimelineMsg::Seconds(1));
         }
         while quick.timeline.run_until.is_some() {
             quick.run_slice(64);
         }
         assert_eq!(quick.timeline.run.now(), 5_000);
         // Whoever wants the clock for himself has it.
-        state.update(Msg::Seconds(600));
-        state.update(Msg::Pause);
+        state.update(TimelineMsg::Seconds(600));
+        state.update(TimelineMsg::Pause);
         assert_eq!(state.timeline.run_until, None);
     }
 
     #[test]
     fn a_full_history_stops_the_clock_and_says_so() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
-        state.update(Msg::Settle);
+        state.update(TimelineMsg::Settle);
         state.stop_full();
         assert_eq!((state.timeline.playing, state.timeline.run_until), (false, None));
         assert!(
@@ -425,23 +427,23 @@ mod tests {
                 && state.announcer.notice.contains("three gigabytes")
         );
         // What was is still there, and a new beginning goes.
-        state.update(Msg::Restart);
+        state.update(TimelineMsg::Restart);
         assert_eq!(state.timeline.stopped, None);
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         assert_eq!(ready(&state.timeline.run), 2);
     }
 
     #[test]
     fn settling_ends_when_all_is_quiet() {
         let mut state = State::new((examples::ALL[2].text)(), 1);
-        state.update(Msg::Settle);
+        state.update(TimelineMsg::Settle);
         for _ in 0..100_000 {
             state.run_slice(16);
         }
         assert_eq!(state.timeline.run_until, None);
         let (now, count) = (state.timeline.run.now(), ready(&state.timeline.run));
         assert!(count > 0 && now < 60_000, "{now}");
-        state.update(Msg::Seconds(30));
+        state.update(TimelineMsg::Seconds(30));
         assert_eq!(ready(&state.timeline.run), count);
     }
 }

@@ -72,9 +72,9 @@ pub fn lag(ready: usize, object: &Object) -> Option<Message> {
 mod tests {
     use super::*;
     use crate::api::Kind;
-    use crate::session::Msg;
     use crate::session::State;
     use crate::session::examples;
+    use crate::session::timeline::TimelineMsg;
     use std::rc::Rc;
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         let mut told = Vec::new();
         for _ in 0..400 {
-            state.update(Msg::Step);
+            state.update(TimelineMsg::Step);
             let deployment = state.timeline.run.sim().list(Kind::Deployment).next().expect("a Deployment").key();
             let card = state.card(&deployment).expect("a card");
             told.extend(card.facts.into_iter().filter(|fact| fact.0 == "status lags").map(|fact| fact.1));
@@ -106,12 +106,12 @@ mod tests {
         for example in examples::ALL {
             let mut state = State::new((example.text)(), 1);
             for _ in 0..100 {
-                state.update(Msg::Step);
+                state.update(TimelineMsg::Step);
                 seen += marks(&mut state).len();
             }
             // Half a minute from the next run of the CronJob.
-            state.update(Msg::Seconds(600));
-            state.update(Msg::Seconds(30 - state.timeline.run.now() as i64 / 1000 % 60));
+            state.update(TimelineMsg::Seconds(600));
+            state.update(TimelineMsg::Seconds(30 - state.timeline.run.now() as i64 / 1000 % 60));
             assert!(marks(&mut state).is_empty(), "{}", (example.title)());
         }
         assert!(seen > 0);
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_card_says_the_state_and_why_it_is_so() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
-        state.update(Msg::Seconds(10));
+        state.update(TimelineMsg::Seconds(10));
         let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
         let card = state.card(&pod).expect("a card");
         assert_eq!(card.pill.map(|pill| pill.0).as_deref(), Some("Ready"));
@@ -128,7 +128,7 @@ mod tests {
         assert!(card.effect.ends_with("became Ready"), "{:?}", card.effect);
         assert!(card.by.is_some_and(|(actor, _)| actor.starts_with("kubelet")));
         // In the past it says what was so then.
-        state.update(Msg::Seek(500));
+        state.update(TimelineMsg::Seek(500));
         let card = state.card(&pod).expect("a card");
         assert!(!card.effect.ends_with("became Ready"), "{:?}", card.effect);
         assert_eq!(state.card(&ObjectRef::new(Kind::Pod, "default", "nothing")), None);

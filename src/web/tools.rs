@@ -9,8 +9,11 @@ use crate::i18n::{Arg, Message, msg};
 use crate::projection::changes::{Change, rank, together};
 use crate::session::Msg as Do;
 use crate::session::breakpoint::{Breakpoint, COMMON};
+use crate::session::compare::CompareMsg;
 use crate::session::compare::Snapshot;
+use crate::session::selection::SelectionMsg;
 use crate::session::timeline::BreakpointHit;
+use crate::session::timeline::TimelineMsg;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
@@ -86,7 +89,7 @@ fn breaks(props: &Props) -> Html {
         event.prevent_default();
         let field = event.target_dyn_into::<web_sys::Element>().and_then(|form| form.query_selector("input").ok().flatten());
         if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
-            on.emit(Do::Break(field.value()));
+            on.emit(TimelineMsg::Break(field.value()).into());
             field.set_value("");
         }
     });
@@ -96,7 +99,7 @@ fn breaks(props: &Props) -> Html {
                 <p class="hit"><b class="mono">{ clock(stop.at) }</b>{ " " }{ say(&stop.text) }<small>{ say(&stop.words) }</small></p>
             }
             <ul class="set">{ for props.breakpoints.iter().enumerate().map(|(at, breakpoint)| html! {
-                <li class="row"><span class="mono grow">{ &breakpoint.text }</span><button type="button" class="btn ghost icon" aria-label={say(msg::tools_remove(&breakpoint.text))} onclick={send(props, Do::Unbreak(at))}>{ icon("i-cross", 12) }</button></li>
+                <li class="row"><span class="mono grow">{ &breakpoint.text }</span><button type="button" class="btn ghost icon" aria-label={say(msg::tools_remove(&breakpoint.text))} onclick={send(props, TimelineMsg::Unbreak(at).into())}>{ icon("i-cross", 12) }</button></li>
             }) }</ul>
             <form class="row" onsubmit={onsubmit}>
                 <input type="text" class="filter grow mono" aria-label={say(msg::ui_condition())} placeholder="pod/web-0 condition=Ready" spellcheck="false" autocomplete="off" autocapitalize="off" />
@@ -104,7 +107,7 @@ fn breaks(props: &Props) -> Html {
             </form>
             if !props.misread.is_empty() { <p class="bad" role="alert">{ say(&props.misread) }</p> }
             <p class="row wrap common">{ for COMMON.iter().filter(|text| !props.breakpoints.iter().any(|set| set.text == **text)).map(|text| html! {
-                <button type="button" class="pill mono" onclick={send(props, Do::Break((*text).into()))}>{ icon("i-plus", 12) }{ *text }</button>
+                <button type="button" class="pill mono" onclick={send(props, TimelineMsg::Break((*text).into()).into())}>{ icon("i-plus", 12) }{ *text }</button>
             }) }</p>
         </>
     }
@@ -138,7 +141,7 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
 fn replaced(came: &Change, on: &Callback<Do>) -> Html {
     let key = came.key.clone();
     html! {
-        <li><p><i aria-hidden="true">{ "±" }</i><span>{ came.key.kind.name() }</span><button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| Do::Select(Some(key.clone())))}><b class="mono">{ &*came.key.name }</b></button><small>{ say(msg::change_replaced()) }</small></p></li>
+        <li><p><i aria-hidden="true">{ "±" }</i><span>{ came.key.kind.name() }</span><button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| SelectionMsg::Select(Some(key.clone())).into())}><b class="mono">{ &*came.key.name }</b></button><small>{ say(msg::change_replaced()) }</small></p></li>
     }
 }
 
@@ -165,7 +168,7 @@ fn compare(props: &Props) -> Html {
             true => msg::tools_instant(instant.at, instant.branch),
             false => Message::only(Arg::Clock(instant.at as i64)),
         });
-        html! { <div class="row"><button type="button" class="btn sm" onclick={send(props, Do::Mark(second))}>{ say(msg::tools_mark(name)) }<kbd>{ name.to_lowercase() }</kbd></button><span class="mono dim">{ say(words) }</span></div> }
+        html! { <div class="row"><button type="button" class="btn sm" onclick={send(props, CompareMsg::Mark(second).into())}>{ say(msg::tools_mark(name)) }<kbd>{ name.to_lowercase() }</kbd></button><span class="mono dim">{ say(words) }</span></div> }
     };
     let list = props.difference.as_ref().map(|all| {
         let of = |op: Op| all.iter().filter(|change| change.op == op).count();
@@ -181,7 +184,7 @@ fn compare(props: &Props) -> Html {
             { mark(false) }{ mark(true) }
             { for list }
             if props.instants.iter().any(Option::is_some) {
-                <button type="button" class="btn sm ghost" onclick={send(props, Do::Unmark)}>{ say(msg::ui_clear_both()) }</button>
+                <button type="button" class="btn sm ghost" onclick={send(props, CompareMsg::Unmark.into())}>{ say(msg::ui_clear_both()) }</button>
             }
         </>
     }

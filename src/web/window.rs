@@ -7,6 +7,9 @@ use crate::api::{Kind, ObjectRef};
 use crate::scenario;
 use crate::session::Msg;
 use crate::session::State;
+use crate::session::console::ConsoleMsg;
+use crate::session::editor::EditorMsg;
+use crate::session::timeline::TimelineMsg;
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -74,23 +77,23 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
         });
         put(name, &closure.into_js_value());
     };
-    act("play", |_| Msg::Play, false);
-    act("live", |_| Msg::Live, false);
-    act("branch", |_| Msg::Branch, false);
+    act("play", |_| TimelineMsg::Play.into(), false);
+    act("live", |_| TimelineMsg::Live.into(), false);
+    act("branch", |_| TimelineMsg::Branch.into(), false);
     act("load", |text| Msg::Load(text.as_string().unwrap_or_default(), None), false);
-    act("pause", |_| Msg::Pause, false);
-    act("step", |_| Msg::Step, false);
+    act("pause", |_| TimelineMsg::Pause.into(), false);
+    act("step", |_| TimelineMsg::Step.into(), false);
     act("fault", |line| Msg::Fault(line.as_string().unwrap_or_default()), false);
-    act("speed", |speed| Msg::Speed(speed.as_f64().unwrap_or(1.0)), false);
-    act("seek", |seconds| Msg::Seek((seconds.as_f64().unwrap_or(0.0).max(0.0) * 1000.0) as u64), false);
-    act("kubectl", |line| Msg::Kubectl(with_name(&line.as_string().unwrap_or_default())), true);
+    act("speed", |speed| TimelineMsg::Speed(speed.as_f64().unwrap_or(1.0)).into(), false);
+    act("seek", |seconds| TimelineMsg::Seek((seconds.as_f64().unwrap_or(0.0).max(0.0) * 1000.0) as u64).into(), false);
+    act("kubectl", |line| ConsoleMsg::Enter(with_name(&line.as_string().unwrap_or_default())).into(), true);
 
     let (of, to) = (state.clone(), changed.clone());
     let apply = Closure::<dyn Fn(String) -> JsValue>::new(move |text: String| {
         if STOPPED.get() {
             return JsValue::UNDEFINED;
         }
-        of.borrow_mut().update(Msg::Edit(text));
+        of.borrow_mut().update(EditorMsg::Edit(text));
         of.borrow_mut().update(Msg::Apply);
         answer(&of);
         to.emit(());

@@ -122,6 +122,8 @@ mod tests {
     use crate::api::{Kind, ObjectRef};
     use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
+    use crate::session::timeline::TimelineMsg;
 
     #[test]
     fn of_a_pod_that_leaves_its_deletion_is_told_apart_from_what_else_changes() {
@@ -129,14 +131,16 @@ mod tests {
         let key = ObjectRef::new(Kind::Pod, "default", "p");
         for (deleted_first, told) in [(true, "A change of it has not reached"), (false, "Its deletion has not reached")] {
             let mut state = State::new(text, 1);
-            state.update(Msg::Seconds(5));
+            state.update(TimelineMsg::Seconds(5));
             if deleted_first {
-                state.update(Msg::Kubectl("kubectl delete pod p --wait=false".into()));
-                state.update(Msg::Seconds(5));
+                state.update(ConsoleMsg::Enter("kubectl delete pod p --wait=false".into()));
+                state.update(TimelineMsg::Seconds(5));
             }
             state.update(Msg::Fault("delay pod/p 60s".into()));
-            state.update(Msg::Kubectl(if deleted_first { "kubectl label pod p x=y" } else { "kubectl delete pod p --wait=false" }.into()));
-            state.update(Msg::Seconds(1));
+            state.update(ConsoleMsg::Enter(
+                if deleted_first { "kubectl label pod p x=y" } else { "kubectl delete pod p --wait=false" }.into(),
+            ));
+            state.update(TimelineMsg::Seconds(1));
             let found = super::late(state.timeline.run.sim(), state.timeline.run.get(&key).expect("it leaves")).expect("an event is late");
             assert!(found.headline().starts_with(told), "{}", found.headline());
         }

@@ -7,14 +7,16 @@ use crate::views::loops::model::{Act, Pass};
 
 use crate::session::Msg;
 use crate::session::State;
+use crate::session::console::ConsoleMsg;
 use crate::session::examples;
+use crate::session::timeline::TimelineMsg;
 use std::collections::BTreeSet;
 
 #[test]
 fn a_pass_tells_its_key_how_many_there_were_and_what_it_changed() {
     let network = examples::ALL.iter().find(|example| example.view == "network").expect("an example with Services");
     let mut state = State::new((network.text)(), 1);
-    state.update(Msg::Seconds(20));
+    state.update(TimelineMsg::Seconds(20));
     let shown = |name: &str| read(state.timeline.run.sim(), Some(name)).pass.expect("a pass");
     let slices = shown("endpointslice-controller");
     let services: Vec<String> =
@@ -29,16 +31,16 @@ fn a_pass_tells_its_key_how_many_there_were_and_what_it_changed() {
 #[test]
 fn a_slowed_pass_tells_how_far_it_is() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
-    state.update(Msg::Seconds(20));
+    state.update(TimelineMsg::Seconds(20));
     let part = |state: &State| {
         read(state.timeline.run.sim(), None).loops.iter().find(|one| one.name == "replicaset-controller").and_then(|one| one.part)
     };
     assert_eq!(part(&state), None);
-    state.update(Msg::Kubectl("fault slow replicaset-controller 10s".into()));
-    state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
+    state.update(ConsoleMsg::Enter("fault slow replicaset-controller 10s".into()));
+    state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=3".into()));
     let told: Vec<Option<u8>> = (0..12)
         .map(|_| {
-            state.update(Msg::Seconds(1));
+            state.update(TimelineMsg::Seconds(1));
             part(&state)
         })
         .collect();
@@ -56,9 +58,9 @@ fn a_slice_that_is_written_always_differs_and_says_in_what() {
     for step in 0..300 {
         if step == 150 {
             let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
-            state.update(Msg::Kubectl(format!("kubectl delete pod {pod} --wait=false")));
+            state.update(ConsoleMsg::Enter(format!("kubectl delete pod {pod} --wait=false")));
         }
-        state.update(Msg::Step);
+        state.update(TimelineMsg::Step);
         let pass = read(state.timeline.run.sim(), Some("endpointslice-controller")).pass.filter(|pass| !pass.steps.is_empty());
         let Some(pass) = pass else { continue };
         let differs = |(_, value): &Row| value.contains(" → ") || value.starts_with(['+', '−']);
@@ -71,10 +73,10 @@ fn a_slice_that_is_written_always_differs_and_says_in_what() {
 #[test]
 fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
     let mut state = State::new("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}", 1);
-    state.update(Msg::Seconds(5));
+    state.update(TimelineMsg::Seconds(5));
     state.update(Msg::Fault("delay pod/p 10s".into()));
-    state.update(Msg::Kubectl("kubectl delete pod p --wait=false".into()));
-    state.update(Msg::Seconds(2));
+    state.update(ConsoleMsg::Enter("kubectl delete pod p --wait=false".into()));
+    state.update(TimelineMsg::Seconds(2));
     let pass = read(state.timeline.run.sim(), Some("kubelet node-1")).pass.expect("a pass");
     let rows: Vec<String> = pass.steps[0].1[1..].iter().map(|(name, value)| format!("{name}: {value}")).collect();
     assert_eq!(rows, ["deletionTimestamp: set", "containers running: 0 of 1"]);
@@ -82,17 +84,17 @@ fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
     assert_eq!(lit, [("delete(pod, grace 0)", "delete Pod")]);
     // The write does not come back while its event is held up.
     assert_eq!(pass.held, "the watch event of this write reaches kube-controller-manager at 00:15.002");
-    state.update(Msg::Seconds(20));
+    state.update(TimelineMsg::Seconds(20));
     assert_eq!(read(state.timeline.run.sim(), Some("kubelet node-1")).pass.expect("a pass").held, "");
 }
 
 #[test]
 fn a_slow_scheduler_has_a_queue_and_a_pass() {
     let mut state = State::new("", 1);
-    state.update(Msg::Seconds(1));
+    state.update(TimelineMsg::Seconds(1));
     state.update(Msg::Fault("slow kube-scheduler 30s".into()));
-    state.update(Msg::Kubectl("kubectl create deployment web --image=nginx --replicas=3".into()));
-    state.update(Msg::Seconds(35));
+    state.update(ConsoleMsg::Enter("kubectl create deployment web --image=nginx --replicas=3".into()));
+    state.update(TimelineMsg::Seconds(35));
     let shown = read(state.timeline.run.sim(), Some("default-scheduler"));
     let scheduler = shown.loops.iter().find(|one| one.name == "default-scheduler").expect("it is always there");
     assert_eq!((scheduler.queue, scheduler.slow.as_str()), (2, "30 s a pass"));
@@ -108,7 +110,7 @@ fn a_slow_scheduler_has_a_queue_and_a_pass() {
 #[test]
 fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
-    state.update(Msg::Seconds(20));
+    state.update(TimelineMsg::Seconds(20));
     let pass = read(state.timeline.run.sim(), Some("default-scheduler")).pass.expect("a pass");
     let Some((Act::Bind(_, node), _)) = &pass.act else { panic!("it binds") };
     let scores: Vec<&Row> = pass.steps[0].1.iter().filter(|row| row.0.starts_with("score of ")).collect();
@@ -118,9 +120,9 @@ fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
     let skipped = |pass: &Pass| pass.code.iter().filter(|line| line.skipped).map(|line| line.text.trim()).collect::<Vec<_>>();
     assert_eq!(skipped(&pass), ["condition(pod, Unschedulable)", "continue"]);
     // Where no node is found the round ends there.
-    state.update(Msg::Kubectl("kubectl create deployment big --image=nginx".into()));
-    state.update(Msg::Kubectl("kubectl set resources deployment big --requests=cpu=100".into()));
-    state.update(Msg::Seconds(10));
+    state.update(ConsoleMsg::Enter("kubectl create deployment big --image=nginx".into()));
+    state.update(ConsoleMsg::Enter("kubectl set resources deployment big --requests=cpu=100".into()));
+    state.update(TimelineMsg::Seconds(10));
     let pass = read(state.timeline.run.sim(), Some("default-scheduler")).pass.expect("a pass");
     assert_eq!(skipped(&pass), ["best := max(score(nodes, pod))", "bind(pod, best)"]);
 }
@@ -128,10 +130,10 @@ fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
 #[test]
 fn what_a_pass_has_written_is_executed() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
-    state.update(Msg::Seconds(20));
-    state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
+    state.update(TimelineMsg::Seconds(20));
+    state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=3".into()));
     let passes = (0..40).filter_map(|_| {
-        state.update(Msg::Step);
+        state.update(TimelineMsg::Step);
         read(state.timeline.run.sim(), Some("replicaset-controller")).pass
     });
     let acts = |pass: &Pass| pass.steps.get(2).map_or(0, |(_, rows)| rows.len());
@@ -144,21 +146,21 @@ fn what_a_pass_has_written_is_executed() {
 #[test]
 fn what_somebody_else_wrote_later_is_not_this_write() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
-    state.update(Msg::Seconds(10));
+    state.update(TimelineMsg::Seconds(10));
     let set = state.timeline.run.sim().list(Kind::ReplicaSet).next().expect("a ReplicaSet").meta.name.to_string();
     state.update(Msg::Fault(format!("delay replicaset/{set} 60s")));
-    state.update(Msg::Kubectl(format!("kubectl label replicaset {set} x=y")));
-    state.update(Msg::Seconds(2));
+    state.update(ConsoleMsg::Enter(format!("kubectl label replicaset {set} x=y")));
+    state.update(TimelineMsg::Seconds(2));
     assert!(state.timeline.run.sim().is_held_up());
     assert_eq!(read(state.timeline.run.sim(), Some("replicaset-controller")).pass.expect("a pass").held, "");
     // One that is lost never comes.
     state.update(Msg::Fault("restart kube-controller-manager".into()));
     state.update(Msg::Fault("relist never".into()));
     state.update(Msg::Fault(format!("lose replicaset/{set}")));
-    state.update(Msg::Kubectl(format!("kubectl scale replicaset {set} --replicas=3")));
-    state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=4".into()));
-    state.update(Msg::Step);
-    state.update(Msg::Seconds(3));
+    state.update(ConsoleMsg::Enter(format!("kubectl scale replicaset {set} --replicas=3")));
+    state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=4".into()));
+    state.update(TimelineMsg::Step);
+    state.update(TimelineMsg::Seconds(3));
     let own = state.timeline.run.sim().late(&|_, object| object.kind == Kind::ReplicaSet).expect("an event is lost");
     assert_eq!(state.timeline.run.sim().late_event(own.event), Some(own));
 }
@@ -166,15 +168,15 @@ fn what_somebody_else_wrote_later_is_not_this_write() {
 #[test]
 fn a_replicaset_that_only_notes_its_status_has_compared_all_the_same() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
-    state.update(Msg::Seconds(20));
+    state.update(TimelineMsg::Seconds(20));
     let pass = read(state.timeline.run.sim(), Some("replicaset-controller")).pass.expect("a pass");
     let values: Vec<&str> = pass.code.iter().map(|line| line.value.as_str()).filter(|value| !value.is_empty()).collect();
     assert_eq!(values[..3], ["replicas: 2", "2 Pods", "2 − 2 = 0"], "{:?}", pass.steps);
     assert!(pass.steps[1].1.iter().any(|(name, value)| *name == "readyReplicas" && *value == "1 → 2"), "{:?}", pass.steps);
     // What is missing is what it has less what it wants.
-    state.update(Msg::Kubectl("kubectl scale deployment nginx-deployment --replicas=3".into()));
-    state.update(Msg::Step);
-    state.update(Msg::Step);
+    state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=3".into()));
+    state.update(TimelineMsg::Step);
+    state.update(TimelineMsg::Step);
     let creates = read(state.timeline.run.sim(), Some("replicaset-controller")).pass.expect("a pass");
     let line = creates.code.iter().find(|line| line.text.contains("diff :=")).expect("a line");
     assert_eq!(line.value, "2 − 3 = −1", "{creates:?}");
@@ -195,9 +197,9 @@ fn every_pass_of_a_workload_tells_what_is_wanted_and_most_what_there_is() {
         let (mut seen, mut compared) = (BTreeSet::new(), 0);
         for step in 0..400 {
             if step == 150 {
-                state.update(Msg::Kubectl(image.into()));
+                state.update(ConsoleMsg::Enter(image.into()));
             }
-            state.update(Msg::Step);
+            state.update(TimelineMsg::Step);
             let Some(pass) = read(state.timeline.run.sim(), Some(loops)).pass.filter(|pass| !pass.steps.is_empty()) else { continue };
             if seen.insert(pass.title.to_string()) {
                 let rows: Vec<&Row> = pass.steps.iter().take(2).flat_map(|(_, rows)| rows).collect();

@@ -7,6 +7,7 @@ use crate::engine::Op;
 use crate::i18n::msg;
 use crate::projection::changes::{Change, Field};
 use crate::session::Msg as Do;
+use crate::session::selection::SelectionMsg;
 use crate::web::dom::icon;
 use crate::web::language::say;
 use yew::prelude::*;
@@ -91,7 +92,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     let name = match on.filter(|_| change.op != Op::Deleted) {
         Some(on) => {
             let key = change.key.clone();
-            html! { <button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| Do::Select(Some(key.clone())))}>{ name }</button> }
+            html! { <button type="button" class="wl" onclick={on.reform(move |_: MouseEvent| SelectionMsg::Select(Some(key.clone())).into())}>{ name }</button> }
         }
         None => name,
     };

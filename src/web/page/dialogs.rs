@@ -2,8 +2,8 @@
 
 use super::{Msg, Over, Page};
 use crate::i18n::{Constant, Message, msg};
-use crate::session::Msg as Do;
 use crate::session::permalink;
+use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::embed;
 use crate::web::language::{Lang, say};
@@ -46,8 +46,8 @@ impl Page {
                 <div class="grid">
                     { button(msg::pause_when(), "break", "i-breakpoint", || Msg::Tool(Some(Tool::Breaks))) }
                     { button(msg::tools_compare(), "compare", "i-diff", || Msg::Tool(Some(Tool::Compare))) }
-                    { button(msg::ui_one_reconcile_back(), "back", "i-stepback", || Msg::Do(Do::StepBack)) }
-                    { button(msg::ui_settle(), "settle", "i-check", || Msg::Do(Do::Settle)) }
+                    { button(msg::ui_one_reconcile_back(), "back", "i-stepback", || Msg::Do(TimelineMsg::StepBack.into())) }
+                    { button(msg::ui_settle(), "settle", "i-check", || Msg::Do(TimelineMsg::Settle.into())) }
                 </div>
                 { self.branches(ctx) }
                 <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>

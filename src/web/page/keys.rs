@@ -2,7 +2,10 @@
 
 use super::{Msg, Over, Page};
 use crate::session::Msg as Do;
+use crate::session::compare::CompareMsg;
+use crate::session::selection::SelectionMsg;
 use crate::session::speed;
+use crate::session::timeline::TimelineMsg;
 use crate::views;
 use crate::web::tools::Tool;
 use crate::web::{console, dom};
@@ -64,22 +67,22 @@ impl Page {
         let now = self.state.borrow().timeline.speed;
         let many = if event.shift_key() { 10 } else { 1 };
         let all: Vec<Do> = match event.key().as_str() {
-            " " if !button => vec![Do::Toggle],
-            "ArrowRight" => vec![Do::Step; many],
-            "ArrowLeft" => vec![Do::StepBack; many],
-            "." => vec![Do::Seconds(1)],
-            "," => vec![Do::Seconds(-1)],
-            "[" => vec![Do::Jump(false)],
-            "]" => vec![Do::Jump(true)],
-            "<" => vec![Do::Speed(speed::next(now, false))],
-            ">" => vec![Do::Speed(speed::next(now, true))],
-            "a" => vec![Do::Mark(false)],
-            "b" => vec![Do::Mark(true)],
-            "Home" => vec![Do::Seek(0)],
-            "End" => vec![Do::Live],
+            " " if !button => vec![TimelineMsg::Toggle.into()],
+            "ArrowRight" => vec![TimelineMsg::Step.into(); many],
+            "ArrowLeft" => vec![TimelineMsg::StepBack.into(); many],
+            "." => vec![TimelineMsg::Seconds(1).into()],
+            "," => vec![TimelineMsg::Seconds(-1).into()],
+            "[" => vec![TimelineMsg::Jump(false).into()],
+            "]" => vec![TimelineMsg::Jump(true).into()],
+            "<" => vec![TimelineMsg::Speed(speed::next(now, false)).into()],
+            ">" => vec![TimelineMsg::Speed(speed::next(now, true)).into()],
+            "a" => vec![CompareMsg::Mark(false).into()],
+            "b" => vec![CompareMsg::Mark(true).into()],
+            "Home" => vec![TimelineMsg::Seek(0).into()],
+            "End" => vec![TimelineMsg::Live.into()],
             key @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9") => {
                 let at: usize = key.parse().unwrap_or(1);
-                views::ALL.get(at - 1).map(|view| Do::View(view)).into_iter().collect()
+                views::ALL.get(at - 1).map(|view| SelectionMsg::View(view).into()).into_iter().collect()
             }
             "/" if filters() => {
                 event.prevent_default();
@@ -130,13 +133,13 @@ impl Page {
                 if std::mem::take(&mut self.panels.views) || self.panels.tool.take().is_some() || std::mem::take(&mut self.panels.console) {
                     return true;
                 }
-                vec![Do::Select(None)]
+                vec![SelectionMsg::Select(None).into()]
             }
             _ => return false,
         };
         event.prevent_default();
         for msg in all {
-            if matches!(msg, Do::Mark(_)) && self.panels.tool.is_none() {
+            if matches!(msg, Do::Compare(CompareMsg::Mark(_))) && self.panels.tool.is_none() {
                 self.panels.tool = Some(Tool::Compare);
             }
             ctx.link().send_message(Msg::Do(msg));

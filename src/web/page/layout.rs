@@ -4,10 +4,12 @@ use super::{Msg, Over, Page};
 use crate::explain::words;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
-use crate::session::Msg as Do;
+use crate::session::compare::CompareMsg;
 use crate::session::drawing::Picture;
 use crate::session::permalink;
+use crate::session::selection::SelectionMsg;
 use crate::session::speed;
+use crate::session::timeline::TimelineMsg;
 use crate::views::card::Card;
 use crate::views::shape::Body;
 use crate::web::budget::Strip;
@@ -84,13 +86,13 @@ impl Page {
                         as_list={self.panels.as_list}
                 dark={self.settings.dark}
                         whole=true
-                        on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
-                        on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
+                        on_select={link.callback(|key| Msg::Do(SelectionMsg::Select(key).into()))}
+                        on_loop={link.callback(|name| Msg::Do(SelectionMsg::Loop(Some(name)).into()))}
                         on_why={link.callback(Msg::Why)}
                         card={None::<Rc<Card>>}
                         on_hover={Callback::noop()}
                         on_export={Callback::noop()}
-                        on_size={link.callback(|(width, height)| Msg::Other(Do::CompareStage(width, height)))}
+                        on_size={link.callback(|(width, height)| Msg::Other(CompareMsg::Stage(width, height).into()))}
                     />
                 </section>
             </div>
@@ -145,7 +147,7 @@ impl Page {
                 <main class="stagebox">{ self.stages(ctx) }{ self.past(ctx) }</main>
                 <section class="sheet" aria-label={say(msg::ui_selection())}><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
-                { tabs(state.selection.view, &link.callback(|view| Msg::Do(Do::View(view))), 20, "mobtabs") }
+                { tabs(state.selection.view, &link.callback(|view| Msg::Do(SelectionMsg::View(view).into())), 20, "mobtabs") }
                 if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
                 { over }
             </div>
@@ -158,11 +160,11 @@ impl Page {
         let next = if state.timeline.speed >= 10.0 { 0.5 } else { speed::next(state.timeline.speed, true) };
         html! {
             <div class="pb" role="group" aria-label={say(msg::ui_playback())}>
-                <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={link.callback(|_| Msg::Do(Do::Toggle))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
-                <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} onclick={link.callback(|_| Msg::Do(Do::Step))}>{ icon("i-step", 18) }</button>
+                <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={link.callback(|_| Msg::Do(TimelineMsg::Toggle.into()))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
+                <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} onclick={link.callback(|_| Msg::Do(TimelineMsg::Step.into()))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.timeline.run.now()) }</b>
                 <Lanes lang={self.settings.lang} slim=true marks={self.drawing.marks.clone()} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
-                <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(Do::Speed(next)))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
+                <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(TimelineMsg::Speed(next).into()))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
                 if self.settings.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>
         }
@@ -172,7 +174,7 @@ impl Page {
         if let Some(stop) = &self.state.borrow().timeline.stopped {
             return html! {
                 <div class="past stop" role="status"><span>{ icon("i-pause", 14) }<b>{ say(&stop.text) }</b><span class="ell">{ say(&stop.words) }</span></span>
-                    <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(Do::Play))}>{ say(msg::ui_go_on()) }</button>
+                    <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(TimelineMsg::Play.into()))}>{ say(msg::ui_go_on()) }</button>
                 </div>
             };
         }
@@ -182,8 +184,8 @@ impl Page {
         let link = ctx.link();
         html! {
             <div class="past" role="status" title={say(msg::ui_what_is_applied_or_changed_here())}><span>{ say(msg::ui_you_are_viewing_the_past()) }</span>
-                <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Do(Do::Branch))}>{ icon("i-branch", 14) }{ say(msg::ui_branch_from_here()) }</button>
-                <button type="button" class="btn sm primary" onclick={link.callback(|_| Msg::Do(Do::Live))}>{ say(msg::ui_back_to_live()) }</button>
+                <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Do(TimelineMsg::Branch.into()))}>{ icon("i-branch", 14) }{ say(msg::ui_branch_from_here()) }</button>
+                <button type="button" class="btn sm primary" onclick={link.callback(|_| Msg::Do(TimelineMsg::Live.into()))}>{ say(msg::ui_back_to_live()) }</button>
             </div>
         }
     }

@@ -25,11 +25,15 @@ use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::session::Msg as Do;
 use crate::session::State;
+use crate::session::console::ConsoleMsg;
 use crate::session::drawing::Picture;
+use crate::session::editor::EditorMsg;
 use crate::session::journal_marks::AbandonedBranch;
 use crate::session::pacing::{FramePacing, TASKS_PER_CHECK};
 use crate::session::permalink;
+use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
+use crate::session::timeline::TimelineMsg;
 use crate::views;
 use crate::views::card::Card;
 use crate::views::view::View;
@@ -237,10 +241,10 @@ impl Component for Page {
             state.selection.view = view;
         }
         if let Some(speed) = dom::query("speed").and_then(|speed| speed.parse().ok()) {
-            state.update(Do::Speed(speed));
+            state.update(TimelineMsg::Speed(speed));
         }
         if embed {
-            state.update(Do::Select(None));
+            state.update(SelectionMsg::Select(None));
             state.timeline.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
         }
         let picture = state.picture();
@@ -308,12 +312,12 @@ impl Component for Page {
             }
             Msg::Frame => self.pacing.frame(dom::now()),
             Msg::Do(msg) => {
-                let talk = matches!(msg, Do::Kubectl(_));
-                let chose = matches!(msg, Do::Select(Some(_)));
+                let talk = matches!(msg, Do::Console(ConsoleMsg::Enter(_)));
+                let chose = matches!(msg, Do::Selection(SelectionMsg::Select(Some(_))));
                 let heavy = matches!(msg, Do::Apply);
-                if matches!(msg, Do::Edit(_)) {
+                if matches!(msg, Do::Editor(EditorMsg::Edit(_))) {
                     let to = ctx.link().clone();
-                    self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || to.send_message(Msg::Do(Do::Check))));
+                    self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || to.send_message(Msg::Do(EditorMsg::Check.into()))));
                 }
                 if self.carry_out(msg) {
                     self.toast(ctx);
@@ -340,7 +344,7 @@ impl Component for Page {
                 let offered = self.offered(&line);
                 let msg = match line.strip_prefix("fault ") {
                     Some(fault) => Do::Fault(fault.into()),
-                    None => Do::Kubectl(line),
+                    None => ConsoleMsg::Enter(line).into(),
                 };
                 self.carry_out(msg);
                 let mut state = self.state.borrow_mut();
@@ -396,8 +400,8 @@ impl Component for Page {
             }
             Msg::Why(key) => {
                 let mut state = self.state.borrow_mut();
-                state.update(Do::Select(Some(key)));
-                state.update(Do::Tab(Tab::Why));
+                state.update(SelectionMsg::Select(Some(key)));
+                state.update(SelectionMsg::Tab(Tab::Why));
                 drop(state);
                 self.panels.open_right(true);
                 if self.narrow() {

@@ -7,9 +7,14 @@ use crate::explain::remedies;
 use crate::explain::words;
 use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
+use crate::session::compare::CompareMsg;
+use crate::session::console::ConsoleMsg;
 use crate::session::drawing::Picture;
+use crate::session::editor::EditorMsg;
 use crate::session::examples;
+use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
+use crate::session::timeline::TimelineMsg;
 use crate::views;
 use crate::views::shape::Body;
 use crate::views::view::{Filter, View};
@@ -63,7 +68,7 @@ impl Page {
             let over = |over: Over| link.callback(move |()| Msg::Over(over));
             Calls {
                 on: link.callback(Msg::Do),
-                view: link.callback(|view| Msg::Do(Do::View(view))),
+                view: link.callback(|view| Msg::Do(SelectionMsg::View(view).into())),
                 example: link.callback(|index: usize| {
                     let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
                     Msg::Do(Do::Load((example.text)().into(), views::by_id(example.view)))
@@ -72,21 +77,21 @@ impl Page {
                 theme: link.callback(|()| Msg::Theme),
                 share: link.callback(|()| Msg::Share),
                 over: [over(Over::Embed), over(Over::Manifest), over(Over::Console), over(Over::More)],
-                edit: link.callback(|text| Msg::Do(Do::Edit(text))),
+                edit: link.callback(|text| Msg::Do(EditorMsg::Edit(text).into())),
                 apply: link.callback(|()| Msg::Do(Do::Apply)),
-                revert: link.callback(|()| Msg::Do(Do::Revert)),
+                revert: link.callback(|()| Msg::Do(EditorMsg::Revert.into())),
                 left: link.callback(|()| Msg::Left(false)),
                 right: link.callback(|()| Msg::Right(false)),
-                cure: link.callback(|cure: Option<Remedy>| Msg::Do(cure.map_or(Do::Try, Do::Cure))),
-                tab: link.callback(|tab| Msg::Do(Do::Tab(tab))),
+                cure: link.callback(|cure: Option<Remedy>| Msg::Do(cure.map_or(SelectionMsg::TryRemedies, SelectionMsg::Remedy).into())),
+                tab: link.callback(|tab| Msg::Do(SelectionMsg::Tab(tab).into())),
                 act: link.callback(Msg::Act),
-                select: link.callback(|key| Msg::Do(Do::Select(key))),
-                seek: link.callback(|to| Msg::Do(Do::Seek(to))),
+                select: link.callback(|key| Msg::Do(SelectionMsg::Select(key).into())),
+                seek: link.callback(|to| Msg::Do(TimelineMsg::Seek(to).into())),
                 tell: {
                     let state = self.state.clone();
                     Callback::from(move |(from, to, lane)| words::tell(state.borrow().timeline.run.journal(), from, to, lane))
                 },
-                line: link.callback(|line| Msg::Do(Do::Kubectl(line))),
+                line: link.callback(|line| Msg::Do(ConsoleMsg::Enter(line).into())),
                 complete: {
                     let state = self.state.clone();
                     Callback::from(move |start: String| state.borrow().timeline.run.completions(&start))
@@ -95,7 +100,7 @@ impl Page {
                     let state = self.state.clone();
                     Callback::from(move |key: ObjectRef| state.try_borrow().is_ok_and(|state| state.timeline.run.get(&key).is_some()))
                 },
-                stop: link.callback(|()| Msg::Do(Do::Interrupt)),
+                stop: link.callback(|()| Msg::Do(ConsoleMsg::Interrupt.into())),
                 console: link.callback(Msg::Console),
                 tool: link.callback(|tool| Msg::Tool(Some(tool))),
                 shut: link.callback(|()| Msg::Tool(None)),
@@ -262,7 +267,7 @@ impl Page {
         let oninput = ctx.link().batch_callback(|event: InputEvent| {
             let target = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
             // What was looked at may be hidden now.
-            target.map_or_else(Vec::new, |input| vec![Msg::Hover(None), Msg::Do(Do::Filter(input.value()))])
+            target.map_or_else(Vec::new, |input| vec![Msg::Hover(None), Msg::Do(SelectionMsg::Filter(input.value()).into())])
         });
         html! { <input type="search" class="filter" aria-label={say(msg::ui_filter_part_of_a_name_kind())} placeholder={say(msg::ui_filter())} title={say(msg::ui_part_of_a_name_kind_pod())} spellcheck="false" value={state.selection.filter.clone()} oninput={oninput} /> }
     }
@@ -271,7 +276,7 @@ impl Page {
         let state = self.state.borrow();
         let onchange = ctx.link().batch_callback(|event: Event| {
             let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
-            Some(Msg::Do(Do::Namespace((!value.is_empty()).then_some(value))))
+            Some(Msg::Do(SelectionMsg::Namespace((!value.is_empty()).then_some(value)).into()))
         });
         html! {
             <label class="picker small">
@@ -306,7 +311,7 @@ impl Page {
         let options = options.collect::<Html>();
         let onchange = ctx.link().batch_callback(move |event: Event| {
             let at: usize = event.target_dyn_into::<HtmlSelectElement>()?.value().parse().ok()?;
-            Some(Msg::Do(Do::Select(Some(all.get(at)?.1.clone()))))
+            Some(Msg::Do(SelectionMsg::Select(Some(all.get(at)?.1.clone())).into()))
         });
         html! { <label class="picker small"><select aria-label={say(msg::ui_workload())} onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
     }
@@ -346,8 +351,8 @@ impl Page {
                 as_list={self.panels.as_list}
                 dark={self.settings.dark}
                 whole={window::is_whole()}
-                on_select={link.callback(|key| Msg::Do(Do::Select(key)))}
-                on_loop={link.callback(|name| Msg::Do(Do::Loop(Some(name))))}
+                on_select={link.callback(|key| Msg::Do(SelectionMsg::Select(key).into()))}
+                on_loop={link.callback(|name| Msg::Do(SelectionMsg::Loop(Some(name)).into()))}
                 on_why={link.callback(Msg::Why)}
                 card={self.hover.card.clone()}
                 changes={state.compare.difference.clone().filter(|_| self.panels.tool == Some(Tool::Compare))}
@@ -383,11 +388,11 @@ fn left_views(event: FocusEvent) -> Option<Msg> {
 /// In place of a diagram that the filter has emptied.
 fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
     let words = msg::filter_hides(count);
-    html! { <><h2>{ say(msg::ui_nothing_matches_the_filter()) }</h2><p>{ say(words) }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ say(msg::ui_show_everything()) }</button></> }
+    html! { <><h2>{ say(msg::ui_nothing_matches_the_filter()) }</h2><p>{ say(words) }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::ui_show_everything()) }</button></> }
 }
 
 fn hidden(ctx: &Context<Page>, count: usize) -> Html {
-    html! { <button type="button" class="pill notready" title={say(msg::ui_show_everything())} onclick={ctx.link().callback(|_| Msg::Do(Do::Filter(String::new())))}>{ say(msg::filter_hidden(count)) }{ icon("i-cross", 12) }</button> }
+    html! { <button type="button" class="pill notready" title={say(msg::ui_show_everything())} onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::filter_hidden(count)) }{ icon("i-cross", 12) }</button> }
 }
 
 fn pace(ctx: &Context<Page>, offer: Option<remedies::Offer>) -> Html {
@@ -401,7 +406,7 @@ fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool
     crate::sort::sort(&mut all);
     let onchange = ctx.link().batch_callback(|event: Event| {
         let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
-        Some(Msg::Do(Do::Switch(value.parse().ok()?)))
+        Some(Msg::Do(TimelineMsg::Switch(value.parse().ok()?).into()))
     });
     let other = if beside { None } else { all.iter().rev().find(|number| **number != shown).copied() };
     html! {
@@ -411,7 +416,7 @@ fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool
                     { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ say(msg::branch_option(*number)) }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
-            <button type="button" class="btn sm ghost" id="beside" title={say(msg::ui_side_by_side())} aria-label={say(msg::ui_side_by_side())} aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(Do::CompareWith(other)))}>{ icon("i-branch", 14) }{ say(msg::ui_side_by_side()) }</button>
+            <button type="button" class="btn sm ghost" id="beside" title={say(msg::ui_side_by_side())} aria-label={say(msg::ui_side_by_side())} aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(CompareMsg::With(other).into()))}>{ icon("i-branch", 14) }{ say(msg::ui_side_by_side()) }</button>
         </>
     }
 }

@@ -5,6 +5,7 @@ use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
 use crate::session::speed;
+use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::language::{Lang, say};
 use crate::web::tools::Tool;
@@ -48,7 +49,7 @@ pub fn Transport(props: &TransportProps) -> Html {
     let on = props.on.clone();
     let slide = Callback::from(move |event: InputEvent| {
         if let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) {
-            on.emit(Do::Speed(speed::at(input.value_as_number() / 100.0)));
+            on.emit(TimelineMsg::Speed(speed::at(input.value_as_number() / 100.0)).into());
         }
     });
     let tool = |of: Tool, id: &'static str, glyph: &'static str, words: Message| {
@@ -64,13 +65,13 @@ pub fn Transport(props: &TransportProps) -> Html {
                 if props.live { <span class="live"><i />{ say(msg::ui_live()) }</span> } else { <span class="live rew"><i />{ say(msg::ui_past()) }</span> }
             </div>
             <div class="tbtns">
-                <button type="button" class="t" aria-label={say(msg::ui_one_reconcile_back())} title={say(msg::ui_one_reconcile_back_2())} onclick={emit(Do::StepBack)}>{ icon("i-stepback", 16) }</button>
-                <button type="button" class="play" id="play" aria-label={if props.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={emit(Do::Toggle)}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
-                <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} title={say(msg::ui_one_reconcile_on_2())} onclick={emit(Do::Step)}>{ icon("i-step", 16) }</button>
-                <button type="button" class="t wide" id="second" aria-label={say(msg::ui_one_second_on())} title={say(msg::ui_one_second_on_2())} onclick={emit(Do::Seconds(1))}>{ "+1 s" }</button>
-                <button type="button" class="t wide" id="settle" aria-label={say(msg::ui_on_until_it_is_settled())} title={say(msg::ui_on_until_nothing_changes_any_more())} onclick={emit(Do::Settle)}>{ say(msg::ui_settle()) }</button>
+                <button type="button" class="t" aria-label={say(msg::ui_one_reconcile_back())} title={say(msg::ui_one_reconcile_back_2())} onclick={emit(TimelineMsg::StepBack.into())}>{ icon("i-stepback", 16) }</button>
+                <button type="button" class="play" id="play" aria-label={if props.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={emit(TimelineMsg::Toggle.into())}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
+                <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} title={say(msg::ui_one_reconcile_on_2())} onclick={emit(TimelineMsg::Step.into())}>{ icon("i-step", 16) }</button>
+                <button type="button" class="t wide" id="second" aria-label={say(msg::ui_one_second_on())} title={say(msg::ui_one_second_on_2())} onclick={emit(TimelineMsg::Seconds(1).into())}>{ "+1 s" }</button>
+                <button type="button" class="t wide" id="settle" aria-label={say(msg::ui_on_until_it_is_settled())} title={say(msg::ui_on_until_nothing_changes_any_more())} onclick={emit(TimelineMsg::Settle.into())}>{ say(msg::ui_settle()) }</button>
                 <span class="grow" />
-                <button type="button" class="btn sm ghost" id="restart" title={say(msg::ui_an_empty_cluster_the_manifest_applied())} onclick={emit(Do::Restart)}>{ say(msg::ui_start_over()) }</button>
+                <button type="button" class="btn sm ghost" id="restart" title={say(msg::ui_an_empty_cluster_the_manifest_applied())} onclick={emit(TimelineMsg::Restart.into())}>{ say(msg::ui_start_over()) }</button>
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
                 <input type="range" min="0" max="100" step="1" aria-label={say(msg::ui_speed())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
