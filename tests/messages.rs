@@ -92,7 +92,7 @@ fn plurals_belong_to_the_catalogue() {
     use loopscope::i18n::msg;
     let chinese = chinese();
     assert_eq!([1, 2, 12_500].map(|n| msg::summary_pods(n).english()), ["1 Pod", "2 Pods", "12,500 Pods"]);
-    assert_eq!(msg::standing_some_ready(2, 3).say(&chinese), "3 个 Pod 中 2 个就绪");
+    assert_eq!(msg::progress_some_ready(2, 3).say(&chinese), "3 个 Pod 中 2 个就绪");
 }
 
 fn sources(folder: &Path, found: &mut String) {

@@ -330,7 +330,7 @@ fn without_effect(value: &Value) -> Vec<(String, Message)> {
     let known = Kind::from_api(value["apiVersion"].as_str().unwrap_or(""), kind);
     // Kubelets wait for ConfigMaps and Secrets.
     if known.is_some_and(|kind| !kind.info().animated && !matches!(kind, Kind::ConfigMap | Kind::Secret)) {
-        return vec![("kind".into(), msg::diagnostic_inert(kind))];
+        return vec![("kind".into(), msg::diagnostic_not_simulated(kind))];
     }
     Vec::new()
 }

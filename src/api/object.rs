@@ -6,11 +6,12 @@ use super::event::Event;
 use super::json::{self, Json};
 use super::network::{EndpointSlice, Endpoints, Service};
 use super::node::Node;
-use super::pod::Pod;
+use super::pod::{Pod, PodTemplate};
 use super::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::workload::{ControllerRevision, Deployment, ReplicaSet, StatefulSet};
 use super::{Kind, ObjectMeta, ObjectRef, OwnerReference};
 use serde_json::{Map, Value};
+use std::rc::Rc;
 
 /// An object: what every kind has, and what this kind has.
 #[derive(Clone, PartialEq, Debug)]
@@ -113,6 +114,18 @@ impl Object {
             kind: self.kind.name().into(),
             name: self.meta.name.clone(),
             uid: self.meta.uid,
+        }
+    }
+
+    /// The template of a workload's Pods.
+    pub fn pod_template(&self) -> Option<&Rc<PodTemplate>> {
+        match &self.body {
+            Body::Deployment(body) => Some(&body.spec.template),
+            Body::ReplicaSet(body) => Some(&body.spec.template),
+            Body::StatefulSet(body) => Some(&body.spec.template),
+            Body::DaemonSet(body) => Some(&body.template),
+            Body::Job(body) => Some(&body.spec.template),
+            _ => None,
         }
     }
 

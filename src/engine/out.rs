@@ -176,7 +176,7 @@ impl Out<'_> {
     fn take_turn(&mut self) -> Result<(), ApiError> {
         let now = self.server.now;
         self.waits = self.waits || self.limit.as_mut().is_some_and(|(limit, key)| !limit.take(key, now));
-        if self.waits { Err(ApiError { reason: Reason::Unknown, message: "client rate limiter".into(), invalid: None }) } else { Ok(()) }
+        if self.waits { Err(ApiError { reason: Reason::Unknown, message: "client rate limiter".into(), cause: None }) } else { Ok(()) }
     }
 
     /// Records an Event about an object.

@@ -72,8 +72,10 @@ pub enum Why {
         /// Size after.
         to: i32,
     },
-    /// deployment: more old ReplicaSets than `revisionHistoryLimit` keeps.
+    /// deployment, statefulset, daemonset, cronjob: more old ones than a history limit keeps.
     HistoryLimit {
+        /// The field of the spec: `revisionHistoryLimit`, `failedJobsHistoryLimit`
+        field: &'static str,
         /// How many are kept.
         limit: i64,
     },

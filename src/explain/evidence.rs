@@ -81,7 +81,7 @@ const PATHS: &[(Kind, &[Place])] = &[
             (msg::fact_time_zone, "/spec/timeZone"),
             (msg::fact_concurrency, "/spec/concurrencyPolicy"),
             (msg::fact_suspended, "/spec/suspend"),
-            (msg::fact_last_run, "/status/lastScheduleTime"),
+            (msg::fact_last_scheduled, "/status/lastScheduleTime"),
             (msg::fact_last_success, "/status/lastSuccessfulTime"),
         ],
     ),
@@ -107,7 +107,7 @@ const PATHS: &[(Kind, &[Place])] = &[
             (msg::fact_evictions_allowed, "/status/disruptionsAllowed"),
         ],
     ),
-    (Kind::ResourceQuota, &[(msg::fact_limits, "/status/hard"), (msg::fact_used, "/status/used")]),
+    (Kind::ResourceQuota, &[(msg::fact_hard, "/status/hard"), (msg::fact_used, "/status/used")]),
     (Kind::ConfigMap, &[(msg::fact_keys, "/data")]),
     (Kind::PriorityClass, &[(msg::fact_value, "/value")]),
 ];
@@ -162,7 +162,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
         }
         Body::StatefulSet(body) => {
             out.said(msg::fact_replicas(), replicas(body.spec.replicas, body.status.replicas, body.status.ready_replicas));
-            out.put(msg::fact_order(), body.spec.pod_management_policy.to_string(), false);
+            out.put(msg::fact_pod_management(), body.spec.pod_management_policy.to_string(), false);
             out.link(msg::fact_service(), Kind::Service, &body.spec.service_name);
             image(&body.spec.template.spec.containers, &mut out);
             out.put(msg::fact_revision(), body.status.update_revision.to_string(), true);
@@ -187,7 +187,11 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             out.link(msg::fact_volume(), Kind::PersistentVolume, &body.spec.volume_name);
             out.link(msg::fact_class(), Kind::StorageClass, body.class());
             out.put(msg::fact_requested(), text(body.spec.resources.requests.get("storage")), true);
-            out.put(msg::fact_access(), body.spec.access_modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", "), false);
+            out.put(
+                msg::fact_access_modes(),
+                body.spec.access_modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", "),
+                false,
+            );
         }
         Body::PersistentVolume(body) => {
             out.put(msg::fact_phase(), body.status.phase.to_string(), false);
@@ -202,16 +206,16 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
                 });
             }
             out.link(msg::fact_class(), Kind::StorageClass, &body.spec.storage_class_name);
-            out.put(msg::fact_reclaim(), body.spec.persistent_volume_reclaim_policy.to_string(), false);
+            out.put(msg::fact_reclaim_policy(), body.spec.persistent_volume_reclaim_policy.to_string(), false);
         }
         Body::StorageClass(body) => {
             out.put(msg::fact_provisioner(), body.provisioner.to_string(), true);
-            out.put(msg::fact_reclaim(), body.reclaim_policy.to_string(), false);
-            out.put(msg::fact_binding(), body.volume_binding_mode.to_string(), false);
+            out.put(msg::fact_reclaim_policy(), body.reclaim_policy.to_string(), false);
+            out.put(msg::fact_binding_mode(), body.volume_binding_mode.to_string(), false);
         }
         Body::Node(body) => {
             out.said(msg::fact_ready(), if body.is_ready() { msg::yes() } else { msg::no() });
-            out.said(msg::fact_scheduling(), if body.spec.unschedulable { msg::scheduling_cordoned() } else { msg::scheduling_open() });
+            out.said(msg::fact_scheduling(), if body.spec.unschedulable { msg::scheduling_cordoned() } else { msg::scheduling_enabled() });
             out.put(msg::fact_address(), body.internal_ip().to_string(), true);
             for taint in &body.spec.taints {
                 out.put(msg::fact_taint(), format!("{}:{}", taint.key, taint.effect), true);

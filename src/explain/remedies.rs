@@ -124,9 +124,11 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
                 msg::offer_free_memory_title(&labels),
                 ["fault memory-load ", &labels, " none"].concat(),
             ),
-            false => {
-                Offer::new(msg::offer_use_memory(), msg::offer_use_memory_title(&labels), ["fault memory-load ", &labels, " 4Gi"].concat())
-            }
+            false => Offer::new(
+                msg::offer_raise_memory_use(),
+                msg::offer_raise_memory_use_title(&labels),
+                ["fault memory-load ", &labels, " 4Gi"].concat(),
+            ),
         });
     }
     offers
@@ -162,10 +164,12 @@ fn of_node(object: &Object, node: &Node) -> Vec<Offer> {
         false => Offer::new(msg::offer_power_on(), msg::offer_power_on_title(), ["fault node-up ", name].concat()),
     };
     let memory = match pressed {
-        true => {
-            Offer::new(msg::offer_give_memory_back(), msg::offer_give_memory_back_title(), ["fault memory-pressure ", name, " 0"].concat())
-        }
-        false => Offer::new(msg::offer_fill_memory(), msg::offer_fill_memory_title(), ["fault memory-pressure ", name].concat()),
+        true => Offer::new(
+            msg::offer_end_memory_pressure(),
+            msg::offer_end_memory_pressure_title(),
+            ["fault memory-pressure ", name, " 0"].concat(),
+        ),
+        false => Offer::new(msg::offer_memory_pressure(), msg::offer_memory_pressure_title(), ["fault memory-pressure ", name].concat()),
     };
     vec![power, memory]
 }
@@ -194,7 +198,7 @@ mod tests {
         let said = |state: &State| {
             let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod");
             let lose = of(state.timeline.run.sim(), pod).into_iter().find(|offer| offer.line == "fault lose pod/p");
-            lose.expect("it can be lost").title.contains("until that relists")
+            lose.expect("it can be lost").title == msg::offer_lose_title()
         };
         assert!(said(&state));
         state.update(Msg::Fault("relist never".into()));

@@ -79,6 +79,7 @@ pub enum Label {
     AskedAt,
     AtLeast,
     AtMost,
+    Allowed,
     Available,
     Class,
     Container,
@@ -93,6 +94,7 @@ pub enum Label {
     DelayLogBy,
     Image,
     ListsAt,
+    MarkedAt,
     LooksAgain,
     LostOf,
     Matching,
@@ -216,6 +218,19 @@ pub enum Waits {
     Paused,
     /// The API server refuses new Pods.
     Refused(Str),
+    /// The API server refused a Pod, and would accept it now: the controller has not tried again.
+    RefusedBefore,
+    /// A quota has no room for more Pods.
+    Quota {
+        /// The quota.
+        name: Str,
+        /// The resource that is exceeded.
+        resource: Str,
+        /// What is used of it.
+        used: Str,
+        /// Its limit.
+        hard: Str,
+    },
     /// No progress for so many seconds.
     Deadline(i64),
     /// A rollout that waits for its new Pods.
@@ -271,10 +286,19 @@ pub enum Waits {
     NoScaling(Str),
     /// A budget lets no Pod go.
     NoDisruption,
+    /// A person drains a node, and a budget refuses the eviction of a Pod.
+    EvictionRefused {
+        /// The Pod.
+        pod: Str,
+        /// The budget.
+        budget: Str,
+    },
 
     // Nodes.
     /// A node is not ready.
     NodeNotReady,
+    /// The kubelet of a node is silent, and the control plane has not marked it yet.
+    NodeSilentUnnoticed,
 
     // Storage.
     /// No class, and no volume that fits.
@@ -316,7 +340,32 @@ pub enum Waits {
     NoPort(Str),
 }
 
+/// How an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// As it should be.
+    Well,
+    /// Worth knowing; nothing is wrong.
+    Note,
+    /// Something is under way.
+    Waiting,
+    /// Something has gone wrong.
+    Stuck,
+}
+
 impl Waits {
+    /// How an object is that waits for this.
+    pub fn health(&self) -> Health {
+        use Waits::*;
+        match self {
+            NodesLeftOut(_) | NoService(_) | KeepsOld { .. } | NoSelector | Released(_) | NoDisruption | NotDue | SlowIdle(_) => {
+                Health::Note
+            }
+            waits if waits.is_bad() => Health::Stuck,
+            _ => Health::Waiting,
+        }
+    }
+
     /// Whether it has gone wrong; otherwise it waits, as it should.
     pub fn is_bad(&self) -> bool {
         use Waits::*;
@@ -350,6 +399,8 @@ impl Waits {
                 | LateEvent { .. }
                 | OwnLate { .. }
                 | LostEvent { lists: true, .. }
+                | RefusedBefore
+                | NodeSilentUnnoticed
         )
     }
 }

@@ -21,7 +21,7 @@ pub fn reason(why: &Why) -> Message {
         Why::CleanUnhealthy { unhealthy, from, to } => msg::why_clean_unhealthy(unhealthy, sizes(*from, *to)),
         Why::Scaled { from, to } => msg::why_scaled(sizes(*from, *to)),
         Why::Recreate { from, to } => msg::why_recreate(sizes(*from, *to)),
-        Why::HistoryLimit { limit } => msg::why_history_limit(limit),
+        Why::HistoryLimit { field, limit } => msg::why_history_limit(*field, limit),
         Why::Paused { paused: true } => msg::why_paused(),
         Why::Paused { paused: false } => msg::why_resumed(),
         Why::Retry(of) => msg::why_retry(&of.pod, &of.how, of.back_off * 1000),
@@ -33,9 +33,9 @@ pub fn reason(why: &Why) -> Message {
         Why::Release => msg::why_release(),
         Why::MissingOrdinal { ordinal } => msg::why_missing_ordinal(ordinal),
         Why::MissingClaim { ordinal } => msg::why_missing_claim(ordinal),
-        Why::CondemnedOrdinal { ordinal, replicas } => msg::why_condemned(ordinal, replicas),
+        Why::CondemnedOrdinal { ordinal, replicas } => msg::why_ordinal_not_needed(ordinal, replicas),
         Why::OldRevision { have, want } => msg::why_old_revision(have, want),
-        Why::EndedPod { phase } => msg::why_ended_pod(phase),
+        Why::EndedPod { phase } => msg::why_pod_replaced(phase),
         Why::NewRevision { revision } => msg::why_new_revision(revision),
         Why::Retention { policy } => msg::why_retention(*policy),
         Why::BestNode { feasible: 0, .. } => msg::why_claims_bound(),
@@ -68,18 +68,18 @@ pub fn reason(why: &Why) -> Message {
         Why::Provisioned { claim } => msg::why_provisioned(claim),
         Why::ClaimGone { policy } => msg::why_claim_gone(policy),
         Why::VolumeGone => msg::why_volume_gone(),
-        Why::Unused => msg::why_unused(),
-        Why::NamespaceNeeds => msg::why_namespace_needs(),
+        Why::Unused => msg::why_not_in_use(),
+        Why::NamespaceNeeds => msg::why_one_per_namespace(),
         Why::OwnerGone { owner } => msg::why_owner_gone(owner),
-        Why::OwnerWaits { owner } => msg::why_owner_waits(owner),
+        Why::OwnerWaits { owner } => msg::why_foreground_deletion(owner),
         Why::DependentsGone => msg::why_dependents_gone(),
         Why::Orphaned { owner } => msg::why_orphaned(owner),
         Why::QuotaCharged { object } => msg::why_quota_charged(object),
         // Jobs, CronJobs, autoscalers.
         Why::JobEnds { reason } => msg::why_job_ends(reason),
         Why::JobSuspended => msg::why_job_suspended(),
-        Why::Counted => msg::why_counted(),
-        Why::NobodyCounts => msg::why_nobody_counts(),
+        Why::Counted => msg::why_counted_by_job(),
+        Why::NobodyCounts => msg::why_not_tracked(),
         Why::Due { at } => msg::why_due(at.rfc3339()),
         Why::Replaced => msg::why_replaced(),
         Why::Expired { seconds } => msg::why_expired(seconds * 1000),
@@ -87,17 +87,17 @@ pub fn reason(why: &Why) -> Message {
         // Nodes: DaemonSets, node lifecycle, disruption, preemption.
         Why::NodeWithoutPod { node } => msg::why_node_without_pod(node),
         Why::NodeUnfit { node } => msg::why_node_unfit(node),
-        Why::DaemonEnded { phase } => msg::why_daemon_ended(phase),
-        Why::NodeHasPod { node } => msg::why_node_has_pod(node),
+        Why::DaemonEnded { phase } => msg::why_daemon_pod_replaced(phase),
+        Why::NodeHasPod { node } => msg::why_node_has_other_pod(node),
         Why::Surge { node, at_most } => msg::why_surge(at_most, node),
         Why::ReplaceDaemon { unavailable, at_most } => msg::why_replace_daemon(unavailable, at_most),
         Why::NodeReport => msg::why_node_report(),
-        Why::BackAgain => msg::why_back_again(),
-        Why::NodeSilent { seconds } => msg::why_node_silent(seconds * 1000),
-        Why::Conditions => msg::why_conditions(),
-        Why::OnSilentNode { node } => msg::why_on_silent_node(node),
+        Why::BackAgain => msg::why_kubelet_back(),
+        Why::NodeSilent { seconds } => msg::why_no_heartbeat(seconds * 1000),
+        Why::Conditions => msg::why_taints_follow_conditions(),
+        Why::OnSilentNode { node } => msg::why_node_not_ready(node),
         Why::NotTolerated { node, seconds: 0 } => msg::why_not_tolerated(node),
-        Why::NotTolerated { node, seconds } => msg::why_no_longer_tolerated(node, seconds * 1000),
+        Why::NotTolerated { node, seconds } => msg::why_toleration_expired(node, seconds * 1000),
         Why::Budget { healthy, desired } => msg::why_budget(healthy, desired),
         Why::Preempted { by } => msg::why_preempted(by),
         Why::NodeGone { node } => msg::why_node_gone(node),
@@ -120,8 +120,8 @@ fn rank_reason(rank: DeletionRank) -> Message {
         DeletionRank::Pending => msg::rank_pending(),
         DeletionRank::NotReady => msg::rank_not_ready(),
         DeletionRank::LowerCost => msg::rank_lower_cost(),
-        DeletionRank::SharesNode => msg::rank_shares_node(),
-        DeletionRank::YoungerReady => msg::rank_younger_ready(),
+        DeletionRank::SharesNode => msg::rank_more_pods_on_node(),
+        DeletionRank::YoungerReady => msg::rank_ready_last(),
         DeletionRank::MoreRestarts => msg::rank_more_restarts(),
         DeletionRank::Younger => msg::rank_younger(),
         DeletionRank::Equal => msg::rank_equal(),
@@ -135,7 +135,7 @@ fn rank_short(rank: DeletionRank) -> Message {
         DeletionRank::Pending => Message::state("Pending"),
         DeletionRank::NotReady => msg::rank_short_not_ready(),
         DeletionRank::LowerCost => msg::rank_short_cost(),
-        DeletionRank::SharesNode => msg::rank_short_shares_node(),
+        DeletionRank::SharesNode => msg::rank_short_more_pods_on_node(),
         DeletionRank::YoungerReady => msg::rank_short_ready_last(),
         DeletionRank::MoreRestarts => msg::rank_short_restarts(),
         DeletionRank::Younger => msg::rank_short_younger(),
@@ -164,7 +164,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
             let (spare, goes) = (available - at_least, from - to);
             let mut rows = vec![
                 (msg::row_available(), number(available)),
-                (msg::row_must_stay(), number(at_least)),
+                (msg::row_min_available(), number(at_least)),
                 (msg::row_this_set(), number(from)),
                 (msg::row_removable(), difference(*available, *at_least)),
             ];
@@ -183,9 +183,9 @@ pub fn evidence(why: &Why) -> Vec<Row> {
                 more => format!("{} + min({}; {}) = {}", grouped(*from), grouped(room.max(0)), grouped(more.max(0)), grouped(*to)),
             };
             vec![
-                (msg::row_in_total(), number(pods)),
+                (msg::row_total_replicas(), number(pods)),
                 (msg::row_maximum(), number(at_most)),
-                (msg::row_room(), difference(*at_most, *pods)),
+                (msg::row_can_be_added(), difference(*at_most, *pods)),
                 (msg::row_this_set(), number(from)),
                 (msg::row_new_size(), sum(new)),
             ]
@@ -203,8 +203,8 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         Why::Retry(of) => vec![
             (msg::row_desired(), number(of.want)),
             (msg::row_actual(), number(of.have)),
-            (msg::row_failed_last(), Message::name(front(&of.pod, 26))),
-            (msg::row_how_it_ended(), Message::state(&of.how)),
+            (msg::row_last_failed_pod(), Message::name(front(&of.pod, 26))),
+            (msg::row_result(), Message::state(&of.how)),
             (msg::row_back_off(), Message::only(Arg::Span(of.back_off as i64 * 1000))),
             (msg::row_create(), difference(of.want, of.have)),
         ],
@@ -215,7 +215,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
             let mut rows = vec![(msg::row_desired(), number(want)), (msg::row_actual(), number(have))];
             if !stays.is_empty() {
                 rows.push((msg::row_ranked_first(), rank_short(*rank)));
-                rows.push((msg::row_next_stays(), Message::name(front(stays, 26))));
+                rows.push((msg::row_next_in_rank(), Message::name(front(stays, 26))));
             }
             rows.push((msg::row_delete(), difference(*have, *want)));
             rows
@@ -230,7 +230,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
             rows
         }
         Why::Endpoints { ready, all } => {
-            vec![(msg::row_pods_match(), number(all)), (msg::row_of_them_ready(), number(ready))]
+            vec![(msg::row_pods_match(), number(all)), (msg::row_of_which_ready(), number(ready))]
         }
         Why::CondemnedOrdinal { ordinal, replicas } => vec![
             (msg::row_replicas(), number(replicas)),
@@ -239,7 +239,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         ],
         Why::Budget { healthy, desired } => vec![
             (msg::row_healthy(), number(healthy)),
-            (msg::row_must_be_healthy(), number(desired)),
+            (msg::row_min_healthy(), number(desired)),
             (
                 msg::row_evictions_allowed(),
                 sum(format!("{} − {} = {}", grouped(*healthy), grouped(*desired), grouped((healthy - desired).max(0)))),
@@ -273,7 +273,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         Why::SmallestFit { volume } => vec![(msg::row_smallest_fit(), Message::name(volume))],
         Why::ClaimGone { policy } => vec![(msg::row_reclaim_policy(), Message::state(policy))],
         Why::OldRevision { have, want } => {
-            vec![(msg::row_revision_of_pod(), Message::name(have)), (msg::row_update_revision(), Message::name(want))]
+            vec![(msg::row_pod_revision(), Message::name(have)), (msg::row_update_revision(), Message::name(want))]
         }
         Why::Asked
         | Why::Bootstrap

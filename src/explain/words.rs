@@ -1,19 +1,17 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
 use super::why::{self, Row, sizes};
-use crate::api::batch::Job;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::engine::late::DelayLog;
 use crate::explain::causes::cause;
-use crate::i18n::format::{count, front, middle, volume};
+use crate::i18n::format::{count, front, volume};
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::adapt::status;
 use crate::projection::changes::{Field, fields};
 use crate::projection::marks::{LANES, Mark, OTHERS};
 use crate::projection::model::PodState;
-use crate::projection::totals::PodTotals;
 
 /// One item of the chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,7 +156,7 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
         return msg::effect_revision(of, revision);
     }
     if !before.meta.is_deleting() && object.meta.is_deleting() {
-        return msg::effect_marked(kind, of);
+        return msg::effect_marked_for_deletion(kind, of);
     }
     if let Some(sizes) = scaled(before, object) {
         return msg::effect_scaled(of, sizes);
@@ -173,18 +171,18 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
                 PodState::Ready => msg::effect_became(kind, of, "Ready"),
                 PodState::NotReady => msg::effect_running(kind, of),
                 PodState::Succeeded => msg::effect_succeeded(kind, of),
-                _ => msg::effect_turned(kind, of, from.1, to.1),
+                _ => msg::effect_state_changed(kind, of, from.1, to.1),
             };
         }
         if let Why::NoNode { .. } = &entry.why {
-            return msg::effect_no_node(kind, of);
+            return msg::effect_not_scheduled(kind, of);
         }
         if let Why::Stopped = &entry.why {
-            return msg::effect_stopped(kind, of);
+            return msg::effect_containers_stopped(kind, of);
         }
         let gone = before.meta.finalizers.iter().find(|finalizer| !object.meta.finalizers.contains(finalizer));
         if let Some(finalizer) = gone {
-            return msg::effect_finalizer(kind, of, finalizer);
+            return msg::effect_finalizer_removed(kind, of, finalizer);
         }
     }
     if let Some(phase) = phases(before, object) {
@@ -419,7 +417,7 @@ pub fn chain(journal: Journal<'_>, held_up: &DelayLog, key: &ObjectRef, version:
     }
     for fault in faults {
         let place = out.iter().position(|reason| reason.entry < fault).unwrap_or(out.len());
-        out.splice(place..place, reason(journal, fault).map(|reason| Reason { short: msg::held_up_by_this(), ..reason }));
+        out.splice(place..place, reason(journal, fault).map(|reason| Reason { short: msg::delayed_by_fault(), ..reason }));
     }
     out
 }
@@ -472,15 +470,15 @@ fn said(entry: &Entry, effect: Message, more: usize) -> Message {
     let who = matches!(entry.record, Record::Command(_)).then(Message::default).unwrap_or_else(|| actor(entry).0);
     match (who.is_empty(), more) {
         (true, 0) => effect,
-        (true, more) => msg::said_and_more(effect, more),
-        (false, 0) => msg::said_by(who, effect),
-        (false, more) => msg::said_by_and_more(who, effect, more),
+        (true, more) => msg::effect_and_more(effect, more),
+        (false, 0) => msg::effect_by(who, effect),
+        (false, more) => msg::effect_by_and_more(who, effect, more),
     }
 }
 
 /// The same, and when.
 fn sentence(entry: &Entry, more: usize) -> Message {
-    msg::said_at(said(entry, effect(entry), more), entry.time.0 / 1000)
+    msg::effect_at(said(entry, effect(entry), more), entry.time.0 / 1000)
 }
 
 /// Numbers that stand alone get their thousands marked.
@@ -501,108 +499,6 @@ pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Message {
     let here = || journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 <= to).filter(|entry| lane(entry) == Some(of));
     let first = here().find(|entry| is_bad(entry)).or_else(|| here().next());
     first.map(|entry| sentence(entry, here().count() - 1)).unwrap_or_default()
-}
-
-/// Where a Job stands.
-fn of_job(job: &Job, pods: PodTotals) -> (Message, PodState) {
-    if let Some(failed) = job.status.met("Failed") {
-        return (msg::job_failed(&failed.reason), PodState::Failed);
-    }
-    if job.status.met("Complete").is_some() {
-        return (msg::job_complete(), PodState::Succeeded);
-    }
-    let (spec, done) = (&job.spec, pods.succeeded.max(number_of(job.status.succeeded)));
-    if spec.suspend {
-        return (msg::job_suspended(), PodState::Pending);
-    }
-    if spec.parallelism == Some(0) && pods.active == 0 {
-        return (msg::job_paused(), PodState::Pending);
-    }
-    let counted = number_of(job.status.failed);
-    // Where a policy may let a failure pass, not every one of them counts.
-    let failed = if spec.pod_failure_policy.is_some() { counted } else { counted.max(pods.failed) };
-    let enough = spec.completions.map_or(done > 0, |all| done >= number_of(all));
-    if pods.active == 0 && failed > 0 && !enough {
-        let ends = failed > spec.backoff_limit.map_or(usize::MAX, number_of) || job.status.met("FailureTarget").is_some();
-        let words = if ends { msg::job_fails(failed) } else { msg::job_retries(failed) };
-        return (words, PodState::NotReady);
-    }
-    let words = match spec.completions {
-        Some(all) => msg::job_runs_of(done.min(number_of(all)), all),
-        None => msg::job_runs(),
-    };
-    (words, PodState::Creating)
-}
-
-fn number_of(of: i32) -> usize {
-    usize::try_from(of).unwrap_or(0)
-}
-
-/// Where a workload stands, for the pill over the diagram: by the Pods that are there, as the strip below it counts them, for a status
-/// may be older than they are.
-pub fn standing(object: &Object, pods: PodTotals) -> Option<(Message, PodState)> {
-    if let Body::Job(job) = &object.body {
-        let (words, state) = of_job(job, pods);
-        return Some((msg::standing_job(words), state));
-    }
-    if let Body::Deployment(b) = &object.body
-        && b.status.conditions.iter().any(|c| c.kind == "Progressing" && c.reason == "ProgressDeadlineExceeded")
-    {
-        return Some((msg::standing_rollout_failed("ProgressDeadlineExceeded"), PodState::Failed));
-    }
-    // Those wanted, and those that are of an older template.
-    let (desired, old) = match &object.body {
-        Body::Deployment(b) => (b.spec.replicas, b.status.replicas - b.status.updated_replicas),
-        Body::StatefulSet(b) if b.spec.update_strategy.kind == "RollingUpdate" && b.status.current_revision != b.status.update_revision => {
-            let kept = b.spec.update_strategy.rolling_update.as_ref().and_then(|rolling| rolling.partition).unwrap_or(0);
-            (b.spec.replicas, b.status.replicas - b.status.updated_replicas - kept)
-        }
-        Body::StatefulSet(b) => (b.spec.replicas, 0),
-        Body::ReplicaSet(b) => (b.spec.replicas, 0),
-        Body::DaemonSet(body) => {
-            let status = &body.status;
-            let rolls = body.spec.update_strategy.kind != "OnDelete";
-            let old = if rolls { status.desired_number_scheduled - status.updated_number_scheduled } else { 0 };
-            (status.desired_number_scheduled, old)
-        }
-        _ => return None,
-    };
-    let desired = number_of(desired);
-    let observed = match &object.body {
-        Body::Deployment(b) => b.status.observed_generation,
-        Body::StatefulSet(b) => b.status.observed_generation,
-        Body::ReplicaSet(b) => b.status.observed_generation,
-        Body::DaemonSet(b) => b.status.observed_generation,
-        _ => object.meta.generation,
-    };
-    // What is there may be all that an older spec asks for.
-    if observed < object.meta.generation && pods.ready == desired && pods.active == desired {
-        return Some((msg::standing_unobserved(), PodState::Creating));
-    }
-    Some(if pods.ready == desired && pods.active == desired && old <= 0 {
-        match pods.leaving {
-            0 => (msg::standing_all_ready(), PodState::Ready),
-            leaving => (msg::standing_terminating(leaving), PodState::Terminating),
-        }
-    } else if old > 0 && (object.kind != Kind::Deployment || pods.active > old as usize) {
-        let paused = matches!(&object.body, Body::Deployment(b) if b.spec.paused);
-        if paused { (msg::standing_paused(), PodState::Pending) } else { (msg::standing_rolling(), PodState::Creating) }
-    } else if pods.active + pods.leaving < desired {
-        let words = msg::standing_too_few(pods.active + pods.leaving, desired, pods.ready);
-        (words, PodState::Pending)
-    } else {
-        let state = if pods.ready < desired { PodState::Creating } else { PodState::Terminating };
-        (msg::standing_some_ready(pods.ready, desired), state)
-    })
-}
-
-/// The same of one of several.
-pub fn standing_of(object: &Object, pods: PodTotals) -> Message {
-    let name = middle(&object.meta.name, 24);
-    match &object.body {
-        Body::Job(job) => msg::standing_job_named(name, of_job(job, pods).0),
-        _ => msg::standing_named(name, standing(object, pods).unwrap_or_default().0),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::Failure;
 use super::applied::Applied;
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::store::{ApiError, Delete, Manager, Origin, Patch, Reason, Unknown};
+use crate::engine::store::{ApiError, Cause, Delete, Manager, Origin, Patch, Reason, Unknown};
 use crate::engine::{Listing, Sim, Why};
 use serde_json::Value;
 use std::rc::Rc;
@@ -210,7 +210,9 @@ pub fn source_error(error: &ApiError, doing: &str) -> Failure {
 
 /// `The Deployment "x" is invalid: …`, one line for each of several causes.
 fn invalid(error: &ApiError) -> Failure {
-    let Some(invalid) = &error.invalid else { return Failure::plain(format!("The request is invalid: {}", error.message)) };
+    let Some(Cause::Fields(invalid)) = error.cause.as_deref() else {
+        return Failure::plain(format!("The request is invalid: {}", error.message));
+    };
     let kind = invalid.group_kind.split('.').next().unwrap_or(&invalid.group_kind);
     let causes = match &invalid.causes[..] {
         [cause] => cause.to_string(),

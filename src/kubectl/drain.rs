@@ -16,7 +16,7 @@ use serde_json::Value;
 const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data force grace-period= timeout= pod-selector= selector/l= \
     disable-eviction dry-run?unchanged skip-wait-for-delete-timeout= chunk-size=";
 /// A refused eviction is tried again after this.
-const RETRY_US: u64 = 5 * SECOND;
+pub const RETRY_US: u64 = 5 * SECOND;
 
 /// `kubectl drain`.
 pub const VERB: Verb =

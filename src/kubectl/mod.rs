@@ -10,7 +10,7 @@ mod client;
 mod create;
 mod delete;
 mod describe;
-mod drain;
+pub mod drain;
 mod exec;
 mod explain;
 mod expose;

@@ -141,24 +141,24 @@ impl Budget {
         (self.head, self.text) = if let Some(generation) = sizes.unobserved.filter(|_| old + sizes.old == 0) {
             (msg::budget_spec_changed(), msg::budget_unobserved(generation))
         } else if old + sizes.old == 0 && fresh == sizes.desired && pods == sizes.desired {
-            (msg::budget_all_new(), msg::budget_done())
+            (msg::budget_all_new(), msg::budget_up_to_date())
         } else if pods > self.at_most.max(sizes.desired) {
             let extra = pods - self.at_most.max(sizes.desired);
             (msg::budget_upper(), msg::budget_surplus(extra))
         } else if old + sizes.old == 0 && sizes.rolling {
-            (msg::budget_old_gone(), msg::budget_new_ready(fresh, sizes.desired))
+            (msg::budget_old_scaled_down(), msg::budget_new_ready(fresh, sizes.desired))
         } else if old + sizes.old == 0 {
             (msg::budget_no_rollout(), msg::budget_ready(fresh, sizes.desired))
         } else if sizes.paused {
             (msg::budget_paused(), msg::budget_paused_text())
         } else if room > 0 {
-            (msg::budget_between(), msg::budget_room(room))
+            (msg::budget_between(), msg::budget_can_create(room))
         } else if go > 0 {
             let (steady, least) = (count(sizes.steady()), count(self.at_least));
             match sizes.steady() - self.at_least {
-                left if left == go => (msg::budget_upper(), msg::budget_go(go, format!("{steady} − {least} = {}", count(go)))),
+                left if left == go => (msg::budget_upper(), msg::budget_can_remove(go, format!("{steady} − {least} = {}", count(go)))),
                 // Fewer are left than might go.
-                _ => (msg::budget_upper(), msg::budget_last_go(go)),
+                _ => (msg::budget_upper(), msg::budget_can_remove_last(go)),
             }
         } else {
             let ready = self.ready();
@@ -170,15 +170,15 @@ impl Budget {
                 (0, 0) => None,
                 (0, more) => Some(msg::budget_to_create(more)),
                 (fewer, 0) => Some(msg::budget_to_delete(fewer)),
-                (fewer, more) => Some(msg::budget_to_do(fewer, more)),
+                (fewer, more) => Some(msg::budget_to_delete_and_create(fewer, more)),
             };
             match (left, waits) {
                 (Some(left), _) => (msg::budget_no_room(format!("{} + {} = {}", count(sizes.old), count(sizes.new), count(asked))), left),
                 // It goes by what its sets say of themselves, which Pods may have overtaken.
-                (None, _) if ready > self.at_least && ready > sizes.steady() => (limits(), msg::budget_lags(sizes.steady())),
-                (None, Some(_)) if waiting > 1 => (limits(), msg::budget_waits_one(waiting)),
-                (None, Some(pod)) => (limits(), msg::budget_waits_pod(pod)),
-                (None, None) => (limits(), msg::budget_waits()),
+                (None, _) if ready > self.at_least && ready > sizes.steady() => (limits(), msg::budget_status_lags(sizes.steady())),
+                (None, Some(_)) if waiting > 1 => (limits(), msg::budget_waiting_for_one(waiting)),
+                (None, Some(pod)) => (limits(), msg::budget_waiting_for_pod(pod)),
+                (None, None) => (limits(), msg::budget_waiting()),
             }
         };
         self
@@ -247,14 +247,14 @@ mod tests {
 
     #[test]
     fn what_is_said_is_what_the_deployment_reckons_with() {
-        assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods are of the newest revision: Up to date");
+        assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods run the newest revision: Up to date");
         // Nothing is replaced when Pods come up for the first time.
         assert_eq!(said(0, 0, 3, [0, 8, 0]), "No rollout in progress: 0 of 8 Pods are ready");
         // The Pods that the ReplicaSets are asked for count, before they are made.
-        assert_eq!(said(6, 0, 1, [6, 4, 0]), "Requested 6 + 4 = 10: no room left: 3 to be created by replicaset-controller");
+        assert_eq!(said(6, 0, 1, [6, 4, 0]), "6 + 4 = 10 Pods requested: no room left: 3 to be created by replicaset-controller");
         assert_eq!(
             said(7, 0, 2, [6, 4, 0]),
-            "Requested 6 + 4 = 10: no room left: 1 to be deleted and 2 to be created by replicaset-controller"
+            "6 + 4 = 10 Pods requested: no room left: 1 to be deleted and 2 to be created by replicaset-controller"
         );
         assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod can be created");
         assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Waiting for one of 4 new Pods to become Ready");

@@ -129,7 +129,7 @@ mod tests {
             let old = PodTotals { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000, ..PodTotals::default() };
             Some(if id.name == "old" { old } else { PodTotals { all: 2_500, active: 2_500, ..PodTotals::default() } })
         });
-        let says = |status, now| format!("status: {status}; its Pods add up to {now}, which no controller has written yet");
+        let says = |status, now| format!("status: {status}, actual: {now}; the controller has not updated the status yet");
         assert_eq!(marks(&roots[0].groups[0].controller), ["", &says("4,500", "4,000"), &says("4,500", "4,000")]);
         assert_eq!(marks(&roots[0].groups[1].controller), ["", "", ""]);
         assert_eq!(marks(&roots[0].controller), ["", &says("7,000", "6,500"), &says("4,500", "4,000")]);
@@ -146,7 +146,7 @@ mod tests {
             Some(Rc::new(Controller { id: Id::named("Job", "pi"), counters, ..Controller::default() }))
         };
         let pods = PodTotals { all: 6, active: 2, succeeded: 3, failed: 1, ..PodTotals::default() };
-        let says = |status, now| format!("status: {status}; its Pods add up to {now}, which no controller has written yet");
+        let says = |status, now| format!("status: {status}, actual: {now}; the controller has not updated the status yet");
         let marked = |job: &Option<Rc<Controller>>| {
             let mut roots = [
                 Root { controller: job.clone(), ..Root::default() },
@@ -189,7 +189,7 @@ mod tests {
         mark_stale_counters(&mut roots, &|_| {
             Some(PodTotals { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1, ..PodTotals::default() })
         });
-        assert_eq!(marks(&roots[0].controller), ["", "", "status: 3; its Pods add up to 2, which no controller has written yet"]);
+        assert_eq!(marks(&roots[0].controller), ["", "", "status: 3, actual: 2; the controller has not updated the status yet"]);
         let mut roots = [Root { controller: Some(of("ReplicaSet", "web", 3, 2)), ..Root::default() }];
         mark_stale_counters(&mut roots, &|_| None);
         assert_eq!(marks(&roots[0].controller).concat(), "");

@@ -40,15 +40,15 @@ impl Breakpoint {
     /// Reads a condition; the error says what can be written.
     pub fn parse(text: &str) -> Result<Breakpoint, Message> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let (subject, rest) = words.split_first().ok_or_else(|| msg::break_empty("pod not ready"))?;
+        let (subject, rest) = words.split_first().ok_or_else(|| msg::breakpoint_empty("pod not ready"))?;
         let text = words.join(" ");
         if subject.eq_ignore_ascii_case("event") {
-            let [reason] = rest else { return Err(msg::break_event("event FailedScheduling")) };
+            let [reason] = rest else { return Err(msg::breakpoint_event("event FailedScheduling")) };
             return Ok(Breakpoint { text, kind: Kind::Event, name: None, when: When::Said((*reason).into()) });
         }
         let (kind, name) = subject.split_once('/').map_or((*subject, None), |(kind, name)| (kind, Some(name.to_string())));
         let lower = kind.to_ascii_lowercase();
-        let kind = Kind::from_word(&lower).ok_or_else(|| msg::break_kind(kind))?;
+        let kind = Kind::from_word(&lower).ok_or_else(|| msg::breakpoint_kind(kind))?;
         let when = match rest {
             ["created"] => When::Did(Op::Added),
             ["deleted"] => When::Did(Op::Deleted),
@@ -58,7 +58,7 @@ impl Breakpoint {
                 let (name, value) = condition[10..].split_once('=').unwrap_or((&condition[10..], "True"));
                 When::Condition(name.into(), value.into())
             }
-            _ => return Err(msg::break_condition("condition=Ready=False")),
+            _ => return Err(msg::breakpoint_unknown("condition=Ready=False")),
         };
         Ok(Breakpoint { text, kind, name, when })
     }

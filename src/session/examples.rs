@@ -25,7 +25,12 @@ pub const ALL: [Example; 8] = [
     },
     Example { title: || msg::example_rollout(), file: "rollout.yaml", text: || include_str!("examples/rollout.yaml"), view: "ownership" },
     Example { title: || msg::example_storage(), file: "web.yaml", text: || include_str!("examples/statefulset.yaml"), view: "storage" },
-    Example { title: || msg::example_pending(), file: "report.yaml", text: || include_str!("examples/unschedulable.yaml"), view: "nodes" },
+    Example {
+        title: || msg::example_unschedulable(),
+        file: "report.yaml",
+        text: || include_str!("examples/unschedulable.yaml"),
+        view: "nodes",
+    },
     Example { title: || msg::example_network(), file: "network.yaml", text: || include_str!("examples/network.yaml"), view: "network" },
     Example { title: || Message::name("Jobs"), file: "jobs.yaml", text: || include_str!("examples/jobs.yaml"), view: "ownership" },
     Example { title: || msg::example_nodes(), file: "daemonset.yaml", text: || include_str!("examples/daemonset.yaml"), view: "nodes" },

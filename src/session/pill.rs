@@ -4,7 +4,7 @@ use super::drawing::{Drawing, Pill};
 use super::run::Run;
 use super::selection::Selection;
 use crate::api::{Kind, Object, Uid};
-use crate::explain::words;
+use crate::explain::progress;
 use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;
 use crate::projection::totals::PodTotals;
@@ -44,7 +44,7 @@ impl Drawing {
             .flat_map(|kind| run.sim().list(kind))
             .filter(|object| object.meta.controller().is_none_or(|owner| owner.kind == "CronJob"))
             .filter(shown)
-            .filter_map(|object| Some((words::standing(object, pods(object))?, object)))
+            .filter_map(|object| Some((progress::of(object, pods(object))?, object)))
             .collect();
         crate::sort::sort_by_key(&mut all, |((_, state), _)| worst_first(*state));
         let Some(((words, state), of)) = all.first() else { return lone(scene) };
@@ -53,7 +53,7 @@ impl Drawing {
             _ if all.len() == 1 => words.clone(),
             PodState::Succeeded => msg::pill_jobs_complete(all.len()),
             PodState::Ready => words.clone(),
-            _ => words::standing_of(of, pods(of)),
+            _ => progress::of_named(of, pods(of)),
         };
         let failed = scene.items.iter().find_map(|item| match &item.body {
             Body::Pod { state: PodState::Failed, word, .. } => Some(word),
@@ -81,7 +81,7 @@ fn lone(scene: &Scene) -> Option<Pill> {
     let pods: Vec<(PodState, Message)> = scene.items.iter().filter_map(of).collect();
     let (state, word) = pods.iter().min_by_key(|(state, _)| worst_first(*state))?;
     let words = match (state, pods.iter().filter(|(other, _)| other == state).count()) {
-        (PodState::Ready, _) => msg::standing_all_ready(),
+        (PodState::Ready, _) => msg::progress_all_ready(),
         (_, n) => msg::pill_bare(n, word),
     };
     Some((words, state.class(), state.glyph()))
@@ -90,7 +90,7 @@ fn lone(scene: &Scene) -> Option<Pill> {
 #[cfg(test)]
 mod tests {
     use crate::api::Kind;
-    use crate::explain::words;
+    use crate::explain::progress;
     use crate::projection::model::PodState;
     use crate::session::State;
     use crate::session::console::ConsoleMsg;
@@ -131,7 +131,7 @@ mod tests {
             let mut state = State::new(&text, 1);
             state.update(TimelineMsg::Seconds(0));
             let job = state.timeline.run.sim().list(Kind::Job).next().unwrap().clone();
-            words::standing(&job, pods).unwrap().0
+            progress::of(&job, pods).unwrap().0
         };
         let pods =
             |active, succeeded, failed| PodTotals { all: active + succeeded + failed, active, succeeded, failed, ..PodTotals::default() };

@@ -264,12 +264,12 @@ impl Timeline {
         let Some((entry, breakpoint)) = found else { return Vec::new() };
         let (about, words) = match entry.write().map(|(_, object)| &object.body) {
             Some(crate::api::Body::Event(event)) => {
-                (event.involved_object.key().or(entry.key()), msg::event_said(&event.reason, &event.message))
+                (event.involved_object.key().or(entry.key()), msg::event_message(&event.reason, &event.message))
             }
             _ => (entry.key(), words::effect(entry)),
         };
         let at = entry.time.0 / 1000;
-        let notice = msg::notice_stopped(at, &breakpoint.text, &words);
+        let notice = msg::notice_paused(at, &breakpoint.text, &words);
         let text = Message::name(&breakpoint.text);
         self.stop(BreakpointHit { at, text, words });
         vec![Effect::Select(about), Effect::Announce(notice)]
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!((state.timeline.playing, state.timeline.run_until), (false, None));
         assert!(
             state.timeline.stopped.as_ref().is_some_and(|stop| stop.text == "The history is full")
-                && state.announcer.notice.contains("three gigabytes")
+                && state.announcer.notice.contains("3 GB")
         );
         // What was is still there, and a new beginning goes.
         state.update(TimelineMsg::Restart);

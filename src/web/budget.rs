@@ -36,7 +36,7 @@ pub fn Strip(props: &StripProps) -> Html {
     let anchor = |at: f64| if at < 130.0 { ("start", at + 6.0) } else { ("end", at - 6.0) };
     let ((a1, x1), (a2, x2)) = (anchor(least), anchor(most));
     html! {
-        <section class="budget" aria-label={say(msg::ui_rollout_budget())}>
+        <section class="budget" aria-label={say(msg::rollout_limits())}>
             <div class="b-words"><h2 class="mono ell" title={budget.name.clone()}>{ crate::i18n::format::middle(&budget.name, 16) }</h2><p>{ say(msg::strip_surge(&budget.surge)) }<br />{ say(msg::strip_unavailable(&budget.unavailable)) }</p></div>
             <svg width="384" height="56" role="img" aria-label={say(budget.label())}>
                 { for cells }

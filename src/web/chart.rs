@@ -107,7 +107,7 @@ fn probe(of: &Rc<Chart>, at: u64, asked: &UseStateHandle<Option<u64>>) -> Html {
         Callback::from(move |()| asked.set(None))
     };
     html! {
-        <div class="probe" style={style} role="slider" tabindex="0" aria-label={say(msg::ui_what_held_at_an_instant())}
+        <div class="probe" style={style} role="slider" tabindex="0" aria-label={say(msg::chart_values_at_time())}
             aria-valuemin={of.axis.from.to_string()} aria-valuemax={of.now.to_string()} aria-valuenow={at.to_string()} aria-valuetext={say(of.said(at))}
             onpointermove={point} onpointerleave={leave.reform(|_: PointerEvent| ())} onblur={leave.reform(|_: FocusEvent| ())} onkeydown={key}>
             if asked_now { <i style={format!("left:{}px", Px(of.axis.x(at)))} /> }

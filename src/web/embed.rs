@@ -14,8 +14,9 @@ type Choice = (&'static str, Constant);
 /// What the frame may be like: its colours, its height in pixels, and whether its clock runs from the beginning. As few words as
 /// the element knows.
 const THEMES: [Choice; 3] = [("", || msg::theme_system()), ("light", || msg::theme_light()), ("dark", || msg::theme_dark())];
-const HEIGHTS: [Choice; 3] = [("320", || msg::height_low()), ("", || msg::height_medium()), ("560", || msg::height_high())];
-const PLAYS: [Choice; 2] = [("1", || msg::start_load()), ("", || msg::start_click())];
+const HEIGHTS: [Choice; 3] =
+    [("320", || msg::embed_height_low()), ("", || msg::embed_height_medium()), ("560", || msg::embed_height_high())];
+const PLAYS: [Choice; 2] = [("1", || msg::embed_start_load()), ("", || msg::embed_start_click())];
 
 /// What was chosen, in the order of the form: diagram, theme, height, autoplay.
 pub fn chosen() -> Vec<String> {

@@ -67,9 +67,9 @@ pub fn Inspector(props: &Props) -> Html {
     dom::renders("Inspector");
     let close = props.on_close.reform(|_: MouseEvent| ());
     let fold = match props.narrow {
-        true => html! { <button type="button" class="btn" onclick={close}>{ say(msg::ui_done()) }</button> },
+        true => html! { <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button> },
         false => {
-            html! { <button type="button" class="btn ghost icon" aria-label={say(msg::ui_hide_the_inspector())} onclick={close}>{ icon("i-panel-r", 16) }</button> }
+            html! { <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_inspector())} onclick={close}>{ icon("i-panel-r", 16) }</button> }
         }
     };
     let Some(key) = &props.key_of else { return idle(fold) };
@@ -82,7 +82,7 @@ pub fn Inspector(props: &Props) -> Html {
                 if let Some((words, class, glyph)) = pill {
                     <span class={classes!("pill", class)} title={props.late.as_ref().map(say)}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ say(words) }</span></span>
                 } else if props.object.is_none() {
-                    <span class="pill">{ if props.chain.is_empty() { say(msg::ui_not_found()) } else { say(msg::ui_gone()) } }</span>
+                    <span class="pill">{ if props.chain.is_empty() { say(msg::pill_not_found()) } else { say(msg::pill_deleted()) } }</span>
                 }
             </small><b title={key.name.to_string()}>{ key.name.as_str() }</b></div>
             { fold }
@@ -119,9 +119,9 @@ pub fn Inspector(props: &Props) -> Html {
         (Tab::Events, Some(_)) => events(props),
     };
     html! {
-        <aside class="panel right" aria-label={say(msg::ui_inspector())} id="inspector">
+        <aside class="panel right" aria-label={say(msg::panel_inspector())} id="inspector">
             { head }
-            <div class="itabs" role="tablist" aria-label={say(msg::ui_pages_of_the_inspector())} onkeydown={keys}>{ for tabs }</div>
+            <div class="itabs" role="tablist" aria-label={say(msg::inspector_tabs())} onkeydown={keys}>{ for tabs }</div>
             <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.word())} tabindex="0">{ body }</div>
             if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} on_command={props.on_command.clone()} /> }
         </aside>
@@ -131,9 +131,9 @@ pub fn Inspector(props: &Props) -> Html {
 /// The inspector while nothing is chosen.
 fn idle(fold: Html) -> Html {
     html! {
-        <aside class="panel right" aria-label={say(msg::ui_inspector())} id="inspector">
-            <div class="p-head"><h2>{ say(msg::ui_inspector()) }</h2><span class="grow" />{ fold }</div>
-            <div class="i-body idle"><p>{ say(msg::ui_choose_an_object_to_see_what()) }</p></div>
+        <aside class="panel right" aria-label={say(msg::panel_inspector())} id="inspector">
+            <div class="p-head"><h2>{ say(msg::panel_inspector()) }</h2><span class="grow" />{ fold }</div>
+            <div class="i-body idle"><p>{ say(msg::inspector_empty()) }</p></div>
         </aside>
     }
 }
@@ -156,7 +156,7 @@ fn summary(props: &Props, object: &Object) -> Html {
     html! {
         <>
             <dl class="kv">{ for rows }</dl>
-            if image { <p class="aside">{ say(msg::ui_every_image_is_taken_to_exist()) }</p> }
+            if image { <p class="aside">{ say(msg::inspector_image_note()) }</p> }
             if let Some((kind, name)) = owner {
                 { related(props, ObjectRef::new(kind, &object.meta.namespace, &name), msg::inspector_owner()) }
             }
@@ -184,7 +184,7 @@ fn yaml(object: &Object) -> Html {
 
 fn events(props: &Props) -> Html {
     if props.events.is_empty() {
-        return html! { <p class="dim">{ say(msg::ui_no_events_about_this_object()) }</p> };
+        return html! { <p class="dim">{ say(msg::inspector_no_events()) }</p> };
     }
     let rows = props.events.iter().rev().filter_map(|object| {
         let Body::Event(event) = &object.body else { return None };
@@ -226,14 +226,14 @@ fn found(props: &Props) -> Html {
     });
     let on_try = props.on_cure.reform(|_: MouseEvent| None);
     html! {
-        <section class="found" aria-label={say(msg::ui_what_it_waits_for())}>
-            <p class="row"><span class={classes!("pill", class)}>{ icon("i-warn", 12) }{ say(headline::tone(&first.waits)) }</span>if let Some(since) = first.since { <span class="meta">{ say(msg::found_since(stamp(since))) }</span> }</p>
+        <section class="found" aria-label={say(msg::diagnosis_title())}>
+            <p class="row"><span class={classes!("pill", class)}>{ icon("i-warn", 12) }{ say(headline::health(first.waits.health())) }</span>if let Some(since) = first.since { <span class="meta">{ say(msg::found_since(stamp(since))) }</span> }</p>
             <p class="semi">{ marked(&first.headline()) }</p>
             if !rows.is_empty() { { table(&rows, false) } }
-            if !links.is_empty() { <p class="h-cap">{ say(msg::ui_it_waits_for()) }</p><div class="led">{ for links }</div> }
+            if !links.is_empty() { <p class="h-cap">{ say(msg::diagnosis_waiting_for()) }</p><div class="led">{ for links }</div> }
             if !first.remedies.is_empty() {
-                <p class="h-cap">{ if props.helps.is_empty() { say(msg::ui_what_may_help()) } else if props.helps.contains(&true) { say(msg::ui_tried_on_a_copy_of_the()) } else { say(msg::ui_tried_on_a_copy_of_the_2()) } }</p>
-                <div class="row wrap">{ for cures }if props.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::ui_try_on_a_copy()) }</button> }</div>
+                <p class="h-cap">{ if props.helps.is_empty() { say(msg::remedies_title()) } else if props.helps.contains(&true) { say(msg::remedies_tested()) } else { say(msg::remedies_none_works()) } }</p>
+                <div class="row wrap">{ for cures }if props.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
             }
             if let Some(spared) = &first.spared { <p class="meta">{ say(spared) }</p> }
             <div class="rule" />
@@ -262,7 +262,7 @@ fn chain(props: &Props) -> Html {
         html! {
             <li key={reason.entry}>
                 <span class={classes!("dotk", reason.user.then_some("user"))}>{ icon(reason.icon, 12) }</span>
-                <p>if first { { effect } } else { <button type="button" class="wl" title={say(msg::ui_go_to_this_instant())} onclick={onclick}>{ effect }</button> }</p>
+                <p>if first { { effect } } else { <button type="button" class="wl" title={say(msg::chain_go_to_time())} onclick={onclick}>{ effect }</button> }</p>
                 <p class="meta">{ say(&reason.actor) }{ " · " }<span class="mono">{ clock(reason.at) }</span></p>
                 if !reason.short.is_empty() && (!first || reason.saw.is_empty()) { <p class="meta">{ marked(&reason.short) }</p> }
                 if first && !reason.saw.is_empty() { { saw(&reason.saw) } }
@@ -274,7 +274,7 @@ fn chain(props: &Props) -> Html {
             <ol class="why">{ for items }</ol>
             if !props.led.is_empty() {
                 <div class="rule led-rule" />
-                <p class="h-cap">{ say(msg::ui_this_led_to()) }</p>
+                <p class="h-cap">{ say(msg::chain_led_to()) }</p>
                 <div class="led">{ for props.led.iter().map(|reason| {
                     let (on_seek, on_select, time, object) = (props.on_seek.clone(), props.on_select.clone(), reason.at, reason.object.clone());
                     let onclick = Callback::from(move |_: MouseEvent| { on_select.emit(object.clone()); on_seek.emit(time); });
@@ -331,9 +331,9 @@ fn Actions(props: &ActionProps) -> Html {
         let scale = |to: i32| run(format!("kubectl scale {word}/{name} --replicas={to}{namespace}"));
         rows.push(html! {
             <div class="row act"><span class="dim">{ say(msg::fact_replicas()) }</span><span class="grow" />
-                <button type="button" class="btn icon" aria-label={say(msg::ui_one_replica_less())} disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
+                <button type="button" class="btn icon" aria-label={say(msg::button_remove_replica())} disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
                 <b class="mono">{ count(replicas.max(0) as usize) }</b>
-                <button type="button" class="btn icon" aria-label={say(msg::ui_one_replica_more())} onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
+                <button type="button" class="btn icon" aria-label={say(msg::button_add_replica())} onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
             </div>
         });
     }
@@ -362,13 +362,13 @@ fn Actions(props: &ActionProps) -> Html {
         };
         let same = value.trim() == current || value.trim().is_empty();
         rows.push(html! {
-            <form class="row act" onsubmit={onsubmit}><input type="text" class="mono grow" aria-label={say(msg::ui_image())} spellcheck="false" value={value} oninput={oninput} onkeydown={Callback::from(|event: KeyboardEvent| event.stop_propagation())} />
-                <button type="submit" class="btn sm" disabled={same}>{ say(msg::ui_set_image()) }</button></form>
+            <form class="row act" onsubmit={onsubmit}><input type="text" class="mono grow" aria-label={say(msg::input_image())} spellcheck="false" value={value} oninput={oninput} onkeydown={Callback::from(|event: KeyboardEvent| event.stop_propagation())} />
+                <button type="submit" class="btn sm" disabled={same}>{ say(msg::button_set_image()) }</button></form>
         });
     }
     let mut buttons: Vec<Html> = Vec::new();
     if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
-        buttons.push(button(msg::action_undo(), Message::default(), format!("kubectl rollout undo {word}/{name}{namespace}")));
+        buttons.push(button(msg::action_roll_back(), Message::default(), format!("kubectl rollout undo {word}/{name}{namespace}")));
         buttons.push(button(msg::action_restart(), Message::default(), format!("kubectl rollout restart {word}/{name}{namespace}")));
     }
     if object.pod().is_some_and(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
@@ -383,7 +383,7 @@ fn Actions(props: &ActionProps) -> Html {
         let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
         let verb = if cordoned { "uncordon" } else { "cordon" };
         buttons.push(button(
-            if cordoned { msg::ui_uncordon() } else { msg::ui_cordon() },
+            if cordoned { msg::button_uncordon() } else { msg::button_cordon() },
             Message::default(),
             format!("kubectl {verb} {name}"),
         ));
@@ -413,10 +413,10 @@ fn Actions(props: &ActionProps) -> Html {
                 let _ = of.remove_attribute("open");
             }
         });
-        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ say(msg::ui_faults()) }</summary><div><h3>{ say(msg::faults_of(kind, crate::i18n::format::front(&name, 17))) }</h3>{ group(0, own) }{ group(1, msg::fault_watch()) }{ group(2, msg::fault_cluster()) }</div></details> });
+        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ say(msg::button_faults()) }</summary><div><h3>{ say(msg::faults_of(kind, crate::i18n::format::front(&name, 17))) }</h3>{ group(0, own) }{ group(1, msg::fault_watch()) }{ group(2, msg::fault_cluster()) }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
-        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ say(msg::ui_delete()) }</button> });
+        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ say(msg::button_delete()) }</button> });
     }
     html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
 }

@@ -69,8 +69,8 @@ pub fn List(props: &ListProps) -> Html {
     let shown = &nodes[of(nodes.len(), 0)];
     let table = || {
         html! {
-            <table class="aslist" aria-label={say(msg::ui_nodes())}>
-                <thead><tr><th>{ "Node" }</th><th>{ say(msg::ui_status()) }</th><th>{ say(msg::ui_pods()) }</th>{ for columns.iter().map(|state| html! { <th>{ say(scene.word(*state)) }</th> }) }</tr></thead>
+            <table class="aslist" aria-label={say(msg::list_nodes())}>
+                <thead><tr><th>{ "Node" }</th><th>{ say(msg::column_status()) }</th><th>{ say(msg::column_pods()) }</th>{ for columns.iter().map(|state| html! { <th>{ say(scene.word(*state)) }</th> }) }</tr></thead>
                 <tbody>{ for shown.iter().map(|row| {
                     let item = &scene.items[row.item];
                     html! { <tr key={item.id.uid.clone()}><td><button type="button" onclick={click(item)}>{ part("vh", "Node") }{ part("mono", &item.id.name) }</button></td><td class={item.state.clone()}>{ &row.status }</td><td>{ &row.pods }</td>{ for row.counts.iter().map(|n| html! { <td>{ count(*n) }</td> }) }</tr> }
@@ -96,7 +96,7 @@ pub fn List(props: &ListProps) -> Html {
             if !shown.is_empty() { { table() } }
             <ul class="aslist" aria-label={say(&scene.summary)}>{ for rows }if last == most { { for revisions } }</ul>
             if most > PAGE {
-                <div class="pages" role="group" aria-label={say(msg::ui_pages_of_the_list())}>
+                <div class="pages" role="group" aria-label={say(msg::list_pages())}>
                     { turn(msg::list_previous(), first.checked_sub(PAGE)) }
                     <span role="status">{ say(msg::list_range(first + 1, last, most)) }</span>
                     { turn(msg::list_next(), (last < most).then_some(last)) }
@@ -131,7 +131,7 @@ fn row(item: &Item) -> Html {
         }
         Body::Class { reclaim } => (Message::name(&item.id.kind), "", Message::default(), msg::class_reclaim(reclaim)),
         Body::Node(node) => (Message::name(&item.id.kind), class, Message::state(node.status), Message::default()),
-        Body::Gone { .. } => (Message::name("Pod"), class, msg::tile_gone(), Message::default()),
+        Body::Gone { .. } => (Message::name("Pod"), class, msg::tile_deleted(), Message::default()),
         // A sentence, which may take more than a line.
         _ => return html! { <span style="white-space:normal;padding-block:6px">{ say(&item.label) }</span> },
     };

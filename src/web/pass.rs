@@ -38,14 +38,14 @@ pub fn view(pass: &Pass) -> Html {
     html! {
         <>
             <div class="hd"><span class="kicon">{ icon(pass.glyph, 18) }</span><div class="grow"><small>{ say(&pass.title) }</small><b class="ell">{ &pass.key }</b></div>
-                if pass.newest && matches!(pass.form, Form::Columns | Form::Beside) { <span class="pill act">{ say(msg::ui_newest_write()) }</span> }
+                if pass.newest && matches!(pass.form, Form::Columns | Form::Beside) { <span class="pill act">{ say(msg::legend_newest_write()) }</span> }
             </div>
             if !pass.held.is_empty() {
                 <p class="held">{ say(&pass.held) }</p>
             }
             if !pass.steps.is_empty() {
                 <div class={steps_class}>{ for steps }</div>
-                if pass.held.is_empty() { <p class="again">{ say(msg::ui_the_write_comes_back_as_a()) }</p> }
+                if pass.held.is_empty() { <p class="again">{ say(msg::pass_write_returns()) }</p> }
             }
             <ol class={lines_class}>{ for lines }</ol>
         </>

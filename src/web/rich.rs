@@ -76,7 +76,7 @@ fn words() -> JsValue {
     let all = Object::new();
     put(&all, "phrases", &phrases);
     put(&all, "label", &say(msg::editor_label()).into());
-    put(&all, "suggestion", &say(msg::ui_did_you_mean()).into());
+    put(&all, "suggestion", &say(msg::editor_did_you_mean()).into());
     all.into()
 }
 

@@ -59,7 +59,7 @@ const MOST: usize = 100;
 pub fn Tools(props: &Props) -> Html {
     super::dom::renders("Tools");
     let title = match props.tool {
-        Tool::Breaks => msg::tools_breaks(),
+        Tool::Breaks => msg::tools_pause_when(),
         Tool::Compare => msg::tools_compare(),
     };
     let on_close = props.on_close.clone();
@@ -72,7 +72,7 @@ pub fn Tools(props: &Props) -> Html {
     });
     html! {
         <section class="tools" role="dialog" aria-label={say(&title)} onkeydown={onkeydown}>
-            <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::ui_close())} onclick={props.on_close.reform(|_: MouseEvent| ())}>{ icon("i-cross", 14) }</button></div>
+            <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::button_close())} onclick={props.on_close.reform(|_: MouseEvent| ())}>{ icon("i-cross", 14) }</button></div>
             { if props.tool == Tool::Breaks { breaks(props) } else { compare(props) } }
         </section>
     }
@@ -102,8 +102,8 @@ fn breaks(props: &Props) -> Html {
                 <li class="row"><span class="mono grow">{ &breakpoint.text }</span><button type="button" class="btn ghost icon" aria-label={say(msg::tools_remove(&breakpoint.text))} onclick={send(props, TimelineMsg::Unbreak(at).into())}>{ icon("i-cross", 12) }</button></li>
             }) }</ul>
             <form class="row" onsubmit={onsubmit}>
-                <input type="text" class="filter grow mono" aria-label={say(msg::ui_condition())} placeholder="pod/web-0 condition=Ready" spellcheck="false" autocomplete="off" autocapitalize="off" />
-                <button type="submit" class="btn sm">{ say(msg::ui_add()) }</button>
+                <input type="text" class="filter grow mono" aria-label={say(msg::input_condition())} placeholder="pod/web-0 condition=Ready" spellcheck="false" autocomplete="off" autocapitalize="off" />
+                <button type="submit" class="btn sm">{ say(msg::button_add_condition()) }</button>
             </form>
             if !props.misread.is_empty() { <p class="bad" role="alert">{ say(&props.misread) }</p> }
             <p class="row wrap common">{ for COMMON.iter().filter(|text| !props.breakpoints.iter().any(|set| set.text == **text)).map(|text| html! {
@@ -123,7 +123,7 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
         let first = &these[0];
         // Of each kind it is known who mostly writes it.
         if std::mem::replace(&mut own, rank(first.key.kind) == 0) && !own && !out.is_empty() {
-            out.push(html! { <li class="by"><h3>{ say(msg::ui_mostly_written_by_loops()) }</h3></li> });
+            out.push(html! { <li class="by"><h3>{ say(msg::compare_written_by_controllers()) }</h3></li> });
         }
         out.push(match these {
             [one] => change(one, Some(on)),
@@ -174,8 +174,8 @@ fn compare(props: &Props) -> Html {
         let of = |op: Op| all.iter().filter(|change| change.op == op).count();
         html! {
             <>
-                <p class="sum">{ say(msg::tools_sum(of(Op::Added), of(Op::Deleted), of(Op::Modified))) }</p>
-                <ul class="changes" tabindex="0" aria-label={say(msg::ui_what_differs())}>{ for groups(all, &props.on) }</ul>
+                <p class="sum">{ say(msg::tools_change_counts(of(Op::Added), of(Op::Deleted), of(Op::Modified))) }</p>
+                <ul class="changes" tabindex="0" aria-label={say(msg::compare_differences())}>{ for groups(all, &props.on) }</ul>
             </>
         }
     });
@@ -184,7 +184,7 @@ fn compare(props: &Props) -> Html {
             { mark(false) }{ mark(true) }
             { for list }
             if props.instants.iter().any(Option::is_some) {
-                <button type="button" class="btn sm ghost" onclick={send(props, CompareMsg::Unmark.into())}>{ say(msg::ui_clear_both()) }</button>
+                <button type="button" class="btn sm ghost" onclick={send(props, CompareMsg::Unmark.into())}>{ say(msg::button_clear_marks()) }</button>
             }
         </>
     }

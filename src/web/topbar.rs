@@ -74,7 +74,7 @@ pub fn tabs(current: &'static View, on_view: &Callback<&'static View>, size: u32
             super::dom::focus(&button);
         }
     });
-    html! { <div class={class} role="tablist" aria-label={say(msg::ui_diagrams())} onkeydown={onkeydown}>{ for all }</div> }
+    html! { <div class={class} role="tablist" aria-label={say(msg::tabs_diagrams())} onkeydown={onkeydown}>{ for all }</div> }
 }
 
 /// The bar.
@@ -90,30 +90,30 @@ pub fn Topbar(props: &Props) -> Html {
         }
     });
     let picker = html! {
-        <label class="picker"><span class="word">{ say(msg::ui_example()) }</span>
-            <select aria-label={say(msg::ui_example())} onchange={onchange}>
-                if props.example.is_none() { <option value="" selected=true>{ say(msg::ui_your_manifest()) }</option> }
+        <label class="picker"><span class="word">{ say(msg::picker_example()) }</span>
+            <select aria-label={say(msg::picker_example())} onchange={onchange}>
+                if props.example.is_none() { <option value="" selected=true>{ say(msg::example_own_manifest()) }</option> }
                 { for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ say((example.title)()) }</option> }) }
             </select>{ icon("i-down", 14) }
         </label>
     };
     let click = |callback: &Callback<()>| callback.reform(|_: MouseEvent| ());
     let theme = html! {
-        <button type="button" class="btn ghost icon" aria-label={if props.dark { say(msg::ui_light_theme()) } else { say(msg::ui_dark_theme()) }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
+        <button type="button" class="btn ghost icon" aria-label={if props.dark { say(msg::button_light_theme()) } else { say(msg::button_dark_theme()) }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
     };
     let choice = |lang: Lang, name: &'static str, short: &'static str| {
         let onclick = props.on_language.reform(move |_: MouseEvent| lang);
         html! { <button type="button" lang={lang.tag()} aria-label={name} aria-pressed={(lang == props.lang).to_string()} onclick={onclick}>{ short }</button> }
     };
     let language = html! {
-        <span class="seg lang" role="group" aria-label={say(msg::ui_language())}>{ choice(Lang::English, "English", "EN") }{ choice(Lang::Chinese, "中文", "中文") }</span>
+        <span class="seg lang" role="group" aria-label={say(msg::picker_language())}>{ choice(Lang::English, "English", "EN") }{ choice(Lang::Chinese, "中文", "中文") }</span>
     };
     if props.narrow {
         return html! {
             <header><svg width="24" height="24" role="img" aria-label="Loopscope"><use href="#logo" /></svg>{ picker }<span class="grow" />
-                <button type="button" class="btn sm" onclick={click(&props.on_manifest)}>{ icon("i-file", 14) }{ say(msg::ui_manifest()) }</button>
-                <button type="button" class="btn ghost icon" aria-label={say(msg::ui_kubectl_console())} onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
-                <button type="button" class="btn ghost icon" id="more" aria-label={say(msg::ui_more())} aria-haspopup="dialog" onclick={click(&props.on_more)}>{ icon("i-more", 18) }</button>
+                <button type="button" class="btn sm" onclick={click(&props.on_manifest)}>{ icon("i-file", 14) }{ say(msg::panel_manifest()) }</button>
+                <button type="button" class="btn ghost icon" aria-label={say(msg::console_title())} onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
+                <button type="button" class="btn ghost icon" id="more" aria-label={say(msg::button_more())} aria-haspopup="dialog" onclick={click(&props.on_more)}>{ icon("i-more", 18) }</button>
             </header>
         };
     }
@@ -122,13 +122,13 @@ pub fn Topbar(props: &Props) -> Html {
             <a class="skip" href="#stage" onclick={Callback::from(|event: MouseEvent| {
                 event.prevent_default();
                 if let Ok(Some(item)) = super::dom::document().query_selector("#stage [tabindex='0']") { super::dom::focus(&item); }
-            })}>{ say(msg::ui_skip_to_diagram()) }</a>
+            })}>{ say(msg::link_skip_to_diagram()) }</a>
             <div class="row flush"><span class="brand">{ logo(22) }{ "Loopscope" }</span><span class="sep" />{ picker }</div>
             { tabs(props.view, &props.on_view, 14, "tabs") }
             <div class="top-right">
                 { language }{ theme }
-                <button type="button" class="btn sm" onclick={click(&props.on_share)}>{ icon(if props.copied { "i-check" } else { "i-share" }, 14) }{ if props.copied { say(msg::ui_link_copied()) } else { say(msg::ui_share()) } }</button>
-                <button type="button" class="btn sm" onclick={click(&props.on_embed)}>{ icon("i-embed", 14) }{ say(msg::ui_embed()) }</button>
+                <button type="button" class="btn sm" onclick={click(&props.on_share)}>{ icon(if props.copied { "i-check" } else { "i-share" }, 14) }{ if props.copied { say(msg::share_link_copied()) } else { say(msg::button_share()) } }</button>
+                <button type="button" class="btn sm" onclick={click(&props.on_embed)}>{ icon("i-embed", 14) }{ say(msg::button_embed()) }</button>
             </div>
         </header>
     }

@@ -65,7 +65,7 @@ test('what Apply would change is told field by field, and Apply does it', async 
   const head = page.locator('#plan');
   await expect(head).toContainText('1 created, 1 configured');
   await head.click();
-  const list = page.getByRole('list', { name: 'What applying would change' });
+  const list = page.getByRole('list', { name: 'Changes that Apply would make' });
   await expect(list.locator('li').first()).toContainText('spec.replicas2 → 3');
   await expect(list.locator('li').nth(1)).toContainText('Service');
   expect(await page.evaluate(() => window.loopscope.get('Service', 'default', 'web'))).toBe(null);

@@ -79,7 +79,7 @@ test('a whole visit without a pointer', async ({ page }) => {
   await reach(page, '.past .btn');
   await page.keyboard.press('Enter');
   await expect(page.getByText('You are viewing the past')).toBeHidden();
-  await expect(page.getByLabel('Branch of the history')).toHaveValue('2');
+  await expect(page.getByLabel('History branch')).toHaveValue('2');
 
   // The console, and out of it.
   await page.keyboard.press('`');

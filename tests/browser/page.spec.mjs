@@ -179,7 +179,7 @@ test('the chain of causes ends at the person', async ({ page }) => {
 test('scaling and a new image from the inspector', async ({ page }) => {
   await open(page);
   await page.locator('.item[data-kind="Deployment"]').click();
-  await page.getByRole('button', { name: 'One replica more' }).click();
+  await page.getByRole('button', { name: 'Add one replica' }).click();
   await expect(page.locator('.item[data-kind="Pod"][data-state="ready"]')).toHaveCount(3);
   await page.getByRole('textbox', { name: 'Image' }).fill('nginx:1.9.1');
   await page.getByRole('button', { name: 'Set image' }).click();

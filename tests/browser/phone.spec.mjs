@@ -37,8 +37,8 @@ test('where the clock stops, comparisons and branches are in a sheet', async ({ 
   await breaks.getByRole('button', { name: 'Close' }).tap();
 
   await page.locator('#more').tap();
-  await sheet.getByRole('button', { name: 'Compare two instants' }).tap();
-  const compare = page.getByRole('dialog', { name: 'Compare two instants' });
+  await sheet.getByRole('button', { name: 'Compare two points in time' }).tap();
+  const compare = page.getByRole('dialog', { name: 'Compare two points in time' });
   await compare.getByRole('button', { name: /Mark A/ }).tap();
   await page.evaluate(() => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
   for (let i = 0; i < 5; i++) await page.keyboard.press('.');
@@ -56,7 +56,7 @@ test('where the clock stops, comparisons and branches are in a sheet', async ({ 
   for (let i = 0; i < 5; i++) await page.keyboard.press('.');
   await expect(pods(page)).toHaveCount(1);
   await page.locator('#more').tap();
-  await sheet.getByLabel('Branch of the history').selectOption({ label: 'branch 1' });
+  await sheet.getByLabel('History branch').selectOption({ label: 'branch 1' });
   await page.keyboard.press('Escape');
   await expect(pods(page)).toHaveCount(3);
 });
@@ -121,7 +121,7 @@ test('a rollout tells on a phone what it may do and what it waits for', async ({
   await page.evaluate(() => loopscope.kubectl('set image deployment/nginx nginx=nginx:1.27'));
   await page.keyboard.press('.');
   await page.keyboard.press('.');
-  await expect(card.locator('.pill')).toHaveText('Rolling');
+  await expect(card.locator('.pill')).toHaveText('Rolling out');
   await expect(card.locator('.nums')).toContainText('updated');
   await expect(card.locator('.roll rect')).toHaveCount(4);
   await expect(card.locator('.roll p')).toContainText('Waiting for');

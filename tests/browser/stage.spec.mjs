@@ -129,7 +129,7 @@ test('a picture that is a little too high is seen whole, with letters that can b
 test('a map appears when the diagram no longer fits, and leads through it', async ({ page }) => {
   await open(page, example('network'));
   const map = page.locator('.minimap');
-  await page.getByRole('button', { name: 'Fit everything' }).click();
+  await page.getByRole('button', { name: 'Zoom to fit' }).click();
   for (let i = 0; i < 5; i++) await page.getByRole('button', { name: 'Zoom in' }).click();
   await expect(map).toBeVisible();
   const where = () => page.locator('.world').evaluate((world) => new DOMMatrix(getComputedStyle(world).transform).e);
@@ -140,7 +140,7 @@ test('a map appears when the diagram no longer fits, and leads through it', asyn
   await page.mouse.click(box.x + box.width - 4, box.y + 4);
   await settled(page);
   expect(await where()).toBeLessThan(left - 200);
-  await page.getByRole('button', { name: 'Fit everything' }).click();
+  await page.getByRole('button', { name: 'Zoom to fit' }).click();
   await expect(map).toHaveCount(0);
   await settled(page);
   const stage = await page.locator('#stage').boundingBox();
@@ -149,8 +149,8 @@ test('a map appears when the diagram no longer fits, and leads through it', asyn
     const inside = at.x >= stage.x && at.y >= stage.y && at.x + at.width <= stage.x + stage.width && at.y + at.height <= stage.y + stage.height;
     expect(inside, await one.getAttribute('aria-label')).toBe(true);
   }
-  await page.getByRole('button', { name: 'Readable size' }).click();
-  await expect(page.getByRole('button', { name: 'Readable size' })).toHaveText('100%');
+  await page.getByRole('button', { name: 'Zoom to a readable size' }).click();
+  await expect(page.getByRole('button', { name: 'Zoom to a readable size' })).toHaveText('100%');
 });
 
 test('nothing is covered by the controls, also where the stage is low', async ({ page }) => {

@@ -53,7 +53,7 @@ test('the clock stops at a condition, and says where and why', async ({ page }) 
 test('two instants are compared object by object', async ({ page }) => {
   await open(page);
   await page.keyboard.press('a');
-  const panel = page.getByRole('dialog', { name: 'Compare two instants' });
+  const panel = page.getByRole('dialog', { name: 'Compare two points in time' });
   await expect(panel).toContainText('00:05.');
   await kubectl(page, 'scale deployment nginx-deployment --replicas=3');
   for (let i = 0; i < 5; i++) await page.keyboard.press('.');
@@ -124,7 +124,7 @@ test('the timeline is made larger and smaller by wheel, buttons and keys, and go
   await open(page, 10);
   const lanes = page.locator('canvas.lanes');
   const [whole, box] = [await playhead(page), await lanes.boundingBox()];
-  const scale = page.getByRole('group', { name: 'Scale of the timeline' });
+  const scale = page.getByRole('group', { name: 'Timeline zoom' });
   await expect(scale.getByRole('button', { name: 'Show the whole timeline' })).toBeHidden();
   // What is under the pointer stays there.
   await page.mouse.move(box.x + whole, box.y + 60);
@@ -165,13 +165,13 @@ test('what was left behind a fork stays faintly on the lanes, with the place of 
     return { count, dark };
   }, [at + 14, end - 4]);
   await page.getByRole('button', { name: 'Branch from here' }).click();
-  await expect(page.locator('#notice')).toHaveText('Branch 2 begins here. Branch 1 is kept');
+  await expect(page.locator('#notice')).toHaveText('Branch 2 starts here. Branch 1 is kept');
   await expect.poll(async () => (await marks()).dark).toBeGreaterThan(140);
   expect((await marks()).count).toBeGreaterThan(0);
   await page.mouse.move(box.x + at, box.y + 20);
-  await expect(page.locator('.tip')).toHaveText('Branch 2 begins here');
+  await expect(page.locator('.tip')).toHaveText('Branch 2 starts here');
   await view(page);
-  await page.getByLabel('Branch of the history').selectOption('1');
+  await page.getByLabel('History branch').selectOption('1');
   await expect.poll(async () => (await marks()).dark).toBeLessThan(140);
 });
 
@@ -184,7 +184,7 @@ test('two branches side by side on one clock, one above the other where it is na
   await expect.poll(() => page.evaluate(() => loopscope.now())).toBeGreaterThan(from + 5);
   await page.evaluate(() => loopscope.seek(5));
   await page.getByRole('button', { name: 'Branch from here' }).click();
-  await expect(page.locator('.toast')).toHaveText('Branch 2 begins here. Branch 1 is kept');
+  await expect(page.locator('.toast')).toHaveText('Branch 2 starts here. Branch 1 is kept');
   await kubectl(page, 'scale deployment nginx-deployment --replicas=1');
   await view(page);
   await page.getByRole('button', { name: 'Side by side' }).click();

@@ -85,7 +85,7 @@ test('Rollout: each revision has its layer, and the past shows the past', async 
 test('Rollout: any instant tells its counts, by pointer and by keyboard, and another workload can be chosen', async ({ page }) => {
   await open(page, example('network'), 10);
   await page.keyboard.press('5');
-  const [rows, probe] = [page.locator('.keys-of tbody tr'), page.getByRole('slider', { name: 'Values at an instant' })];
+  const [rows, probe] = [page.locator('.keys-of tbody tr'), page.getByRole('slider', { name: 'Values at a point in time' })];
   await page.getByLabel('Workload').selectOption('Deployment shop');
   await expect(page.locator('.keys-of p')).toContainText('Deployment shop3 desired');
   await expect(rows).toHaveText(/shop:1.0.* · newest30$/);
@@ -164,9 +164,9 @@ test('a change in the past forks the history, and both branches can be visited',
   const pods = page.locator('.item[data-kind="Pod"]:not(.ghost)');
   await expect(pods).toHaveCount(1);
   await view(page);
-  await page.getByLabel('Branch of the history').selectOption('1');
+  await page.getByLabel('History branch').selectOption('1');
   await expect(pods).toHaveCount(5);
-  await page.getByLabel('Branch of the history').selectOption('2');
+  await page.getByLabel('History branch').selectOption('2');
   await expect(pods).toHaveCount(1);
 });
 
@@ -238,7 +238,7 @@ test('a late event and a slow loop are made by their buttons, and taken back', a
   await page.locator('#pace').click();
   await on(page, 1);
   expect(await scope(page, () => loopscope.kubectl('get rs --no-headers'))).toMatch(/ 5 +5 /);
-  await expect(page.locator('#pace')).toHaveText('Slow it down');
+  await expect(page.locator('#pace')).toHaveText('Slow down');
 });
 
 test('Run until stable runs until nothing changes any more', async ({ page }) => {

@@ -53,7 +53,7 @@ pub(super) fn renumber(revision: &Object, number: i64, out: &mut Out<'_>) -> Res
 pub(super) fn delete_oldest(mut idle: Vec<Rc<Object>>, surplus: usize, limit: i64, out: &mut Out<'_>) -> Result<(), ApiError> {
     crate::sort::sort_by_key(&mut idle, |r| number(r));
     for revision in idle.iter().take(surplus) {
-        out.delete(&revision.key(), Default::default(), Why::HistoryLimit { limit })?;
+        out.delete(&revision.key(), Default::default(), Why::HistoryLimit { field: "revisionHistoryLimit", limit })?;
     }
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! Read-only queries on a running simulation.
 
 use super::{MANAGER, SCHEDULER, SOON, Sim, Task};
-use crate::api::pod::{PodSpec, Resources};
-use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
+use crate::api::pod::{Pod, PodSpec, Resources};
+use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
 use crate::engine::heartbeats::Heartbeats;
+use crate::engine::journal::Actor;
 use crate::engine::scheduler::refuses::Refuses;
+use crate::engine::store::{ApiError, Origin};
+use crate::engine::why::Why;
 use crate::engine::workqueue::WorkQueue;
 use crate::engine::{controllers, load, scheduler, tally};
 use std::rc::Rc;
@@ -86,6 +89,22 @@ impl Sim {
         let mut all = controllers::daemon_pod(set).map(|pod| self.explain(&pod, usize::MAX)).unwrap_or_default();
         all.iter_mut().for_each(|(_, found)| found.retain(places));
         all
+    }
+
+    /// The API server's refusal of a Pod of a workload at this instant, found by creating one on a copy.
+    pub fn refusal_of_pod(&self, workload: &Object) -> Option<ApiError> {
+        let template = workload.pod_template()?;
+        let meta = ObjectMeta {
+            generate_name: [&workload.meta.name, "-"].concat().into(),
+            namespace: workload.meta.namespace.clone(),
+            labels: template.labels.clone(),
+            annotations: template.annotations.clone(),
+            owner_references: Rc::new(vec![workload.controller_reference()]),
+            ..ObjectMeta::default()
+        };
+        let pod = Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(Pod::new(template.spec.clone()))) };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
+        self.server.clone().create(&origin, pod, Why::Asked).err()
     }
 
     /// When a loop will reconcile a key again without an event.

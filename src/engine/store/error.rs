@@ -1,7 +1,8 @@
 //! Refusals of the API server, in its words.
 
 use super::validation::{FieldError, invalid_message};
-use crate::api::{Kind, Object};
+use crate::api::quantity::Quantity;
+use crate::api::{Kind, Object, Str};
 use std::fmt;
 
 /// The `reason` of a refusal.
@@ -27,8 +28,51 @@ pub struct ApiError {
     pub reason: Reason,
     /// The person's words for it.
     pub message: String,
-    /// The object and its fields at fault, if the refusal is about fields.
-    pub invalid: Option<Box<InvalidObject>>,
+    /// What it is about, where programs go by that.
+    pub cause: Option<Box<Cause>>,
+}
+
+/// What a refusal is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Fields of the object.
+    Fields(InvalidObject),
+    /// A ResourceQuota.
+    Quota(ExceededQuota),
+    /// The PodDisruptionBudget of this name, which allows no eviction.
+    Budget(Str),
+}
+
+/// A ResourceQuota without room for an object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExceededQuota {
+    /// Its name.
+    pub name: Str,
+    /// The resources that are exceeded.
+    pub resources: Vec<ExceededResource>,
+}
+
+/// A resource that a ResourceQuota limits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExceededResource {
+    /// `pods`, `requests.cpu`
+    pub name: String,
+    /// What the object needs.
+    pub requested: Quantity,
+    /// What is used without it.
+    pub used: Quantity,
+    /// The limit.
+    pub hard: Quantity,
+}
+
+impl fmt::Display for ExceededQuota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |amount: fn(&ExceededResource) -> Quantity| {
+            self.resources.iter().map(|one| format!("{}={}", one.name, amount(one))).collect::<Vec<_>>().join(",")
+        };
+        let (requested, used, limited) = (list(|one| one.requested), list(|one| one.used), list(|one| one.hard));
+        write!(f, "exceeded quota: {}, requested: {requested}, used: {used}, limited: {limited}", self.name)
+    }
 }
 
 /// An object that breaks rules of its kind.
@@ -53,7 +97,7 @@ impl std::error::Error for ApiError {}
 impl ApiError {
     /// There is no such object.
     pub fn not_found(kind: Kind, name: &str) -> Self {
-        ApiError { reason: Reason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()), invalid: None }
+        ApiError { reason: Reason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()), cause: None }
     }
 
     /// Every name that was made up for an object is in use.
@@ -65,7 +109,7 @@ impl ApiError {
 
     /// There is one already.
     pub fn already_exists(kind: Kind, name: &str) -> Self {
-        ApiError { reason: Reason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()), invalid: None }
+        ApiError { reason: Reason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()), cause: None }
     }
 
     /// The write was made from a state that is no longer current.
@@ -76,7 +120,7 @@ impl ApiError {
                 "Operation cannot be fulfilled on {} {name:?}: the object has been modified; please apply your changes to the latest version and try again",
                 kind.group_resource()
             ),
-            invalid: None,
+            cause: None,
         }
     }
 
@@ -97,13 +141,13 @@ impl ApiError {
         Some(ApiError {
             reason: Reason::Conflict,
             message: format!("Operation cannot be fulfilled on {resource} {name:?}: {what}"),
-            invalid: None,
+            cause: None,
         })
     }
 
     /// The request breaks a rule that is about no field; the message is complete.
     pub fn invalid(message: String) -> Self {
-        ApiError { reason: Reason::Invalid, message, invalid: None }
+        ApiError { reason: Reason::Invalid, message, cause: None }
     }
 
     /// Fields of the object break rules.
@@ -118,26 +162,26 @@ impl ApiError {
         }
         let message = invalid_message(group_kind, name, &causes);
         let invalid = InvalidObject { group_kind: group_kind.to_owned(), name: name.to_owned(), causes };
-        ApiError { reason: Reason::Invalid, message, invalid: Some(Box::new(invalid)) }
+        ApiError { reason: Reason::Invalid, message, cause: Some(Box::new(Cause::Fields(invalid))) }
     }
 
     /// The request could not be read.
     pub fn bad_request(message: String) -> Self {
-        ApiError { reason: Reason::BadRequest, message, invalid: None }
+        ApiError { reason: Reason::BadRequest, message, cause: None }
     }
 
     /// Not now; the client may try again.
     pub fn too_many_requests(message: &str) -> Self {
-        ApiError { reason: Reason::TooManyRequests, message: message.into(), invalid: None }
+        ApiError { reason: Reason::TooManyRequests, message: message.into(), cause: None }
     }
 
     /// The server or a loop cannot do it.
     pub fn internal(message: &str) -> Self {
-        ApiError { reason: Reason::InternalError, message: message.into(), invalid: None }
+        ApiError { reason: Reason::InternalError, message: message.into(), cause: None }
     }
 
     /// The request is not allowed.
     pub fn forbidden(message: String) -> Self {
-        ApiError { reason: Reason::Forbidden, message, invalid: None }
+        ApiError { reason: Reason::Forbidden, message, cause: None }
     }
 }

@@ -4,7 +4,7 @@
 //! Models `pkg/registry/core/pod/storage/eviction.go`.
 
 use super::deletion::Delete;
-use super::error::ApiError;
+use super::error::{ApiError, Cause};
 use super::server::{ApiServer, Origin};
 use crate::api::pod::PodCondition;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
@@ -62,7 +62,8 @@ impl ApiServer {
             }
         }
         if status.observed_generation < budget.meta.generation || status.disruptions_allowed == 0 {
-            return Err(ApiError::too_many_requests(REFUSED));
+            let cause = Some(Box::new(Cause::Budget(budget.meta.name.clone())));
+            return Err(ApiError { cause, ..ApiError::too_many_requests(REFUSED) });
         }
         let forbidden =
             |text: &str| Err(ApiError::forbidden(format!("poddisruptionbudget.policy {:?} is forbidden: {text}", budget.meta.name)));

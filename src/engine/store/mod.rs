@@ -16,7 +16,7 @@ mod services;
 pub mod validation;
 
 pub use deletion::{Delete, Propagation};
-pub use error::{ApiError, Reason};
+pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, Reason};
 pub use managers::{Manager, Unknown};
 pub use requests::Patch;
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

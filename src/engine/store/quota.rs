@@ -3,7 +3,7 @@
 //! Models `pkg/quota/v1/evaluator/core` and `plugin/pkg/admission/resourcequota`; the messages follow
 //! `pods "x" is forbidden: `.
 
-use super::error::ApiError;
+use super::error::{ApiError, Cause, ExceededQuota, ExceededResource};
 use super::server::{ApiServer, Origin};
 use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
@@ -12,6 +12,24 @@ use crate::engine::journal::Actor;
 use crate::engine::why::Why;
 use serde_json::{Map, Value};
 use std::rc::Rc;
+
+/// Why a quota refuses an object.
+#[derive(Debug, PartialEq)]
+enum Refusal {
+    /// It has no room for it.
+    Exceeded(ExceededQuota),
+    /// The object does not say how much it needs.
+    Unspecified(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Exceeded(exceeded) => exceeded.fmt(f),
+            Refusal::Unspecified(text) => f.write_str(text),
+        }
+    }
+}
 
 /// Amounts by a quota's names: `pods`, `requests.cpu`, `count/deployments.apps`…
 pub type Usage = Vec<(String, Quantity)>;
@@ -41,9 +59,13 @@ impl ApiServer {
             match charge(&quota.meta.name, body, &wanted, object.pod()) {
                 Ok(Some(used)) => charged.push((quota, used)),
                 Ok(None) => {}
-                Err(text) => {
+                Err(refusal) => {
                     let (resource, name) = (object.kind.group_resource(), object.meta.name.as_str());
-                    return Err(ApiError::forbidden(format!("{resource} {name:?} is forbidden: {text}")));
+                    let error = ApiError::forbidden(format!("{resource} {name:?} is forbidden: {refusal}"));
+                    return Err(match refusal {
+                        Refusal::Exceeded(exceeded) => ApiError { cause: Some(Box::new(Cause::Quota(exceeded))), ..error },
+                        Refusal::Unspecified(_) => error,
+                    });
                 }
             }
         }
@@ -206,28 +228,25 @@ pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item 
 
 /// Whether a quota has room for one more object; gives the `used` that follows, or the refusal. Nothing where the quota
 /// does not count such objects. Before its loop has written its status, a quota limits nothing.
-fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage, pod: Option<&Pod>) -> Result<Option<Value>, String> {
+fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage, pod: Option<&Pod>) -> Result<Option<Value>, Refusal> {
     let Some(status) = quota.get("status") else { return Ok(None) };
     let hard = &status["hard"];
     if let Some(missing) = pod.and_then(|pod| missing(hard, pod)) {
-        return Err(format!("failed quota: {name}: {missing}"));
+        return Err(Refusal::Unspecified(format!("failed quota: {name}: {missing}")));
     }
     let mut used = status["used"].clone();
-    let (mut requested, mut before, mut limited, mut counts) = (Vec::new(), Vec::new(), Vec::new(), false);
+    let (mut resources, mut counts) = (Vec::new(), false);
     for (resource, most) in entries(hard) {
         let Some(more) = of(wanted, resource) else { continue };
         let now = entries(&used).find(|(n, _)| *n == resource).map_or(Quantity::ZERO, |(_, amount)| amount);
         counts = true;
         if now.plus(*more) > most {
-            requested.push(format!("{resource}={more}"));
-            before.push(format!("{resource}={now}"));
-            limited.push(format!("{resource}={most}"));
+            resources.push(ExceededResource { name: resource.clone(), requested: *more, used: now, hard: most });
         }
         used[resource.as_str()] = Value::from(now.plus(*more).to_string());
     }
-    if !requested.is_empty() {
-        let (requested, before, limited) = (requested.join(","), before.join(","), limited.join(","));
-        return Err(format!("exceeded quota: {name}, requested: {requested}, used: {before}, limited: {limited}"));
+    if !resources.is_empty() {
+        return Err(Refusal::Exceeded(ExceededQuota { name: name.clone(), resources }));
     }
     Ok(counts.then_some(used))
 }
@@ -281,10 +300,11 @@ mod tests {
         quota["status"]["used"] = used;
         let refusal = "exceeded quota: rq, requested: pods=1,requests.cpu=500m, used: pods=2,requests.cpu=1500m, \
                        limited: pods=2,requests.cpu=1500m";
-        assert_eq!(charge(&name, &quota, &usage(&small), small.pod()), Err(refusal.to_owned()));
+        let told = |object: &Object, quota| charge(&name, quota, &usage(object), object.pod()).unwrap_err().to_string();
+        assert_eq!(told(&small, &quota), refusal);
         let plain = pod(json!({}));
         let refusal = "failed quota: rq: must specify requests.cpu for: nginx";
-        assert_eq!(charge(&name, &quota, &usage(&plain), plain.pod()), Err(refusal.to_owned()));
+        assert_eq!(told(&plain, &quota), refusal);
     }
 
     #[test]

@@ -120,6 +120,8 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
 #[cfg(test)]
 mod tests {
     use crate::api::{Kind, ObjectRef};
+    use crate::engine::journal::Op;
+    use crate::explain::waits::Waits;
     use crate::session::Msg;
     use crate::session::State;
     use crate::session::console::ConsoleMsg;
@@ -129,7 +131,7 @@ mod tests {
     fn of_a_pod_that_leaves_its_deletion_is_told_apart_from_what_else_changes() {
         let text = "{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {loopscope.dev/stop-delay: '50'}}, spec: {terminationGracePeriodSeconds: 60, containers: [{name: c, image: i}]}}";
         let key = ObjectRef::new(Kind::Pod, "default", "p");
-        for (deleted_first, told) in [(true, "A change of it has not reached"), (false, "Its deletion has not reached")] {
+        for (deleted_first, told) in [(true, Op::Modified), (false, Op::Deleted)] {
             let mut state = State::new(text, 1);
             state.update(TimelineMsg::Seconds(5));
             if deleted_first {
@@ -142,7 +144,7 @@ mod tests {
             ));
             state.update(TimelineMsg::Seconds(1));
             let found = super::late(state.timeline.run.sim(), state.timeline.run.get(&key).expect("it leaves")).expect("an event is late");
-            assert!(found.headline().starts_with(told), "{}", found.headline());
+            assert!(matches!(found.waits, Waits::OwnLate { told: is, .. } if is == told), "{:?}", found.waits);
         }
     }
 }

@@ -35,6 +35,7 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::CronJob => batch::cron_job(context, object),
         Kind::HorizontalPodAutoscaler => policy::autoscaler(context, object),
         Kind::PodDisruptionBudget => policy::budget(context, object),
+        Kind::ResourceQuota => policy::quota(context, object),
         Kind::Node => pods::node(context, object),
         Kind::PersistentVolumeClaim => storage::claim(context, object),
         Kind::PersistentVolume => storage::volume(object),

@@ -1,8 +1,8 @@
 //! Pods that fail or are not ready, and nodes. Those that have no node yet: `placement`.
 
 use super::finding::{Context, Diagnosis, flag, line, owner, owners};
-use super::placement;
 use super::workloads::revision;
+use super::{placement, policy};
 use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod, image_parts};
 use crate::api::workload::ReplicaSet;
@@ -33,7 +33,7 @@ pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if let Some(found) = status(&pod.status.init_container_statuses).or_else(|| status(&pod.status.container_statuses)) {
         return Some(found);
     }
-    not_ready(sim, object, pod)
+    not_ready(sim, object, pod).or_else(|| policy::refused_eviction(sim, object))
 }
 
 /// Ended, stopped, and still there: a finalizer.
@@ -299,16 +299,27 @@ pub fn node(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let silent = sim.silent_since(&object.meta.name);
     let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready");
     if silent.is_none() && node.is_ready() {
-        return None;
+        return policy::drained(sim, object);
+    }
+    if node.is_ready() {
+        let mut out = Diagnosis::new(object, Waits::NodeSilentUnnoticed);
+        out.at(Label::HeardAt, silent);
+        out.at(Label::MarkedAt, sim.looks_again(&object.key()));
+        power_on(object, &mut out);
+        return Some(out);
     }
     let mut out = Diagnosis::new(object, Waits::NodeNotReady);
     out.at(Label::HeardAt, silent);
-    if let Some(ready) = ready.filter(|_| !node.is_ready()) {
+    if let Some(ready) = ready {
         out.word(Label::Message, &ready.message);
         out.since(sim, ready.last_transition_time);
     }
     let pods = sim.pods_on(&object.meta.name).count();
     out.count(Label::Now, pods as i64);
-    out.cure(Cure::NodeUp, &object.meta.name, "", &[["fault node-up ", &object.meta.name, &flag(&object.key())].concat()]);
+    power_on(object, &mut out);
     Some(out)
+}
+
+fn power_on(node: &Object, out: &mut Diagnosis) {
+    out.cure(Cure::NodeUp, &node.meta.name, "", &[["fault node-up ", &node.meta.name].concat()]);
 }

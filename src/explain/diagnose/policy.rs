@@ -3,11 +3,21 @@
 use super::finding::{Context, Diagnosis, all_in, line, target};
 use super::workloads::follow;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
-use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::api::workload::ReplicaSet;
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
+use crate::engine::Sim;
+use crate::engine::journal::{Entry, Record};
+use crate::engine::store::Cause;
 use crate::explain::waits::{Cure, Fact, Label, Waits};
 use crate::i18n::msg;
+use crate::kubectl::drain::RETRY_US;
 use serde_json::Value;
 use std::rc::Rc;
+
+/// Entries of the history searched for a refused eviction.
+const MAX_SCANNED_ENTRIES: usize = 2_000;
+/// ReplicaSets of a namespace asked whether they wait for its quota.
+const MAX_SCANNED_SETS: usize = 100;
 
 pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else { return None };
@@ -28,8 +38,7 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         _ => return Some(out),
     };
     let mut steps = Vec::new();
-    // The message names the metric that could not be had.
-    let of_memory = text("message").contains("failed to get memory ");
+    let of_memory = unread_metric(body) == Some("memory");
     let (what, some) = if of_memory { ("memory", "64Mi") } else { ("cpu", "100m") };
     if let Some(lacks) = template.spec.containers.iter().find(|c| !c.resources.requests.contains_key(what)) {
         out.facts.push(Fact::Said(Label::Requests, msg::requests_none(what)));
@@ -43,12 +52,92 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     Some(out)
 }
 
+/// The resource of the first metric in the spec without a current value in the status.
+fn unread_metric(body: &serde_json::Map<String, Value>) -> Option<&str> {
+    let list = |path: &str| body.get(path.split('/').next()?)?.get(path.split('/').nth(1)?)?.as_array();
+    let name = |metric: &'_ Value| metric["resource"]["name"].as_str().map(str::to_string);
+    let current: Vec<String> = list("status/currentMetrics").into_iter().flatten().filter_map(name).collect();
+    let wanted = list("spec/metrics").into_iter().flatten().filter_map(|metric| metric["resource"]["name"].as_str());
+    wanted.into_iter().find(|metric| !current.iter().any(|known| known == metric))
+}
+
+/// An eviction that a budget has refused, and that the person's `kubectl drain` will try again.
+struct RefusedEviction {
+    pod: ObjectRef,
+    budget: Str,
+    at: Time,
+}
+
+/// The newest refused eviction of a Pod that `of` selects, while the drain still waits to try again.
+fn refused_evictions(sim: &Sim, of: &dyn Fn(&ObjectRef, &Str) -> bool) -> Option<RefusedEviction> {
+    let since = sim.now().0.saturating_sub(RETRY_US);
+    let recent = sim.journal().iter().rev().take_while(|entry| entry.time.0 >= since).take(MAX_SCANNED_ENTRIES);
+    let refused = |entry: &Entry| {
+        let Record::Refused(refused) = &entry.record else { return None };
+        let Some(Cause::Budget(budget)) = refused.error.cause.as_deref() else { return None };
+        of(&refused.key, budget).then(|| RefusedEviction { pod: refused.key.clone(), budget: budget.clone(), at: entry.time })
+    };
+    recent.filter_map(refused).find(|found| sim.get(&found.pod).is_some_and(|pod| !pod.meta.is_deleting()))
+}
+
+fn eviction(sim: &Context<'_>, object: &Object, found: RefusedEviction) -> Diagnosis {
+    let budget = ObjectRef::new(Kind::PodDisruptionBudget, &found.pod.namespace, &found.budget);
+    let mut out = Diagnosis::new(object, Waits::EvictionRefused { pod: found.pod.name.clone(), budget: found.budget });
+    if let Some(budget) = sim.get(&budget) {
+        out.count(Label::Allowed, BudgetStatus::of(budget).disruptions_allowed);
+    }
+    out.at(Label::LooksAgain, Some(Time(found.at.0 + RETRY_US)));
+    match object.kind {
+        Kind::Node => follow(&mut out, sim.diagnose(&found.pod)),
+        Kind::Pod => follow(&mut out, sim.diagnose(&budget)),
+        _ => {}
+    }
+    out
+}
+
+/// A Pod whose eviction a budget refuses.
+pub fn refused_eviction(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
+    let key = object.key();
+    refused_evictions(sim, &|pod, _| *pod == key).map(|found| eviction(sim, object, found))
+}
+
+/// A node whose drain waits for a budget.
+pub fn drained(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
+    let on_node = |pod: &ObjectRef, _: &Str| sim.get(pod).and_then(|pod| pod.pod()).is_some_and(|pod| pod.node_name == object.meta.name);
+    refused_evictions(sim, &on_node).map(|found| eviction(sim, object, found))
+}
+
+/// A quota without room for the Pods of a workload.
+pub fn quota(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
+    let refused = |set: &&Rc<Object>| set.get::<ReplicaSet>().is_some_and(|set| set.status.replicas < set.spec.replicas);
+    let sets = all_in(sim, Kind::ReplicaSet, &object.meta.namespace).filter(refused).take(MAX_SCANNED_SETS);
+    let waiting: Vec<Diagnosis> = sets
+        .filter_map(|set| sim.diagnose(&set.key()))
+        .filter(|found| matches!(&found.waits, Waits::Quota { name, .. } if *name == object.meta.name))
+        .collect();
+    let first = waiting.first()?;
+    let mut out = Diagnosis::new(object, first.waits.clone());
+    out.remedies = first.remedies.clone();
+    out.since = waiting.iter().filter_map(|found| found.since).min();
+    out.facts = first.facts.iter().filter(|fact| matches!(fact, Fact::Said(Label::Used, _))).cloned().collect();
+    // One time for all that wait: the earliest.
+    let next = waiting.iter().flat_map(|found| &found.facts).filter_map(|fact| match fact {
+        Fact::At(Label::LooksAgain, at) => Some(*at),
+        _ => None,
+    });
+    out.facts.extend(next.min().map(|at| Fact::At(Label::LooksAgain, at)));
+    Some(out)
+}
+
 pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let (spec, status) = (BudgetSpec::of(object), BudgetStatus::of(object));
     if status.disruptions_allowed > 0 || status.observed_generation == 0 || status.expected_pods == 0 {
         return None;
     }
-    let mut out = Diagnosis::new(object, Waits::NoDisruption);
+    let mut out = match refused_evictions(sim, &|_, budget| *budget == object.meta.name) {
+        Some(found) => eviction(sim, object, found),
+        None => Diagnosis::new(object, Waits::NoDisruption),
+    };
     out.count(Label::Matching, status.expected_pods);
     out.count(Label::Healthy, status.current_healthy);
     out.count(Label::AtLeast, status.desired_healthy);

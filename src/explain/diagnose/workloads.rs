@@ -3,13 +3,14 @@
 use super::finding::{Context, Diagnosis, line};
 use super::held_up;
 use crate::api::daemonset::DaemonSet;
+use crate::api::quantity::Quantity;
 use crate::api::workload::{Condition, Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
+use crate::engine::store::{Cause, ExceededQuota};
 use crate::explain::waits::{Cure, Fact, Label, Waits};
 use crate::i18n::msg;
 use crate::projection::adapt::status;
 use crate::projection::model::PodState;
-use serde_json::Value;
 use std::rc::Rc;
 
 /// Of many Pods that are not ready so many are looked at.
@@ -52,41 +53,58 @@ fn failure(conditions: &[Condition]) -> Option<&Condition> {
     conditions.iter().find(|condition| condition.kind == "ReplicaFailure" && condition.status == "True")
 }
 
-/// The API server refuses Pods: mostly a quota.
-fn refused(sim: &Context<'_>, object: &Object, condition: &Condition, replicas: Option<i32>, have: i32) -> Diagnosis {
-    let mut out = Diagnosis::new(object, Waits::Refused(condition.message.clone()));
-    let message = condition.message.as_str();
-    let reason = message.split_once(" is forbidden: ").map_or(message, |(_, reason)| reason);
-    out.word(Label::Message, reason);
-    out.since(sim, condition.last_transition_time);
+/// The API server refuses Pods of a workload that should have `replicas` and has `have`.
+fn refused(sim: &Context<'_>, object: &Object, condition: Option<&Condition>, replicas: i32, have: i32) -> Option<Diagnosis> {
+    let refusal = sim.refusal_of_pod(object);
+    let waits = match (&refusal, condition) {
+        (None, None) => return None,
+        (None, Some(_)) => Waits::RefusedBefore,
+        (Some(error), _) => match error.cause.as_deref() {
+            Some(Cause::Quota(quota)) => return Some(over_quota(sim, object, condition, quota, (replicas, have))),
+            _ => Waits::Refused(error.message.as_str().into()),
+        },
+    };
+    let mut out = Diagnosis::new(object, waits);
+    if let Some(message) = refusal.map(|error| error.message).or_else(|| condition.map(|condition| condition.message.to_string())) {
+        out.word(Label::Message, &message);
+    }
+    out.since(sim, condition.and_then(|condition| condition.last_transition_time));
     out.at(Label::LooksAgain, sim.looks_again(&object.key()));
-    let Some(name) = reason.strip_prefix("exceeded quota: ").and_then(|rest| rest.split(',').next()) else { return out };
-    let key = ObjectRef::new(Kind::ResourceQuota, &object.meta.namespace, name);
-    let Some(quota) = sim.get(&key) else { return out };
-    let asked = reason.split_once("requested: ").and_then(|(_, rest)| rest.split(['=', ',']).next()).unwrap_or("pods");
-    let value = |path: &str| match &quota.body {
-        Body::Other(body) => body.get("status").and_then(|s| s.get(path)).and_then(|s| s.get(asked)).and_then(Value::as_str).unwrap_or(""),
-        _ => "",
-    };
-    let used = msg::used_of(asked, value("used"), value("hard"));
-    out.facts.push(Fact::Said(Label::Used, used));
-    // Room for what is missing: for counts exactly, for amounts twice what there is.
-    let hard = value("hard");
-    let wanted = replicas.map_or(0, |replicas| i64::from(replicas - have).max(1));
-    let more = match hard.parse::<i64>() {
-        Ok(hard) if asked == "pods" || asked.starts_with("count/") => (hard + wanted).to_string(),
-        _ => {
-            let digits = hard.bytes().take_while(u8::is_ascii_digit).count();
-            let number: i64 = hard[..digits].parse().unwrap_or(1);
-            [&(number * 4).to_string(), &hard[digits..]].concat()
-        }
-    };
-    let rest = [" --type=merge -p '{\"spec\":{\"hard\":{\"", asked, "\":\"", &more, "\"}}}'"].concat();
+    Some(out)
+}
+
+/// A quota has no room for the Pods of a workload.
+fn over_quota(
+    sim: &Context<'_>,
+    object: &Object,
+    condition: Option<&Condition>,
+    quota: &ExceededQuota,
+    (replicas, have): (i32, i32),
+) -> Diagnosis {
+    let text = |amount: Quantity| Str::from(amount.to_string());
+    let Some(first) = quota.resources.first() else { return Diagnosis::new(object, Waits::RefusedBefore) };
+    let (used, hard) = (text(first.used), text(first.hard));
+    let waits = Waits::Quota { name: quota.name.clone(), resource: first.name.as_str().into(), used: used.clone(), hard: hard.clone() };
+    let mut out = Diagnosis::new(object, waits);
+    out.word(Label::Message, &quota.to_string());
+    out.since(sim, condition.and_then(|condition| condition.last_transition_time));
+    out.at(Label::LooksAgain, sim.looks_again(&object.key()));
+    out.facts.push(Fact::Said(Label::Used, msg::used_of(&first.name, used, &hard)));
+    // The quota that lets all missing Pods through.
+    let missing = (replicas - have).max(1);
+    let enough: Vec<(String, String)> = quota
+        .resources
+        .iter()
+        .map(|one| (one.name.clone(), (0..missing).fold(one.used, |sum, _| sum.plus(one.requested)).to_string()))
+        .collect();
+    let hard: Vec<String> = enough.iter().map(|(name, limit)| ["\"", name, "\":\"", limit, "\""].concat()).collect();
+    let rest = [" --type=merge -p '{\"spec\":{\"hard\":{", &hard.join(","), "}}}'"].concat();
+    let key = ObjectRef::new(Kind::ResourceQuota, &object.meta.namespace, &quota.name);
+    let more = enough.iter().map(|(name, limit)| [name, " ", limit].concat()).collect::<Vec<_>>().join(", ");
     let own = super::finding::owners(sim, &object.key()).pop().unwrap_or_else(|| object.key());
-    // Raising a quota wakes nobody; the next try may be minutes away, a change of the size is at once.
-    let fewer = [" --replicas=", &have.to_string()].concat();
-    out.cure(Cure::RaiseQuota, name, &[asked, " ", &more].concat(), &[line("patch", &key, &rest)]);
-    if replicas.is_some() {
+    out.cure(Cure::RaiseQuota, &quota.name, &more, &[line("patch", &key, &rest)]);
+    if matches!(own.kind, Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet | Kind::ReplicationController) && replicas > have {
+        let fewer = [" --replicas=", &have.to_string()].concat();
         out.cure(Cure::LeaveOne, &own.name, &have.to_string(), &[line("scale", &own, &fewer)]);
     }
     out.waits_for = Some(key);
@@ -101,9 +119,12 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     crate::sort::sort_by_key(&mut sets, |set| revision(set));
     let newest = sets.last().copied();
     if let Some(condition) = failure(&status.conditions) {
-        let mut out = refused(sim, object, condition, Some(desired), status.replicas);
         let blocked = sets.iter().rev().find(|set| set.get::<ReplicaSet>().is_some_and(|set| failure(&set.status.conditions).is_some()));
+        let mut out = refused(sim, object, Some(condition), desired, status.replicas)?;
         if let Some(set) = blocked {
+            // The ReplicaSet tries again, at its own time.
+            out.facts.retain(|fact| !matches!(fact, Fact::At(Label::LooksAgain, _)));
+            out.at(Label::LooksAgain, sim.looks_again(&set.key()));
             out.waits_for = Some(set.key());
         }
         return Some(out);
@@ -169,7 +190,7 @@ pub fn revision(object: &Object) -> i64 {
 pub fn replica_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::ReplicaSet(body) = &object.body else { return None };
     if let Some(condition) = failure(&body.status.conditions) {
-        return Some(refused(sim, object, condition, Some(body.spec.replicas), body.status.replicas));
+        return refused(sim, object, Some(condition), body.spec.replicas, body.status.replicas);
     }
     if body.status.ready_replicas >= body.spec.replicas {
         return None;
@@ -201,6 +222,11 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             {
                 return Some(found);
             }
+            if found.is_none()
+                && let Some(found) = refused(sim, object, None, desired, status.replicas)
+            {
+                return Some(found);
+            }
             let next = (ordinal + 1..first.saturating_add(desired)).find(|next| get(*next).is_none());
             let ordered = spec.pod_management_policy != "Parallel";
             let pod = found.and_then(|pod| sim.diagnose(&pod.key()));
@@ -213,7 +239,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             };
             let mut out = Diagnosis::new(object, waits);
             out.count(Label::Desired, desired);
-            out.count(Label::Ready, status.ready_replicas);
+            out.count(Label::Ready, status.ready_replicas.min(desired - 1));
             match (pod, found) {
                 (None, Some(found)) => out.waits_for = Some(found.key()),
                 (pod, _) => follow(&mut out, pod),

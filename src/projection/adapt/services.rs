@@ -84,7 +84,7 @@ pub(super) fn no_endpoints(object: &Object, body: &crate::api::network::Service,
         return msg::hint_no_selector();
     }
     let here = pods.iter().filter(|pod| pod.meta.namespace == object.meta.namespace);
-    let Some((pod, differs)) = nearest(wanted, here) else { return msg::hint_no_pod() };
+    let Some((pod, differs)) = nearest(wanted, here) else { return msg::hint_namespace_empty() };
     let Some((key, value)) = differs else { return msg::hint_no_address(&pod.meta.name) };
     match pod.meta.labels.get(key) {
         Some(other) => msg::hint_label_differs(format!("{key}={value}"), &pod.meta.name, format!("{key}={other}")),

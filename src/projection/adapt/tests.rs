@@ -229,7 +229,7 @@ fn deletion_wins_over_every_other_state() {
     leaving.meta.deletion_timestamp = Some(crate::api::Timestamp(100));
     assert_eq!(status(&leaving).0, PodState::Terminating);
     let scope = Scope { now: 72_400, ..Scope::default() };
-    assert_eq!(model(&[Rc::new(leaving)], &scope).pods().next().map(|pod| pod.note.clone()).as_deref(), Some("at most 27.6 s"));
+    assert_eq!(model(&[Rc::new(leaving)], &scope).pods().next().map(|pod| pod.note.clone()).as_deref(), Some("up to 27.6 s left"));
     // Once its containers have ended nothing waits for the rest of the time.
     let ended = json!({ "phase": "Running", "containerStatuses": [{ "name": "c", "state": { "terminated": { "exitCode": 0 } } }] });
     let mut leaving = (*pod("web-0", 1, json!([]), ended)).clone();

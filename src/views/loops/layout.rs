@@ -193,7 +193,7 @@ pub(super) fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, b
     };
     let id = Id { kind: "Loop".into(), uid: format!("loop/{}", one.name), name: one.name.clone(), namespace: String::new() };
     let mut label = vec![Message::name(&one.title), msg::loop_queue(one.queue)];
-    label.extend(one.writes.then(msg::loop_wrote_last));
+    label.extend(one.writes.then(msg::loop_latest_write));
     if !one.slow.is_empty() {
         label.push(msg::loop_slowed(&one.slow));
     }

@@ -23,7 +23,7 @@ pub static VIEW: View = View {
     id: "loops",
     title: msg::view_loops,
     icon: "i-kubelet",
-    legend: Legend::Signs(&[("dot", msg::ui_key_in_the_work_queue), ("ln-watch", msg::legend_watch), ("ln-write", msg::ui_newest_write)]),
+    legend: Legend::Signs(&[("dot", msg::legend_queue_key), ("ln-watch", msg::legend_watch), ("ln-write", msg::legend_newest_write)]),
     empty: Empty { title: None, text: None, examples: false, by_filter: false },
     fit: Fit { scale: Scale::Fixed, ..Fit::HANGING },
     status: Status::Fixed(msg::pill_loops),

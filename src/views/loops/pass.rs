@@ -61,7 +61,7 @@ pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool,
     observe.extend(seen);
     let mut diff: Vec<Row> = concludes.into_iter().collect();
     if !told && !matches!(main.why, Why::Observed) {
-        diff.insert(0, (msg::row_found(), words::because(main)));
+        diff.insert(0, (msg::row_reason(), words::because(main)));
     }
     if matches!(&main.why, Why::BestNode { score, next, next_score, .. } if score == next_score && !next.is_empty()) {
         diff.push((msg::row_tie(), msg::row_first_by_name()));
@@ -190,7 +190,7 @@ pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
     let ready = |all: &[(Str, bool)]| count(all.iter().filter(|(_, ready)| *ready).count());
     let (from, to) = (ready(&was), ready(&is));
     if from != to {
-        rows.push((msg::row_ready_in_slice(), sum(format!("{from} → {to}"))));
+        rows.push((msg::row_ready_endpoints(), sum(format!("{from} → {to}"))));
     }
     // What else there is: conditions of one that leaves, ports, the time of the change.
     let other = || before.map(|before| fields(before, object)).unwrap_or_default().into_iter().next();

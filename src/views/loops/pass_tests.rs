@@ -3,6 +3,7 @@
 use super::read::{ahead, read};
 use crate::api::Kind;
 use crate::explain::why::Row;
+use crate::i18n::msg;
 use crate::views::loops::model::{Act, Pass};
 
 use crate::session::Msg;
@@ -67,7 +68,7 @@ fn a_slice_that_is_written_always_differs_and_says_in_what() {
         assert!(pass.steps[1].1.iter().any(differs), "{:?}", pass.steps);
         told.extend(pass.steps[1].1.iter().map(|(name, _)| name.to_string()));
     }
-    assert!(told.contains("addresses") && told.contains("ready in the slice"), "{told:?}");
+    assert!(told.contains("addresses") && told.contains("ready endpoints"), "{told:?}");
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn a_kubelet_says_what_it_found_and_executes_what_it_did() {
     let lit: Vec<(&str, &str)> = pass.code.iter().filter(|line| line.lit).map(|line| (line.text.trim(), line.value.as_str())).collect();
     assert_eq!(lit, [("delete(pod, grace 0)", "delete Pod")]);
     // The write does not come back while its event is held up.
-    assert_eq!(pass.held, "the watch event of this write reaches kube-controller-manager at 00:15.002");
+    assert_eq!(pass.held, "the watch event for this write reaches kube-controller-manager at 00:15.002");
     state.update(TimelineMsg::Seconds(20));
     assert_eq!(read(state.timeline.run.sim(), Some("kubelet node-1")).pass.expect("a pass").held, "");
 }
@@ -97,10 +98,10 @@ fn a_slow_scheduler_has_a_queue_and_a_pass() {
     state.update(TimelineMsg::Seconds(35));
     let shown = read(state.timeline.run.sim(), Some("default-scheduler"));
     let scheduler = shown.loops.iter().find(|one| one.name == "default-scheduler").expect("it is always there");
-    assert_eq!((scheduler.queue, scheduler.slow.as_str()), (2, "30 s a pass"));
+    assert_eq!((scheduler.queue, scheduler.slow.as_str()), (2, "30 s per reconcile"));
     let pass = shown.pass.expect("it is placing one");
     let held = &pass.held;
-    assert!(held.starts_with("the pass over web-") && held.contains(" ends at 01:0"), "{held}");
+    assert!(held.starts_with("reconciling web-") && held.contains(" ends at 01:0"), "{held}");
     // What the pass before found and did is not told of this one.
     assert_eq!(pass.title, "default-scheduler · running");
     assert_eq!(pass.steps, ahead());
@@ -116,7 +117,7 @@ fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
     let scores: Vec<&Row> = pass.steps[0].1.iter().filter(|row| row.0.starts_with("score of ")).collect();
     assert!(scores.len() == 2 && scores[0].0 == format!("score of {node}"), "{:?}", pass.steps);
     assert_eq!(scores[0].1, pass.steps[1].1[0].1);
-    assert_eq!(scores[0].1 == scores[1].1, pass.steps[1].1.iter().any(|row| row.0 == "a tie"));
+    assert_eq!(scores[0].1 == scores[1].1, pass.steps[1].1.iter().any(|row| row.0 == msg::row_tie()));
     let skipped = |pass: &Pass| pass.code.iter().filter(|line| line.skipped).map(|line| line.text.trim()).collect::<Vec<_>>();
     assert_eq!(skipped(&pass), ["condition(pod, Unschedulable)", "continue"]);
     // Where no node is found the round ends there.
@@ -140,7 +141,7 @@ fn what_a_pass_has_written_is_executed() {
     let pass = passes.into_iter().find(|pass| acts(pass) == 2).expect("one that creates and notes its status");
     let told: Vec<(&str, bool)> =
         pass.code.iter().filter(|line| !line.skipped && line.value.contains(' ')).map(|line| (line.value.as_str(), line.lit)).collect();
-    assert!(told.ends_with(&[("create Pod", true), ("status ReplicaSet", false)]), "{told:?}");
+    assert!(told.ends_with(&[("create Pod", true), ("update ReplicaSet status", false)]), "{told:?}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub static VIEW: View = View {
     title: msg::view_network,
     icon: "i-service",
     legend: Legend::PodStates,
-    empty: Empty { title: None, text: Some(msg::ui_no_service_yet_one_would_give), examples: false, by_filter: true },
+    empty: Empty { title: None, text: Some(msg::network_empty), examples: false, by_filter: true },
     fit: Fit { keeps_head: true, ..Fit::HANGING },
     status: Status::Of(Workloads::Drawn),
     filter: Filter::Words,

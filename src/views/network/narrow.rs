@@ -28,10 +28,10 @@ pub(super) fn narrow(model: &Model, service: &Service, follows: Option<&str>, wi
     let (shown, more) = drawn(model, service, follows.filter(|_| pair));
     let (name, ready, uid) = (service.id.name.as_str(), service.ready(), &service.id.uid);
     let headless = service.address.is_empty();
-    let asker = client(model, service).map_or_else(msg::net_client, |pod| Message::name(middle(&pod.id.name, 14)));
+    let asker = client(model, service).map_or_else(msg::net_any_pod, |pod| Message::name(middle(&pod.id.name, 14)));
     let Lookup { asked, hosted, heard, .. } = Lookup::of(&shown, follows, name);
     let asks = if headless { format!("nslookup {}", middle(&asked, 24)) } else { format!("wget -qO- {}", middle(name, 20)) };
-    let asks = msg::net_first(asker, asks);
+    let asks = msg::net_query_line(asker, asks);
     stop(out, 16.0, top, asks.clone(), false);
     let (x, y) = (36.0, top + if headless { 58.0 } else { 40.0 });
     out.link(format!("ask/{uid}"), down(x, top + 22.0, y - 2.0), Line::Travels);

@@ -19,10 +19,10 @@ pub(super) fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usi
 
 pub(super) fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lines: Vec<String>) {
     let pod = client(model, service);
-    let title = pod.map_or_else(msg::net_client, |pod| Message::name(middle(&pod.id.name, (((rect.w - 64.0) / 7.4) as usize).max(8))));
+    let title = pod.map_or_else(msg::net_any_pod, |pod| Message::name(middle(&pod.id.name, (((rect.w - 64.0) / 7.4) as usize).max(8))));
     let state = pod.map(|pod| pod.state);
     let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
-    let label = msg::net_asks(&title, lines.join("; "));
+    let label = msg::net_client_runs(&title, lines.join("; "));
     out.put(&id, rect, Body::Terminal { state, title, lines }, None, "", label);
 }
 
@@ -34,7 +34,7 @@ pub(super) fn put_pod(out: &mut Scene, service: &Service, (endpoint, found): (&E
         let id = Id { uid: format!("{}/gone/{}", service.id.uid, endpoint.pod), ..Id::default() };
         let name = middle(&endpoint.pod, letters.saturating_sub(5));
         if endpoint.gone {
-            out.put(&id, rect, Body::Gone { name }, None, "gone", msg::net_gone(&endpoint.pod));
+            out.put(&id, rect, Body::Gone { name }, None, "gone", msg::net_deleted(&endpoint.pod));
             return;
         }
         // It leads to something else, or to a Pod that the filter leaves out: what the slice says of it is known.
@@ -167,7 +167,7 @@ pub(super) fn put_slices(service: &Service, rect: Rect, out: &mut Scene) {
     };
     rows.push((vec![left.0, Message::count(left.1)], false));
     let named = if id.name.is_empty() { caption.clone() } else { msg::kind_name("EndpointSlice", &id.name) };
-    let label = Message::list(vec![named, msg::row_ready(ready), msg::net_terminating(leaving), msg::net_some_not_ready(others)]);
+    let label = Message::list(vec![named, msg::ready_count(ready), msg::net_terminating(leaving), msg::net_some_not_ready(others)]);
     let slices = Table { kind: "EndpointSlice", caption, title: name, pill: Message::default(), head: Vec::new(), rows };
     out.put(&id, rect, Body::Table(slices), None, "", label);
 }

@@ -144,9 +144,9 @@ fn an_endpoint_whose_pod_is_gone_is_not_one_that_ends() {
             model.services[0].endpoints[0].gone = true;
             let scene = layout(&model, None, width);
             let gone: Vec<&str> = scene.items.iter().filter(|item| item.state == "gone").map(|item| item.label.as_str()).collect();
-            assert_eq!(gone, ["Pod web-0, gone"], "{form} {width}");
+            assert_eq!(gone, ["Pod web-0, deleted"], "{form} {width}");
             assert!(!scene.items.iter().any(|item| item.state == "terminating") && !scene.states().contains(&PodState::Terminating));
-            let words = if form == "ClusterIP" { "gone: still gets traffic" } else { "gone: DNS still names it" };
+            let words = if form == "ClusterIP" { "deleted: still gets traffic" } else { "deleted: DNS still has it" };
             let told = scene.labels.iter().any(|label| label.text == words);
             assert_eq!(told, form == "ClusterIP" || width <= NARROW, "{form} {width}");
         }

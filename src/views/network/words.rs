@@ -43,7 +43,7 @@ pub(super) fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<Me
     if ready == more {
         return vec![msg::net_more_ready(more)];
     }
-    let mut lines = vec![msg::more(more), msg::row_ready(ready)];
+    let mut lines = vec![msg::more(more), msg::ready_count(ready)];
     let mut say = |n: usize, words: &dyn Fn(usize) -> Message| lines.extend((n > 0).then(|| words(n)));
     say(leaving, &|n| msg::net_terminating(n));
     say(listed - ready - leaving, &|n| msg::net_some_not_ready(n));
@@ -54,17 +54,17 @@ pub(super) fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<Me
 /// What is said of one that gets no traffic, or of several that stand together; the short words where there is little room.
 pub(super) fn why_not(service: &Service, one: &Endpoint, several: usize, short: bool) -> Message {
     let words = match one.terminating {
-        _ if one.gone && one.ready && service.address.is_empty() => msg::net_gone_dns(),
-        _ if one.gone && one.ready => msg::net_gone_traffic(),
-        _ if one.gone && short => msg::net_gone_listed(),
-        _ if one.gone => msg::net_gone_slice(),
+        _ if one.gone && one.ready && service.address.is_empty() => msg::net_deleted_dns(),
+        _ if one.gone && one.ready => msg::net_deleted_traffic(),
+        _ if one.gone && short => msg::net_deleted_listed(),
+        _ if one.gone => msg::net_deleted_slice(),
         true if service.falls_back(one) => {
             return match several > 1 {
-                true => msg::net_fallbacks(several),
-                false => msg::net_fallback(),
+                true => msg::net_terminating_serve(several),
+                false => msg::net_terminating_serves(),
             };
         }
-        true => msg::net_no_new(),
+        true => msg::net_terminating_no_new(),
         false if one.address.is_empty() && short => msg::net_unlisted(),
         false if one.address.is_empty() => msg::net_unlisted_traffic(),
         false => msg::net_not_ready_traffic(),
@@ -80,7 +80,7 @@ pub(super) fn address(endpoint: &Endpoint) -> Message {
 pub(super) fn all_ready(ready: usize) -> Message {
     match ready {
         0 => msg::net_no_record(),
-        1 => msg::row_ready(1),
+        1 => msg::ready_count(1),
         n => msg::net_all_ready(n),
     }
 }

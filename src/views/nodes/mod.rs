@@ -23,7 +23,7 @@ pub static VIEW: View = View {
     title: msg::view_nodes,
     icon: "i-node",
     legend: Legend::PodStates,
-    empty: Empty { title: None, text: Some(msg::ui_the_cluster_has_no_node), examples: false, by_filter: false },
+    empty: Empty { title: None, text: Some(msg::nodes_empty), examples: false, by_filter: false },
     fit: Fit { keeps_head: true, ..Fit::HANGING },
     status: Status::Summary,
     filter: Filter::Words,

@@ -77,7 +77,7 @@ pub(super) fn storage_of(
         let index = put_claim(out, claim, rect, Some(parent), &[&claim.phase, &claim.capacity]);
         let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
         if pod.state == PodState::Terminating && columns.volume == 0.0 {
-            out.labels.push(Label { x: x + 2.0, y: rect.bottom() + 1.0, text: msg::claim_stays(), class: "", centred: false });
+            out.labels.push(Label { x: x + 2.0, y: rect.bottom() + 1.0, text: msg::claim_kept(), class: "", centred: false });
         }
         out.link(
             format!("{}>{}", pod.id.uid, claim.id.uid),
@@ -122,11 +122,11 @@ pub(super) fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out:
         y += 22.0 + waiting.len().div_ceil(tickets) as f64 * 76.0 + 12.0;
     }
     if !model.inert.is_empty() {
-        out.labels.push(Label { x: left, y, text: msg::inert_title(), class: "", centred: false });
+        out.labels.push(Label { x: left, y, text: msg::not_simulated_title(), class: "", centred: false });
         for (i, id) in model.inert.iter().enumerate() {
             let rect = Rect::new(left + (i % chips) as f64 * 184.0, y + 22.0 + (i / chips) as f64 * 36.0, 176.0, 28.0);
             let body = Body::Stored { fact: Message::default(), missing: false };
-            out.put(id, rect, body, None, "inert", msg::inert_label(&id.kind, &id.name));
+            out.put(id, rect, body, None, "inert", msg::not_simulated_label(&id.kind, &id.name));
         }
     }
 }

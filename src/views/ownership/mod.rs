@@ -29,12 +29,7 @@ pub static VIEW: View = View {
     title: msg::view_ownership,
     icon: "i-deployment",
     legend: Legend::PodStates,
-    empty: Empty {
-        title: Some(msg::ui_nothing_here_yet),
-        text: Some(msg::ui_apply_a_manifest_or_start_with),
-        examples: true,
-        by_filter: true,
-    },
+    empty: Empty { title: Some(msg::ownership_empty_title), text: Some(msg::ownership_empty), examples: true, by_filter: true },
     fit: Fit { hangs: false, ..Fit::HANGING },
     status: Status::Of(Workloads::Drawn),
     filter: Filter::Words,

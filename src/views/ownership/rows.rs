@@ -55,7 +55,7 @@ impl Row<'_> {
                 };
                 (
                     dotted(vec![words, with_hint(endpoints(ready))]),
-                    dotted(vec![Message::name(middle(of, 24)), with_hint(msg::row_ready(ready))]),
+                    dotted(vec![Message::name(middle(of, 24)), with_hint(msg::ready_count(ready))]),
                 )
             }
             Row::Policy(policy) => {
@@ -70,7 +70,7 @@ impl Row<'_> {
         // In the smallest frame what it selects gives way to what it has.
         let text = match self {
             _ if fits(&words) => words,
-            Row::Service(service) if measures.low && !fits(&short) => msg::row_ready(service.ready()),
+            Row::Service(service) if measures.low && !fits(&short) => msg::ready_count(service.ready()),
             _ => short,
         };
         out.labels.push(Label { x, y: rect.cy() - 8.0, text, class: "onedge", centred: false });

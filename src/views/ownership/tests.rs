@@ -364,7 +364,7 @@ fn what_a_tree_names_stands_below_its_root_and_what_several_name_below_all() {
             let looked = layout(&model, Some("Deployment/shop0"), size);
             assert_eq!(lines(&looked), [own[0], "Deployment/shop0>Secret/both", "Deployment/shop1>Secret/both", own[1]]);
             let Body::Stored { fact, .. } = &scene.items[at("Secret/both")].body else { panic!("its card") };
-            assert_eq!(fact, "env · 2 users");
+            assert_eq!(fact, "env · used by 2 objects");
         }
     }
 }

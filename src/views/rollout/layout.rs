@@ -358,7 +358,7 @@ pub(super) fn steps(
 
 pub(super) fn summary(track: &Track) -> Message {
     let Some(point) = track.points.last() else {
-        return msg::chart_nothing();
+        return msg::chart_empty();
     };
     let revision = |(revision, count): (&Revision, &crate::projection::rollout_track::Count)| {
         let counts = msg::chart_counts(format::count(count.ready as usize), format::count(count.unready as usize));

@@ -23,7 +23,7 @@ pub static VIEW: View = View {
     title: msg::view_rollout,
     icon: "i-hpa",
     legend: Legend::Hidden,
-    empty: Empty { title: None, text: Some(msg::ui_no_deployment_statefulset_or_daemonset_yet), examples: false, by_filter: false },
+    empty: Empty { title: None, text: Some(msg::rollout_empty), examples: false, by_filter: false },
     fit: Fit { fills: true, ..Fit::HANGING },
     status: Status::Of(Workloads::Followed),
     filter: Filter::Namespace,

@@ -82,7 +82,7 @@ impl Chart {
     pub fn said(&self, at: u64) -> Message {
         let all = self.keys.iter().map(|(_, revision, [image, _])| {
             let [ready, not] = self.counts(*revision, at);
-            msg::chart_said(image, msg::chart_counts(ready, not))
+            msg::chart_revision_counts(image, msg::chart_counts(ready, not))
         });
         clauses([Message::only(Arg::Clock(at as i64)), self.wants(at)].into_iter().chain(all).collect())
     }

@@ -82,10 +82,10 @@ pub(super) fn kept(model: &Model, across: Across, out: &mut Scene) {
     let Some(claim) = model.claims.iter().find(claim) else { return };
     let (pod, name) = (middle(&removed.id.name, 24), middle(&claim.id.name, 28));
     let text = match (removed.by_user, across.named) {
-        (true, true) if removed.back => msg::kept_back(pod, name),
-        (true, true) => msg::kept_yours(pod, name, &claim.capacity),
-        (false, true) => msg::kept_others(pod, name, &claim.capacity),
-        (_, false) => msg::kept_short(middle(&removed.id.name, 16), middle(&claim.id.name, 18)),
+        (true, true) if removed.back => msg::claim_reused(pod, name),
+        (true, true) => msg::claim_kept_by_you(pod, name, &claim.capacity),
+        (false, true) => msg::claim_kept_by_others(pod, name, &claim.capacity),
+        (_, false) => msg::claim_kept_short(middle(&removed.id.name, 16), middle(&claim.id.name, 18)),
     };
     out.labels.push(Label { x: across.left, y, text, class: "kept", centred: false });
 }
@@ -273,7 +273,7 @@ pub(super) fn mount(pod: &Pod, claim: &Claim, (cx, wide): (f64, f64), from: f64,
     let mounted = matches!(pod.state, PodState::Ready | PodState::NotReady);
     let words = match pod.state {
         PodState::Ready | PodState::NotReady => msg::mount_mounted(),
-        PodState::Terminating => msg::claim_stays(),
+        PodState::Terminating => msg::claim_kept(),
         PodState::Failed | PodState::Succeeded => msg::mount_not_running(),
         _ if wide < 150.0 => msg::mount_not_mounted(),
         _ if claim.phase == "Bound" => msg::mount_waiting(),

@@ -26,7 +26,7 @@ pub static VIEW: View = View {
     title: msg::view_storage,
     icon: "i-pv",
     legend: Legend::PodStates,
-    empty: Empty { title: None, text: Some(msg::ui_no_persistentvolumeclaim_yet_a_statefulset_with), examples: false, by_filter: true },
+    empty: Empty { title: None, text: Some(msg::storage_empty), examples: false, by_filter: true },
     fit: Fit { scale: Scale::WholeOrFixed, ..Fit::HANGING },
     status: Status::Of(Workloads::InScope),
     filter: Filter::Words,

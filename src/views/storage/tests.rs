@@ -105,7 +105,7 @@ fn a_claim_that_outlives_its_pod_is_told_of_and_nothing_moves_for_it() {
     model.removed.as_mut().unwrap().back = true;
     assert_eq!(
         words(&layout(&model, None, WHOLE)).as_deref(),
-        Some("You deleted Pod web-1, not its claim: the new Pod has www-web-1 again")
+        Some("You deleted Pod web-1, not its claim: the new Pod uses www-web-1 again")
     );
 }
 

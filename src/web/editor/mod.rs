@@ -293,14 +293,14 @@ impl Component for Editor {
             }
         });
         html! {
-            <section class="panel left" aria-label={say(msg::ui_manifest())} id="manifest" onkeydown={onkeydown}>
-                <div class="p-head"><h2>{ say(msg::ui_manifest()) }</h2><span class="mono dim file ell">{ &props.file }</span>
+            <section class="panel left" aria-label={say(msg::panel_manifest())} id="manifest" onkeydown={onkeydown}>
+                <div class="p-head"><h2>{ say(msg::panel_manifest()) }</h2><span class="mono dim file ell">{ &props.file }</span>
                     if !words.is_empty() { <span class={classes!("pill", pill)} title={if pill == "notready" { say(msg::editor_in_cluster(props.drift.join("; "))) } else { say(&words) }}>{ say(&words) }</span> }
                     <span class="grow" />
                     if props.narrow {
-                        <button type="button" class="btn" onclick={close}>{ say(msg::ui_done()) }</button>
+                        <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button>
                     } else {
-                        <button type="button" class="btn ghost icon" aria-label={say(msg::ui_hide_the_manifest())} onclick={close}>{ icon("i-panel-l", 16) }</button>
+                        <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_manifest())} onclick={close}>{ icon("i-panel-l", 16) }</button>
                     }
                 </div>
                 <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == ApplyStatus::Edited).then_some("trying"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
@@ -328,8 +328,8 @@ impl Component for Editor {
                 }
                 if let Some(plan) = &props.plan { { self.plan(ctx, plan) } }
                 <div class="p-foot">
-                    <button type="button" class="btn primary" id="apply" onclick={apply}>{ say(msg::ui_apply()) }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
-                    <button type="button" class="btn" onclick={revert}>{ say(msg::ui_reset()) }</button>
+                    <button type="button" class="btn primary" id="apply" onclick={apply}>{ say(msg::button_apply()) }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
+                    <button type="button" class="btn" onclick={revert}>{ say(msg::button_reset()) }</button>
                     <span class="grow" />
                     if errors > 0 { <button type="button" class="row count" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ icon("i-error", 14) }<span role="status">{ say(msg::editor_problems(errors)) }</span></button> }
                 </div>
@@ -419,10 +419,10 @@ impl Editor {
         html! {
             <div class="plan">
                 <button type="button" class="row head" id="plan" aria-expanded={open.to_string()} onclick={ctx.link().callback(|_: MouseEvent| Msg::Plan)}>
-                    { icon(if open { "i-down" } else { "i-up" }, 14) }<span>{ say(msg::ui_changes()) }</span><b class="grow ell">{ say(words) }</b>
+                    { icon(if open { "i-down" } else { "i-up" }, 14) }<span>{ say(msg::editor_changes()) }</span><b class="grow ell">{ say(words) }</b>
                 </button>
                 if open {
-                    <ul tabindex="0" aria-label={say(msg::ui_what_applying_would_change())}>{ for plan.changes.iter().map(|one| change(one, None)) }</ul>
+                    <ul tabindex="0" aria-label={say(msg::editor_changes_label())}>{ for plan.changes.iter().map(|one| change(one, None)) }</ul>
                 }
             </div>
         }

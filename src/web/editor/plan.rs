@@ -62,7 +62,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     };
     let line = |field: &Field| {
         if field.is_deletion() {
-            return html! { <p class="field"><ins>{ say(msg::ui_is_being_deleted()) }</ins></p> };
+            return html! { <p class="field"><ins>{ say(msg::change_being_deleted()) }</ins></p> };
         }
         // A whole element that came or went is there to be read in the inspector.
         let whole = |value: &str| value.starts_with('{') && value.len() > 24;
@@ -108,7 +108,7 @@ pub(super) fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
     let fix = diagnostic.fix.clone().map(|word| {
         let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
         let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Fix(line, columns, put.clone()));
-        html! { <div>{ say(msg::ui_did_you_mean()) }{ " " }<button type="button" tabindex="-1" class="fix" onclick={onclick}>{ word }</button>{ "?" }</div> }
+        html! { <div>{ say(msg::editor_did_you_mean()) }{ " " }<button type="button" tabindex="-1" class="fix" onclick={onclick}>{ word }</button>{ "?" }</div> }
     });
     html! {
         <div class={classes!("diag", (!diagnostic.error).then_some("warn"))}>{ icon(if diagnostic.error { "i-error" } else { "i-info" }, 16) }

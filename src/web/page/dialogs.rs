@@ -24,11 +24,11 @@ impl Page {
         let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
         html! {
             <>
-                <p>{ say(msg::ui_paste_this_into_a_course_page()) }</p>
+                <p>{ say(msg::embed_instructions()) }</p>
                 { embed::choices(&self.panels.frame_like, state.selection.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ say(msg::ui_so_many_pods_are_not_shown()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::ui_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
-                <textarea class="snippet mono" readonly=true aria-label={say(msg::ui_snippet())} value={text} />
-                <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::ui_copy()) }</button></div>
+                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
+                <textarea class="snippet mono" readonly=true aria-label={say(msg::embed_snippet())} value={text} />
+                <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::button_copy()) }</button></div>
             </>
         }
     }
@@ -46,17 +46,17 @@ impl Page {
                 <div class="grid">
                     { button(msg::pause_when(), "break", "i-breakpoint", || Msg::Tool(Some(Tool::Breaks))) }
                     { button(msg::tools_compare(), "compare", "i-diff", || Msg::Tool(Some(Tool::Compare))) }
-                    { button(msg::ui_one_reconcile_back(), "back", "i-stepback", || Msg::Do(TimelineMsg::StepBack.into())) }
-                    { button(msg::ui_settle(), "settle", "i-check", || Msg::Do(TimelineMsg::Settle.into())) }
+                    { button(msg::button_previous_reconcile(), "back", "i-stepback", || Msg::Do(TimelineMsg::StepBack.into())) }
+                    { button(msg::button_until_stable(), "settle", "i-check", || Msg::Do(TimelineMsg::Settle.into())) }
                 </div>
                 { self.branches(ctx) }
                 <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
                 { self.hidden(ctx) }
                 <div class="grid">
-                    { button(if self.panels.as_list { msg::ui_show_as_diagram() } else { msg::ui_show_as_list() }, "list", "i-endpointslice", || Msg::List) }
-                    { button(if self.timers.copied.is_some() { msg::ui_link_copied() } else { msg::ui_share() }, "share", "i-share", || Msg::Share) }
+                    { button(if self.panels.as_list { msg::button_show_as_diagram() } else { msg::button_show_as_list() }, "list", "i-endpointslice", || Msg::List) }
+                    { button(if self.timers.copied.is_some() { msg::share_link_copied() } else { msg::button_share() }, "share", "i-share", || Msg::Share) }
                     <button type="button" class="btn" lang={other.tag()} aria-label={other_name} onclick={link.callback(move |_: MouseEvent| Msg::Speak(other))}>{ icon("i-globe", 16) }{ other_name }</button>
-                    { button(if self.settings.dark { msg::ui_light_theme() } else { msg::ui_dark_theme() }, "theme", if self.settings.dark { "i-sun" } else { "i-moon" }, || Msg::Theme) }
+                    { button(if self.settings.dark { msg::button_light_theme() } else { msg::button_dark_theme() }, "theme", if self.settings.dark { "i-sun" } else { "i-moon" }, || Msg::Theme) }
                 </div>
             </>
         }
@@ -66,7 +66,7 @@ impl Page {
         let link = ctx.link();
         let close = link.callback(|_: MouseEvent| Msg::Over(Over::Nothing));
         let (title, body) = match self.panels.over {
-            Over::Embed => (msg::ui_embed(), self.snippet(ctx)),
+            Over::Embed => (msg::button_embed(), self.snippet(ctx)),
             Over::Keys => {
                 const KEYS: [(&str, Constant); 20] = [
                     ("Space", || msg::key_play()),
@@ -75,10 +75,10 @@ impl Page {
                     ("]  [", || msg::key_action()),
                     (">  <", || msg::key_speed()),
                     ("a  b", || msg::key_mark()),
-                    ("Home  End", || msg::key_ends()),
+                    ("Home  End", || msg::key_start_and_live()),
                     ("1 … 6", || msg::key_views()),
-                    ("↓  ↑", || msg::key_walk()),
-                    ("Shift ↓  ↑", || msg::key_into()),
+                    ("↓  ↑", || msg::key_next_object()),
+                    ("Shift ↓  ↑", || msg::key_enter_and_leave()),
                     ("Enter", || msg::key_select()),
                     ("W", || msg::key_why()),
                     ("+  -  0", || msg::key_zoom()),
@@ -87,15 +87,15 @@ impl Page {
                     ("Ctrl ⏎", || msg::key_apply()),
                     ("F6", || msg::key_panel()),
                     ("f", || msg::key_full()),
-                    ("?", || msg::keys()),
+                    ("?", || msg::keyboard_shortcuts()),
                     ("Esc", || msg::key_close()),
                 ];
                 (
-                    msg::keys(),
+                    msg::keyboard_shortcuts(),
                     html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt>{ for key.split_whitespace().map(|key| if key == "…" { key.into() } else { html! { <kbd class="k">{ key }</kbd> } }) }</dt><dd>{ say(words()) }</dd></> }) }</dl> },
                 )
             }
-            Over::More => (msg::ui_more(), self.more(ctx)),
+            Over::More => (msg::button_more(), self.more(ctx)),
             _ => return Html::default(),
         };
         let low = match self.panels.over {
@@ -106,7 +106,7 @@ impl Page {
         html! {
             <div class={classes!("dialogbox", low)} onclick={close.clone()}>
                 <div class="dialog" role="dialog" aria-modal="true" aria-label={say(&title)} onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
-                    <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::ui_close())} onclick={close}>{ icon("i-cross", 16) }</button></div>
+                    <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::button_close())} onclick={close}>{ icon("i-cross", 16) }</button></div>
                     { body }
                 </div>
             </div>

@@ -37,10 +37,10 @@ impl Page {
         html! {
             <div class={class}>
                 { self.topbar(ctx) }
-                if self.panels.left { { self.editor(ctx) } } else { { rail("left", msg::ui_manifest(), msg::show_manifest(), "i-panel-l", link.callback(|_| Msg::Left(true))) } }
+                if self.panels.left { { self.editor(ctx) } } else { { rail("left", msg::panel_manifest(), msg::show_manifest(), "i-panel-l", link.callback(|_| Msg::Left(true))) } }
                 <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
-                if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::ui_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
-                <section class="timeline" aria-label={say(msg::ui_timeline())}>
+                if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::panel_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
+                <section class="timeline" aria-label={say(msg::timeline_title())}>
                     <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} tool={self.panels.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
                     <Lanes marks={self.drawing.marks.clone()} flags={self.flags()} only={state.selection.selected_loop.as_deref().filter(|_| state.selection.view.uses.loops).and_then(words::lane_of)} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} lang={self.settings.lang} left={self.drawing.left_branch.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
                     if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
@@ -72,8 +72,8 @@ impl Page {
         };
         html! {
             <div class="sides">
-                <section class="side" aria-label={say(msg::ui_this_branch())}>{ head(state.timeline.run.branches().0, &self.drawing.picture) }{ self.stage(ctx) }</section>
-                <section class="side" aria-label={say(msg::ui_the_other_branch())}>{ head(other.run.branches().0, picture) }
+                <section class="side" aria-label={say(msg::branch_this())}>{ head(state.timeline.run.branches().0, &self.drawing.picture) }{ self.stage(ctx) }</section>
+                <section class="side" aria-label={say(msg::branch_other())}>{ head(other.run.branches().0, picture) }
                     <Stage
                         id="stage-beside"
                         lang={self.settings.lang}
@@ -82,7 +82,7 @@ impl Page {
                         scope={Scope { view: other.selection.view, epoch: other.run.epoch }}
                         animate={state.timeline.speed <= 100.0}
                         embed={false}
-                        empty={html! { <p>{ say(msg::ui_nothing_here_on_this_branch()) }</p> }}
+                        empty={html! { <p>{ say(msg::branch_empty()) }</p> }}
                         as_list={self.panels.as_list}
                 dark={self.settings.dark}
                         whole=true
@@ -106,7 +106,7 @@ impl Page {
                 <div class="cap">
                     if !self.state.borrow().selection.view.uses.loops { { self.pill(&self.drawing.picture) } }
                     <span class="mid grow">{ marked(&self.told()) }</span>
-                    <a href={full} target="_blank" rel="noopener">{ say(msg::ui_open_full()) }{ icon("i-external", 14) }</a>
+                    <a href={full} target="_blank" rel="noopener">{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
                 </div>
                 { self.bar(ctx) }
             </div>
@@ -127,7 +127,7 @@ impl Page {
         let sheet = match (&state.selection.selected, self.inspection.chain.first()) {
             (Some(key), Some(first)) => html! {
                 <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&first.effect)) }</p><p class="dim">{ marked(if first.short.is_empty() { &first.actor } else { &first.short }) }</p></div>
-                    <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ say(msg::ui_why()) }{ icon("i-up", 14) }</button></div>
+                    <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ say(msg::button_why()) }{ icon("i-up", 14) }</button></div>
             },
             _ => {
                 html! { <div class="row sh"><div class="grow"><p>{ self.drawing.picture.pill.as_ref().map(|pill| say(&pill.0)).unwrap_or_default() }</p><p class="dim">{ marked(&self.drawing.caption) }</p></div></div> }
@@ -137,7 +137,7 @@ impl Page {
             Over::Manifest => html! { <div class="fullscreen">{ self.editor(ctx) }</div> },
             Over::Inspector => html! { <div class="fullscreen">{ self.inspector(ctx) }</div> },
             Over::Console => {
-                html! { <div class="fullscreen"><div class="p-head"><h2>{ say(msg::ui_kubectl_console()) }</h2><span class="grow" /><button type="button" class="btn" onclick={link.callback(|_| Msg::Console(false))}>{ say(msg::ui_done()) }</button></div>{ self.console(ctx) }</div> }
+                html! { <div class="fullscreen"><div class="p-head"><h2>{ say(msg::console_title()) }</h2><span class="grow" /><button type="button" class="btn" onclick={link.callback(|_| Msg::Console(false))}>{ say(msg::button_done()) }</button></div>{ self.console(ctx) }</div> }
             }
             _ => Html::default(),
         };
@@ -145,7 +145,7 @@ impl Page {
             <div class="mob">
                 { self.topbar(ctx) }
                 <main class="stagebox">{ self.stages(ctx) }{ self.past(ctx) }</main>
-                <section class="sheet" aria-label={say(msg::ui_selection())}><i class="grab" />{ sheet }</section>
+                <section class="sheet" aria-label={say(msg::sheet_selection())}><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
                 { tabs(state.selection.view, &link.callback(|view| Msg::Do(SelectionMsg::View(view).into())), 20, "mobtabs") }
                 if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
@@ -159,9 +159,9 @@ impl Page {
         let link = ctx.link();
         let next = if state.timeline.speed >= 10.0 { 0.5 } else { speed::next(state.timeline.speed, true) };
         html! {
-            <div class="pb" role="group" aria-label={say(msg::ui_playback())}>
-                <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={link.callback(|_| Msg::Do(TimelineMsg::Toggle.into()))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
-                <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} onclick={link.callback(|_| Msg::Do(TimelineMsg::Step.into()))}>{ icon("i-step", 18) }</button>
+            <div class="pb" role="group" aria-label={say(msg::playback_controls())}>
+                <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} onclick={link.callback(|_| Msg::Do(TimelineMsg::Toggle.into()))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
+                <button type="button" class="t" id="step" aria-label={say(msg::button_next_reconcile())} onclick={link.callback(|_| Msg::Do(TimelineMsg::Step.into()))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.timeline.run.now()) }</b>
                 <Lanes lang={self.settings.lang} slim=true marks={self.drawing.marks.clone()} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
                 <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(TimelineMsg::Speed(next).into()))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
@@ -174,7 +174,7 @@ impl Page {
         if let Some(stop) = &self.state.borrow().timeline.stopped {
             return html! {
                 <div class="past stop" role="status"><span>{ icon("i-pause", 14) }<b>{ say(&stop.text) }</b><span class="ell">{ say(&stop.words) }</span></span>
-                    <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(TimelineMsg::Play.into()))}>{ say(msg::ui_go_on()) }</button>
+                    <button type="button" class="btn sm primary" onclick={ctx.link().callback(|_| Msg::Do(TimelineMsg::Play.into()))}>{ say(msg::button_resume()) }</button>
                 </div>
             };
         }
@@ -183,9 +183,9 @@ impl Page {
         }
         let link = ctx.link();
         html! {
-            <div class="past" role="status" title={say(msg::ui_what_is_applied_or_changed_here())}><span>{ say(msg::ui_you_are_viewing_the_past()) }</span>
-                <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Do(TimelineMsg::Branch.into()))}>{ icon("i-branch", 14) }{ say(msg::ui_branch_from_here()) }</button>
-                <button type="button" class="btn sm primary" onclick={link.callback(|_| Msg::Do(TimelineMsg::Live.into()))}>{ say(msg::ui_back_to_live()) }</button>
+            <div class="past" role="status" title={say(msg::past_changes_branch())}><span>{ say(msg::past_notice()) }</span>
+                <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Do(TimelineMsg::Branch.into()))}>{ icon("i-branch", 14) }{ say(msg::button_branch_here()) }</button>
+                <button type="button" class="btn sm primary" onclick={link.callback(|_| Msg::Do(TimelineMsg::Live.into()))}>{ say(msg::button_back_to_live()) }</button>
             </div>
         }
     }

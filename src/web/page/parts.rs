@@ -165,7 +165,7 @@ impl Page {
         if window::is_whole() {
             self.inspect(ctx)
         } else {
-            html! { <aside class="panel right" aria-label={say(msg::ui_inspector())} aria-busy="true" /> }
+            html! { <aside class="panel right" aria-label={say(msg::panel_inspector())} aria-busy="true" /> }
         }
     }
 
@@ -227,7 +227,7 @@ impl Page {
     pub(super) fn head(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
-        let list = say(msg::ui_show_as_list());
+        let list = say(msg::button_show_as_list());
         html! {
             <div class="c-head"><h1>{ say((state.selection.view.title)()) }</h1>
                 if self.drawing.beside.is_none() { { self.pill(&self.drawing.picture) } }
@@ -237,7 +237,7 @@ impl Page {
                 { self.pace(ctx) }
                 { self.filter(ctx) }
                 <span class="views" onfocusout={link.batch_callback(left_views)}>
-                    <button type="button" class="btn sm ghost opens" aria-expanded={self.panels.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ say(msg::ui_view()) }{ icon("i-down", 14) }</button>
+                    <button type="button" class="btn sm ghost opens" aria-expanded={self.panels.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ say(msg::picker_view()) }{ icon("i-down", 14) }</button>
                     <div class={self.panels.views.then_some("open")}>
                         <button type="button" class="btn sm ghost" title={list.clone()} aria-label={list.clone()} aria-pressed={self.panels.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
                         { self.branches(ctx) }
@@ -269,7 +269,7 @@ impl Page {
             // What was looked at may be hidden now.
             target.map_or_else(Vec::new, |input| vec![Msg::Hover(None), Msg::Do(SelectionMsg::Filter(input.value()).into())])
         });
-        html! { <input type="search" class="filter" aria-label={say(msg::ui_filter_part_of_a_name_kind())} placeholder={say(msg::ui_filter())} title={say(msg::ui_part_of_a_name_kind_pod())} spellcheck="false" value={state.selection.filter.clone()} oninput={oninput} /> }
+        html! { <input type="search" class="filter" aria-label={say(msg::filter_label())} placeholder={say(msg::filter_placeholder())} title={say(msg::filter_title())} spellcheck="false" value={state.selection.filter.clone()} oninput={oninput} /> }
     }
 
     pub(super) fn namespaces(&self, ctx: &Context<Self>) -> Html {
@@ -280,8 +280,8 @@ impl Page {
         });
         html! {
             <label class="picker small">
-                <select aria-label={say(msg::ui_namespace())} onchange={onchange}>
-                    <option value="" selected={state.selection.namespace.is_none()}>{ say(msg::ui_all_namespaces()) }</option>
+                <select aria-label={say(msg::picker_namespace())} onchange={onchange}>
+                    <option value="" selected={state.selection.namespace.is_none()}>{ say(msg::namespace_all()) }</option>
                     { for self.drawing.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.selection.namespace.as_ref() == Some(name)}>{ name }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
@@ -313,7 +313,7 @@ impl Page {
             let at: usize = event.target_dyn_into::<HtmlSelectElement>()?.value().parse().ok()?;
             Some(Msg::Do(SelectionMsg::Select(Some(all.get(at)?.1.clone())).into()))
         });
-        html! { <label class="picker small"><select aria-label={say(msg::ui_workload())} onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
+        html! { <label class="picker small"><select aria-label={say(msg::picker_workload())} onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
     }
 
     /// The branches of the history, once there is more than one.
@@ -388,11 +388,11 @@ fn left_views(event: FocusEvent) -> Option<Msg> {
 /// In place of a diagram that the filter has emptied.
 fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
     let words = msg::filter_hides(count);
-    html! { <><h2>{ say(msg::ui_nothing_matches_the_filter()) }</h2><p>{ say(words) }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::ui_show_everything()) }</button></> }
+    html! { <><h2>{ say(msg::filter_no_match()) }</h2><p>{ say(words) }</p><button type="button" class="btn" onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::button_clear_filter()) }</button></> }
 }
 
 fn hidden(ctx: &Context<Page>, count: usize) -> Html {
-    html! { <button type="button" class="pill notready" title={say(msg::ui_show_everything())} onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::filter_hidden(count)) }{ icon("i-cross", 12) }</button> }
+    html! { <button type="button" class="pill notready" title={say(msg::button_clear_filter())} onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::filter_hidden(count)) }{ icon("i-cross", 12) }</button> }
 }
 
 fn pace(ctx: &Context<Page>, offer: Option<remedies::Offer>) -> Html {
@@ -412,11 +412,11 @@ fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool
     html! {
         <>
             <label class="picker small">
-                <select aria-label={say(msg::ui_branch_of_the_history())} onchange={onchange}>
+                <select aria-label={say(msg::picker_branch())} onchange={onchange}>
                     { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ say(msg::branch_option(*number)) }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
-            <button type="button" class="btn sm ghost" id="beside" title={say(msg::ui_side_by_side())} aria-label={say(msg::ui_side_by_side())} aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(CompareMsg::With(other).into()))}>{ icon("i-branch", 14) }{ say(msg::ui_side_by_side()) }</button>
+            <button type="button" class="btn sm ghost" id="beside" title={say(msg::button_side_by_side())} aria-label={say(msg::button_side_by_side())} aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(CompareMsg::With(other).into()))}>{ icon("i-branch", 14) }{ say(msg::button_side_by_side()) }</button>
         </>
     }
 }

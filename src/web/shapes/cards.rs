@@ -55,7 +55,7 @@ pub(super) fn loop_of(of: &Loop) -> Html {
 pub(super) fn terminal(state: Option<PodState>, title: &Message, lines: &[String]) -> Html {
     html! {
         <>
-            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ say(msg::ui_pod_for_example()) }</small><b class="ell">{ say(title) }</b></div></div>
+            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ say(msg::net_example_client()) }</small><b class="ell">{ say(title) }</b></div></div>
             <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
                 Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
                 None => html! { <p>{ line }</p> },
@@ -146,8 +146,8 @@ pub(super) fn cylinder(item: &Item, fact: &Message, data: &Message) -> Html {
 pub(super) fn node(name: &str, body: &NodeBody) -> Html {
     let pill = match (body.ready, body.cordoned) {
         (false, _) => html! { <span class="pill failed">{ icon("i-error", 12) }{ "NotReady" }</span> },
-        (true, true) => html! { <span class="pill notready">{ icon("i-cordon", 12) }{ say(msg::ui_cordoned()) }</span> },
-        (true, false) => html! { <span class="pill ready">{ icon("pod-ready", 12) }{ say(msg::ui_ready()) }</span> },
+        (true, true) => html! { <span class="pill notready">{ icon("i-cordon", 12) }{ say(msg::pill_cordoned()) }</span> },
+        (true, false) => html! { <span class="pill ready">{ icon("pod-ready", 12) }{ say(msg::pill_ready()) }</span> },
     };
     let note = if !body.ready {
         "bad"
@@ -193,7 +193,7 @@ pub(super) fn totals(numbers: &[(usize, Message)], parts: &[(PodState, bool, usi
                         (true, PodState::Ready, false) => say(msg::totals_newest()),
                         _ => say(state.word()),
                     } }<b>{ count(*n) }</b></span> }) }
-                    <small>{ say(msg::ui_one_square_is_one_pod()) }</small>
+                    <small>{ say(msg::totals_square_is_pod()) }</small>
                 </div>
             </div>
         </>
@@ -203,7 +203,7 @@ pub(super) fn totals(numbers: &[(usize, Message)], parts: &[(PodState, bool, usi
 pub(super) fn tray(title: &Message, aside: &Message, head: &Message, rows: &[[Message; 3]]) -> Html {
     html! {
         <>
-            <div class="th"><b>{ say(msg::ui_unscheduled()) }</b><span class="pill">{ say(title) }</span><span class="grow" /><small>{ say(aside) }</small></div>
+            <div class="th"><b>{ say(msg::tray_title()) }</b><span class="pill">{ say(title) }</span><span class="grow" /><small>{ say(aside) }</small></div>
             <div class="tb"><small class="h">{ say(head) }</small>
                 { for rows.iter().map(|[who, why, detail]| html! { <div class="tr"><span class="mono ell">{ say(who) }</span><i>{ if why.is_empty() { "" } else { "×" } }</i><b>{ say(why) }</b><small class="ell">{ say(detail) }</small></div> }) }
             </div>

@@ -109,7 +109,7 @@ pub(super) fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(&of.caption) }</small><b class="ell">{ crate::i18n::format::front(&of.id.name, ((width - 150.0) / 7.2) as usize) }</b></div>
-                if rolls { <span class="pill creating">{ icon("pod-creating", 12) }{ say(msg::ui_rolling()) }</span> }
+                if rolls { <span class="pill creating">{ icon("pod-creating", 12) }{ say(msg::pill_rolling_out()) }</span> }
             </div>
             <div class="nums">{ for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ say(counter.metric.word()) }</small></div> }) }</div>
             <div class="roll" aria-hidden="true">

@@ -172,7 +172,7 @@ pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
             let (lead, end) = tail.split_at(tail.rfind('-').map_or(0, |at| at + 1));
             html! { <>{ icon(state.glyph(), 14) }<b class="ell"><span>{ lead }</span>{ end }</b>if !note.is_empty() { <small class="ell">{ say(note) }</small> }</> }
         }
-        Body::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_gone()) }</small></> },
+        Body::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_deleted()) }</small></> },
         // On a sheet, which the stage has.
         Body::Cells(cells) if cells.bare() => crate::web::cells::ring(cells),
         Body::Cells(cells) => html! {

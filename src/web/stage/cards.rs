@@ -22,7 +22,7 @@ pub(super) fn legend(of: &Legend, scene: &Scene) -> Html {
             <div class="legend">{ for signs.iter().map(|(class, words)| html! { <span><i class={*class} />{ say(words()) }</span> }) }</div>
         },
         Legend::PodStates => html! {
-            <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={crate::web::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ say(scene.word(*state)) }</span> }) }if scene.has_older() { <span class="older">{ icon("pod-ready", 14) }{ say(msg::ui_older_revision()) }</span> }</div>
+            <div class="legend">{ for scene.states().iter().map(|state| html! { <span>{ if cells { html! { <i class={crate::web::cells::swatch(*state, false)} /> } } else { icon(state.glyph(), 14) } }{ say(scene.word(*state)) }</span> }) }if scene.has_older() { <span class="older">{ icon("pod-ready", 14) }{ say(msg::legend_older_revision()) }</span> }</div>
         },
     }
 }
@@ -31,7 +31,7 @@ impl Stage {
     /// The pictures that can be saved.
     pub(super) fn menu(link: &yew::html::Scope<Self>) -> Html {
         html! {
-            <div class="menu" role="menu" aria-label={say(msg::ui_save_the_picture())}>
+            <div class="menu" role="menu" aria-label={say(msg::button_save_image())}>
                 { for ["SVG", "PNG"].map(|form| html! { <button type="button" role="menuitem" onclick={link.callback(move |_| Msg::Export(form))}>{ form }</button> }) }
             </div>
         }

@@ -363,7 +363,7 @@ impl Component for Lanes {
                 class={if props.slim { "scrub" } else { "lanes" }}
                 role="slider"
                 tabindex="0"
-                aria-label={say(msg::ui_time())}
+                aria-label={say(msg::slider_time())}
                 aria-valuemin="0"
                 aria-valuemax={(props.end / 1000).to_string()}
                 aria-valuenow={(props.now / 1000).to_string()}
@@ -423,7 +423,7 @@ impl Lanes {
         };
         html! {
             <div class="lanebox">{ canvas }
-                <div class="scale" role="group" aria-label={say(msg::ui_scale_of_the_timeline())}>{ button(Some(1.0 / 1.5), msg::scale_longer(), "i-minus") }{ button(Some(1.5), msg::scale_shorter(), "i-plus") }{ button(None, msg::scale_all(), "i-fit") }</div>
+                <div class="scale" role="group" aria-label={say(msg::timeline_zoom())}>{ button(Some(1.0 / 1.5), msg::scale_longer(), "i-minus") }{ button(Some(1.5), msg::scale_shorter(), "i-plus") }{ button(None, msg::scale_all(), "i-fit") }</div>
                 if let Some((words, x, turned)) = &self.tip {
                     <div class="tip" role="tooltip" style={format!("{}:{}px", if *turned { "right" } else { "left" }, Px(*x))}>{ words }</div>
                 }

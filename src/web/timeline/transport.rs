@@ -62,19 +62,19 @@ pub fn Transport(props: &TransportProps) -> Html {
         <div class="transport">
             <div class="clock"><b id="clock">{ clock(props.now) }</b><span class="grow" />
                 { tool(Tool::Breaks, "break", "i-breakpoint", msg::pause_when()) }{ tool(Tool::Compare, "compare", "i-diff", msg::compare_keys()) }
-                if props.live { <span class="live"><i />{ say(msg::ui_live()) }</span> } else { <span class="live rew"><i />{ say(msg::ui_past()) }</span> }
+                if props.live { <span class="live"><i />{ say(msg::clock_live()) }</span> } else { <span class="live rew"><i />{ say(msg::clock_past()) }</span> }
             </div>
             <div class="tbtns">
-                <button type="button" class="t" aria-label={say(msg::ui_one_reconcile_back())} title={say(msg::ui_one_reconcile_back_2())} onclick={emit(TimelineMsg::StepBack.into())}>{ icon("i-stepback", 16) }</button>
-                <button type="button" class="play" id="play" aria-label={if props.playing { say(msg::ui_pause()) } else { say(msg::ui_play()) }} onclick={emit(TimelineMsg::Toggle.into())}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
-                <button type="button" class="t" id="step" aria-label={say(msg::ui_one_reconcile_on())} title={say(msg::ui_one_reconcile_on_2())} onclick={emit(TimelineMsg::Step.into())}>{ icon("i-step", 16) }</button>
-                <button type="button" class="t wide" id="second" aria-label={say(msg::ui_one_second_on())} title={say(msg::ui_one_second_on_2())} onclick={emit(TimelineMsg::Seconds(1).into())}>{ "+1 s" }</button>
-                <button type="button" class="t wide" id="settle" aria-label={say(msg::ui_on_until_it_is_settled())} title={say(msg::ui_on_until_nothing_changes_any_more())} onclick={emit(TimelineMsg::Settle.into())}>{ say(msg::ui_settle()) }</button>
+                <button type="button" class="t" aria-label={say(msg::button_previous_reconcile())} title={say(msg::button_previous_reconcile_key())} onclick={emit(TimelineMsg::StepBack.into())}>{ icon("i-stepback", 16) }</button>
+                <button type="button" class="play" id="play" aria-label={if props.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} onclick={emit(TimelineMsg::Toggle.into())}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
+                <button type="button" class="t" id="step" aria-label={say(msg::button_next_reconcile())} title={say(msg::button_next_reconcile_key())} onclick={emit(TimelineMsg::Step.into())}>{ icon("i-step", 16) }</button>
+                <button type="button" class="t wide" id="second" aria-label={say(msg::button_forward_second())} title={say(msg::button_forward_second_key())} onclick={emit(TimelineMsg::Seconds(1).into())}>{ "+1 s" }</button>
+                <button type="button" class="t wide" id="settle" aria-label={say(msg::button_run_until_stable())} title={say(msg::button_run_until_stable_title())} onclick={emit(TimelineMsg::Settle.into())}>{ say(msg::button_until_stable()) }</button>
                 <span class="grow" />
-                <button type="button" class="btn sm ghost" id="restart" title={say(msg::ui_an_empty_cluster_the_manifest_applied())} onclick={emit(TimelineMsg::Restart.into())}>{ say(msg::ui_start_over()) }</button>
+                <button type="button" class="btn sm ghost" id="restart" title={say(msg::button_start_over_title())} onclick={emit(TimelineMsg::Restart.into())}>{ say(msg::button_start_over()) }</button>
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
-                <input type="range" min="0" max="100" step="1" aria-label={say(msg::ui_speed())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
+                <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
                 <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>{ late(props.reached.clone()) }
             </div>
         </div>
@@ -83,5 +83,5 @@ pub fn Transport(props: &TransportProps) -> Html {
 
 /// The speed that is reached, where it is less than what was asked for.
 pub fn late(reached: Option<String>) -> Html {
-    html! { if let Some(reached) = reached { <span class="late" title={say(msg::ui_the_clock_cannot_keep_up_with())}>{ icon("i-warn", 12) }{ reached }</span> } }
+    html! { if let Some(reached) = reached { <span class="late" title={say(msg::clock_too_slow())}>{ icon("i-warn", 12) }{ reached }</span> } }
 }

@@ -142,8 +142,11 @@ struct CronJobPass<'a> {
 impl CronJobPass<'_> {
     /// Deletes the oldest finished Jobs beyond the limits.
     fn clean_up(&mut self, jobs: &[Rc<Object>], out: &mut Out<'_>) {
-        let limits = [("Complete", self.spec.successful_jobs_history_limit), ("Failed", self.spec.failed_jobs_history_limit)];
-        for (kind, limit) in limits {
+        let limits = [
+            ("Complete", "successfulJobsHistoryLimit", self.spec.successful_jobs_history_limit),
+            ("Failed", "failedJobsHistoryLimit", self.spec.failed_jobs_history_limit),
+        ];
+        for (kind, field, limit) in limits {
             let Some(limit) = limit else { continue };
             let mut ended: Vec<&Rc<Object>> = jobs.iter().filter(|job| finished(job) == Some(kind)).collect();
             crate::sort::sort_by_key(&mut ended, |job| {
@@ -152,7 +155,7 @@ impl CronJobPass<'_> {
             });
             let surplus = ended.len().saturating_sub(limit.max(0) as usize);
             for job in &ended[..surplus] {
-                self.delete(&job.key(), job.meta.uid, Why::HistoryLimit { limit }, out);
+                self.delete(&job.key(), job.meta.uid, Why::HistoryLimit { field, limit }, out);
             }
         }
     }

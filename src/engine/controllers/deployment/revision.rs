@@ -181,7 +181,7 @@ impl DeploymentPass<'_, '_, '_> {
         for set in alive.into_iter().take(surplus) {
             let status = &set_of(set).status;
             if status.replicas == 0 && replicas(set) == 0 && set.meta.generation <= status.observed_generation {
-                self.out.delete(&set.key(), Default::default(), Why::HistoryLimit { limit })?;
+                self.out.delete(&set.key(), Default::default(), Why::HistoryLimit { field: "revisionHistoryLimit", limit })?;
             }
         }
         Ok(())

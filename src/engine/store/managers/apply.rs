@@ -101,7 +101,7 @@ impl ApiServer {
             return Ok(());
         }
         crate::sort::sort_by_key(&mut conflicts, |(manager, _)| manager.clone());
-        let error = ApiError { reason: Reason::Conflict, message: told(&conflicts), invalid: None };
+        let error = ApiError { reason: Reason::Conflict, message: told(&conflicts), cause: None };
         self.refuse(origin, key.clone(), &error, asked.1.clone());
         Err(error)
     }
@@ -152,6 +152,6 @@ fn untyped(kind: Kind, key: &ObjectRef, config: &Value) -> Result<(), ApiError> 
     Err(ApiError {
         reason: Reason::Unknown,
         message: format!("failed to create typed patch object ({place}; {}, Kind={}): {detail}", kind.api_version(), kind.name()),
-        invalid: None,
+        cause: None,
     })
 }

@@ -1,0 +1,121 @@
+//! Where an object stands, in one sentence: its state, what is wrong or under way, and the root cause; and the one remedy to try first.
+
+use super::diagnose::Diagnosis;
+use super::progress;
+use crate::api::network::{EndpointSlice, Service, is_slice_of};
+use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::engine::Sim;
+use crate::explain::diagnose;
+use crate::explain::waits::Health;
+use crate::i18n::{Message, msg};
+use crate::projection::adapt::status;
+use crate::projection::model::PodState;
+use crate::projection::totals::PodTotals;
+
+/// Where an object stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The object.
+    pub object: ObjectRef,
+    /// Whether something has gone wrong, is under way or is well.
+    pub health: Health,
+    /// The sentence.
+    pub sentence: Message,
+    /// The object with the root cause, if it is another one and exists.
+    pub root: Option<ObjectRef>,
+    /// The remedy to try first, by its place among those of the object's diagnosis.
+    pub remedy: Option<usize>,
+}
+
+/// Where an object stands, given what it waits for down to the root, and which of its remedies were found to help.
+pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool]) -> Standing {
+    let object = sim.get(key);
+    let Some(first) = found.first() else {
+        let (sentence, health) = match object {
+            Some(object) => state(sim, object),
+            None => (msg::standing_gone(key.kind, &key.name), Health::Note),
+        };
+        return Standing { object: key.clone(), health, sentence, root: None, remedy: None };
+    };
+    // What has gone wrong is the cause, though something beyond it may still be under way.
+    let root = found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(&found[found.len() - 1]);
+    let health = if root.waits.is_bad() { Health::Stuck } else { first.waits.health() };
+    let sentence = match root.object == first.object || root.waits == first.waits {
+        true => first.headline(),
+        false => msg::standing_because(first.headline(), root.headline(), root.object.kind, &root.object.name),
+    };
+    let tried = helps.iter().position(|helps| *helps);
+    Standing {
+        object: key.clone(),
+        health,
+        sentence,
+        root: (root.object != *key && sim.get(&root.object).is_some()).then(|| root.object.clone()),
+        remedy: if helps.is_empty() { (!first.remedies.is_empty()).then_some(0) } else { tried },
+    }
+}
+
+/// The same for an object of which nothing is known yet.
+pub fn of(sim: &Sim, key: &ObjectRef) -> Standing {
+    standing(sim, key, &diagnose::chain_of_waiting(sim, key), &[])
+}
+
+/// The state of an object that waits for nothing.
+fn state(sim: &Sim, object: &Object) -> (Message, Health) {
+    let pods = |ready: i32, desired: i32| {
+        let health = if ready == desired { Health::Well } else { Health::Waiting };
+        (msg::wait_pods(ready, desired), health)
+    };
+    if object.meta.is_deleting() {
+        return (msg::standing_deleting(), Health::Waiting);
+    }
+    match &object.body {
+        Body::Pod(pod) => {
+            let (state, word) = status(object);
+            let health = if matches!(state, PodState::Ready | PodState::Succeeded) { Health::Well } else { Health::Waiting };
+            match pod.node_name.is_empty() {
+                true => (word, health),
+                false => (msg::standing_on_node(word, &pod.node_name), health),
+            }
+        }
+        Body::Deployment(body) if body.status.updated_replicas < body.spec.replicas => {
+            (msg::standing_rolling(body.status.updated_replicas, body.spec.replicas), Health::Waiting)
+        }
+        Body::Deployment(body) => pods(body.status.ready_replicas, body.spec.replicas),
+        Body::ReplicaSet(body) if body.spec.replicas == 0 => (msg::standing_scaled_to_zero(), Health::Note),
+        Body::ReplicaSet(body) => pods(body.status.ready_replicas, body.spec.replicas),
+        Body::StatefulSet(body) => pods(body.status.ready_replicas, body.spec.replicas),
+        Body::DaemonSet(body) => pods(body.status.number_ready, body.status.desired_number_scheduled),
+        Body::Job(job) => {
+            let (words, state) = progress::of_job(job, PodTotals::default());
+            (words, if matches!(state, PodState::Ready | PodState::Succeeded) { Health::Well } else { Health::Waiting })
+        }
+        Body::PersistentVolumeClaim(body) if body.status.phase == "Bound" => {
+            (msg::standing_claim_bound(body.spec.volume_name.as_str()), Health::Well)
+        }
+        Body::PersistentVolumeClaim(body) => (Message::state(&body.status.phase), Health::Waiting),
+        Body::PersistentVolume(body) => (Message::state(&body.status.phase), Health::Well),
+        Body::Service(service) => (service_state(sim, object, service), Health::Well),
+        Body::Node(node) if node.spec.unschedulable => (msg::standing_node_cordoned(pods_on(sim, object)), Health::Note),
+        Body::Node(_) => (msg::standing_node(pods_on(sim, object)), Health::Well),
+        _ if !acts(object.kind) => (msg::standing_inert(object.kind), Health::Note),
+        _ => (msg::standing_stored(object.kind), Health::Well),
+    }
+}
+
+/// Whether the simulation acts on objects of a kind: a loop does, or the kubelets and the scheduler read them.
+fn acts(kind: Kind) -> bool {
+    kind.info().animated || matches!(kind, Kind::ConfigMap | Kind::Secret | Kind::Lease | Kind::PodTemplate)
+}
+
+fn pods_on(sim: &Sim, node: &Object) -> usize {
+    sim.pods_on(&node.meta.name).count()
+}
+
+fn service_state(sim: &Sim, object: &Object, service: &Service) -> Message {
+    if service.spec.kind == "ExternalName" {
+        return msg::standing_external_name();
+    }
+    let slices = sim.list(Kind::EndpointSlice).filter(|slice| slice.meta.namespace == object.meta.namespace && is_slice_of(slice, object));
+    let ready = |slice: &EndpointSlice| slice.endpoints.iter().filter(|endpoint| endpoint.conditions.ready != Some(false)).count();
+    msg::standing_service(slices.filter_map(|slice| slice.get::<EndpointSlice>()).map(ready).sum::<usize>())
+}
