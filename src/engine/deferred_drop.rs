@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// Collections with fewer parts are dropped at once.
-const SMALL: usize = 16;
+const MIN_DEFERRED_PARTS: usize = 16;
 
 /// A collection that can be dropped part by part.
 pub trait DropInParts: 'static {
@@ -64,7 +64,7 @@ pub fn drop_some() -> bool {
 
 /// Queues a collection to be dropped in idle time, if deferral is enabled and it is large.
 pub fn drop_later(parts: impl DropInParts) {
-    if parts.parts() < SMALL {
+    if parts.parts() < MIN_DEFERRED_PARTS {
         return;
     }
     // While the thread ends, the queue is gone and everything is dropped at once.

@@ -5,7 +5,7 @@ use crate::api::{Str, Timestamp};
 /// The reason of one write, with the values that decided it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// A person asked for it.
+    /// A user asked for it.
     Asked,
     /// Part of the cluster from the start.
     Bootstrap,

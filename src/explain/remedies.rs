@@ -33,7 +33,7 @@ impl Offer {
 const PROBES: [&str; 3] = ["startup", "readiness", "liveness"];
 
 /// A Ready one is looked for among so many.
-const LOOKED: usize = 1_000;
+const MAX_PODS_SCANNED: usize = 1_000;
 
 /// What can be broken about an object.
 pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
@@ -139,7 +139,7 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
     let owners = sets.chain([object.meta.uid]);
     let pod = owners
         .flat_map(|owner| sim.owned(owner, Kind::Pod))
-        .take(LOOKED)
+        .take(MAX_PODS_SCANNED)
         .find(|pod| pod.pod().is_some_and(Pod::is_ready) && !pod.meta.is_deleting());
     if let Some(pod) = pod {
         offers.push(Offer::new(msg::offer_crash_one(), msg::offer_crash_one_title(), ["fault exit pod/", &pod.meta.name, " 1"].concat()));

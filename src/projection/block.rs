@@ -10,10 +10,10 @@ use std::ops::{Index, Range};
 use std::rc::Rc;
 
 /// So many Pods lie together; with one more they part.
-const MOST: usize = 128;
+const MAX_CHUNK_PODS: usize = 128;
 
 /// So many are compared one by one.
-const FEW: usize = 200;
+const MAX_COMPARED_PODS: usize = 200;
 
 /// Pods in order, shared by whoever shows them, with what is counted of them.
 #[derive(Clone, Debug, Default)]
@@ -151,7 +151,7 @@ impl Block {
     pub fn totals(&self) -> crate::projection::totals::PodTotals {
         let [ready, leaving] = [PodState::Ready, PodState::Terminating].map(|state| self.0.counts[state as usize]);
         // Of very many it is not looked at: what they come to is counted as they are written.
-        let looks = leaving > 0 && self.len() <= FEW;
+        let looks = leaving > 0 && self.len() <= MAX_COMPARED_PODS;
         let ended = |pod: &&Rc<Pod>| pod.state == PodState::Terminating && pod.ended;
         let stopped = if looks { self.iter().filter(ended).count() } else { 0 };
         let [succeeded, failed] = self.0.outcomes;
@@ -195,9 +195,9 @@ impl Block {
         let here = Rc::make_mut(&mut own.chunks[chunk]);
         here.states.insert(at, pod.state);
         here.pods.insert(at, pod);
-        if here.pods.len() > MOST {
+        if here.pods.len() > MAX_CHUNK_PODS {
             // Pods mostly come at the end: the first of the two stays full, and is left alone from then on.
-            let keep = if chunk + 1 == own.chunks.len() { MOST } else { MOST / 2 };
+            let keep = if chunk + 1 == own.chunks.len() { MAX_CHUNK_PODS } else { MAX_CHUNK_PODS / 2 };
             let here = Rc::make_mut(&mut own.chunks[chunk]);
             let rest = Chunk { pods: here.pods.split_off(keep), states: here.states.split_off(keep) };
             own.chunks.insert(chunk + 1, Rc::new(rest));
@@ -278,7 +278,7 @@ impl PartialEq for Block {
         let shared =
             || self.0.chunks.len() == other.0.chunks.len() && self.0.chunks.iter().zip(&other.0.chunks).all(|(a, b)| Rc::ptr_eq(a, b));
         // Of many that were all read anew it costs more to find that they are alike than to draw them.
-        let few = self.len() <= FEW;
+        let few = self.len() <= MAX_COMPARED_PODS;
         self.is(other) || self.0.counts == other.0.counts && (shared() || few && alike() && self.iter().zip(other.iter()).all(same))
     }
 }
@@ -287,7 +287,7 @@ impl FromIterator<Rc<Pod>> for Block {
     fn from_iter<I: IntoIterator<Item = Rc<Pod>>>(pods: I) -> Block {
         let (mut all, mut chunk) = (Members::default(), Chunk::default());
         for pod in pods {
-            if chunk.pods.len() == MOST {
+            if chunk.pods.len() == MAX_CHUNK_PODS {
                 all.chunks.push(Rc::new(std::mem::take(&mut chunk)));
             }
             all.count(&pod, 1);
@@ -352,7 +352,7 @@ mod tests {
             }
             assert!(block.iter().eq(&list) && block.states().eq(list.iter().map(|pod| pod.state)), "{step}");
             let again: Block = list.iter().cloned().collect();
-            assert!(block == again || list.len() > FEW, "{step}");
+            assert!(block == again || list.len() > MAX_COMPARED_PODS, "{step}");
             let counted = |state| list.iter().filter(|pod| pod.state == state).count();
             assert!(block.counts().iter().all(|(state, n)| counted(*state) == *n), "{step}");
             let changed = kept.clone().changed_since(&block);
@@ -399,7 +399,7 @@ mod tests {
         let mut next = block.clone();
         next.replace(5_000, pod(5_000, PodState::Failed));
         let changed = next.changed_since(&block);
-        assert!(changed.len() == 1 && changed[0].len() <= MOST && changed[0].contains(&5_000), "{changed:?}");
+        assert!(changed.len() == 1 && changed[0].len() <= MAX_CHUNK_PODS && changed[0].contains(&5_000), "{changed:?}");
         assert_ne!(next, block);
     }
 }

@@ -71,14 +71,14 @@ pub struct Change {
 }
 
 /// Nobody reads more fields of one object than this.
-const FIELDS: usize = 40;
+const MAX_FIELDS: usize = 40;
 /// Longer values are cut in the middle.
-const VALUE: usize = 60;
+const MAX_VALUE_CHARS: usize = 60;
 /// What every write changes, and what kubectl keeps for itself.
-const DULL: [&str; 3] = ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields"];
+const IGNORED_FIELDS: [&str; 3] = ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields"];
 
 fn is_dull(path: &str) -> bool {
-    DULL.contains(&path) || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
+    IGNORED_FIELDS.contains(&path) || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
 }
 
 /// The fields in which two objects differ.
@@ -89,7 +89,7 @@ pub fn fields(before: &Object, after: &Object) -> Vec<Field> {
 }
 
 fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Field>) {
-    if before == after || out.len() >= FIELDS || is_dull(path) {
+    if before == after || out.len() >= MAX_FIELDS || is_dull(path) {
         return;
     }
     match (before, after) {
@@ -133,7 +133,7 @@ fn names(list: &[Value]) -> Vec<String> {
 }
 
 fn shown(value: &Value) -> String {
-    middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), VALUE)
+    middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), MAX_VALUE_CHARS)
 }
 
 /// What the entries of a journal did to objects: each object once, as it was before the first and after the last.
@@ -237,7 +237,7 @@ pub fn together(all: &[Change]) -> Vec<&[Change]> {
         let pair = left.get(1).is_some_and(|next| named(first, next));
         let many = if pair {
             2
-        } else if run > ALIKE {
+        } else if run > MAX_LISTED_ALIKE {
             run
         } else {
             1
@@ -250,7 +250,7 @@ pub fn together(all: &[Change]) -> Vec<&[Change]> {
 }
 
 /// More of a kind than this that came or went are told in one line.
-const ALIKE: usize = 3;
+const MAX_LISTED_ALIKE: usize = 3;
 
 fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Option<Change> {
     let (op, object) = match (was, is) {

@@ -123,9 +123,9 @@ pub struct Tracker {
 }
 
 /// The most changes that are kept apart; older ones are thinned out.
-const MOST: usize = 10_000;
+const MAX_POINTS: usize = 10_000;
 /// So many times it is remembered who made Pods go.
-const LEFT: usize = 64;
+const MAX_DEPARTURES: usize = 64;
 
 impl Tracker {
     /// The track of a workload at the instant shown, so many entries further than before.
@@ -211,7 +211,7 @@ impl Tracker {
             Some(last) => last.2 += 1,
             None => self.track.left.push((at, name.into(), 1, by)),
         }
-        if self.track.left.len() > LEFT {
+        if self.track.left.len() > MAX_DEPARTURES {
             self.track.left.remove(0);
         }
     }
@@ -244,7 +244,7 @@ impl Tracker {
             Some(last) if last.at == at => *last = point,
             _ => self.track.points.push(point),
         }
-        if self.track.points.len() > MOST {
+        if self.track.points.len() > MAX_POINTS {
             thin(&mut self.track);
         }
     }
@@ -254,14 +254,14 @@ impl Tracker {
 /// is a pixel or two wide there, and the same past is drawn alike whenever it is looked at. Idle time does not count: an axis folds it.
 fn thin(track: &mut Track) {
     /// Of an axis of so many stretches.
-    const WIDE: u64 = 620;
+    const AXIS_STRETCHES: u64 = 620;
     /// Idle time that counts.
-    const IDLE: u64 = 2_000;
+    const COUNTED_IDLE_MS: u64 = 2_000;
     let began = began(track).unwrap_or(u64::MAX);
     let points = &mut track.points;
-    let mut wide = WIDE;
-    while points.len() > MOST * 3 / 4 && wide > 0 {
-        let busy = |after: u64| points.windows(2).filter(|two| two[0].at >= after).map(|two| (two[1].at - two[0].at).min(IDLE)).sum();
+    let mut wide = AXIS_STRETCHES;
+    while points.len() > MAX_POINTS * 3 / 4 && wide > 0 {
+        let busy = |after: u64| points.windows(2).filter(|two| two[0].at >= after).map(|two| (two[1].at - two[0].at).min(COUNTED_IDLE_MS)).sum();
         // A power of two: what was one stretch stays one.
         let grain = |span: u64| 1 << (span / wide).max(1).ilog2();
         let [all, update] = [0, began].map(|after| grain(busy(after)));
@@ -332,13 +332,13 @@ mod tests {
                 _ => point(at, 9 + (at % 2) as u32, 1),
             };
             tracker.track.points.push(last);
-            if tracker.track.points.len() > MOST {
+            if tracker.track.points.len() > MAX_POINTS {
                 thin(&mut tracker.track);
             }
-            assert!(tracker.track.points.len() <= MOST);
+            assert!(tracker.track.points.len() <= MAX_POINTS);
         }
         let points = &tracker.track.points;
-        assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MOST / 2, "{}", points.len());
+        assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MAX_POINTS / 2, "{}", points.len());
         let at = |time: u64| points.iter().find(|point| point.at == time).map(|point| point.counts[0]);
         assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3 }));
         assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8 }));
@@ -351,7 +351,7 @@ mod tests {
         let push = |track: &mut Track, at: u64, old: u32, new: u32| {
             let counts = vec![Count { ready: old, unready: 0 }, Count { ready: new, unready: at as u32 % 50 }];
             track.points.push(Point { at, counts, limits: (3_750, 6_250), desired: 5_000 });
-            if track.points.len() > MOST {
+            if track.points.len() > MAX_POINTS {
                 thin(track);
             }
         };
@@ -369,7 +369,7 @@ mod tests {
                 assert!(off(1_000) <= 2 * pixel, "{} off at {time} after {update} updates, {pixel} ms a pixel", off(1_000));
                 assert!(off(began) <= 2 * pixel, "{} off at {time} of update {update}, {pixel} ms a pixel", off(began));
             }
-            assert!(track.points[0].at == 1_000 && track.points.len() <= MOST, "{}", track.points.len());
+            assert!(track.points[0].at == 1_000 && track.points.len() <= MAX_POINTS, "{}", track.points.len());
         }
     }
 

@@ -179,13 +179,13 @@ pub fn about(text: &str, line: usize, column: usize) -> Option<(String, String)>
     let required = if field.required { ", required" } else { "" };
     let path = path.join(".");
     let ends = |end: &str| path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('.'));
-    let said = SAID.iter().find(|(end, _)| ends(end)).map(|(_, words)| [" · ", words].concat()).unwrap_or_default();
+    let said = FIELD_HELP.iter().find(|(end, _)| ends(end)).map(|(_, words)| [" · ", words].concat()).unwrap_or_default();
     let kind = spoken(schema(), field.kind);
     Some((path, [&kind, required, &said].concat()))
 }
 
 /// What fields of the examples do, and what holds without them.
-const SAID: [(&str, &str); 20] = [
+const FIELD_HELP: [(&str, &str); 20] = [
     ("strategy.rollingUpdate.maxSurge", "Pods that an update may add beyond replicas; 25% unless said"),
     ("strategy.rollingUpdate.maxUnavailable", "Pods that an update may do without; 25% unless said"),
     ("strategy.type", "RollingUpdate replaces Pods step by step, Recreate all at once; RollingUpdate unless said"),

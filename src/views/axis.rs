@@ -1,14 +1,14 @@
 //! The axis of time: from times to pixels and back, with a fold where nothing happens for long. Pure arithmetic.
 
 /// A stretch at least so long in which nothing happens may be folded, in milliseconds; so much of it stays on either side.
-const LONG: u64 = 20_000;
-const REST: u64 = 1_000;
+const MIN_IDLE_MS: u64 = 20_000;
+const IDLE_MARGIN_MS: u64 = 1_000;
 /// As many are folded at most, the longest.
-const FOLDS: usize = 8;
+const MAX_FOLDS: usize = 8;
 /// How wide a folded stretch is drawn.
 pub const FOLD: f64 = 24.0;
 /// Nearer to the middle of a fold its duration is written, and no time.
-const BESIDE: f64 = 44.0;
+const TICK_CLEARANCE_PX: f64 = 44.0;
 
 /// The stretches of a history in which nothing happens.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,8 +26,8 @@ impl Idle {
 
     /// Something happened, not before what was seen last.
     pub fn see(&mut self, at: u64) {
-        if at >= self.last + LONG {
-            self.gaps.push((self.last + REST, at - REST));
+        if at >= self.last + MIN_IDLE_MS {
+            self.gaps.push((self.last + IDLE_MARGIN_MS, at - IDLE_MARGIN_MS));
         }
         self.last = at;
     }
@@ -36,12 +36,12 @@ impl Idle {
     /// each, so others are long by comparison then.
     pub fn folds(&self, end: u64) -> Vec<(u64, u64)> {
         let mut rest = self.gaps.clone();
-        if end >= self.last + LONG {
-            rest.push((self.last + REST, end));
+        if end >= self.last + MIN_IDLE_MS {
+            rest.push((self.last + IDLE_MARGIN_MS, end));
         }
         crate::sort::sort_by_key(&mut rest, |(from, to)| u64::MAX - (to - from));
         let (mut span, mut count) = (end.saturating_sub(self.start), 0);
-        for (from, to) in rest.iter().take(FOLDS) {
+        for (from, to) in rest.iter().take(MAX_FOLDS) {
             if (to - from) * 10 <= span {
                 break;
             }
@@ -147,7 +147,7 @@ impl Axis {
         let ends = self.folds.iter().copied().filter(|fold| fold.1 > self.from).chain([(last, last)]);
         for (to, next) in ends {
             let some = (from.div_ceil(step)..).map(|i| i * step).take_while(|at| *at <= to.min(last));
-            out.extend(some.filter(|at| self.breaks().all(|(x, _)| (x - self.x(*at)).abs() > BESIDE)));
+            out.extend(some.filter(|at| self.breaks().all(|(x, _)| (x - self.x(*at)).abs() > TICK_CLEARANCE_PX)));
             from = next;
         }
         (out, step)
@@ -188,7 +188,7 @@ mod tests {
         assert!(axis.time(axis.x(hour / 2)).abs_diff(hour / 2) < 100);
         // No time is written where the duration of a fold stands, and a tick costs nothing in between.
         let (ticks, _) = axis.ticks();
-        assert!(ticks.len() < 20 && ticks.iter().all(|at| axis.breaks().all(|(x, _)| (axis.x(*at) - x).abs() > BESIDE)), "{ticks:?}");
+        assert!(ticks.len() < 20 && ticks.iter().all(|at| axis.breaks().all(|(x, _)| (axis.x(*at) - x).abs() > TICK_CLEARANCE_PX)), "{ticks:?}");
         // What is short beside the rest stays as it is: an update every minute of an hour.
         let minutes: Vec<u64> = (0..60).map(|minute| minute * 60_000).collect();
         assert_eq!(whole(hour, 1000.0, &minutes).folds, []);

@@ -29,7 +29,7 @@ pub struct Card {
 }
 
 /// No more facts than this: the inspector has them all.
-const FACTS: usize = 3;
+const MAX_FACTS: usize = 3;
 
 /// The card of an object at the instant shown.
 pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Option<Card> {
@@ -49,7 +49,7 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
         },
         name: key.name.to_string(),
         pill: pill(object),
-        facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(FACTS).collect(),
+        facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(MAX_FACTS).collect(),
         by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
         short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),
         effect: last.map(|last| last.effect).unwrap_or_default(),

@@ -14,7 +14,7 @@ use crate::api::{Str, Uid};
 use std::rc::Rc;
 
 /// Templates that are remembered.
-const MOST: usize = 256;
+const MAX_TEMPLATES: usize = 256;
 const NO_ZONE: u16 = u16::MAX;
 
 /// A node for one template.
@@ -68,7 +68,7 @@ impl Memo {
         };
         class.catch_up(cycle);
         let choice = class.choose(cycle);
-        if self.classes.len() >= MOST {
+        if self.classes.len() >= MAX_TEMPLATES {
             self.classes.remove(0);
         }
         self.classes.push(class);

@@ -98,7 +98,7 @@ struct PendingPod {
 
 /// A Pod that fits nowhere and that nothing has woken so long is tried again, at the next of these ticks:
 /// `flushUnschedulablePodsLeftover`.
-const LEFT_OVER_US: u64 = 300 * SECOND;
+const UNSCHEDULABLE_RETRY_US: u64 = 300 * SECOND;
 const FLUSH_PERIOD_US: u64 = 30 * SECOND;
 /// The names that upstream gives the filters, in the order in which they are asked.
 pub fn filter_names() -> impl Iterator<Item = &'static str> {
@@ -233,7 +233,7 @@ impl Scheduler {
             return None;
         }
         let first = self.unschedulable.keys().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min()?;
-        self.flush = Some(Time(first.after(LEFT_OVER_US).0.next_multiple_of(FLUSH_PERIOD_US)));
+        self.flush = Some(Time(first.after(UNSCHEDULABLE_RETRY_US).0.next_multiple_of(FLUSH_PERIOD_US)));
         self.flush
     }
 
@@ -242,7 +242,7 @@ impl Scheduler {
         self.flush = None;
         self.now = now;
         let waiting = self.unschedulable.keys().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
-        let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER_US) <= now).map(|(uid, p)| (uid, p.cause)).collect();
+        let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(UNSCHEDULABLE_RETRY_US) <= now).map(|(uid, p)| (uid, p.cause)).collect();
         for (uid, cause) in due {
             self.enqueue(uid, cause);
         }

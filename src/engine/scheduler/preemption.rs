@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 /// No more candidates than this are looked for, or a tenth of the nodes.
-const ENOUGH: usize = 100;
+const MIN_CANDIDATES: usize = 100;
 
 /// A node that would have room without these Pods.
 pub(super) struct Candidate {
@@ -39,7 +39,7 @@ pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp
         return Err("not eligible due to a terminating pod on the nominated node.".into());
     }
     let budgets: Vec<Rc<Object>> = cycle.cache.list(Kind::PodDisruptionBudget).cloned().collect();
-    let most = ENOUGH.max(refused.len() / 10);
+    let most = MIN_CANDIDATES.max(refused.len() / 10);
     let (mut candidates, mut left, mut nodes) = (Vec::new(), Vec::new(), None);
     for (name, refusal) in refused {
         if !refusal.preemption_helps {

@@ -1,6 +1,6 @@
 //! Read-only queries on a running simulation.
 
-use super::{MANAGER, SCHEDULER, SOON, Sim, Task};
+use super::{MANAGER, SCHEDULER, MAX_SCANNED_TASKS, Sim, Task};
 use crate::api::pod::{PodSpec, Resources};
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use crate::engine::heartbeats::Heartbeats;
@@ -98,7 +98,7 @@ impl Sim {
         let of_pod =
             |((at, _), task): (&(Time, u64), &Task)| matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at);
         // What is due first comes first.
-        self.tasks.iter().take(SOON).find_map(of_pod)
+        self.tasks.iter().take(MAX_SCANNED_TASKS).find_map(of_pod)
     }
 
     /// Last heartbeat of a node's kubelet, if it is silent.

@@ -16,7 +16,7 @@ use std::rc::Rc;
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 const SEVERAL: &str = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
 /// More evictions than this wait for the disruption loop.
-const MOST_DISRUPTED: usize = 2000;
+const MAX_DISRUPTED_PODS: usize = 2000;
 
 impl ApiServer {
     /// Evicts a Pod if its budget allows it.
@@ -69,7 +69,7 @@ impl ApiServer {
         if status.disruptions_allowed < 0 {
             return forbidden("pdb disruptions allowed is negative");
         }
-        if status.disrupted_pods.len() > MOST_DISRUPTED {
+        if status.disrupted_pods.len() > MAX_DISRUPTED_PODS {
             return forbidden("DisruptedPods map too big - too many evictions not confirmed by PDB controller");
         }
         status.disruptions_allowed -= 1;

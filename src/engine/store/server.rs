@@ -20,11 +20,11 @@ use std::rc::Rc;
 /// Holds a namespace until its loop has emptied it; in the API it stands in `spec.finalizers`, not in the metadata.
 pub const FINALIZED_BY_LOOP: &str = "kubernetes";
 /// A grace period counts at most as so many seconds (a century): the clock must stay in the range of dates.
-const MOST_GRACE: i64 = 3_155_760_000;
+const MAX_GRACE_S: i64 = 3_155_760_000;
 /// More Pods than this are refused: a slip of the finger must not fill the memory of the page.
-const MOST_PODS: usize = 200_000;
+const MAX_PODS: usize = 200_000;
 /// A name that is made up and in use is made up anew: so often at most (RetryGenerateName, GA in v1.32).
-const MOST_NAMES: usize = 8;
+const MAX_NAME_TRIES: usize = 8;
 
 /// On whose behalf a write is made.
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ impl ApiServer {
         }
         let generated = meta.name.is_empty() && !meta.generate_name.is_empty();
         let mut taken = !generated && self.get(&object.key()).is_some();
-        for _ in 0..if generated { MOST_NAMES } else { 0 } {
+        for _ in 0..if generated { MAX_NAME_TRIES } else { 0 } {
             object.meta.name = format_smolstr!("{}{}", object.meta.generate_name, self.rng.suffix());
             taken = self.get(&object.key()).is_some();
             if !taken {
@@ -189,9 +189,9 @@ impl ApiServer {
         if info.namespaced {
             self.check_namespace(object)?;
         }
-        if object.kind == Kind::Pod && self.count(Kind::Pod) >= MOST_PODS {
+        if object.kind == Kind::Pod && self.count(Kind::Pod) >= MAX_PODS {
             let name = object.meta.name.as_str();
-            return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: this cluster holds at most {MOST_PODS} Pods")));
+            return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: this cluster holds at most {MAX_PODS} Pods")));
         }
         if taken {
             let error = if generated { ApiError::no_unique_name } else { ApiError::already_exists };
@@ -369,7 +369,7 @@ impl ApiServer {
         }
         let begun = old.meta.deletion_timestamp.is_some();
         if !begun || earlier.is_some_and(|g| grace < g) {
-            new.meta.deletion_timestamp = Some(Timestamp(self.wall().0.saturating_add(grace.clamp(0, MOST_GRACE))));
+            new.meta.deletion_timestamp = Some(Timestamp(self.wall().0.saturating_add(grace.clamp(0, MAX_GRACE_S))));
             new.meta.deletion_grace_period_seconds = Some(grace);
         }
         if !begun && new.meta.generation > 0 {
@@ -518,7 +518,7 @@ mod tests {
             server.create(&origin, object, Why::Asked).map(|object| object.meta.name.clone())
         };
         let mut taken = Vec::new();
-        for _ in 0..MOST_NAMES {
+        for _ in 0..MAX_NAME_TRIES {
             let name = made(&taken).unwrap();
             assert!(name.starts_with("a-") && !taken.contains(&name));
             taken.push(name);

@@ -70,9 +70,9 @@ pub fn command(step: &str) -> Command {
 
 /// When it is looked whether a remedy has helped, in seconds: what is watched comes at once, what is looked at from time
 /// to time within half a minute, what has been backed off from after some minutes.
-const LOOKS: [u64; 9] = [1, 3, 8, 20, 40, 80, 160, 320, 640];
+const CHECK_AFTER_S: [u64; 9] = [1, 3, 8, 20, 40, 80, 160, 320, 640];
 /// What has helped must last so long.
-const LASTS: u64 = 30;
+const MUST_LAST_S: u64 = 30;
 
 /// Whether a remedy helps, by trying it on a copy with so many tasks at most.
 pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) -> bool {
@@ -111,13 +111,13 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
         went.done
     };
     let mut before = 0;
-    for at in LOOKS {
+    for at in CHECK_AFTER_S {
         if !run(&mut copy, &mut talk, at - before) {
             return false;
         }
         before = at;
         if well(&copy) {
-            return run(&mut copy, &mut talk, LASTS) && well(&copy);
+            return run(&mut copy, &mut talk, MUST_LAST_S) && well(&copy);
         }
     }
     false

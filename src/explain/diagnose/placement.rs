@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// So many nodes are asked: of thousands, the first tell it too.
-const LOOKED: usize = 100;
+const MAX_NODES_ASKED: usize = 100;
 /// So many Pods without a node are counted, and so many nodes are offered for them at most: more Pods than these have no room there.
-const WAITING: usize = 20_000;
-const MOST_NODES: i64 = 200;
+const MAX_WAITING_PODS: usize = 20_000;
+const MAX_NEW_NODES: i64 = 200;
 /// More nodes than this are not listed.
-const NODES: usize = 12;
+const MAX_LISTED_NODES: usize = 12;
 
 /// The claim of a Pod that keeps it from being scheduled.
 fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
@@ -76,14 +76,14 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
     if let Some(found) = held_up::held_up(sim, object) {
         return Some(found);
     }
-    let nodes = sim.explain(object, LOOKED);
+    let nodes = sim.explain(object, MAX_NODES_ASKED);
     // It will have been told of what has changed in a moment.
     if nodes.iter().any(|(_, refuses)| refuses.is_empty()) && sim.scheduler_busy() {
         return None;
     }
     let mut out = Diagnosis::new(object, Waits::NoNode { nodes: sim.server().count(Kind::Node) });
     out.since(sim, said.last_transition_time);
-    for (node, refuses) in nodes.iter().take(NODES) {
+    for (node, refuses) in nodes.iter().take(MAX_LISTED_NODES) {
         match &refuses[..] {
             [] => out.facts.push(Fact::Fits(node.clone())),
             all => out.facts.extend(all.iter().map(|one| Fact::Node(node.clone(), one.clone()))),
@@ -239,7 +239,7 @@ impl Waiting {
         let own = object.meta.controller().map(|owner| owner.uid);
         let node = cluster::node(1, &NodeConfig { name: "new".into(), allocatable: Vec::new() }, Timestamp::default());
         let node = Object::from_value(Kind::Node, node).ok();
-        if sim.waiting() > WAITING {
+        if sim.waiting() > MAX_WAITING_PODS {
             // Those that are not ready are no fewer.
             let unready = own.and_then(|own| sim.unready_of(own)).unwrap_or(1);
             return Waiting { alike: unready.max(1) as i64, others: None, node };
@@ -362,7 +362,7 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
     let Some(own) = need(pod.spec.requests, waiting.alike + together) else { return };
     let nodes = if apart { waiting.alike } else { own }
         + others.iter().filter(|(asks, _)| !same(asks)).filter_map(|(asks, many)| need(*asks, *many)).sum::<i64>();
-    if !(1..=MOST_NODES).contains(&nodes) {
+    if !(1..=MAX_NEW_NODES).contains(&nodes) {
         return;
     }
     let names: Vec<String> = free_names(sim, Kind::Node, "", "node").take(nodes as usize).collect();

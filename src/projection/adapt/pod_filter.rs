@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// So many Pods are looked at for a picture.
-const MOST: usize = 8_000;
+const MAX_PODS_PER_PICTURE: usize = 8_000;
 
 /// What a person asks for: part of a name, `kind:pod`, `app=nginx`; all of them must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
             return left.clone();
         }
         let after_others = !self.waited.is_empty() && !self.waited.contains(of);
-        if self.looked > MOST || after_others {
+        if self.looked > MAX_PODS_PER_PICTURE || after_others {
             self.lags = true;
             self.waits.insert(of.to_string());
             return known.map(|(_, left)| left.clone()).unwrap_or_default();
@@ -167,7 +167,7 @@ mod tests {
         let words = Words::of("-1").expect("a word");
         let mut picture = || {
             sifted.begin(&words);
-            let blocks = [("large", block("large", MOST + 1)), ("small", block("small", 3))];
+            let blocks = [("large", block("large", MAX_PODS_PER_PICTURE + 1)), ("small", block("small", 3))];
             blocks.map(|(of, block)| sifted.pass(of, &block, &|pod| words.want_pod(pod)).len())
         };
         assert_eq!(picture()[1], 0);
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn blocks_are_looked_through_in_turns_and_again_when_they_change() {
         let mut sifted = Sifted::default();
-        let (large, small) = (block("large", MOST + 1), block("small", 3));
+        let (large, small) = (block("large", MAX_PODS_PER_PICTURE + 1), block("small", 3));
         let words = Words::of("-1").expect("a word");
         let mut picture = |small: &Block, words: &Words| {
             sifted.begin(words);

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// So many controllers are remembered, also such as are gone.
-const KNOWN: usize = 4_096;
+const MAX_CONTROLLERS: usize = 4_096;
 
 /// What a template or a Pod names.
 pub(super) type Names = Rc<[Reference]>;
@@ -205,7 +205,7 @@ impl Pods {
     /// The card of a controller. It is read again when that was written.
     pub fn controller(&mut self, object: &Object) -> (Rc<Controller>, Names) {
         let version = object.meta.resource_version;
-        if self.controllers.len() > KNOWN {
+        if self.controllers.len() > MAX_CONTROLLERS {
             self.controllers.clear();
         }
         let read = || (version, (Rc::new(super::controller(object)), sources::of(object).into()));

@@ -11,7 +11,7 @@ use crate::web::tools::Tool;
 use yew::prelude::*;
 
 /// A second simulation of more Pods would leave the first no time.
-const PREVIEW: usize = 2_000;
+const MAX_PREVIEW_PODS: usize = 2_000;
 
 impl Page {
     fn snippet(&self, ctx: &Context<Self>) -> Html {
@@ -26,7 +26,7 @@ impl Page {
             <>
                 <p>{ say(msg::ui_paste_this_into_a_course_page()) }</p>
                 { embed::choices(&self.panels.frame_like, state.selection.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ say(msg::ui_so_many_pods_are_not_shown()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::ui_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
+                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::ui_so_many_pods_are_not_shown()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::ui_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::ui_snippet())} value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::ui_copy()) }</button></div>
             </>

@@ -56,7 +56,7 @@ fn numbers(errors: &mut Errors, spec: &Value, field: &str) {
 }
 
 /// Indexed Jobs run at most so many Pods at once.
-const MOST_INDEXED: i64 = 100_000;
+const MAX_INDEXED_PARALLELISM: i64 = 100_000;
 
 /// What the modes of completion, failure and replacement need of each other.
 fn policies(errors: &mut Errors, spec: &Value, field: &str) {
@@ -67,7 +67,7 @@ fn policies(errors: &mut Errors, spec: &Value, field: &str) {
         errors.required(&at("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
     }
     if indexed {
-        if spec["parallelism"].as_i64() > Some(MOST_INDEXED) {
+        if spec["parallelism"].as_i64() > Some(MAX_INDEXED_PARALLELISM) {
             invalid(errors, "parallelism", "must be less than or equal to 100000 when completion mode is Indexed");
         }
         if has(spec, "completions") && spec["maxFailedIndexes"].as_i64() > spec["completions"].as_i64() {

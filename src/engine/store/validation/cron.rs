@@ -29,7 +29,7 @@ const DESCRIPTORS: [(&str, &str); 7] = [
     ("@hourly", "0 * * * *"),
 ];
 /// A schedule that is not met in so many days never is: 29 February comes at least every eight years.
-const HORIZON: i64 = 366 * 8 + 2;
+const SEARCH_DAYS: i64 = 366 * 8 + 2;
 /// Marks a field that names every value.
 const STAR: u64 = 1 << 63;
 
@@ -79,7 +79,7 @@ impl Schedule {
         };
         let local = after + offset(after);
         let first = local.div_euclid(86_400);
-        for day in first..first + HORIZON {
+        for day in first..first + SEARCH_DAYS {
             if !names_day(fields, day) {
                 continue;
             }

@@ -177,19 +177,19 @@ pub fn keys(errors: &mut Errors, object: &Value) {
     let of = |name: &str| object[name].as_object().into_iter().flatten();
     let decoded = |value: &Value| value.as_str().map_or(0, |text| text.trim_end_matches('=').len() * 3 / 4);
     if text(object, "kind") == "Secret" {
-        if of("data").map(|(_, value)| decoded(value)).sum::<usize>() > MOST_DATA {
-            errors.add(Fault::TooLong, "data", "", format!("may not be more than {MOST_DATA} bytes"));
+        if of("data").map(|(_, value)| decoded(value)).sum::<usize>() > MAX_DATA_BYTES {
+            errors.add(Fault::TooLong, "data", "", format!("may not be more than {MAX_DATA_BYTES} bytes"));
         }
         return of_type(errors, object);
     }
     let plain: usize = of("data").map(|(_, value)| value.as_str().map_or(0, str::len)).sum();
-    if plain + of("binaryData").map(|(_, value)| decoded(value)).sum::<usize>() > MOST_DATA {
+    if plain + of("binaryData").map(|(_, value)| decoded(value)).sum::<usize>() > MAX_DATA_BYTES {
         // The whole object is meant.
-        errors.add(Fault::TooLong, "[]", "", format!("may not be more than {MOST_DATA} bytes"));
+        errors.add(Fault::TooLong, "[]", "", format!("may not be more than {MAX_DATA_BYTES} bytes"));
     }
 }
 
-const MOST_DATA: usize = 1024 * 1024;
+const MAX_DATA_BYTES: usize = 1024 * 1024;
 
 /// The keys that a Secret of a known type cannot do without.
 fn of_type(errors: &mut Errors, object: &Value) {
