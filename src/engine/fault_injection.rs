@@ -211,7 +211,7 @@ impl Sim {
         Ok(())
     }
 
-    /// Queues a key of a slowed loop behind the others; if the loop is no longer slow, runs its pass, recorded as delayed if it had to wait.
+    /// Queues a key of a slowed loop behind the others; if the loop is no longer slow, runs the pass and records how long it had to wait.
     pub(super) fn line_up(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let now = self.now();
         if self.queues[i].slowed().is_some() {

@@ -269,7 +269,7 @@ impl Sim {
         match task {
             Task::Deliver(i) => {
                 if !self.deliver(usize::from(i)) {
-                    // It goes on before anything else happens.
+                    // The rest is delivered before anything else happens.
                     self.tasks.insert((time, number), Task::Deliver(i));
                     return 1;
                 }
@@ -445,7 +445,7 @@ impl Sim {
         let result = controller.reconcile(key, &view, &mut out);
         let (writes, round_trips, waits) = (out.writes, out.round_trips, out.waits);
         if waits && let Some(before) = before {
-            // What it would have learnt, it learns again.
+            // What it stored in this pass, it stores again when it resumes.
             memory = before;
         }
         if !memory.is_empty() {

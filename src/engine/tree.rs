@@ -1,7 +1,7 @@
-//! A sorted map whose copies share its leaves, so that a checkpoint does not copy what each Pod has.
+//! A sorted map whose copies share its leaves, so that a checkpoint does not copy per-Pod state.
 //!
-//! Guarantees: it gives what `BTreeMap` gives, in the same order; a copy costs one count a leaf and never changes, for
-//! who writes to a leaf that others hold takes a leaf of its own first.
+//! Guarantees: it behaves like `BTreeMap`, with the same order; a copy costs one reference count per leaf and never changes,
+//! because a shared leaf is cloned before it is written.
 
 use super::chunks::own;
 use std::collections::VecDeque;
@@ -65,13 +65,13 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         self.get(key).is_some()
     }
 
-    /// The value of a key, for change.
+    /// Mutable access to the value of a key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let (at, Ok(place)) = self.find(key) else { return None };
         Some(&mut own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES)[place].1)
     }
 
-    /// The value of a key, inserted if missing, for change.
+    /// Mutable access to the value of a key, inserted if missing.
     pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let (at, place) = match self.find(&key) {
             (at, Ok(place)) => (at, place),
@@ -96,7 +96,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         let is_last = at + 1 >= self.leaves.len();
         let full = self.leaves.get(at).is_none_or(|leaf| leaf.entries.len() == MAX_LEAF_ENTRIES);
         if full && is_last && place == self.leaves.get(at).map_or(0, |leaf| leaf.entries.len()) {
-            // What comes in order leaves full leaves behind.
+            // Entries inserted in order leave full leaves behind.
             self.leaves.push_back(Leaf { from: key.clone(), entries: Rc::default() });
             (at, place) = (self.leaves.len() - 1, 0);
         } else if full {

@@ -169,7 +169,7 @@ impl PodPass<'_, '_> {
         Vec::new()
     }
 
-    /// Whether a Pod is rejected on admission: a BestEffort Pod without a toleration on a node under pressure.
+    /// Rejects a BestEffort Pod without a toleration on a node under pressure; returns whether it did.
     pub(super) fn is_turned_away(&mut self) -> bool {
         let pod = self.pod();
         let Some((_, node)) = self.node() else { return false };

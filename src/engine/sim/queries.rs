@@ -97,7 +97,7 @@ impl Sim {
     pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
         let of_pod =
             |((at, _), task): (&(Time, u64), &Task)| matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at);
-        // What is due first comes first.
+        // Tasks are in order of time.
         self.tasks.iter().take(MAX_SCANNED_TASKS).find_map(of_pod)
     }
 

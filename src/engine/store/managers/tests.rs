@@ -75,7 +75,7 @@ fn others_fields_are_not_taken_without_force() {
     let forced = server.apply(&origin("b"), deployment(json!({"replicas": 5})), true, Why::Asked).unwrap();
     assert_eq!(forced.to_value()["spec"]["replicas"], 5);
     assert_eq!(managed(&server, "a")["fieldsV1"]["f:spec"].get("f:replicas"), None);
-    // Who loses a field may leave it out; whoever owns it keeps it.
+    // A manager that loses a field may leave it out; its owner keeps it.
     apply(&mut server, "a", json!({})).unwrap();
     assert_eq!(server.get(&key()).unwrap().to_value()["spec"]["replicas"], 5);
 }

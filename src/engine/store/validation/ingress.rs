@@ -165,7 +165,7 @@ fn ip_block(errors: &mut Errors, block: &Value, at: &str) {
     }
 }
 
-/// Classes of a person's own stay below those of the system.
+/// Maximum value of user-defined priority classes, below those of the system.
 const MAX_USER_PRIORITY: i64 = 1_000_000_000;
 
 pub fn priority_class(errors: &mut Errors, object: &Value) {

@@ -15,9 +15,9 @@ const ELSEWHERE: [&str; 8] = [
     "no-kind",
     "no-apiversion",
 ];
-/// Where the lines of a whole Pod are counted; the recorded Pod had eighteen more, which nothing else tells of.
+/// Here the lines of a whole Pod are counted; the recorded Pod had eighteen more, which nothing else in the recording shows.
 const SHOWN_OTHERWISE: [&str; 1] = ["pod-immutable-field"];
-/// A random uid is as good as another.
+/// Masks random uids.
 fn masked(text: &str) -> String {
     let uid =
         |word: &str| if word.len() == 36 && word.matches('-').count() == 4 || word == "u" { "UID".to_owned() } else { word.to_owned() };
